@@ -1,0 +1,154 @@
+"""The Python door: the operations of the command line, typed, without printing.
+
+Used as `memory = memfs.open(".")`, then `memory.append("human", "Name: Alice")`,
+`memory.undo("human")` or `memory.search("what did we decide about retries")`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, assert_never
+
+from memfs.core.edits import (
+    Append,
+    Create,
+    Delete,
+    Describe,
+    Edit,
+    Insert,
+    Rejected,
+    Remove,
+    Rename,
+    Replace,
+    Rethink,
+)
+from memfs.core.errors import RejectedError
+from memfs.core.records import Entry, Hit, Origin
+from memfs.ops import archive, edit, history, show
+from memfs.ops.edit import Edited, Unchanged
+from memfs.store import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memfs.core.block import Block
+    from memfs.search.engine import Filter, Mode
+
+
+def open_memory(path: str | os.PathLike[str] = ".", session: str = "") -> Memory:
+    """Open the memory of a folder: the nearest project store, and the user's.
+
+    `session` names the session whose scratch block is meant. Raises `MemfsError` if there is no
+    store.
+    """
+    return Memory(os.fspath(path), session)
+
+
+class Memory:
+    """The stores that serve a folder.
+
+    Every edit raises `RejectedError` (a `MemfsError` with `message` and `hint`) if a rule of its
+    block forbids it; nothing was changed then.
+    """
+
+    def __init__(self, path: str, session: str = "") -> None:
+        self._place = blocks.here(path, session)
+        self._origin = Origin("agent", "python", session)
+
+    def blocks(self) -> list[Block]:
+        """Return the blocks of all tiers, nearest tier first."""
+        return blocks.load(self._place)
+
+    def show(self, label: str, version: int | None = None) -> Block:
+        """Return a block as it is, or as it was. Raises `NotFoundError`."""
+        return show.run(self._place, label, version).block
+
+    def brief(self) -> str:
+        """Return the text an assistant is given when a session starts."""
+        return show.brief(self._place)
+
+    def edit(
+        self, edits: Sequence[Edit], reason: str = "", expected_version: int | None = None
+    ) -> tuple[Entry, ...]:
+        """Apply several edits, all or none; return the journal entries (none if nothing changed).
+
+        `expected_version` makes a single edit a compare-and-swap.
+        """
+        origin = Origin(self._origin.actor, self._origin.host, self._origin.session, reason)
+        outcome = edit.run(self._place, list(edits), origin, expected_version)
+        match outcome:
+            case Edited():
+                return outcome.entries
+            case Unchanged():
+                return ()
+            case Rejected():
+                raise RejectedError(outcome.message, outcome.hint)
+            case _:
+                assert_never(outcome)
+
+    def append(self, label: str, text: str) -> tuple[Entry, ...]:
+        """Add `text` on a new line at the end of a block."""
+        return self.edit([Append(label, text)])
+
+    def replace(self, label: str, old: str, new: str, *, every: bool = False) -> tuple[Entry, ...]:
+        """Replace `old`, which must occur exactly once unless `every` is set."""
+        return self.edit([Replace(label, old, new, every)])
+
+    def remove(self, label: str, text: str, *, every: bool = False) -> tuple[Entry, ...]:
+        """Remove `text`, which must occur exactly once unless `every` is set."""
+        return self.edit([Remove(label, text, every)])
+
+    def insert(self, label: str, line: int, text: str) -> tuple[Entry, ...]:
+        """Insert `text` after line `line`: 0 is before the first, -1 at the end."""
+        return self.edit([Insert(label, line, text)])
+
+    def rethink(self, label: str, text: str) -> tuple[Entry, ...]:
+        """Write the whole body of a block."""
+        return self.edit([Rethink(label, text)])
+
+    def create(
+        self, label: str, description: str, value: str = "", limit: int = 0
+    ) -> tuple[Entry, ...]:
+        """Make a new block; `limit` (characters) 0 is the configured default."""
+        return self.edit([Create(label, description, value, limit)])
+
+    def delete(self, label: str) -> tuple[Entry, ...]:
+        """Delete a block; its text stays in the journal."""
+        return self.edit([Delete(label)])
+
+    def rename(self, label: str, new: str) -> tuple[Entry, ...]:
+        """Give a block another label in its tier."""
+        return self.edit([Rename(label, new)])
+
+    def describe(self, label: str, **keys: object) -> tuple[Entry, ...]:
+        """Set front matter keys of a block; None removes one."""
+        return self.edit([Describe(label, keys)])
+
+    def log(self, label: str = "", limit: int = 0) -> list[Entry]:
+        """Return journalled edits, newest first, of one block or of all."""
+        return history.log(self._place, label, limit)
+
+    def undo(self, label: str) -> tuple[Entry, ...]:
+        """Take back the last edit of a block that was not undone yet."""
+        return history.undo(self._place, label, self._origin).entries
+
+    def restore(self, label: str, version: int) -> tuple[Entry, ...]:
+        """Make an earlier version current again; () if it is."""
+        return history.restore(self._place, label, version, self._origin)
+
+    def archive(self, text: str, *, importance: int = 5, tags: Sequence[str] = ()) -> str:
+        """Keep a passage for the long term; return its id, or that of one that says the same."""
+        return archive.run(self._place, text, importance=importance, tags=tuple(tags)).id
+
+    def search(
+        self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
+        limit: int = 5, page: int = 1,
+    ) -> list[Hit]:  # fmt: skip
+        """Return a page of hits in recall, archive and blocks, best first."""
+        from memfs.ops import search
+        from memfs.search.engine import Filter
+
+        found = search.run(
+            self._place, query, mode=mode, only=only or Filter(), limit=limit, page=page
+        )
+        return found.hits

@@ -1,0 +1,1 @@
+"""Floor 5: measurements, each against its floor in the same run."""

@@ -1,0 +1,146 @@
+"""How well search finds, on a corpus and queries with known answers, as `memfs search` runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.records import Identity, Message, Transcript
+from memfs.memory import corpus
+from memfs.ops import search
+from memfs.store import blocks, layout, recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memfs.search.engine import Engine, Mode
+
+DEPTHS = (1, 5, 10, 20)
+
+
+@dataclass
+class Score:
+    """Sums over queries: recall at each depth, and the reciprocal rank of the first found."""
+
+    queries: int = 0
+    recall: dict[int, float] = field(default_factory=lambda: dict.fromkeys(DEPTHS, 0.0))
+    reciprocal: float = 0.0
+
+    def add(self, found: list[str], relevant: set[str]) -> None:
+        self.queries += 1
+        for depth in DEPTHS:
+            self.recall[depth] += len(relevant.intersection(found[:depth])) / len(relevant)
+        ranks = [rank for rank, name in enumerate(found, 1) if name in relevant]
+        self.reciprocal += 1 / ranks[0] if ranks else 0.0
+
+    def record(self) -> dict[str, object]:
+        """Return the means as JSON shows them."""
+        count = max(1, self.queries)
+        shares = {str(depth): round(total / count, 6) for depth, total in self.recall.items()}
+        return {"recall": shares, "mrr": round(self.reciprocal / count, 6)}
+
+
+@dataclass
+class Report:
+    """The scores of a run; queries without an answer are left out."""
+
+    overall: Score = field(default_factory=Score)
+    by_category: dict[str, Score] = field(default_factory=dict)
+
+    def record(self) -> dict[str, object]:
+        return {
+            "queries": self.overall.queries,
+            "overall": self.overall.record(),
+            "by_category": {name: s.record() for name, s in sorted(self.by_category.items())},
+        }
+
+
+def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], object]) -> Report:
+    """Make a store for each space of the corpus, and search each query in its own.
+
+    The corpus is JSONL of {space, id, text, ts, role, session}, the queries JSONL of {qid, space,
+    query, relevant[], category, answerable}.
+    """
+    spaces: dict[str, list[dict[str, object]]] = {}
+    for item in _lines(corpus_path, ("id", "text")):
+        spaces.setdefault(str(item.get("space", "")), []).append(item)
+    queries = _lines(queries_path, ("query", "relevant"))
+    wanted = [q for q in queries if q.get("answerable", True) is not False and q["relevant"]]
+    report = Report()
+    with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
+        engines = {}
+        for number, (space, items) in enumerate(spaces.items()):
+            place = _store(f"{folder}/{number}", items)
+            engines[space] = search.ready(place, mode)
+        for query in wanted:
+            space = str(query.get("space", ""))
+            relevant = _names(query["relevant"])
+            engine = engines.get(space)
+            found = _search(engine, str(query["query"]), mode) if engine else []
+            report.overall.add(found, relevant)
+            category = str(query.get("category", ""))
+            report.by_category.setdefault(category, Score()).add(found, relevant)
+            tick(1)
+    return report
+
+
+def count(queries_path: str) -> int:
+    """Return how many queries a run will search."""
+    queries = _lines(queries_path, ("query", "relevant"))
+    return sum(1 for q in queries if q.get("answerable", True) is not False and q["relevant"])
+
+
+def _search(engine: Engine, query: str, mode: Mode) -> list[str]:
+    page = engine.search(query, mode=mode, limit=max(DEPTHS))
+    return [hit.id.rpartition("/")[2] for hit in page.hits]
+
+
+def _store(path: str, items: list[dict[str, object]]) -> blocks.Place:
+    """Make a store whose recall holds the items, one message each."""
+    root = f"{path}/{layout.NAME}"
+    os.makedirs(root)
+    os.mkdir(f"{path}/.git")
+    with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+        handle.write("memfs: 1\n")
+    place = blocks.Place(layout.find(path), None)
+    messages = [
+        Message(
+            str(item["id"]), str(item.get("session") or ""), "bench", path, "",
+            str(item.get("ts") or ""), str(item.get("role") or ""), str(item["text"]),
+        )
+        for item in items
+    ]  # fmt: skip
+    log = recall.Log(corpus.home(place), "bench", Identity("bench", ""))
+    log.replace(None, path, Transcript(messages, 0, 0, 0), "")
+    return place
+
+
+def _names(relevant: object) -> set[str]:
+    return {str(name) for name in relevant} if isinstance(relevant, list) else {str(relevant)}
+
+
+def _lines(path: str, needed: tuple[str, ...]) -> list[dict[str, object]]:
+    return list(_read(path, needed))
+
+
+def _read(path: str, needed: tuple[str, ...]) -> Iterator[dict[str, object]]:
+    try:
+        handle = open(path, encoding="utf-8")  # noqa: SIM115 - closed by the with below
+    except OSError as error:
+        raise MemfsError(f"cannot read {path}: {error.strerror}", "", USAGE) from error
+    with handle:
+        for number, line in enumerate(handle, 1):
+            if not line.strip():
+                continue
+            try:
+                item = json.loads(line)
+            except ValueError as error:
+                raise MemfsError(f"{path}:{number}: not JSON: {error}", "", USAGE) from error
+            missing = [key for key in needed if not isinstance(item, dict) or key not in item]
+            if missing:
+                raise MemfsError(f"{path}:{number}: {', '.join(missing)} missing", "", USAGE)
+            yield item

@@ -1,0 +1,1 @@
+"""Floor 6, the main door: one lazily imported file for each command."""

@@ -1,0 +1,30 @@
+"""`memfs archive`."""
+
+from __future__ import annotations
+
+import click
+
+from memfs.cli import context, screen
+from memfs.cli.edits import text_of
+from memfs.ops import archive as op
+
+
+@click.command("archive")
+@click.argument("text")
+@click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
+@click.option("-i", "--importance", type=click.IntRange(1, 10), default=5, show_default=True,
+              help="How much it matters.")  # fmt: skip
+@click.option("--user", is_flag=True, help="Into your own store, for all projects.")
+@context.json_option
+def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
+    """Keep TEXT for the long term: found by `memfs search`, not shown in every brief.
+
+    `-` reads it from stdin. What says the same as an earlier passage is not kept twice.
+    """
+    kept = op.run(context.place(), text_of(text), importance=importance, tags=tag, user=user)
+    if as_json:
+        screen.as_json({"id": kept.id, "path": kept.path, "duplicate": kept.duplicate})
+    elif kept.duplicate:
+        screen.done(f"it is in the archive already: {kept.id}")
+    else:
+        screen.done(f"archived as {kept.id}")

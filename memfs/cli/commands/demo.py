@@ -1,0 +1,112 @@
+"""`memfs demo`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import click
+
+from memfs.cli import screen
+from memfs.core.errors import BUG, MemfsError
+from memfs.store import shipped
+
+_SESSION = "demo-session"
+
+
+@click.command("demo")
+@click.option("--keep", is_flag=True, help="Keep the temporary project, and say where it is.")
+def command(keep: bool) -> None:
+    """Show the main job on a real store in a temporary project, offline, step by step.
+
+    Nothing of yours is read or written: the demo has a home folder of its own.
+    """
+    folder = tempfile.mkdtemp(prefix="memfs-demo-")
+    try:
+        _play(folder)
+    finally:
+        if keep:
+            screen.talk(f"the project is {folder}/shop")
+        else:
+            import shutil
+
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _play(folder: str) -> None:
+    stage = _Stage(folder)
+    stage.title("A project gets a memory: files in .agent-memory/, committed with it")
+    stage.memfs("init")
+    stage.title("What was said in an earlier session (recorded from Claude Code) is ingested")
+    stage.memfs("ingest", shipped.path("templates", "demo", "session.jsonl"))
+    stage.title("Facts go into blocks, and long-term details into the archive")
+    stage.memfs("edit", "human", "--append", "Name: Alice")
+    stage.memfs("edit", "system_rules", "--append", "HTTP timeouts are 5 seconds.")
+    stage.memfs(
+        "archive", "The payments sandbox resets every night at 02:00 UTC.", "-t", "payments"
+    )
+    stage.title("A session starts: this is what the hook puts into the assistant's context")
+    stage.hook("SessionStart", source="startup")
+    stage.title("A block is edited, and the next prompt brings the change, once")
+    stage.memfs("edit", "human", "--replace", "Alice", "Bob")
+    stage.hook("UserPromptSubmit", prompt="good morning")
+    stage.hook("UserPromptSubmit", prompt="good morning")
+    stage.title("A prompt also brings what was said before, marked as reference data")
+    stage.hook("UserPromptSubmit", prompt="what was our decision on retries, backoff and jitter?")
+    stage.title("An undo gives back the very bytes; nothing is ever lost")
+    stage.memfs("undo", "human")
+    stage.memfs("log", "human")
+    stage.title("Hybrid search over sessions, archive and blocks: by words and by meaning")
+    stage.memfs("search", "how long do we wait between attempts", "-n", "3")
+    stage.title("That was the main job. In a project of yours: memfs init && memfs install")
+
+
+class _Stage:
+    """A temporary project with its own home folder, where commands are shown and run."""
+
+    def __init__(self, folder: str) -> None:
+        self._project = f"{folder}/shop"
+        os.makedirs(self._project)
+        os.makedirs(f"{folder}/home")
+        kept = ("PATH", "TERM", "LANG", "NO_COLOR", "COLUMNS", "SYSTEMROOT", "TMPDIR")
+        self._env = {name: os.environ[name] for name in kept if name in os.environ}
+        self._env |= {"HOME": f"{folder}/home", "USERPROFILE": f"{folder}/home"}
+        subprocess.run(  # noqa: S603 - fixed program
+            ["git", "init", "-q", self._project], check=True, env=self._env,  # noqa: S607
+        )  # fmt: skip
+
+    def title(self, text: str) -> None:
+        screen.styled("")
+        screen.styled(screen.style(f"── {text}", "cyan", bold=True))
+
+    def memfs(self, *arguments: str) -> None:
+        """Run a memfs command in the project, for everybody to see."""
+        shown = " ".join(f'"{a}"' if " " in a else os.path.basename(a) for a in arguments)
+        screen.styled(screen.style(f"$ memfs {shown}", "", bold=True))
+        sys.stdout.flush()
+        self._run(arguments, None)
+
+    def hook(self, event: str, **more: str) -> None:
+        """Call the hook as Claude Code does, and show what gets into the context."""
+        shown = f": {more['prompt']}" if "prompt" in more else ""
+        screen.styled(screen.style(f"> {event}{shown}", "", bold=True))
+        payload = {"session_id": _SESSION, "cwd": self._project, "hook_event_name": event, **more}
+        out = self._run(("hook", "claude"), json.dumps(payload).encode())
+        text = (
+            json.loads(out)["hookSpecificOutput"]["additionalContext"] if out else "(nothing new)"
+        )
+        for line in text.rstrip("\n").splitlines():
+            screen.data("  │ " + line)
+
+    def _run(self, arguments: tuple[str, ...], stdin: bytes | None) -> bytes:
+        done = subprocess.run(  # noqa: S603 - ourselves
+            [sys.executable, "-m", "memfs", *arguments], cwd=self._project, env=self._env,
+            input=stdin, stdin=subprocess.DEVNULL if stdin is None else None,
+            stdout=None if stdin is None else subprocess.PIPE, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise MemfsError(f"memfs {arguments[0]} failed in the demo", "please report it", BUG)
+        return done.stdout or b""

@@ -1,0 +1,58 @@
+"""`memfs init`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from memfs import hosts
+from memfs.cli import context, screen
+from memfs.ops import init as op
+
+
+@click.command("init")
+@click.option("-y", "--yes", is_flag=True, help="Wire the assistants that are found, too.")
+def command(yes: bool) -> None:
+    """Make a store for this project, and one for you.
+
+    The project's store is `.agent-memory/` at the top of the repository; yours is in your home
+    folder and holds what is known about you. What is there already is kept as it is.
+    """
+    made = op.run(
+        os.getcwd(),
+        context.home(),
+    )
+    for path in made.created:
+        screen.talk(f"  + {_short(path)}")
+    if made.foreign:
+        screen.talk(
+            f"  {len(made.foreign)} files of others in {_short(made.store)} were left alone"
+        )
+    screen.done(f"the store is {_short(made.store)}" + ("" if made.created else " (as before)"))
+    for name in made.hosts:
+        title = hosts.get(name).TITLE
+        if yes or (sys.stdin.isatty() and click.confirm(f"Wire {title} to it?", default=True)):
+            _wire(name)
+        else:
+            screen.talk(f"{title} is installed; wire it with: memfs install {name}")
+    if not made.hosts:
+        screen.talk("No assistant was found; when you have one: memfs install")
+
+
+def _wire(name: str) -> None:
+    from memfs.ops import install
+
+    place = context.place()
+    store = place.project or place.user
+    if store is not None:
+        wired = install.run(place, name, install.path_of(name, store.top))
+        screen.done(f"{hosts.get(name).TITLE}: {wired.outcome} {_short(wired.path)}")
+
+
+def _short(path: str) -> str:
+    """Write a path relative to here where that is shorter, or with `~`."""
+    relative = os.path.relpath(path)
+    home = path.replace(context.home() + os.sep, "~/", 1)
+    return relative if not relative.startswith("..") else home

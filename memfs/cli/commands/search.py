@@ -1,0 +1,70 @@
+"""`memfs search`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import context, screen
+from memfs.ops import search as op
+from memfs.search.engine import Filter, Mode
+
+if TYPE_CHECKING:
+    from memfs.core.records import Hit
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--in", "places", multiple=True, type=click.Choice(sorted(op.KINDS)),
+              help="Only in recall (past sessions), the archive, or blocks.")  # fmt: skip
+@click.option("--role", multiple=True, type=click.Choice(["user", "assistant", "tool"]),
+              help="Only what the user, the assistant or a tool said.")  # fmt: skip
+@click.option("--session", multiple=True, metavar="ID", help="Only what was said in a session.")
+@click.option("--host", multiple=True, metavar="NAME", help="Only what an assistant recorded.")
+@click.option("-t", "--tag", multiple=True, help="Only what has every one of these tags.")
+@click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
+@click.option("--until", metavar="DATE", help="Up to the end of that day.")
+@click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), default="hybrid",
+              show_default=True, help="By words and meaning, or by one of them.")  # fmt: skip
+@click.option("-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True,
+              help="Hits on a page.")  # fmt: skip
+@click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
+@click.option("--full", is_flag=True, help="Show whole texts.")
+@context.json_option
+def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ...],
+            session: tuple[str, ...], host: tuple[str, ...], tag: tuple[str, ...],
+            since: str | None, until: str | None, mode: str, limit: int, page: int,
+            full: bool, as_json: bool) -> None:  # fmt: skip
+    """Search what was said in past sessions, the archive, and the blocks."""
+    only = Filter(
+        kinds=tuple(op.KINDS[name] for name in places), roles=role, hosts=host, sessions=session,
+        tags=tag, since=op.day(since, end=False) if since else None,
+        until=op.day(until, end=True) if until else None,
+    )  # fmt: skip
+    chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
+    found = op.run(context.place(), " ".join(query), mode=chosen, only=only, limit=limit, page=page)
+    first = (page - 1) * limit + 1
+    last = first + len(found.hits) - 1
+    if as_json:
+        hits = [asdict(hit) for hit in found.hits]
+        screen.as_json({"total": found.total, "first": first, "hits": hits})
+    elif not found.hits:
+        screen.talk("nothing was found")
+    else:
+        for number, hit in enumerate(found.hits, first):
+            _show(number, hit, full=full)
+        more = f"; more with --page {page + 1}" if last < found.total else ""
+        screen.talk(f"showing {first}-{last} of {found.total}{more}")
+
+
+def _show(number: int, hit: Hit, *, full: bool) -> None:
+    who = {"message": f"{hit.host} {hit.role}", "passage": "archive", "block": "block"}[hit.kind]
+    where = {"message": f"session {hit.session}", "passage": hit.id, "block": hit.label}[hit.kind]
+    parts = [who, hit.at[:10], where, " ".join(f"#{tag}" for tag in hit.tags)]
+    head = "  ".join(part for part in parts if part)
+    screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
+    text = hit.text if full else hit.snippet
+    screen.styled(screen.wrapped(text, 5))
+    screen.styled("     " + screen.style("; ".join(hit.why), "bright_black"))

@@ -1,0 +1,50 @@
+"""`memfs show`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from memfs.cli import context, screen
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.render import plain
+from memfs.ops import show as op
+
+
+@click.command("show")
+@click.argument("label", required=False, default="", type=context.Label())
+@click.option("--raw", is_flag=True, help="The whole file, with its front matter.")
+@context.session_option
+@context.json_option
+def command(label: str, raw: bool, session: str, as_json: bool) -> None:
+    """Show a block: LABEL, TIER:LABEL or LABEL@VERSION.
+
+    Without LABEL, the brief: what an assistant is given when a session starts.
+    """
+    place = context.place(session)
+    name, at, number = label.partition("@")
+    if at and not number.isdigit():
+        raise MemfsError(f"{number!r} is not a version", f"for example: memfs show {name}@1", USAGE)
+    if not label:
+        screen.data(op.brief(place).rstrip("\n"))
+        return
+    shown = op.run(place, name, int(number) if at else None)
+    block = shown.block
+    if as_json:
+        screen.as_json(op.record(shown))
+    elif raw:
+        screen.exact(block.raw)
+    else:
+        if sys.stdout.isatty():
+            share = block.chars / block.limit
+            head = f"{block.tier}:{block.label}  version {shown.version}  {screen.bar(share)}"
+            screen.styled(f"{head}  {block.chars:,} of {block.limit:,} characters", err=True)
+            if block.description:
+                about = screen.style(plain(block.description), "bright_black", err=True)
+                screen.styled(about, err=True)
+        if block.problem:
+            screen.talk(f"! {block.path}: {block.problem}")
+        screen.exact(
+            block.body if block.body.endswith("\n") or not block.body else block.body + "\n"
+        )

@@ -1,0 +1,53 @@
+"""`memfs status`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from memfs import hosts
+from memfs.cli import context, screen
+from memfs.ops import status as op
+
+
+@click.command("status")
+@context.session_option
+@context.json_option
+def command(session: str, as_json: bool) -> None:
+    """Show the state of the memory here: blocks, recall, archive, and who is wired to it."""
+    found = op.run(context.place(session), context.home())
+    if as_json:
+        states = [
+            {"label": s.block.label, "tier": s.block.tier, "version": s.version,
+             "content": s.content, "freshness": s.freshness, "sync": s.sync,
+             "chars": s.block.chars, "limit": s.block.limit}
+            for s in found.blocks
+        ]  # fmt: skip
+        screen.as_json({**asdict(found), "blocks": states})
+        return
+    rows = [("TIER", "LABEL", "USED", "", "VERSION", "CONTENT", "FRESHNESS", "GIT")]
+    for state in found.blocks:
+        share = state.block.chars / state.block.limit
+        rows.append(
+            (state.block.tier, state.block.label, screen.bar(share), f"{share:.0%}",
+             str(state.version), state.content, state.freshness, state.sync or "-")
+        )  # fmt: skip
+    said = f"{found.messages:,} messages in {found.sessions:,} sessions"
+    facts = [
+        ("project store", found.project or "none: memfs init makes one"),
+        ("user store", found.user or "none: memfs init makes one"),
+        ("recall", f"{said}, {screen.size(found.recall_bytes)}"),
+        ("archive", f"{found.passages:,} passages"),
+        ("index", screen.size(found.index_bytes)),
+    ]
+    if found.waiting:
+        facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
+    for name, path in found.wired:
+        facts.append((hosts.get(name).TITLE, f"wired in {path}"))
+    if not found.wired:
+        facts.append(("assistants", "none is wired: memfs install"))
+    for name, value in facts:
+        screen.styled(f"{screen.style(f'{name:<14}', 'bright_black')} {value}")
+    screen.styled("")
+    screen.styled(screen.table(rows, right=(3, 4)))

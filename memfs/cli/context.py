@@ -1,0 +1,80 @@
+"""Where a command works and who runs it: options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.core.records import Origin
+from memfs.store import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.store.blocks import Place
+
+_SESSION_VARIABLES = (("CLAUDE_CODE_SESSION_ID", "claude"),)
+
+
+def place(session: str = "") -> Place:
+    """Return the stores of the current folder; the session is an option's, or the host's own."""
+    return blocks.here(os.getcwd(), session or _running()[0])
+
+
+def origin(reason: str = "", session: str = "") -> Origin:
+    """Return who is editing: the agent if an assistant's shell runs us, else the user."""
+    found, host = _running()
+    actor = "agent" if host else "user"
+    return Origin(actor, host, session or found, reason)
+
+
+def home() -> str:
+    """Return the home folder."""
+    return os.path.expanduser("~")
+
+
+def session_option(function: Callable[..., object]) -> Callable[..., object]:
+    """Add `--session`."""
+    return click.option(
+        "--session", default="", metavar="ID",
+        help="The session whose scratch block `working` is meant.",
+    )(function)  # fmt: skip
+
+
+def reason_option(function: Callable[..., object]) -> Callable[..., object]:
+    """Add `--reason`."""
+    return click.option(
+        "-m", "--reason", default="", metavar="TEXT", help="Why; kept in the history."
+    )(function)
+
+
+def json_option(function: Callable[..., object]) -> Callable[..., object]:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+class Label(click.ParamType):  # type: ignore[type-arg]
+    """A block's label, completed by the shell from the blocks that exist."""
+
+    name = "label"
+
+    def shell_complete(
+        self, _context: click.Context, _parameter: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        try:
+            known = {label for _, label, _ in blocks.paths(place())}
+        except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
+            return []
+        return [CompletionItem(label) for label in sorted(known) if label.startswith(incomplete)]
+
+
+def _running() -> tuple[str, str]:
+    """Return (session, host) of the assistant whose shell runs us, or ("", "")."""
+    for variable, host in _SESSION_VARIABLES:
+        if os.environ.get(variable):
+            return os.environ[variable], host
+    return os.environ.get("MEMFS_SESSION", ""), ""

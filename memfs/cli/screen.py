@@ -1,0 +1,205 @@
+"""What people see: data on stdout, talk on stderr, colour only where it helps."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.core.render import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+BAR = 12  # cells
+_state = {"code": 0}
+
+
+def data(text: str) -> None:
+    """Print data: as it is into a pipe or file, without control characters on a terminal."""
+    shown = plain(text) if sys.stdout.isatty() else text
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.flush()
+    sys.stdout.buffer.write((shown + "\n").encode(encoding, "surrogateescape"))
+    sys.stdout.flush()
+
+
+def exact(text: str) -> None:
+    """Print a file's text, byte by byte where it does not go to a terminal."""
+    if sys.stdout.isatty():
+        data(text.rstrip("\n"))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.flush()
+
+
+def as_json(value: object) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(value, indent=2))
+
+
+def talk(text: str) -> None:
+    """Say something to the person at the terminal."""
+    click.echo(plain(text), err=True)
+
+
+def done(text: str) -> None:
+    """Say that something was done."""
+    click.echo(f"{style('✓', 'green', err=True)} {plain(text)}", err=True)
+
+
+def error(message: str, hint: str = "") -> None:
+    """Print an error and what to do about it: the one place where this happens."""
+    click.echo(f"{style('error:', 'red', err=True)} {plain(message)}", err=True)
+    if hint:
+        click.echo(f"{style('hint:', 'cyan', err=True)} {plain(hint)}", err=True)
+
+
+def refuse() -> None:
+    """Make the command end with exit code 1, after what it still has to say."""
+    _state["code"] = 1
+
+
+def exit_code() -> int:
+    """Return what `refuse` left, and forget it."""
+    code, _state["code"] = _state["code"], 0
+    return code
+
+
+def style(text: str, colour: str, *, bold: bool = False, err: bool = False) -> str:
+    """Colour a text where that stream shows colours (`NO_COLOR` and pipes do not)."""
+    stream = sys.stderr if err else sys.stdout
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+        return text
+    return click.style(text, fg=colour or None, bold=bold)
+
+
+def bar(share: float) -> str:
+    """Draw a usage bar: green, yellow from 80 %, red from 100 %."""
+    filled = min(BAR, round(share * BAR))
+    colour = "red" if share >= 1 else "yellow" if share >= 0.8 else "green"
+    return style("█" * filled, colour) + style("░" * (BAR - filled), "bright_black")
+
+
+def table(rows: Iterable[Sequence[str]], right: tuple[int, ...] = ()) -> str:
+    """Align rows in columns, the first row a head; `right` names columns aligned right."""
+    cells = [[plain(cell) if "\x1b" not in cell else cell for cell in row] for row in rows]
+    if not cells:
+        return ""
+    widths = [max(width(row[index]) for row in cells) for index in range(len(cells[0]))]
+    lines = []
+    for number, row in enumerate(cells):
+        padded = []
+        for index, cell in enumerate(row):
+            space = " " * (widths[index] - width(cell))
+            padded.append(space + cell if index in right else cell + space)
+        line = "  ".join(padded).rstrip()
+        lines.append(style(line, "bright_black") if number == 0 else line)
+    return "\n".join(lines)
+
+
+def width(text: str) -> int:
+    """Return how many cells a text takes on a terminal (East Asian characters take two)."""
+    bare = click.unstyle(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in bare)
+    return len(bare) + wide - sum(unicodedata.combining(c) != 0 for c in bare)
+
+
+def shorten(text: str, cells: int) -> str:
+    """Cut a text to a number of cells, visibly."""
+    flat = " ".join(plain(text).split())
+    if width(flat) <= cells:
+        return flat
+    while flat and width(flat) > cells - 1:
+        flat = flat[:-1]
+    return flat.rstrip() + "…"
+
+
+@contextmanager
+def progress(length: int, label: str) -> Iterator[Callable[[int], object]]:
+    """Show a progress bar with the time left on stderr; yields what to call with each step."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
+        yield bar.update
+
+
+class Counter:
+    """Counts on one line of a terminal, where the end is not known."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._count = 0
+
+    def __call__(self, more: int) -> None:
+        self._count += more
+        if more and sys.stderr.isatty():
+            sys.stderr.write(f"\r{self._label} {self._count:,} ")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._count and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def columns() -> int:
+    """Return the width of the terminal, 100 where there is none."""
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def ago(at: str) -> str:
+    """Say how long ago an ISO time was: `just now`, `5 min ago`, `3 h ago`, else the date."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return at or "-"
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    fixed = os.environ.get("MEMFS_NOW")
+    now = datetime.fromisoformat(fixed) if fixed else datetime.now(UTC)
+    seconds = (now - moment).total_seconds()
+    if 0 <= seconds < 60:
+        return "just now"
+    if 0 <= seconds < 3600:
+        return f"{seconds // 60:.0f} min ago"
+    if 0 <= seconds < 86400:
+        return f"{seconds // 3600:.0f} h ago"
+    return moment.astimezone().strftime("%Y-%m-%d")
+
+
+def size(count: int) -> str:
+    """Write a number of bytes for people."""
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def styled(text: str, *, err: bool = False) -> None:
+    """Print what holds our own colours; its parts were made plain when they were put in."""
+    click.echo(text, err=err, color=True)
+
+
+def wrapped(text: str, indent: int) -> str:
+    """Indent a text, and on a terminal break its lines to fit."""
+    lines = plain(text).splitlines() or [""]
+    if sys.stdout.isatty():
+        import textwrap
+
+        room = max(20, min(columns(), 100) - indent)
+        lines = [part for line in lines for part in textwrap.wrap(line, room) or [""]]
+    return "\n".join(" " * indent + line for line in lines)

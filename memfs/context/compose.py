@@ -1,0 +1,73 @@
+"""The texts of the brief, composed from the blocks of a place."""
+
+import os
+import sys
+
+from memfs.core import label as labels
+from memfs.core import render
+from memfs.core.block import Block
+from memfs.core.render import Names
+from memfs.store import blocks, files, shipped
+from memfs.store.blocks import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.search.reminder import Recalled
+
+_WORKING = "working"
+
+
+def whole(place: Place, budget: int = render.BUDGET) -> str:
+    """Return the whole brief: guidance, pinned blocks, the names of the others, the tools."""
+    guidance = shipped.text("templates", "guidance.md")
+    return render.brief(blocks.load(place), guidance, names(), budget)
+
+
+def news(
+    place: Place, shown: dict[str, str], recalled: "list[Recalled]", recall_budget: int
+) -> str:
+    """Return the blocks that differ from `shown` (`tier:label` to text), then what was recalled."""
+    now = {labels.qualified(block.tier, block.label): block for block in blocks.load(place)}
+    changed = [key for key, block in now.items() if shown.get(key) != block.raw]
+    gone = [key for key in shown if key not in now]
+    pairs = [(_as_shown(shown, key), now.get(key)) for key in [*changed, *gone]]
+    reminder = render.hits(recalled, recall_budget) if recalled else ""
+    room = render.BUDGET - render.units(reminder) - 1
+    return "\n".join(part for part in (render.changes(pairs, names(), room), reminder) if part)
+
+
+def begin(place: Place) -> None:
+    """Give a session its scratch block."""
+    if place.project is None or not place.session:
+        return
+    path = blocks.path_of(place, labels.SESSION, _WORKING)
+    if not os.path.exists(path):
+        files.make_folder(os.path.dirname(path), private=True)
+        text = shipped.text("templates", "blocks", f"{_WORKING}.md")
+        files.write(path, text, private=True, durable=False)
+
+
+def names() -> Names:
+    """Return how the assistant reaches its memory: by the command line of this installation."""
+    command = program()
+    return Names(
+        f"{command} show LABEL",
+        f"Memory tools: {command} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
+        f"{command} create LABEL DESCRIPTION, {command} archive TEXT, {command} search QUERY",
+    )
+
+
+def program() -> str:
+    """Return how a shell of this user starts memfs: by name if it is on PATH, else by path."""
+    name = "memfs.exe" if os.name == "nt" else "memfs"
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if folder and os.path.exists(f"{folder}/{name}"):
+            return "memfs"
+    beside = os.path.join(os.path.dirname(sys.executable), name)
+    return beside if os.path.exists(beside) else "memfs"
+
+
+def _as_shown(shown: dict[str, str], key: str) -> Block | None:
+    raw = shown.get(key)
+    tier, _, label = key.partition(":")
+    return None if raw is None else blocks.make(tier, label, "", raw)

@@ -1,0 +1,1 @@
+"""Floor 0: pure values and functions. No I/O, no clock."""

@@ -1,0 +1,48 @@
+"""Differences between two texts."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+_MOST_PAIRS = 1_000_000  # of lines; comparing more can take seconds
+
+
+def lines(before: str, after: str) -> Iterator[str]:
+    """Yield the lines that went (`- `) and came (`+ `), with `…` between distant places."""
+    old = before.split("\n") if before else []
+    new = after.split("\n") if after else []
+    if len(old) * len(new) > _MOST_PAIRS:
+        yield from (f"- {line}" for line in old)
+        yield from (f"+ {line}" for line in new)
+        return
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    first = True
+    for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        if not first:
+            yield "…"
+        first = False
+        yield from (f"- {line}" for line in old[old_start:old_end])
+        yield from (f"+ {line}" for line in new[new_start:new_end])
+
+
+def unified(before: str, after: str, before_name: str, after_name: str) -> str:
+    """Return a unified diff, three lines of context; "" if the texts are equal."""
+    diff = difflib.unified_diff(_split(before), _split(after), before_name, after_name)
+    out = []
+    for line in diff:
+        ended = line.endswith("\n")
+        out.append(line if ended else line + "\n\\ no line end at the end of the file\n")
+    return "".join(out)
+
+
+def _split(text: str) -> list[str]:
+    """Split at LF alone, line ends kept: `str.splitlines` knows ten more."""
+    pieces = text.split("\n")
+    return [piece + "\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])

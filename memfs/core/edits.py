@@ -1,0 +1,279 @@
+"""The edit engine: what each operation does to a body, and when it is refused. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, field
+
+from memfs.core import tokens
+
+
+@dataclass(frozen=True)
+class Append:
+    """Add `text` on a new line at the end."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Replace `old`, which must occur exactly once unless `every` is set."""
+
+    label: str
+    old: str
+    new: str
+    every: bool = False
+
+
+@dataclass(frozen=True)
+class Remove:
+    """Remove `text`, with the same exactness as `Replace`."""
+
+    label: str
+    text: str
+    every: bool = False
+
+
+@dataclass(frozen=True)
+class Insert:
+    """Insert `text` after line `line`; 0 is before the first line, -1 at the end."""
+
+    label: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Rethink:
+    """Replace the whole body."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Create:
+    """Make a new block; `limit` 0 is the default of the configuration."""
+
+    label: str
+    description: str = ""
+    value: str = ""
+    limit: int = 0
+    pinned: bool = True
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Delete:
+    """Delete a block; its text stays in the journal."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class Rename:
+    """Give a block another label in the same tier."""
+
+    label: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Describe:
+    """Set front matter keys; a value of None removes its key."""
+
+    label: str
+    changes: dict[str, object] = field(default_factory=dict)
+
+
+BodyEdit = Append | Replace | Remove | Insert | Rethink
+Edit = BodyEdit | Create | Delete | Rename | Describe
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A refused edit: what was wrong and what to do about it. Nothing was changed."""
+
+    message: str
+    hint: str = ""
+
+
+def operation(edit: Edit) -> str:
+    """Return the name the journal and the tools use for an edit."""
+    return type(edit).__name__.lower()
+
+
+def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
+    """Return the new body, or why not. `body` keeps its own line ends, `eol` is for new lines."""
+    for text in _texts(edit):
+        numbered = _line_numbers(text)
+        if numbered:
+            return Rejected(
+                f"cannot {operation(edit)} in '{edit.label}': the text carries line numbers "
+                f"({numbered!r})",
+                "pass the text alone, without the line-number prefixes of a listing",
+            )
+    match edit:
+        case Append():
+            return _append(body, _native(edit.text, eol), eol, edit.label)
+        case Replace():
+            return _replace(edit.label, body, _native(edit.old, eol), _native(edit.new, eol),
+                            every=edit.every, verb="replace")  # fmt: skip
+        case Remove():
+            return _replace(edit.label, body, _native(edit.text, eol), "",
+                            every=edit.every, verb="remove")  # fmt: skip
+        case Insert():
+            return _insert(edit, body, _native(edit.text, eol), eol)
+        case Rethink():
+            text = _native(edit.text, eol).rstrip("\r\n")
+            return text + eol if text else ""
+
+
+def over_limit(label: str, before: str, after: str, limit: int, cap: int | None) -> Rejected | None:
+    """Refuse a value that is over its limit, unless the edit made it shorter."""
+    if len(after) > limit and len(after) >= len(before):
+        return Rejected(
+            f"cannot write '{label}': {len(after):,} characters, the limit is {limit:,}",
+            f"shorten it by {len(after) - limit:,} characters (memfs edit {label} --set -), move "
+            f"details to the archive (memfs archive), or start a block of its own (memfs create)",
+        )
+    if cap is not None:
+        count = tokens.estimate(after)
+        if count > cap and count >= tokens.estimate(before):
+            return Rejected(
+                f"cannot write '{label}': about {count:,} tokens, the limit is {cap:,}",
+                "shorten it, or move details to the archive (memfs archive)",
+            )
+    return None
+
+
+def _texts(edit: BodyEdit) -> tuple[str, ...]:
+    match edit:
+        case Replace():
+            return (edit.old, edit.new)
+        case Append() | Remove() | Insert() | Rethink():
+            return (edit.text,)
+
+
+def _native(text: str, eol: str) -> str:
+    unified = text.replace("\r\n", "\n")
+    return unified if eol == "\n" else unified.replace("\n", eol)
+
+
+def _append(body: str, text: str, eol: str, label: str) -> str | Rejected:
+    text = text.rstrip("\r\n")
+    if not text.strip():
+        return Rejected(f"cannot append to '{label}': the text is empty")
+    if not body:
+        return text + eol
+    return body + text + eol if body.endswith("\n") else body + eol + text
+
+
+def _replace(
+    label: str, body: str, old: str, new: str, *, every: bool, verb: str
+) -> str | Rejected:
+    if not old:
+        return Rejected(
+            f"cannot {verb} in '{label}': the text to {verb} is empty",
+            "to add text, append or insert it; to write the whole block, set it",
+        )
+    count = body.count(old)
+    if count == 0:
+        return Rejected(f"cannot {verb} in '{label}': {_shown(old)} is not in it", _near(body, old))
+    if count > 1 and not every:
+        return Rejected(
+            f"cannot {verb} in '{label}': {_shown(old)} occurs {count} times "
+            f"({_lines_of(body, old)})",
+            f"pass more of the text around it, or --all to {verb} every one",
+        )
+    return body.replace(old, new) if new else _cut(body, old)
+
+
+def _cut(body: str, old: str) -> str:
+    """Remove every `old`; a line that it filled goes with it."""
+    if old.endswith("\n"):
+        return body.replace(old, "")
+    pieces = body.split(old)
+    out = pieces[0]
+    for index, piece in enumerate(pieces[1:], 1):
+        whole = not out or out.endswith("\n")
+        if whole and piece.startswith(("\r\n", "\n")):
+            out += piece[piece.index("\n") + 1 :]
+        elif whole and index == len(pieces) - 1 and not piece:
+            out = out.removesuffix("\n").removesuffix("\r")
+        else:
+            out += piece
+    return out
+
+
+def _insert(edit: Insert, body: str, text: str, eol: str) -> str | Rejected:
+    lines = body.split("\n")
+    count = len(lines) - body.endswith("\n") if body else 0
+    if not -1 <= edit.line <= count:
+        size = "1 line" if count == 1 else f"{count} lines"
+        return Rejected(
+            f"cannot insert into '{edit.label}' after line {edit.line}: it has {size}",
+            "0 is before the first line, -1 at the end",
+        )
+    text = text.rstrip("\r\n")
+    if not text.strip():
+        return Rejected(f"cannot insert into '{edit.label}': the text is empty")
+    if edit.line in (-1, count):
+        return _append(body, text, eol, edit.label)
+    lines.insert(edit.line, text + eol.removesuffix("\n"))
+    return "\n".join(lines)
+
+
+_MOST_LINES = 20
+_NUMBERED = re.compile(r"^[ \t]*(?:Line )?(\d{1,6})(?:\t|→|: | ?\| )")
+
+
+def _line_numbers(text: str) -> str:
+    """Return the first prefix of a text that was copied with line numbers, or an empty string.
+
+    One line is enough where the mark is a tab or an arrow (nobody writes those); colons and bars
+    need two lines with numbers that follow each other (`10: standup` is a line people write).
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    found = [_NUMBERED.match(line) for line in lines]
+    if not found or not all(found):
+        return ""
+    prefixes = [match.group(0) for match in found if match]
+    numbers = [int(match.group(1)) for match in found if match]
+    if prefixes[0].endswith(("\t", "→")) or prefixes[0].lstrip().startswith("Line "):
+        return prefixes[0]
+    follows = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return prefixes[0] if follows else ""
+
+
+def _lines_of(body: str, text: str) -> str:
+    """Name the lines on which `text` begins, the first 20 of them."""
+    numbers: list[str] = []
+    line, start = 1, 0
+    at = body.find(text)
+    while at >= 0 and len(numbers) <= _MOST_LINES:
+        line += body.count("\n", start, at)
+        if str(line) not in numbers[-1:]:
+            numbers.append(str(line))
+        start = at
+        at = body.find(text, at + len(text))
+    if len(numbers) > _MOST_LINES:
+        numbers[-1] = "…"
+    return ("line " if len(numbers) == 1 else "lines ") + ", ".join(numbers)
+
+
+def _shown(text: str) -> str:
+    flat = " ".join(text.split())
+    return repr(flat if len(flat) <= 60 else flat[:57] + "...")
+
+
+def _near(body: str, text: str) -> str:
+    lines = [line.strip() for line in body.splitlines()[:2000] if line.strip()]
+    first = text.strip().splitlines()[0].strip()[:200] if text.strip() else text
+    folded = [line for line in lines if first.casefold() in line.casefold()]
+    close = folded or difflib.get_close_matches(first, lines, 1, 0.5)
+    if close:
+        return f"it must match exactly; the closest line is {_shown(close[0])}"
+    return "it must match exactly; look at the block with memfs show"

@@ -1,0 +1,27 @@
+"""What a host tells us, in our words. Hot path."""
+
+START = "start"  # a session starts, resumes, was cleared or compacted
+PROMPT = "prompt"
+STOP = "stop"  # the assistant finished its turn
+COMPACT = "compact"  # the host is about to compact its context
+END = "end"
+OTHER = "other"
+
+
+class Event:
+    """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork."""
+
+    __slots__ = ("cwd", "host", "kind", "name", "prompt", "session", "source", "transcript")
+
+    def __init__(
+        self, host: str, kind: str, name: str, session: str, cwd: str,
+        transcript: str = "", source: str = "", prompt: str = "",
+    ) -> None:  # fmt: skip
+        self.host = host
+        self.kind = kind
+        self.name = name
+        self.session = session
+        self.cwd = cwd
+        self.transcript = transcript
+        self.source = source
+        self.prompt = prompt

@@ -1,0 +1,69 @@
+"""Labels: the names of blocks. Hot path: no imports beyond the standard built-ins."""
+
+from memfs.core.errors import USAGE, MemfsError
+
+PROJECT = "project"
+USER = "user"
+SESSION = "session"
+TIERS = (SESSION, PROJECT, USER)  # a bare label resolves in this order
+
+MAX_LENGTH = 64
+MAX_DEPTH = 3
+
+_FIRST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_REST = _FIRST | frozenset("_-")
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul"]
+    + [f"com{n}" for n in range(1, 10)]
+    + [f"lpt{n}" for n in range(1, 10)]
+)
+
+
+def normalise(text: str) -> str:
+    """Lower-case `text` and turn its spaces into `_`, as is done with whatever an agent passes."""
+    return text.strip().lower().replace(" ", "_")
+
+
+def problem(label: str) -> str:
+    """Say what is wrong with a normalised label, or return an empty string."""
+    if not label:
+        return "a label cannot be empty"
+    if len(label) > MAX_LENGTH:
+        return f"{len(label)} characters, at most {MAX_LENGTH} are allowed"
+    segments = label.split("/")
+    if len(segments) > MAX_DEPTH:
+        return f"{len(segments)} levels, at most {MAX_DEPTH} are allowed"
+    for segment in segments:
+        if not segment or segment[0] not in _FIRST or not _REST.issuperset(segment):
+            return "only a-z, 0-9, '_' and '-' are allowed, '/' between levels"
+        if segment in _DEVICES:
+            return f"'{segment}' is a device name on Windows"
+    return ""
+
+
+def parse(text: str) -> tuple[str | None, str]:
+    """Split what a person or an agent typed into (tier or None, label).
+
+    Raises `MemfsError` (usage) for an unknown tier or a label that breaks the rules.
+    """
+    tier: str | None = None
+    name = text
+    if ":" in text:
+        head, _, name = text.partition(":")
+        tier = normalise(head)
+        if tier not in TIERS:
+            raise MemfsError(
+                f"unknown tier {head!r} in {text!r}", "tiers are session, project and user", USAGE
+            )
+    label = normalise(name)
+    wrong = problem(label)
+    if wrong:
+        raise MemfsError(
+            f"{name!r} is not a label: {wrong}", "for example: human, api, services/api", USAGE
+        )
+    return tier, label
+
+
+def qualified(tier: str, label: str) -> str:
+    """Return the explicit form, for example `user:human`."""
+    return f"{tier}:{label}"

@@ -1,0 +1,124 @@
+"""The values that are kept: messages, passages, journal entries, and hits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+ROLES = ("user", "assistant", "tool")
+
+
+class Message(NamedTuple):
+    """One normalised turn of a recorded session.
+
+    `at` is UTC in ISO 8601 (empty if the host did not say), `role` one of `ROLES`, `tool` the
+    name of the tool for role tool. `side` marks side chains (subagents).
+    """
+
+    id: str
+    session: str
+    host: str
+    project: str
+    branch: str
+    at: str
+    role: str
+    text: str
+    tool: str = ""
+    side: bool = False
+
+
+class Identity(NamedTuple):
+    """Whose session a transcript is; `agent` names a side chain's agent ("" for the main one)."""
+
+    session: str
+    agent: str
+
+
+class Transcript(NamedTuple):
+    """What one reading of a transcript gave: messages, and what could not be used.
+
+    `end` is the byte offset behind the last whole line, `malformed` counts lines that are no
+    JSON objects, `left_out` those that are ours (injections) or bookkeeping.
+    """
+
+    messages: list[Message]
+    end: int
+    malformed: int
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One archived item: archival memory. `importance` is 1 to 10."""
+
+    id: str
+    text: str
+    created_at: str
+    importance: int = 5
+    tags: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One journalled edit; `before` and `after` are whole file texts, None where there is no file.
+
+    `version` is the block's version after the edit. `tree` names the linked worktree the block
+    belongs to (empty for the main one). `group` ties the edits of one patch: (id, size).
+    """
+
+    id: str
+    at: str
+    actor: str
+    host: str
+    session: str
+    tier: str
+    label: str
+    op: str
+    reason: str
+    version: int
+    before: str | None
+    after: str | None
+    tree: str = ""
+    group: tuple[str, int] | None = None
+
+    @property
+    def key(self) -> str:
+        """What the versions of a block are counted by."""
+        scope = f"{self.tier}@{self.session}" if self.tier == "session" else self.tier
+        return f"{self.tree}|{scope}:{self.label}"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who makes an edit, and why."""
+
+    actor: str = "user"
+    host: str = ""
+    session: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One search result.
+
+    `kind` is message, passage or block; `why` says in words what matched; `score` is the fused
+    score (0 to 1, comparable within one search only).
+    """
+
+    id: str
+    kind: str
+    text: str
+    snippet: str
+    why: tuple[str, ...]
+    score: float
+    at: str = ""
+    role: str = ""
+    host: str = ""
+    session: str = ""
+    project: str = ""
+    branch: str = ""
+    tags: tuple[str, ...] = ()
+    importance: int = 0
+    label: str = ""

@@ -1,0 +1,38 @@
+"""The part of a text that shows why it was found. Hot path."""
+
+
+def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -> str:
+    """Return at most about `width` characters of `text` around where most of `words` are.
+
+    White space is folded; `…` marks what is left out.
+    """
+    flat = " ".join(text.split())
+    if len(flat) <= width:
+        return flat
+    folded = flat.lower()
+    places: list[tuple[int, str]] = []
+    for word in words:
+        at = folded.find(word)
+        while at >= 0 and len(places) < 200:
+            places.append((at, word))
+            at = folded.find(word, at + len(word))
+    start = _best(sorted(places), width) if len(folded) == len(flat) else 0
+    start = max(0, start - width // 6)
+    if start:
+        space = flat.find(" ", start)
+        start = space + 1 if 0 <= space < start + 30 else start
+    end = min(len(flat), start + width)
+    if end < len(flat):
+        space = flat.rfind(" ", start, end)
+        end = space if space > end - 30 else end
+    return ("… " if start else "") + flat[start:end] + (" …" if end < len(flat) else "")
+
+
+def _best(places: list[tuple[int, str]], width: int) -> int:
+    """Return the place from which a window of `width` holds the most different words."""
+    best, most = 0, 0
+    for index, (at, _) in enumerate(places):
+        inside = {word for other, word in places[index:] if other < at + width * 2 // 3}
+        if len(inside) > most:
+            best, most = at, len(inside)
+    return best

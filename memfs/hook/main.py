@@ -1,0 +1,116 @@
+"""One hook call: JSON in, JSON or nothing out, always exit 0, always in time.
+
+Whatever goes wrong is one line in a log; the session of the user goes on undisturbed.
+"""
+
+import os
+import sys
+
+from memfs import hosts
+from memfs.core import events, fastjson
+from memfs.core.events import Event
+from memfs.ops import brief
+
+MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
+TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
+SLOW_TIMEOUT = 25  # seconds for a turn's end
+GUARD = "MEMFS_HOOK_RUNNING"  # set for what we start: its hooks must not start us again
+
+
+class HookError(Exception):
+    """Something about the call itself was wrong."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the hook of the host named first; returns the exit code, which is always 0."""
+    name = arguments[0] if arguments else "claude"
+    place = os.getcwd() if os.path.isdir(".") else "/"
+    where = f"{name} hook"
+    try:
+        if os.environ.get(GUARD):
+            return 0
+        _set_clock(TIMEOUT)
+        host = hosts.get(name)
+        payload = _payload()
+        event = host.parse_event(payload)
+        if event is not None:
+            where = f"{name} {event.name}"
+            place = event.cwd or place
+            text = host.format_reply(event, answer(event))
+            if text:
+                _write(text)
+    except BaseException as error:  # noqa: BLE001 - a hook never disturbs a session
+        _set_clock(0)
+        from memfs.hook import log
+
+        log.line(place, where, error)
+    return 0
+
+
+def answer(event: Event) -> str:
+    """Do what an event asks for, and return the text for the prompt."""
+    if event.kind in (events.START, events.PROMPT):
+        return brief.run(event)
+    if event.kind == events.END:
+        from memfs.ops import enqueue
+
+        enqueue.run(event)
+    elif event.kind in (events.STOP, events.COMPACT):
+        _set_clock(SLOW_TIMEOUT)
+        _add_site()
+        from memfs.ops import ingest
+
+        ingest.hear(event)
+    return ""
+
+
+def _payload() -> dict[str, object]:
+    found = fastjson.loads(_read())
+    if not isinstance(found, dict):
+        raise HookError("stdin is not a JSON object")
+    return found
+
+
+def _read() -> str:
+    data = b""
+    while len(data) <= MOST_INPUT:
+        more = os.read(0, 1 << 18)
+        if not more:
+            return data.decode("utf-8", "replace")
+        data += more
+    raise HookError(f"stdin is larger than {MOST_INPUT >> 10} KB; nothing was added to the prompt")
+
+
+def _write(text: str) -> None:
+    data = memoryview(text.encode("utf-8", "replace"))
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _add_site() -> None:
+    """Let packages be found as an ordinary start would: the fast start (-S) has none of this."""
+    import site
+
+    site.main()
+
+
+def _set_clock(seconds: int) -> None:
+    """Raise TimeoutError here after `seconds` (0: never), where the system has timers.
+
+    `_signal` is what `signal` wraps in enums, which cost 3 ms.
+    """
+    try:
+        import _signal
+    except ImportError:
+        return
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, _too_late)
+        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def _too_late(_signal: int, _frame: object) -> None:
+    raise TimeoutError("out of time; nothing was added to the prompt")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

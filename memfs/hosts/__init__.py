@@ -1,0 +1,17 @@
+"""Floor 1: one module for each assistant; the module is the plugin (see `base`). Hot path."""
+
+from memfs.core.errors import USAGE, MemfsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Host
+
+NAMES = ("claude",)
+
+
+def get(name: str) -> "Host":
+    """Return a host's module by name; raises `MemfsError` (usage) for an unknown one."""
+    if name not in NAMES:
+        raise MemfsError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}", USAGE)
+    module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
+    return module

@@ -1,0 +1,145 @@
+"""Everything of a place that can be searched: messages, passages, blocks, and their index."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core.errors import StoreError
+from memfs.search.catalog import Source
+from memfs.store import archive, blocks, files, lock, recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memfs.search.engine import Engine, Mode
+    from memfs.search.indexer import Indexed
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+
+LOCK = "index.lock"
+
+
+def home(place: Place) -> Store:
+    """Return the store whose index serves a place: the project's, else the user's."""
+    store = place.project or place.user
+    if store is None:
+        raise AssertionError("a place has a store")
+    return store
+
+
+def folder(place: Place) -> str:
+    """Return the index folder of a place."""
+    return f"{home(place).local}/index"
+
+
+def sources(place: Place) -> list[Source]:
+    """List what is indexed: recall of the project, archive and blocks of project and user."""
+    found = [Source(path, "message", grows=True) for path in recall.sources(home(place))]
+    for tier, store in place.tiers():
+        if tier != labels.SESSION:
+            found.extend(Source(path, "passage", tier=tier) for path in archive.sources(store))
+    found.extend(
+        Source(path, "block", tier=tier, label=label)
+        for tier, label, path in blocks.paths(place)
+        if tier != labels.SESSION
+    )
+    return found
+
+
+def sync(
+    place: Place, *, embed: bool, wait: float = 10.0, tick: Callable[[int], object] | None = None
+) -> Indexed | None:
+    """Bring the index up to date; None if another process is at it for longer than `wait`."""
+    from memfs.search.indexer import Indexer
+
+    listed = sources(place)
+    if not listed:
+        return None
+    path = folder(place)
+    files.make_folder(path, private=True)
+    try:
+        with lock.hold(path, wait, LOCK):
+            indexer = Indexer(path)
+            try:
+                done = indexer.update(listed, documents, tick)
+                if embed:
+                    indexer.embed(tick)
+            finally:
+                indexer.close()
+    except StoreError:
+        return None
+    return done
+
+
+def open_index(place: Place, mode: Mode) -> Engine:
+    """Open the index of a place for searching."""
+    from memfs.search.engine import Engine
+
+    return Engine.open(folder(place), mode)
+
+
+def documents(source: Source, start: int) -> Iterator[dict[str, object]]:
+    """Yield the documents of a source from byte `start` on."""
+    if source.kind == "message":
+        yield from _messages(source, start)
+    elif source.kind == "passage":
+        yield from _passage(source)
+    else:
+        yield from _block(source)
+
+
+def _messages(source: Source, start: int) -> Iterator[dict[str, object]]:
+    for message in recall.messages(source.path, start):
+        yield {
+            "id": f"{message.host}/{message.session}/{message.id}",
+            "kind": "message",
+            "text": message.text,
+            "role": message.role,
+            "host": message.host,
+            "session": message.session,
+            "project": message.project,
+            "branch": message.branch,
+            "at": epoch(message.at) or 0,
+            "time": message.at,
+        }
+
+
+def _passage(source: Source) -> Iterator[dict[str, object]]:
+    passage = archive.read(source.path)
+    if passage and passage.text:
+        yield {
+            "id": passage.id,
+            "kind": "passage",
+            "text": passage.text,
+            "tag": list(passage.tags),
+            "importance": max(0, min(10, passage.importance)),
+            "at": epoch(passage.created_at) or 0,
+            "time": passage.created_at,
+        }
+
+
+def _block(source: Source) -> Iterator[dict[str, object]]:
+    block = blocks.read(source.tier, source.label, source.path)
+    text = f"{block.description}\n{block.value}".strip()
+    if text:
+        at = str(block.meta.get("updated_at") or "")
+        yield {
+            "id": labels.qualified(source.tier, source.label),
+            "kind": "block",
+            "text": text.encode("utf-8", "replace").decode(),
+            "label": source.label,
+            "tag": block.tags,
+            "at": epoch(at) or 0,
+            "time": at,
+        }
+
+
+def epoch(text: str) -> int | None:
+    """Return the seconds since 1970 of an ISO 8601 time (UTC if it names no zone), or None."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

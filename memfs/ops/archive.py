@@ -1,0 +1,51 @@
+"""Archive a passage for the long term."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core.errors import USAGE, MemfsError
+from memfs.memory import corpus
+from memfs.store import archive
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+
+LONGEST = 100_000  # characters; longer things are documents, not passages
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where a passage is; `duplicate`: it was there before, and nothing was written."""
+
+    id: str
+    path: str
+    duplicate: bool
+
+
+def run(
+    place: Place, text: str, *, importance: int, tags: tuple[str, ...], user: bool = False
+) -> Kept:
+    """Write a passage into the project's archive (or the user's), unless it is there already."""
+    if not text.strip():
+        raise MemfsError("cannot archive an empty text", "", USAGE)
+    if len(text) > LONGEST:
+        raise MemfsError(
+            f"cannot archive {len(text):,} characters, the limit is {LONGEST:,}",
+            "archive what matters of it, in several passages",
+        )
+    store = place.store(labels.USER) if user else corpus.home(place)
+    clean = tuple(dict.fromkeys(tag.strip().lower() for tag in tags if tag.strip()))
+    wanted = _folded(text)
+    for path in archive.sources(store):
+        known = archive.read(path)
+        if known and _folded(known.text) == wanted:
+            return Kept(known.id, path, duplicate=True)
+    passage, path = archive.add(store, text, importance=importance, tags=clean)
+    return Kept(passage.id, path, duplicate=False)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

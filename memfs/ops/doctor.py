@@ -1,0 +1,161 @@
+"""Find what is wrong, say where, and what to do about it. Nothing is changed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memfs import hosts
+from memfs.core import label as labels
+from memfs.core.errors import MemfsError
+from memfs.hosts import settings
+from memfs.store import blocks, config, files, journal, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.blocks import Place
+
+Level = Literal["ok", "warning", "error"]
+_LOG_LINES = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    level: Level
+    text: str
+    hint: str = ""
+
+
+def run(place: Place, home: str) -> list[Finding]:
+    """Look at stores, configuration, blocks, journal and hooks."""
+    found: list[Finding] = []
+    for tier, store in place.tiers():
+        if tier != labels.SESSION:
+            found.append(Finding("ok", f"{tier} store: {store.root}"))
+            path = f"{store.root}/{layout.CONFIG}"
+            found += [Finding("warning", text) for text in config.problems(path)]
+            found += _journal(store)
+            found += _leftovers(store)
+    found += _blocks(place)
+    found += _hooks(place, home)
+    found += _log(place)
+    return found
+
+
+def _blocks(place: Place) -> Iterator[Finding]:
+    count = 0
+    paths: dict[tuple[str, str], str] = {}
+    for block in blocks.load(place):
+        count += 1
+        name = labels.qualified(block.tier, block.label)
+        if (block.tier, block.label) in paths:
+            yield Finding(
+                "error", f"{block.path} and {paths[block.tier, block.label]} have one label",
+                "give one of the files another name",
+            )  # fmt: skip
+        paths[block.tier, block.label] = block.path
+        wrong = labels.problem(block.label)
+        if wrong:
+            yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
+        if block.problem:
+            yield Finding("error", f"{name}: {block.problem}", f"mend {block.path}")
+        if any("\udc80" <= c <= "\udcff" for c in block.raw) or "\0" in block.raw:
+            yield Finding("error", f"{name} is not UTF-8 text", f"save {block.path} as UTF-8")
+        if _conflicted(block.raw):
+            yield Finding(
+                "error", f"{name} holds merge conflict markers", f"resolve them in {block.path}"
+            )
+        if block.chars > block.limit:
+            yield Finding(
+                "warning", f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
+                f"shorten it: memfs edit {block.label}",
+            )  # fmt: skip
+    if count:
+        yield Finding("ok", f"{count} blocks were read")
+
+
+def _conflicted(raw: str) -> bool:
+    lines = raw.splitlines()
+    starts = [any(line.startswith(mark) for line in lines) for mark in ("<<<<<<< ", ">>>>>>> ")]
+    return all(starts) and "=======" in lines
+
+
+def _journal(store: layout.Store) -> Iterator[Finding]:
+    entries, damaged, end = journal.since(store, 0)
+    size = os.path.getsize(store.journal) if os.path.exists(store.journal) else 0
+    if damaged:
+        yield Finding(
+            "error", f"{store.journal}: {damaged} lines cannot be read",
+            "the other entries are used; the versions in these lines cannot be restored",
+        )  # fmt: skip
+    if end < size:
+        yield Finding(
+            "warning", f"{store.journal}: an entry at the end is not whole",
+            "it was never acknowledged; the next edit removes it",
+        )  # fmt: skip
+    yield Finding("ok", f"{len(entries):,} edits in the journal")
+
+
+def _leftovers(store: layout.Store) -> Iterator[Finding]:
+    for folder, _, names in os.walk(store.root):
+        for name in names:
+            if name.startswith(".") and name.endswith(".tmp"):
+                yield Finding(
+                    "warning", f"{folder}/{name} was left by a run that was killed", "remove it"
+                )
+
+
+def _hooks(place: Place, home: str) -> Iterator[Finding]:
+    for name in hosts.NAMES:
+        host = hosts.get(name)
+        paths = [f"{home}/{host.SETTINGS}"]
+        if place.project:
+            own = f"{place.project.top}/{host.SETTINGS}"
+            paths += [own, own.removesuffix(".json") + ".local.json"]
+        wired = 0
+        for path in paths:
+            text = files.read(path) or ""
+            if settings.MARK not in text:
+                continue
+            wired += 1
+            try:
+                commands = settings.commands(settings.parse(text, path))
+            except MemfsError as error:
+                yield Finding("error", error.message, error.hint)
+                continue
+            missing = {word for c in commands for word in _programs(c) if not os.path.exists(word)}
+            for word in sorted(missing):
+                yield Finding(
+                    "error", f"{path}: the hook needs {word}, which is gone",
+                    f"write it anew: memfs install {name}",
+                )  # fmt: skip
+            if not missing:
+                yield Finding("ok", f"{host.TITLE} is wired in {path}")
+        if wired > 1:
+            yield Finding(
+                "warning", f"{host.TITLE} is wired {wired} times: each prompt runs our hook twice",
+                f"keep one: memfs uninstall {name} [--user | --local]",
+            )  # fmt: skip
+        if not wired:
+            yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")
+
+
+def _programs(command: str) -> list[str]:
+    words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
+    return [words[0], *[word for word in words if word.endswith(settings.MARK)]] if words else []
+
+
+def _log(place: Place) -> Iterator[Finding]:
+    for tier, store in place.tiers():
+        path = f"{store.local}/hook.log"
+        lines = (files.read(path) or "").splitlines()
+        if lines and tier != labels.SESSION:
+            shown = "; ".join(lines[-_LOG_LINES:])
+            yield Finding("warning", f"{path}: {len(lines)} hook calls failed", f"last: {shown}")
+    yield Finding("ok", f"Python {sys.version.split()[0]} at {sys.executable}")

@@ -1,0 +1,273 @@
+"""Edit blocks: every operation, whoever asks. All edits of one call happen, or none."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memfs.core import edits, frontmatter, yamlhead
+from memfs.core import label as labels
+from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
+from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
+from memfs.store import blocks, clock, config, writer
+from memfs.store.writer import Change
+
+if TYPE_CHECKING:
+    from memfs.core.edits import BodyEdit, Edit
+    from memfs.core.records import Entry, Origin
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+    from memfs.store.writer import Writer
+
+
+@dataclass(frozen=True)
+class Edited:
+    """Done: one journal entry for each block file that changed."""
+
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The edit left every text as it was; nothing was written."""
+
+    label: str
+
+
+Outcome = Edited | Unchanged | Rejected
+
+
+@dataclass
+class _Draft:
+    """A block file while the edits of one call are worked out."""
+
+    tier: str
+    label: str
+    path: str
+    before: str | None
+    text: str | None
+    version: int
+    op: str = ""
+    reason: str = ""
+
+    def block(self) -> Block:
+        return blocks.make(self.tier, self.label, self.path, self.text or "")
+
+
+def run(
+    place: Place, wanted: list[Edit], origin: Origin, expected_version: int | None = None
+) -> Outcome:
+    """Apply `wanted` in order. `expected_version` makes a single edit a compare-and-swap."""
+    with ExitStack() as stack:
+        session = _Session(place, stack)
+        for edit in wanted:
+            rejected = session.apply(edit, expected_version)
+            if rejected:
+                return rejected
+        return session.commit(origin, wanted)
+
+
+class _Session:
+    """The drafts and locked stores of one call."""
+
+    def __init__(self, place: Place, stack: ExitStack) -> None:
+        self.place = place
+        self.settings = config.load(place)
+        self._stack = stack
+        self._drafts: dict[tuple[str, str], _Draft] = {}
+        self._writers: dict[str, Writer] = {}
+
+    def apply(self, edit: Edit, expected_version: int | None) -> Rejected | None:
+        if isinstance(edit, Create):
+            return self._create(edit)
+        draft = self._existing(edit.label)
+        if isinstance(draft, Rejected):
+            return draft
+        verb = edits.operation(edit)
+        if expected_version is not None and draft.version != expected_version:
+            return Rejected(
+                f"cannot {verb} '{draft.label}': it is at version {draft.version}, "
+                f"not {expected_version}",
+                f"somebody changed it meanwhile; read it again: memfs show {draft.label}",
+            )
+        if draft.block().read_only:
+            return Rejected(
+                f"cannot {verb} '{draft.label}': it is read-only",
+                f"a person can change that in {draft.path} (read_only: false)",
+            )
+        match edit:
+            case Delete():
+                self._note(draft, None, verb)
+            case Rename():
+                return self._rename(draft, edit)
+            case Describe():
+                return self._describe(draft, edit)
+            case _:
+                return self._change_body(draft, edit)
+        return None
+
+    def commit(self, origin: Origin, wanted: list[Edit]) -> Outcome:
+        changed = [draft for draft in self._drafts.values() if draft.text != draft.before]
+        if not changed:
+            return Unchanged(wanted[0].label if wanted else "")
+        done: list[Entry] = []
+        at = clock.now()
+        for root, made in self._writers.items():
+            mine = [d for d in changed if self.place.store(d.tier).root == root]
+            changes = [self._stamped(draft, origin, at) for draft in mine]
+            if changes:
+                done.extend(made.commit(changes, origin))
+        return Edited(tuple(done))
+
+    def _stamped(self, draft: _Draft, origin: Origin, at: str) -> Change:
+        """Set the managed keys, and count the version."""
+        version = draft.version + 1
+        text = draft.text
+        if text is not None:
+            head, body = frontmatter.split(text)
+            managed = {"version": version, "updated_at": at, "updated_by": origin.actor}
+            text = yamlhead.write(head, managed, frontmatter.line_end(text)) + body
+        return Change(
+            draft.tier, draft.label, draft.path, draft.before, text, draft.op, version, draft.reason
+        )
+
+    def _existing(self, text: str) -> _Draft | Rejected:
+        tier, label = labels.parse(text)
+        for (drafted_tier, drafted), draft in self._drafts.items():
+            if drafted == label and tier in (None, drafted_tier) and draft.text is not None:
+                return draft
+        found = blocks.locate(self.place, text)
+        if found is None or (found[0], found[1]) in self._drafts:
+            error = blocks.missing(self.place, text)
+            return Rejected(error.message, error.hint)
+        return self._draft(*found)
+
+    def _draft(self, tier: str, label: str, path: str) -> _Draft:
+        text, version = self._writer(tier).settle(tier, label, path)
+        draft = _Draft(tier, label, path, text, text, version)
+        self._drafts[tier, label] = draft
+        return draft
+
+    def _writer(self, tier: str) -> Writer:
+        store: Store = self.place.store(tier)
+        if store.root not in self._writers:
+            opened = writer.writing(store, self.place)
+            self._writers[store.root] = self._stack.enter_context(opened)
+        return self._writers[store.root]
+
+    def _note(self, draft: _Draft, text: str | None, op: str) -> None:
+        draft.op = op if not draft.op else "patch"
+        draft.text = text
+
+    def _change_body(self, draft: _Draft, edit: BodyEdit) -> Rejected | None:
+        block = draft.block()
+        eol = frontmatter.line_end(block.raw)
+        body = edits.apply(replace(edit, label=draft.label), block.body, eol)
+        if isinstance(body, Rejected):
+            return body
+        after = blocks.make(draft.tier, draft.label, draft.path, block.head + body)
+        if after.head != block.head:  # a body that begins like front matter must stay a body
+            return Rejected(
+                f"cannot write '{draft.label}': the text would become front matter",
+                "begin it with something else than '---'",
+            )
+        # A file that was dropped in (nearly) as large as the default, and names no limit of its
+        # own, is not locked up by it.
+        adopted = "limit" not in block.meta and block.chars >= WARN_AT * block.limit
+        limit = len(after.value) if adopted else block.limit
+        over = edits.over_limit(draft.label, block.value, after.value, limit, block.tokens)
+        if over:
+            return over
+        if body != block.body:
+            self._note(draft, block.head + body, edits.operation(edit))
+        return None
+
+    def _create(self, edit: Create) -> Rejected | None:
+        tier, label = labels.parse(edit.label)
+        tier = tier or (labels.PROJECT if self.place.project else labels.USER)
+        wrong = self._create_problem(tier, label, edit)
+        if wrong:
+            return wrong
+        limit = edit.limit or self._default_limit(label)
+        value = edit.value.rstrip("\n")
+        over = edits.over_limit(label, "", value, limit, None)
+        if over:
+            return over
+        head = {
+            "description": edit.description, "limit": limit, "read_only": False,
+            "pinned": edit.pinned, "tags": list(edit.tags) or None,
+        }  # fmt: skip
+        text = yamlhead.write("", head, "\n") + (value + "\n" if value else "")
+        path = blocks.path_of(self.place, tier, label)
+        made = self._writer(tier)
+        head_before = made.head(tier, label)
+        before, version = made.settle(tier, label, path) if head_before else (None, 0)
+        draft = _Draft(tier, label, path, before, text, version, "create")
+        self._drafts[tier, label] = draft
+        return None
+
+    def _create_problem(self, tier: str, label: str, edit: Create) -> Rejected | None:
+        existing = blocks.locate(self.place, labels.qualified(tier, label))
+        drafted = self._drafts.get((tier, label))
+        if (existing and not drafted) or (drafted and drafted.text is not None):
+            return Rejected(
+                f"cannot create '{label}': it exists already",
+                f"add to it: memfs edit {label} --append TEXT",
+            )
+        most = self.settings.number("max_blocks")
+        count = sum(block.pinned for block in blocks.load(self.place))
+        if edit.pinned and count >= most:
+            return Rejected(
+                f"cannot create '{label}': {count} blocks are pinned, at most {most} may be",
+                "pass --unpinned, unpin another one, or raise max_blocks in config.yaml",
+            )
+        if "\n" in edit.description.strip():
+            return Rejected(f"cannot create '{label}': a description is one line")
+        return None
+
+    def _rename(self, draft: _Draft, edit: Rename) -> Rejected | None:
+        tier, label = labels.parse(edit.new)
+        if tier not in (None, draft.tier):
+            return Rejected(
+                f"cannot rename '{draft.label}' into the {tier} tier",
+                "create it there, delete it here",
+            )
+        if blocks.locate(self.place, labels.qualified(draft.tier, label)):
+            return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
+        path = blocks.path_of(self.place, draft.tier, label)
+        made = self._writer(draft.tier)
+        version = draft.version
+        before = None
+        if made.head(draft.tier, label):
+            before, journalled = made.settle(draft.tier, label, path)
+            version = max(version, journalled)
+        text = draft.text
+        self._drafts[draft.tier, label] = _Draft(
+            draft.tier, label, path, before, text, version, "rename", f"from {draft.label}"
+        )
+        self._note(draft, None, "rename")
+        draft.reason = f"to {label}"
+        return None
+
+    def _describe(self, draft: _Draft, edit: Describe) -> Rejected | None:
+        block = draft.block()
+        changes = dict(edit.changes)
+        limit = changes.get("limit")
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            return Rejected(
+                f"cannot set the limit of '{draft.label}' to {limit!r}: not a number > 0"
+            )
+        head = yamlhead.write(block.head, changes, frontmatter.line_end(block.raw))
+        if head == block.head and block.problem:
+            return Rejected(
+                f"cannot describe '{draft.label}': its front matter cannot be read",
+                f"mend {draft.path}: {block.problem}",
+            )
+        if head != block.head:
+            self._note(draft, head + block.body, "describe")
+        return None
+
+    def _default_limit(self, label: str) -> int:
+        found = self.settings.get(f"blocks.{label}.limit")
+        return found if isinstance(found, int) and found > 0 else DEFAULT_LIMIT

@@ -1,0 +1,66 @@
+"""Ingest: what was said in sessions becomes recall, and is indexed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memfs import hosts
+from memfs.core.errors import NotFoundError
+from memfs.memory import corpus, intake
+from memfs.memory.intake import Tally
+from memfs.store import blocks, lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.core.events import Event
+    from memfs.store.blocks import Place
+
+
+def plan(place: Place, paths: list[str], home: str) -> list[str]:
+    """List the transcripts to read: those in `paths`, else all that hosts keep for this project.
+
+    Raises `NotFoundError` for a path that does not exist.
+    """
+    for path in paths:
+        if not os.path.exists(path):
+            raise NotFoundError(f"there is no file or folder {path}")
+    if paths:
+        return intake.find(paths)
+    top = corpus.home(place).top
+    return [path for name in hosts.NAMES for path in hosts.get(name).transcripts(home, top)]
+
+
+def run(
+    place: Place, paths: list[str], tick: Callable[[int], object], indexed: Callable[[int], object]
+) -> Tally:
+    """Read transcripts, telling `tick` of each file; then index, telling `indexed` of documents."""
+    store = corpus.home(place)
+    tally = Tally()
+    intake.drain(store, tally)
+    with lock.hold(store.local, name=intake.LOCK):
+        for path in paths:
+            intake.transcript(store, path, tally)
+            tick(1)
+    corpus.sync(place, embed=True, tick=indexed)
+    return tally
+
+
+def hear(event: Event) -> Tally:
+    """Ingest what was said in the session of a hook event, so that words in it can be found.
+
+    Its vectors are made by the next search: they would take longer than all the rest.
+    """
+    tally = Tally()
+    place = blocks.serving(event.cwd, event.session)
+    if place is None or not event.transcript:
+        return tally
+    store = corpus.home(place)
+    intake.drain(store, tally)
+    with lock.hold(store.local, 5.0, intake.LOCK):
+        for path in [event.transcript, *intake.side_chains(event.transcript)]:
+            if os.path.exists(path):
+                intake.transcript(store, path, tally)
+    corpus.sync(place, embed=False, wait=5.0)
+    return tally

@@ -1,0 +1,109 @@
+"""Make the stores of a project and of its user. Files of others are never touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+
+from memfs import hosts
+from memfs.core import label as labels
+from memfs.core.records import Origin
+from memfs.store import blocks, clock, config, files, git, layout, shipped, writer
+from memfs.store.blocks import Place
+from memfs.store.layout import CONFIG, NAME, Store
+from memfs.store.writer import Change
+
+_CONFIG = """\
+memfs: 1
+# Settings: https://github.com/memfs/memfs#configuration
+# max_blocks: 10        # pinned blocks at most
+# hooks:
+#   recall: auto        # what each prompt brings to mind: off, auto, or a number of hits
+"""
+_IGNORE = "/local/\n.*.tmp\n"
+_ATTRIBUTES = "facts/*.jsonl merge=union\n"
+_PROJECT_BLOCKS = ("persona", "system_rules")
+_USER_BLOCKS = ("human",)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What init did: the store, the files it wrote, foreign ones it left alone, hosts it found."""
+
+    store: str
+    created: tuple[str, ...]
+    foreign: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+def run(start: str, home: str) -> Made:
+    """Make the project store at the git top level of `start` (or in it), and the user tier."""
+    found = layout.find(start)
+    top = found.top if found else git.top_level(start) or os.path.abspath(start)
+    root = f"{top}/{NAME}"
+    created: list[str] = []
+    foreign = _foreign(root)
+    user = Store(layout.user_root(), labels.USER)
+    _make(user, _USER_BLOCKS, created)
+    if os.path.realpath(root) != os.path.realpath(user.root):
+        project = found or Store(root, labels.PROJECT)
+        _make(project, _PROJECT_BLOCKS, created)
+        local = layout.find(top) or project
+        files.make_folder(local.local, private=True)
+        _write(f"{local.local}/.gitignore", "*\n", [], private=True)
+    return Made(root, tuple(created), tuple(foreign), tuple(installed(home)))
+
+
+def installed(home: str) -> list[str]:
+    """List the assistants that are on this machine."""
+    found = []
+    for name in hosts.NAMES:
+        host = hosts.get(name)
+        if shutil.which(host.COMMAND) or os.path.isdir(f"{home}/{host.HOME}"):
+            found.append(name)
+    return found
+
+
+def _foreign(root: str) -> list[str]:
+    """List the files of a folder that is not a store of ours (yet)."""
+    if os.path.exists(f"{root}/{CONFIG}") and config.read(f"{root}/{CONFIG}")[0].get("memfs"):
+        return []
+    return sorted(
+        os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names
+    )
+
+
+def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> None:
+    files.make_folder(f"{store.root}/blocks", private=store.private)
+    files.make_folder(store.local, private=True)
+    _write(f"{store.root}/{CONFIG}", _CONFIG, created, private=store.private)
+    _write(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
+    _write(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
+    project = None if store.tier == labels.USER else store
+    place = Place(project, store if store.tier == labels.USER else None)
+    changes = []
+    for label in labels_of_tier:
+        if blocks.locate(place, labels.qualified(store.tier, label)) is None:
+            path = blocks.path_of(place, store.tier, label)
+            text = _template(label)
+            changes.append(Change(store.tier, label, path, None, text, "create", 1))
+    if changes:
+        with writer.writing(store, place) as made:
+            known = {c.label for c in changes if made.head(c.tier, c.label)}
+            fresh = [change for change in changes if change.label not in known]
+            made.commit(fresh, Origin("system", reason="memfs init"))
+            created.extend(change.path for change in fresh)
+
+
+def _template(label: str) -> str:
+    """Return a default block with the managed keys set."""
+    text = shipped.text("templates", "blocks", f"{label}.md")
+    managed = f"version: 1\nupdated_at: {clock.now()}\nupdated_by: system\n---\n"
+    return text.replace("pinned: true\n---\n", f"pinned: true\n{managed}", 1)
+
+
+def _write(path: str, text: str, created: list[str], *, private: bool) -> None:
+    if not os.path.lexists(path):
+        files.write(path, text, private=private)
+        created.append(path)

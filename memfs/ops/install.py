@@ -1,0 +1,155 @@
+"""Put our hooks into a host's settings, and take them out again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs import hosts
+from memfs.core import changes as compare
+from memfs.core import fastjson
+from memfs.core.errors import StoreError
+from memfs.hosts import settings
+from memfs.memory import corpus
+from memfs.store import files, lock, shipped
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+
+_HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
+
+
+@dataclass(frozen=True)
+class Wired:
+    """What happened to a settings file: created, updated, unchanged or removed, and the diff."""
+
+    host: str
+    path: str
+    outcome: str
+    diff: str
+
+
+def path_of(host: str, base: str, *, local: bool = False) -> str:
+    """Return the settings file of a host in a project or home folder."""
+    path = f"{base}/{hosts.get(host).SETTINGS}"
+    return path.removesuffix(".json") + ".local.json" if local else path
+
+
+def run(
+    place: Place, host: str, path: str, *, remove: bool = False, dry_run: bool = False
+) -> Wired:
+    """Write our entries into the settings file (or, with `remove`, take them out).
+
+    A file that is then as memfs once wrote it gets the very bytes back that it had before. Raises
+    `StoreError` for a file that cannot be read back faithfully; nothing is written then.
+    """
+    before = _read(path)
+    found = settings.parse(before or "", path)
+    record = _record(place, path)
+    pristine = record if record and record["after"] == _digest(before) else None
+    if not remove:
+        wanted = settings.with_entries(found, _entries(host))
+        after = before if wanted == found else settings.render(wanted, before or "")
+        _check(after or "", wanted, path)
+    elif not settings.has_entries(found):
+        after = before
+    elif pristine:
+        after = pristine["before"]
+    else:
+        after = settings.render(settings.without_entries(found), before or "")
+    outcome = _outcome(before, after)
+    diff = compare.unified(before or "", after or "", path, path)
+    if not dry_run and after != before:
+        _write(place, path, before, after)
+        note = _note(place, path)
+        files.remove(note)
+        if not remove:
+            if pristine or not settings.has_entries(found):
+                original = pristine["before"] if pristine else before
+                kept = {"path": path, "before": original, "after": _digest(after)}
+                files.make_folder(os.path.dirname(note), private=True)
+                files.write(note, json.dumps(kept), private=True)
+            _compile()
+    return Wired(host, path, outcome, diff)
+
+
+def command(host: str) -> str:
+    """Return the shell command of a hook: this interpreter, without site-packages, on our file."""
+    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", settings.MARK), host]
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def _entries(host: str) -> settings.Json:
+    text = shipped.text("hooks", hosts.get(host).MANIFEST)
+    quoted = fastjson.dumps(command(host))
+    found = json.loads(text.replace('"{command}"', quoted))
+    if not isinstance(found, dict):
+        raise TypeError("a manifest is a mapping")
+    return found
+
+
+def _check(text: str, wanted: settings.Json, path: str) -> None:
+    if settings.parse(text, path) != wanted:
+        raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
+
+
+def _write(place: Place, path: str, before: str | None, after: str | None) -> None:
+    with lock.hold(corpus.home(place).local):
+        if _read(path) != before:
+            raise StoreError(f"{path} was changed by somebody else meanwhile", "run it again")
+        if after is None:
+            files.remove(path)
+            folder = os.path.dirname(path)
+            if not os.listdir(folder):
+                os.rmdir(folder)
+        else:
+            files.make_folder(os.path.dirname(path))
+            files.write(os.path.realpath(path), after)
+
+
+def _record(place: Place, path: str) -> dict[str, str | None] | None:
+    try:
+        found = json.loads(files.read(_note(place, path)) or "")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and {"before", "after"} <= found.keys() else None
+
+
+def _note(place: Place, path: str) -> str:
+    name = hashlib.sha256(os.path.abspath(path).encode()).hexdigest()[:16]
+    return f"{corpus.home(place).local}/installed/{name}.json"
+
+
+def _digest(text: str | None) -> str:
+    return "" if text is None else hashlib.sha256(files.encode(text)).hexdigest()
+
+
+def _read(path: str) -> str | None:
+    text = files.read(path)
+    if text is None and os.path.lexists(path):
+        raise StoreError(f"{path} is not a readable file")
+    return text
+
+
+def _outcome(before: str | None, after: str | None) -> str:
+    if before == after:
+        return "unchanged"
+    if before is None:
+        return "created"
+    return "removed" if after is None else "updated"
+
+
+def _compile() -> None:
+    """Byte-compile what hooks import: installers like uv do not, and a hook should not have to."""
+    import compileall
+
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    compileall.compile_file(f"{package}/__init__.py", quiet=2)
+    for room in _HOT:
+        compileall.compile_dir(f"{package}/{room}", maxlevels=0, quiet=2)

@@ -1,0 +1,57 @@
+"""Search recall, archive and blocks."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import USAGE, MemfsError
+from memfs.memory import corpus, intake
+
+if TYPE_CHECKING:
+    from memfs.search.engine import Engine, Filter, Mode, Page
+    from memfs.store.blocks import Place
+
+KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
+
+
+def ready(place: Place, mode: Mode) -> Engine:
+    """Return the opened index of a place, after everything that is new went into it."""
+    intake.drain(corpus.home(place), intake.Tally())
+    corpus.sync(place, embed=mode != "text", wait=2.0)
+    return corpus.open_index(place, mode)
+
+
+def run(place: Place, query: str, *, mode: Mode, only: Filter, limit: int, page: int) -> Page:
+    """Return one page (from 1) of hits, after everything that is new was indexed."""
+    if not query.strip():
+        raise MemfsError("the query is empty", "say what to look for", USAGE)
+    engine = ready(place, mode)
+    return engine.search(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
+
+
+def day(text: str, *, end: bool) -> int:
+    """Return the first (or, with `end`, the last) second of a local day, or of a given time.
+
+    Takes YYYY-MM-DD, ISO 8601 times, `today`, `yesterday` and `Nd` (N days ago).
+    """
+    word = text.strip().lower()
+    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    back = {"today": 0, "yesterday": 1}.get(word)
+    if back is None and word.endswith("d") and word[:-1].isdigit():
+        back = int(word[:-1])
+    if back is not None:
+        start = today - timedelta(days=back)
+        return int((start + timedelta(days=1)).timestamp()) - 1 if end else int(start.timestamp())
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise MemfsError(
+            f"{text!r} is not a date",
+            "write 2026-05-03, yesterday, or 7d for seven days ago",
+            USAGE,
+        ) from error
+    moment = moment if moment.tzinfo else moment.astimezone()
+    if len(text.strip()) == len("2026-05-03") and end:
+        moment += timedelta(days=1, seconds=-1)
+    return int(moment.timestamp())

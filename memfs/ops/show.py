@@ -1,0 +1,61 @@
+"""Show blocks as they are, and as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.context import compose
+from memfs.store import blocks, journal
+from memfs.store import history as versions
+
+if TYPE_CHECKING:
+    from memfs.core.block import Block
+    from memfs.store.blocks import Place
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block and its version."""
+
+    block: Block
+    version: int
+
+
+def run(place: Place, label: str, number: int | None = None) -> Shown:
+    """Return a block as it is, or one version of it."""
+    if number is not None:
+        tier, name = versions.resolve(place, label)
+        text = versions.version(place, label, number)
+        return Shown(blocks.make(tier, name, "", text), number)
+    block = blocks.get(place, label)
+    return Shown(block, _version(place, block))
+
+
+def every(place: Place) -> list[Shown]:
+    """Return all blocks, nearest tier first."""
+    return [Shown(block, _version(place, block)) for block in blocks.load(place)]
+
+
+def brief(place: Place) -> str:
+    """Return the brief as a session of this place is given it."""
+    return compose.whole(place)
+
+
+def record(shown: Shown) -> dict[str, object]:
+    """Return a block as JSON shows it."""
+    block = shown.block
+    return {
+        "label": block.label, "tier": block.tier, "version": shown.version,
+        "description": block.description, "chars": block.chars, "limit": block.limit,
+        "read_only": block.read_only, "pinned": block.pinned, "tags": block.tags,
+        "value": block.value, "path": block.path, "problem": block.problem,
+    }  # fmt: skip
+
+
+def _version(place: Place, block: Block) -> int:
+    """Return the journalled version; of a file changed since then, the one after it."""
+    head = versions.head(place, block.tier, block.label)
+    if head is None:
+        return block.version or 1
+    return head.version + (journal.digest(block.raw) != head.digest)

@@ -1,0 +1,113 @@
+"""The state of a place: blocks, recall, archive, index, assistants."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs import hosts
+from memfs.core import states
+from memfs.hosts import settings
+from memfs.memory import corpus
+from memfs.store import archive, blocks, clock, files, git, inbox, journal, recall
+from memfs.store import history as versions
+
+if TYPE_CHECKING:
+    from memfs.core.block import Block
+    from memfs.store.blocks import Place
+
+
+@dataclass(frozen=True)
+class BlockState:
+    """A block with its three states. `sync` is "" outside git."""
+
+    block: Block
+    version: int
+    content: str
+    freshness: str
+    sync: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """Everything `memfs status` shows. Sizes are bytes."""
+
+    project: str
+    user: str
+    blocks: tuple[BlockState, ...]
+    sessions: int
+    messages: int
+    recall_bytes: int
+    passages: int
+    index_bytes: int
+    waiting: int
+    wired: tuple[tuple[str, str], ...]
+
+
+def run(place: Place, home: str) -> Status:
+    """Look at a place. Nothing is written but what was edited outside memfs, to the journal."""
+    logs = recall.sources(corpus.home(place))
+    stores = {store.root: store for _, store in place.tiers()}.values()
+    return Status(
+        project=place.project.root if place.project else "",
+        user=place.user.root if place.user else "",
+        blocks=tuple(_states(place)),
+        sessions=len(logs),
+        messages=sum(_lines(path) for path in logs),
+        recall_bytes=sum(os.path.getsize(path) for path in logs),
+        passages=sum(len(archive.sources(store)) for store in stores),
+        index_bytes=_folder_size(corpus.folder(place)),
+        waiting=len(inbox.waiting(corpus.home(place))),
+        wired=tuple(wired(place, home)),
+    )
+
+
+def wired(place: Place, home: str) -> list[tuple[str, str]]:
+    """List (host, settings file) where our hooks are."""
+    found = []
+    for name in hosts.NAMES:
+        relative = hosts.get(name).SETTINGS
+        bases = [f"{home}/{relative}"]
+        if place.project:
+            own = f"{place.project.top}/{relative}"
+            bases += [own, own.removesuffix(".json") + ".local.json"]
+        for path in bases:
+            if settings.MARK in (files.read(path) or ""):
+                found.append((name, path))
+    return found
+
+
+def _states(place: Place) -> list[BlockState]:
+    now = clock.now()
+    last = {(entry.tier, entry.label): entry.op for entry in versions.every(place)}
+    dirty = {store.root: git.dirty(store.root) for _, store in place.tiers()}
+    found = []
+    for block in blocks.load(place):
+        head = versions.head(place, block.tier, block.label)
+        changed = dirty[place.store(block.tier).root]
+        sync = "" if changed is None else "clean"
+        if changed and os.path.realpath(block.path) in changed:
+            sync = "dirty"
+        behind = head is not None and journal.digest(block.raw) != head.digest
+        version = head.version + behind if head else block.version or 1
+        operation = last.get((block.tier, block.label), "")
+        found.append(
+            BlockState(
+                block, version, states.content(block.value, operation),
+                states.freshness(str(block.meta.get("updated_at") or ""), now),
+                "" if block.tier == "session" else sync,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _lines(path: str) -> int:
+    with open(path, "rb") as handle:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: handle.read(1 << 20), b""))
+
+
+def _folder_size(folder: str) -> int:
+    return sum(
+        os.path.getsize(f"{path}/{name}") for path, _, names in os.walk(folder) for name in names
+    )

@@ -1,0 +1,1 @@
+"""Floor 1: what is derived from the store, and rebuilt rather than migrated."""

@@ -1,0 +1,126 @@
+"""Static embeddings: a text's vector is the mean of its tokens' vectors. No network, ever.
+
+The model is read from its two files directly: `model2vec` itself costs 110 ms to import, and its
+loader asks a hub when a path is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # halves numpy's import; we need one thread
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import numpy as np
+
+from memfs.core.errors import BUG, StoreError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
+MAX_TOKENS = 512
+_DTYPES = {"I8": np.int8, "F16": np.float16, "F32": np.float32, "F64": np.float64}
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Vectors (n x dims, float32, unit length or zero) and the token ids of n texts."""
+
+    vectors: NDArray[np.float32]
+    tokens: list[NDArray[np.uint16]]
+
+
+@cache
+def bundled() -> Encoder:
+    """Return the model that ships with memfs."""
+    return Encoder(BUNDLED)
+
+
+class Encoder:
+    """A model2vec model folder: `model.safetensors`, `tokenizer.json`, `config.json`."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        tensors = _tensors(f"{folder}/model.safetensors")
+        self.table = tensors["embeddings"]  # vocabulary x dims
+        rows = len(self.table)
+        self.weights = np.asarray(tensors.get("weights", np.ones(rows)), np.float32)
+        self.dims = int(self.table.shape[1])
+
+    @cached_property
+    def name(self) -> str:
+        """Identify the model: another name means other vectors."""
+        status = os.stat(f"{self._folder}/model.safetensors")
+        return f"{os.path.basename(self._folder)}-{self.table.shape}-{status.st_size}"
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        made = Tokenizer.from_file(f"{self._folder}/tokenizer.json")
+        made.no_padding()
+        made.enable_truncation(MAX_TOKENS)
+        return made
+
+    @cached_property
+    def _unknown(self) -> int:
+        with open(f"{self._folder}/tokenizer.json", encoding="utf-8") as handle:
+            model = json.load(handle).get("model", {})
+        unknown = self._tokenizer.token_to_id(model.get("unk_token") or "[UNK]")
+        return -1 if unknown is None else int(unknown)
+
+    def tokens(self, texts: list[str]) -> list[NDArray[np.uint16]]:
+        """Return the token ids of each text, without unknown ones."""
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+        unknown = self._unknown
+        ids = [np.array(encoding.ids, np.uint16) for encoding in encodings]
+        return [row[row != unknown] for row in ids] if unknown >= 0 else ids
+
+    def encode(self, texts: list[str]) -> Encoded:
+        """Return vectors and token ids; a text without known words has a zero vector."""
+        tokens = self.tokens(texts)
+        vectors = np.zeros((len(texts), self.dims), np.float32)
+        for index, row in enumerate(tokens):
+            if len(row):
+                vectors[index] = self.weights[row] @ self.table[row].astype(np.float32)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return Encoded(vectors / np.maximum(norms, 1e-9), tokens)
+
+    def norms(self, tokens: NDArray[np.uint16]) -> NDArray[np.float32]:
+        """Return the lengths that the tokens' vectors have in the model: how much they say."""
+        lengths = np.linalg.norm(self.table[tokens].astype(np.float32), axis=1)
+        return np.asarray(lengths * self.weights[tokens], np.float32)
+
+    def rows(self, tokens: NDArray[np.uint16]) -> NDArray[np.float32]:
+        """Return the unit vectors of tokens (n x dims)."""
+        found = self.table[tokens].astype(np.float32)
+        lengths = np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return np.asarray(found / lengths, np.float32)
+
+
+def _tensors(path: str) -> dict[str, NDArray[np.generic]]:
+    """Map a safetensors file: 8 bytes of header length, a JSON header, raw arrays."""
+    try:
+        with open(path, "rb") as handle:
+            length = int.from_bytes(handle.read(8), "little")
+            header = json.loads(handle.read(length))
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"the embedding model cannot be read: {path}", "install memfs again", BUG
+        ) from error
+    found: dict[str, NDArray[np.generic]] = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        start, _ = entry["data_offsets"]
+        shape = tuple(entry["shape"])
+        kind = _DTYPES[entry["dtype"]]
+        found[name] = np.memmap(path, kind, "r", 8 + length + start, shape)
+    return found

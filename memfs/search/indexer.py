@@ -1,0 +1,184 @@
+"""Keeping the index of a store current: what is new in its sources goes in, what is gone out.
+
+An index run is idempotent: documents are numbered from the last published number on, and whatever
+an interrupted run left behind from there is deleted before the next one adds anything.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.search import catalog, encoder
+from memfs.search.catalog import Catalog, Known, Source
+from memfs.search.lexical import TextIndex
+from memfs.search.semantic import VectorIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from memfs.search.catalog import Signature
+
+BATCH = 20_000  # documents for one commit: a commit costs the same whatever it holds
+_FEW_ROWS = 100
+
+
+class Indexed(NamedTuple):
+    """What an index run did."""
+
+    added: int
+    sources: int
+
+
+class Indexer:
+    """Writes one index folder. The caller holds the lock that keeps other writers out."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._catalog = Catalog(folder)
+        found = TextIndex.open(folder)
+        if found is None or not self._catalog.get("next"):
+            # No index, one of another version, or one whose catalog is lost: all is derived.
+            self._catalog.clear()
+            shutil.rmtree(f"{folder}/v1", ignore_errors=True)
+            found = TextIndex.create(folder)
+        self._text = found
+        self._next = int(self._catalog.get("next") or 1)
+        self._pending: dict[str, Known | None] = {}
+        self._waiting = 0
+        self._dirty = bool(self._catalog.get("dirty"))
+        if self._dirty:
+            self._text.delete_matching(self._text.numbered(self._next))
+
+    def close(self) -> None:
+        """Forget what was not committed, and let other writers in."""
+        self._text.rollback()
+        self._catalog.close()
+
+    def update(
+        self,
+        sources: Iterable[Source],
+        read: Callable[[Source, int], Iterator[dict[str, object]]],
+        tick: Callable[[int], object] | None = None,
+    ) -> Indexed:
+        """Bring the text index in line with `sources`.
+
+        `read` yields the documents of a source from a byte on; `tick` is told of each batch of
+        documents added.
+        """
+        known = self._catalog.known()
+        added = changed = 0
+        seen = set()
+        for source in sources:
+            seen.add(source.path)
+            signature = catalog.sign(source.path)
+            before = known.get(source.path)
+            if signature is None or (before and before.signature == str(signature)):
+                continue
+            changed += 1
+            added += self._index(source, signature, before, read, tick)
+        for path in known.keys() - seen:
+            changed += 1
+            self._delete(path)
+            self._pending[path] = None
+        self._commit()
+        return Indexed(added, changed)
+
+    def embed(self, tick: Callable[[int], object] | None = None) -> int:
+        """Give vectors to the documents that have none yet; return how many."""
+        text = self._text
+        vectors = VectorIndex(self._folder, encoder.bundled())
+        alive = text.searcher.num_docs
+        if vectors.extent.documents > self._next or _mostly_dead(vectors, alive):
+            vectors.clear()
+        first, end = max(1, vectors.extent.documents), self._next
+        if first >= end:
+            return 0
+        vectors.extend(_unembedded(text, first, end, tick), end)
+        return end - first
+
+    def _index(
+        self,
+        source: Source,
+        signature: Signature,
+        before: Known | None,
+        read: Callable[[Source, int], Iterator[dict[str, object]]],
+        tick: Callable[[int], object] | None,
+    ) -> int:
+        start = 0
+        if before is not None:
+            grown = source.grows and 0 < before.consumed <= signature.size
+            if grown and catalog.mark(source.path, before.consumed) == before.mark:
+                start = before.consumed
+            else:
+                self._delete(source.path)
+        added = 0
+        self._begin()
+        try:
+            for document in read(source, start):
+                self._text.add([{**document, "num": self._next, "source": source.path}])
+                self._next += 1
+                added += 1
+                if tick and added % 200 == 0:
+                    tick(200)
+        except OSError:  # removed meanwhile, or not ours to read: the next run tries again
+            self._delete(source.path)
+            self._pending[source.path] = None
+            return 0
+        if tick:
+            tick(added % 200)
+        if catalog.sign(source.path) == signature:
+            mark = catalog.mark(source.path, signature.size) if source.grows else ""
+            self._pending[source.path] = Known(str(signature), signature.size, mark)
+        else:  # somebody wrote while it was read: nobody knows up to where, so all of it again
+            self._pending[source.path] = Known("", 0)
+        self._waiting += added
+        if self._waiting >= BATCH:
+            self._commit()
+        return added
+
+    def _begin(self) -> None:
+        """Note that a run has begun: until it is published, what it adds does not count."""
+        if not self._dirty:
+            self._catalog.put("dirty", "1")
+            self._dirty = True
+
+    def _delete(self, path: str) -> None:
+        self._begin()
+        self._text.delete("source", path)
+
+    def _commit(self) -> None:
+        if not self._dirty:
+            return
+        self._text.commit()
+        self._catalog.publish(self._next, self._pending)
+        self._dirty = False
+        self._pending = {}
+        self._waiting = 0
+
+
+def _mostly_dead(vectors: VectorIndex, alive: int) -> bool:
+    """Tell whether more than half of the documents with vectors are deleted.
+
+    The dead take the places of the living among the nearest, unless all are looked at anyway.
+    """
+    documents = int((vectors.owners[1:] != vectors.owners[:-1]).sum()) + 1
+    return vectors.extent.rows > _FEW_ROWS and documents > 2 * max(1, alive)
+
+
+def _unembedded(
+    text: TextIndex, first: int, end: int, tick: Callable[[int], object] | None
+) -> Iterator[tuple[int, str]]:
+    step = 2000
+    for start in range(first, end, step):
+        found = []
+        for _, address in text.search(text.numbered(start, min(end, start + step)), step):
+            document = text.document(address)
+            number, content = document.get("num"), document.get("text")
+            if number and content:
+                with suppress(ValueError):
+                    found.append((int(str(number[0])), str(content[0])))
+        yield from sorted(found)
+        if tick:
+            tick(min(step, end - start))

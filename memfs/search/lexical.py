@@ -1,0 +1,234 @@
+"""The full-text index (tantivy). Hot path: nothing here needs numpy.
+
+Queries are built from analysed words, never parsed: people's texts are no query language.
+"""
+
+import math
+import os
+
+import tantivy
+from tantivy import FieldType, Filter, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
+
+from memfs.search import words
+
+__all__ = ["Occur", "Query", "Term", "TextIndex"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FOLDER = "v1/text"  # the number changes with the schema: another one is another index
+EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
+MOST_TERMS = 32
+_HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
+_FAR = 1 << 62  # beyond every time
+_LONGEST = 60  # longer tokens (hashes, base64) are not words
+
+
+class Term:
+    """One word of a query: as written, as indexed, its weight, and in how many documents it is."""
+
+    __slots__ = ("frequency", "idf", "stem", "word")
+
+    def __init__(self, word: str, stem: str, frequency: int, documents: int) -> None:
+        self.word = word
+        self.stem = stem
+        self.frequency = frequency
+        self.idf = math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+
+class TextIndex:
+    """One index folder. Readers see the last commit; one process writes at a time."""
+
+    def __init__(self, index: tantivy.Index) -> None:
+        index.register_tokenizer("memfs", _stems().build())
+        self._index = index
+        self._words = _plain().build()
+        self._stems = _stopped().build()
+        self._unstopped = _stems().build()
+        self.schema = index.schema
+        self.searcher = index.searcher()
+        self._writer: tantivy.IndexWriter | None = None
+
+    @classmethod
+    def open(cls, folder: str) -> "TextIndex | None":
+        """Open an index; None if there is none in `folder`, or one of another version."""
+        path = f"{folder}/{FOLDER}"
+        if not os.path.exists(f"{path}/meta.json"):
+            return None
+        try:
+            return cls(tantivy.Index.open(path))
+        except (ValueError, OSError):
+            return None
+
+    @classmethod
+    def create(cls, folder: str) -> "TextIndex":
+        """Open an index, or make an empty one."""
+        found = cls.open(folder)
+        if found is not None:
+            return found
+        path = f"{folder}/{FOLDER}"
+        os.makedirs(path, 0o700, exist_ok=True)
+        return cls(tantivy.Index(_schema(), path=path))
+
+    def terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
+        """Return the words of `text` that can matter, the rarest first, at most `most`.
+
+        Words that are in no document have frequency 0. A text of stop words alone keeps them.
+        """
+        found = self._pairs(text, self._words, self._stems)
+        if not found:
+            found = self._pairs(text, _unstopped_words().build(), self._unstopped)
+        documents = self.searcher.num_docs
+        terms = [
+            Term(word, stem, self.searcher.doc_freq("text", stem), documents)
+            for stem, word in found.items()
+        ]
+        terms.sort(key=lambda term: term.frequency or 1 << 60)
+        return terms[:most]
+
+    def stems(self, text: str) -> set[str]:
+        """Return the indexed forms of the words of a text."""
+        return set(self._unstopped.analyze(str(_clean(text))))
+
+    def query(self, terms: list[Term], only: "Query | None" = None) -> "Query | None":
+        """Return the query for any of `terms`, among the documents of `only`; None: no word."""
+        known = [term for term in terms if term.frequency]
+        if not known:
+            return None
+        either = Query.boolean_query(
+            [(Occur.Should, self.term("text", term.stem)) for term in known]
+        )
+        if only is None:
+            return either
+        return Query.boolean_query(
+            [(Occur.Must, either), (Occur.Must, Query.const_score_query(only, 0.0))]
+        )
+
+    def term(self, field: str, value: object) -> Query:
+        """Return the query for one exact value of a field."""
+        return Query.term_query(self.schema, field, _clean(value))
+
+    def between(self, field: str, first: int | None, last: int | None) -> Query:
+        """Return the query for a range of a numeric field, both ends included, None: open."""
+        low = -_FAR if first is None else max(-_FAR, min(_FAR, first))
+        high = _FAR if last is None else max(-_FAR, min(_FAR, last))
+        return Query.range_query(self.schema, field, FieldType.Integer, low, high)
+
+    def numbered(self, first: int, end: int = (1 << 63) - 1) -> Query:
+        """Return the query for the documents numbered `first` to before `end`."""
+        return Query.range_query(
+            self.schema, "num", FieldType.Unsigned, first, end, include_upper=False
+        )
+
+    def search(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+        """Return (score, address) of the best documents."""
+        if limit < 1:
+            return []
+        return list(self.searcher.search(query, limit, count=False).hits)
+
+    def numbers(self, addresses: list[tantivy.DocAddress]) -> list[int]:
+        """Return the document numbers of addresses."""
+        values = self.searcher.fast_field_values("num", addresses)
+        return [int(value or 0) for value in values]
+
+    def document(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
+        """Return the stored fields of a document."""
+        found: dict[str, list[object]] = self.searcher.doc(address).to_dict()
+        return found
+
+    def add(self, documents: "Iterable[dict[str, object]]") -> int:
+        """Add documents (not visible before `commit`); return how many."""
+        writer = self._open_writer()
+        count = 0
+        for document in documents:
+            clean = {name: _clean(value) for name, value in document.items()}
+            writer.add_document(tantivy.Document.from_dict(clean, self.schema))
+            count += 1
+        return count
+
+    def delete(self, field: str, value: str) -> None:
+        """Delete the documents with an exact value (takes effect with `commit`)."""
+        self._open_writer().delete_documents_by_term(field, _clean(value))
+
+    def delete_matching(self, query: Query) -> None:
+        """Delete the documents a query finds (takes effect with `commit`)."""
+        self._open_writer().delete_documents_by_query(query)
+
+    def commit(self) -> None:
+        """Make everything added and deleted durable and visible."""
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        try:
+            writer.commit()
+        except BaseException:  # a failed writer drops documents silently ever after: start anew
+            writer.rollback()
+            raise
+        writer.wait_merging_threads()
+        self._index.reload()
+        self.searcher = self._index.searcher()
+
+    def rollback(self) -> None:
+        """Forget what was added and deleted since the last commit."""
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            writer.rollback()
+
+    def _open_writer(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            self._writer = self._index.writer(_HEAP, 1)
+        return self._writer
+
+    @staticmethod
+    def _pairs(
+        text: str, as_written: tantivy.TextAnalyzer, as_indexed: tantivy.TextAnalyzer
+    ) -> dict[str, str]:
+        """Map each indexed form to the word it comes from."""
+        clean = str(_clean(text))
+        pairs = zip(as_indexed.analyze(clean), as_written.analyze(clean), strict=True)
+        found: dict[str, str] = {}
+        for stem, word in pairs:
+            found.setdefault(stem, word)
+        return found
+
+
+def _clean(value: object) -> object:
+    """Replace lone surrogates, which tantivy refuses, in a text or in a list of texts."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    return [_clean(each) for each in value] if isinstance(value, list) else value
+
+
+def _schema() -> tantivy.Schema:
+    builder = SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    for name in EXACT:
+        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("num", stored=True, indexed=True, fast=True)
+    builder.add_integer_field("at", stored=True, indexed=True, fast=True)
+    builder.add_unsigned_field("importance", stored=True, indexed=True, fast=True)
+    builder.add_text_field("time", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("text", stored=True, tokenizer_name="memfs", index_option="position")
+    return builder.build()
+
+
+def _unstopped_words() -> TextAnalyzerBuilder:
+    return (
+        TextAnalyzerBuilder(Tokenizer.simple())
+        .filter(Filter.remove_long(_LONGEST))
+        .filter(Filter.lowercase())
+        .filter(Filter.ascii_fold())
+    )
+
+
+def _plain() -> TextAnalyzerBuilder:
+    return _unstopped_words().filter(Filter.custom_stopword(list(words.STOP)))
+
+
+def _stopped() -> TextAnalyzerBuilder:
+    return _plain().filter(Filter.stemmer("english"))
+
+
+def _stems() -> TextAnalyzerBuilder:
+    return _unstopped_words().filter(Filter.stemmer("english"))

@@ -1,0 +1,1 @@
+"""The embedding model that ships with memfs, its card and its trainer."""

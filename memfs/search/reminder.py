@@ -1,0 +1,86 @@
+"""What a prompt brings to mind: lexical hits that clear a floor. Hot path."""
+
+from memfs.core.snippet import snippet
+from memfs.search.lexical import Occur, Query, Term, TextIndex
+
+# A hit must hold at least this share of what the prompt's words weigh (idf), and two of them:
+# one word in common is chance, and a silent hook is better than a wrong reminder.
+FLOOR = 0.5
+FEWEST_WORDS = 2
+_TERMS = 12
+_POOL = 24
+_LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
+
+
+def remind(
+    folder: str, prompt: str, session: str, shown: "list[str]", limit: int
+) -> "list[Recalled]":
+    """Return at most `limit` messages and passages for a prompt, best first.
+
+    Those of the running session, those in `shown`, and what tools were given and put out are left
+    out. No index: nothing.
+    """
+    index = TextIndex.open(folder)
+    if index is None or limit < 1:
+        return []
+    terms = index.terms(_ends(prompt), _TERMS)
+    query = index.query(terms)
+    if query is None or len(terms) < FEWEST_WORDS:
+        return []
+    own = index.term("session", session) if session else Query.empty_query()
+    blocks = index.term("kind", "block")
+    tools = index.term("role", "tool")
+    query = Query.boolean_query(
+        [(Occur.Must, query), *[(Occur.MustNot, out) for out in (own, blocks, tools)]]
+    )
+    # A word that no document has can only speak against a hit; half of its weight does.
+    weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
+    found: list[Recalled] = []
+    seen = set(shown)
+    texts: set[str] = set()
+    for _, address in index.search(query, _POOL):
+        hit = Recalled(index.document(address))
+        if hit.id in seen or hit.text in texts:
+            continue
+        matched = _matched(index, hit.text, terms)
+        if len(matched) < FEWEST_WORDS or sum(term.idf for term in matched) < FLOOR * weight:
+            continue
+        words = [term.word for term in matched]
+        hit.snippet = snippet(hit.text, words, 300)
+        hit.why = ("words: " + ", ".join(words[:6]),)
+        texts.add(hit.text)
+        found.append(hit)
+        if len(found) == limit:
+            break
+    return found
+
+
+class Recalled:
+    """A hit as the brief shows it: the fields of `records.Hit` that rendering reads."""
+
+    __slots__ = ("at", "host", "id", "kind", "role", "snippet", "text", "why")
+
+    def __init__(self, document: "dict[str, list[object]]") -> None:
+        self.id = _first(document, "id")
+        self.kind = _first(document, "kind")
+        self.text = _first(document, "text")
+        self.at = _first(document, "time")
+        self.host = _first(document, "host")
+        self.role = _first(document, "role")
+        self.snippet = ""
+        self.why: tuple[str, ...] = ()
+
+
+def _first(document: "dict[str, list[object]]", name: str) -> str:
+    values = document.get(name)
+    return str(values[0]) if values else ""
+
+
+def _matched(index: TextIndex, text: str, terms: list[Term]) -> list[Term]:
+    stems = index.stems(text)
+    return [term for term in terms if term.stem in stems]
+
+
+def _ends(prompt: str) -> str:
+    half = _LONGEST_PROMPT // 2
+    return prompt if len(prompt) <= 2 * half else prompt[:half] + " " + prompt[-half:]

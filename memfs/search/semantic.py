@@ -1,0 +1,216 @@
+"""The vector index: int8 rows in append-only files, scanned exactly with usearch.
+
+A document has one row for each window of its text. Row files only grow; `rows.json`, written last
+and atomically, says how much of them counts, so a reader sees the old or the new, never half. In
+a cold process an exact scan beats a graph index up to a million rows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from usearch.compiled import MetricKind
+from usearch.index import search as exact_search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from memfs.search.encoder import Encoder
+
+FOLDER = "v1/vectors"
+WINDOW = 150  # words
+OVERLAP = 30
+_BATCH = 256  # documents encoded at a time
+
+
+@dataclass
+class Extent:
+    """How much of the files counts, and which model made it. `documents` is one past the last."""
+
+    model: str
+    rows: int = 0
+    tokens: int = 0
+    documents: int = 0
+
+
+class VectorIndex:
+    """The rows of all documents, ordered by document number."""
+
+    def __init__(self, folder: str, encoder: Encoder) -> None:
+        self._folder = f"{folder}/{FOLDER}"
+        self.encoder = encoder
+        self.extent = self._load_extent()
+        self._map()
+
+    def extend(self, documents: Iterator[tuple[int, str]], end: int) -> None:
+        """Add the windows of (number, text) in rising order; `end` is one past the last number."""
+        if not self.extent.rows:  # files of another model may be mapped by readers: no truncating
+            self.clear()
+        os.makedirs(self._folder, 0o700, exist_ok=True)
+        names = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64")
+        files = [open(self._path(name), "ab") for name in names]  # noqa: SIM115
+        try:
+            self._cut(files)
+            for batch in _batches(documents):
+                self._append(files, batch)
+            for file in files:
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            for file in files:
+                file.close()
+        self.extent.documents = end
+        self._save_frequencies()
+        self._save_extent()
+        self._map()
+
+    def clear(self) -> None:
+        """Forget every row (readers keep the files they have mapped)."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self.extent = Extent(self.encoder.name)
+        self._map()
+
+    def candidates(
+        self, query: NDArray[np.float32], limit: int, allowed: NDArray[np.uint32] | None
+    ) -> list[int]:
+        """Return the numbers of the documents nearest to a unit vector, the best first."""
+        rows = self.vectors
+        owners = self.owners
+        if allowed is not None:
+            keep = np.flatnonzero(np.isin(owners, allowed))
+            rows, owners = rows[keep], owners[keep]
+        if not len(rows) or not query.any():
+            return []
+        wanted = min(len(rows), limit * 3)  # several windows may belong to one document
+        quantised = np.rint(query * 127).astype(np.int8)
+        matches = exact_search(rows, quantised, wanted, MetricKind.Cos, exact=True)
+        numbers = owners[matches.keys]
+        return list(dict.fromkeys(int(number) for number in numbers))[:limit]
+
+    def windows(self, numbers: list[int]) -> list[tuple[int, int]]:
+        """Return the (first, one past last) row of each document."""
+        wanted = np.array(numbers, np.uint32)
+        first = np.searchsorted(self.owners, wanted, "left")
+        last = np.searchsorted(self.owners, wanted, "right")
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+
+    def tokens_of(self, row: int) -> NDArray[np.uint16]:
+        """Return the token ids of a row."""
+        start = int(self.ends[row - 1]) if row else 0
+        return np.asarray(self.tokens[start : int(self.ends[row])])
+
+    def _map(self) -> None:
+        extent, dims = self.extent, self.encoder.dims
+        self.vectors = self._mapped("vectors.i8", np.int8, extent.rows * dims).reshape(-1, dims)
+        self.owners = self._mapped("owners.u32", np.uint32, extent.rows)
+        self.tokens = self._mapped("tokens.u16", np.uint16, extent.tokens)
+        self.ends = self._mapped("ends.u64", np.uint64, extent.rows)
+        self.frequencies = self._load_frequencies()
+
+    def _load_frequencies(self) -> NDArray[np.uint32]:
+        """Return how often each token occurs; counted again if the file is lost or damaged."""
+        size = len(self.encoder.table)
+        try:
+            found = np.load(self._path("frequencies.npy"))
+        except (OSError, ValueError, EOFError):
+            found = None
+        if isinstance(found, np.ndarray) and found.shape == (size,) and self.extent.rows:
+            return found.astype(np.uint32)
+        return np.bincount(self.tokens, minlength=size).astype(np.uint32)
+
+    def _mapped(self, name: str, kind: type, count: int) -> NDArray[np.generic]:
+        if not count:
+            return np.zeros(0, kind)
+        return np.memmap(self._path(name), kind, "r", shape=(count,))
+
+    def _append(self, files: list, batch: list[tuple[int, str]]) -> None:  # type: ignore[type-arg]
+        pieces = [(number, piece) for number, text in batch for piece in split(text)]
+        encoded = self.encoder.encode([piece for _, piece in pieces])
+        lengths = np.array([len(row) for row in encoded.tokens], np.uint64)
+        tokens = np.concatenate(encoded.tokens) if encoded.tokens else np.zeros(0, np.uint16)
+        ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
+        files[0].write(np.rint(encoded.vectors * 127).astype(np.int8).tobytes())
+        files[1].write(np.array([number for number, _ in pieces], np.uint32).tobytes())
+        files[2].write(tokens.astype(np.uint16).tobytes())
+        files[3].write(ends.astype(np.uint64).tobytes())
+        counts = np.bincount(tokens, minlength=len(self.frequencies))
+        self.frequencies = self.frequencies + counts.astype(np.uint32)
+        self.extent.rows += len(pieces)
+        self.extent.tokens += len(tokens)
+
+    def _cut(self, files: list) -> None:  # type: ignore[type-arg]
+        """Drop what a killed run appended behind the extent."""
+        extent = self.extent
+        sizes = (
+            extent.rows * self.encoder.dims,
+            extent.rows * 4,
+            extent.tokens * 2,
+            extent.rows * 8,
+        )
+        for file, size in zip(files, sizes, strict=True):
+            file.truncate(size)
+
+    def _load_extent(self) -> Extent:
+        try:
+            with open(self._path("rows.json"), encoding="utf-8") as handle:
+                found = Extent(**json.load(handle))
+        except (OSError, ValueError, TypeError):
+            return Extent(self.encoder.name)
+        return found if found.model == self.encoder.name and self._whole(found) else Extent(
+            self.encoder.name
+        )  # fmt: skip
+
+    def _whole(self, extent: Extent) -> bool:
+        """Tell whether the files are at least as long as the extent says."""
+        needed = {
+            "vectors.i8": extent.rows * self.encoder.dims, "owners.u32": extent.rows * 4,
+            "tokens.u16": extent.tokens * 2, "ends.u64": extent.rows * 8,
+        }  # fmt: skip
+        try:
+            return all(os.path.getsize(self._path(name)) >= size for name, size in needed.items())
+        except OSError:
+            return not extent.rows
+
+    def _save_extent(self) -> None:
+        temporary = self._path("rows.json.tmp")
+        with open(temporary, "w", encoding="utf-8") as handle:
+            json.dump(asdict(self.extent), handle)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, self._path("rows.json"))
+
+    def _save_frequencies(self) -> None:
+        temporary = self._path("frequencies.tmp.npy")
+        np.save(temporary, self.frequencies)
+        os.replace(temporary, self._path("frequencies.npy"))
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}"
+
+
+def split(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
+    """Cut a text into windows of `window` words that share `overlap` words; one at least."""
+    words = text.split()
+    if len(words) <= window:
+        return [text]
+    step = window - overlap
+    starts = range(0, max(1, len(words) - overlap), step)
+    return [" ".join(words[start : start + window]) for start in starts]
+
+
+def _batches(documents: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    batch: list[tuple[int, str]] = []
+    for document in documents:
+        batch.append(document)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

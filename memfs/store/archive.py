@@ -1,0 +1,81 @@
+"""Archive: long-term facts, one markdown file for each passage, so that merges never conflict."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memfs.core import frontmatter, yamlhead, yamlmini
+from memfs.core.errors import NotFoundError
+from memfs.core.records import Passage
+from memfs.store import clock, files
+
+if TYPE_CHECKING:
+    from memfs.store.layout import Store
+
+SUFFIX = ".md"
+
+
+def add(
+    store: Store, text: str, *, importance: int, tags: tuple[str, ...], source: str = ""
+) -> tuple[Passage, str]:
+    """Write a new passage; return it and its path."""
+    at = clock.now()
+    passage = Passage(clock.unique(), text.strip("\n"), at, importance, tags, source)
+    head = yamlhead.write(
+        "",
+        {
+            "created_at": at, "importance": importance, "tags": list(tags) or None,
+            "source": source or None,
+        },
+        "\n",
+    )  # fmt: skip
+    folder = f"{store.root}/archive/{at[:7]}"
+    files.make_folder(folder, private=store.private)
+    path = f"{folder}/{passage.id}{SUFFIX}"
+    files.write(path, f"{head}{passage.text}\n", private=store.private)
+    return passage, path
+
+
+def sources(store: Store) -> list[str]:
+    """List the passage files of a store; links that leave the store are left out."""
+    found = []
+    for folder, _, names in os.walk(f"{store.root}/archive"):
+        for name in names:
+            path = f"{folder}/{name}"
+            if name.endswith(SUFFIX) and not name.startswith(".") and not os.path.islink(path):
+                found.append(path)
+    return sorted(found)
+
+
+def read(path: str) -> Passage | None:
+    """Read one passage file, also one that a person wrote or broke; None if it is gone."""
+    raw = files.read(path)
+    if raw is None:
+        return None
+    head, body = frontmatter.split(raw)
+    text = frontmatter.inner(head)
+    meta = yamlmini.read(text)
+    if meta is None:
+        meta, _ = yamlhead.read(text)
+    importance = meta.get("importance")
+    tags = meta.get("tags")
+    return Passage(
+        id=os.path.basename(path).removesuffix(SUFFIX),
+        text=body.replace("\r\n", "\n").strip("\n").encode("utf-8", "replace").decode(),
+        created_at=str(meta.get("created_at") or ""),
+        importance=importance if isinstance(importance, int) else 5,
+        tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+        source=str(meta.get("source") or ""),
+    )
+
+
+def remove(store: Store, passage: str) -> str:
+    """Remove a passage by id; returns its text. Raises `NotFoundError`."""
+    for path in sources(store):
+        if os.path.basename(path) == passage + SUFFIX:
+            found = read(path)
+            files.remove(path)
+            files.sync_folder(os.path.dirname(path))
+            return found.text if found else ""
+    raise NotFoundError(f"there is no passage '{passage}'", "ids are shown by memfs search")

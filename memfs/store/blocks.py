@@ -1,0 +1,183 @@
+"""Blocks in their files, tier by tier. Hot path."""
+
+import os
+
+from memfs.core import label as labels
+from memfs.core.errors import NotFoundError, StoreError
+from memfs.store import files, layout
+from memfs.store.layout import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.core.block import Block
+
+SUFFIX = ".md"
+
+
+class Place:
+    """The stores and the session that labels are resolved in, nearest tier first."""
+
+    __slots__ = ("project", "session", "user")
+
+    def __init__(self, project: Store | None, user: Store | None, session: str = "") -> None:
+        self.project = project
+        self.user = user
+        self.session = session
+
+    def tiers(self) -> list[tuple[str, Store]]:
+        """Return the tiers that exist here, in the order bare labels resolve."""
+        found = []
+        if self.project and self.session:
+            found.append((labels.SESSION, self.project))
+        if self.project:
+            found.append((labels.PROJECT, self.project))
+        if self.user:
+            found.append((labels.USER, self.user))
+        return found
+
+    def store(self, tier: str) -> Store:
+        """Return the store of a tier; raises `StoreError` saying how to get one."""
+        for name, store in self.tiers():
+            if name == tier:
+                return store
+        hint = {
+            labels.SESSION: "pass --session ID, or run inside an assistant's session",
+            labels.PROJECT: "make one with: memfs init",
+            labels.USER: "make one with: memfs init",
+        }
+        raise StoreError(f"there is no {tier} tier here", hint.get(tier, ""))
+
+
+def here(start: str, session: str = "") -> Place:
+    """Return the place of a directory; raises `StoreError` if no store serves it."""
+    place = Place(layout.find(start), layout.user_store(), session)
+    if not place.tiers():
+        layout.require(start)
+    return place
+
+
+def serving(start: str, session: str) -> Place | None:
+    """Return the place of a session's folder, or None: most folders have no store."""
+    place = Place(layout.find(start or os.getcwd()), layout.user_store(), session)
+    return place if place.tiers() else None
+
+
+def paths(place: Place) -> list[tuple[str, str, str]]:
+    """List (tier, label, path) of every block file, nearest tier first, sorted by label."""
+    found: list[tuple[str, str, str]] = []
+    for tier, store in place.tiers():
+        folder = layout.block_folder(store, tier, place.session)
+        listed: list[tuple[str, str]] = []
+        _walk(folder, "", labels.MAX_DEPTH, listed, store.root)
+        found.extend((tier, label, path) for label, path in sorted(listed))
+    return found
+
+
+def texts(place: Place) -> dict[str, str]:
+    """Map `tier:label` to the text of every block file: all that a quiet prompt needs.
+
+    A file that cannot be read counts as empty, as in `read`.
+    """
+    found = {}
+    for tier, label, path in paths(place):
+        try:
+            raw = files.read(path)
+        except OSError:
+            raw = None
+        found[labels.qualified(tier, label)] = raw or ""
+    return found
+
+
+def load(place: Place) -> "list[Block]":
+    """Read every block, nearest tier first; one that cannot be read is empty and says so."""
+    return [read(tier, label, path) for tier, label, path in paths(place)]
+
+
+def read(tier: str, label: str, path: str) -> "Block":
+    """Read one block file that exists."""
+    try:
+        raw = files.read(path)
+    except OSError as error:
+        block = make(tier, label, path, "")
+        block.problem = f"cannot be read: {error.strerror}"
+        return block
+    return make(tier, label, path, raw or "")
+
+
+def make(tier: str, label: str, path: str, raw: str) -> "Block":
+    """Return the block that a text is; the class is imported when the first one is made."""
+    from memfs.core.block import Block
+
+    return Block(tier, label, path, raw, full_reader)
+
+
+def locate(place: Place, text: str) -> tuple[str, str, str] | None:
+    """Resolve what was typed to (tier, label, path) of an existing block, or None."""
+    tier, label = labels.parse(text)
+    for found_tier, found, path in paths(place):
+        if found == label and tier in (None, found_tier):
+            return found_tier, found, path
+    return None
+
+
+def get(place: Place, text: str) -> "Block":
+    """Return one block; raises `NotFoundError` naming the closest labels."""
+    found = locate(place, text)
+    if found is None:
+        raise missing(place, text)
+    tier, label, path = found
+    return read(tier, label, path)
+
+
+def missing(place: Place, text: str) -> NotFoundError:
+    """Return the error for a label that does not exist here."""
+    import difflib
+
+    known = sorted({label for _, label, _ in paths(place)})
+    wanted = labels.parse(text)[1]
+    close = difflib.get_close_matches(wanted, known, 1) or known
+    hint = f"did you mean {close[0]}? see memfs blocks" if close else "make it with: memfs create"
+    return NotFoundError(f"there is no block '{text}'", hint)
+
+
+def path_of(place: Place, tier: str, label: str) -> str:
+    """Return where a block of a tier is or would be; refuses links that leave the store."""
+    store = place.store(tier)
+    folder = layout.block_folder(store, tier, place.session)
+    path = f"{folder}/{label}{SUFFIX}"
+    return files.contained(path, store.root if tier != labels.SESSION else store.local)
+
+
+def full_reader(text: str) -> tuple[dict[str, object], str]:
+    """Read front matter with the full YAML reader, which is only imported when it is needed."""
+    try:
+        from memfs.core import yamlhead
+    except ImportError:  # a hook without site-packages: the block is shown all the same
+        return {}, "front matter needs the full YAML reader"
+    return yamlhead.read(text)
+
+
+def _walk(folder: str, prefix: str, depth: int, found: list[tuple[str, str]], root: str) -> None:
+    try:
+        entries = list(os.scandir(folder))
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        name = entry.name
+        if name.startswith("."):
+            continue
+        if entry.is_symlink() and not _inside(entry.path, root):
+            continue
+        if name.endswith(SUFFIX):
+            if entry.is_file():
+                found.append((prefix + labels.normalise(name[: -len(SUFFIX)]), entry.path))
+        elif depth > 1 and entry.is_dir():
+            _walk(entry.path, f"{prefix}{labels.normalise(name)}/", depth - 1, found, root)
+
+
+def _inside(path: str, root: str) -> bool:
+    try:
+        files.contained(path, root)
+    except StoreError:
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""Reading and writing files: whole, contained, atomic. Hot path (the lock is imported lazily)."""
+
+import os
+
+from memfs.core.errors import StoreError
+
+READ_CAP = 8 << 20  # no block, passage or config of a person is larger; hooks must not choke
+
+
+def read(path: str, cap: int = READ_CAP) -> str | None:
+    """Return a file's text (UTF-8, `surrogateescape`), at most `cap` bytes; None if there is none.
+
+    Anything but a regular file counts as none: a FIFO would block a hook for ever.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    try:
+        status = os.fstat(handle)
+        if status.st_mode & 0o170000 != 0o100000:
+            return None
+        size = min(status.st_size, cap)
+        data = os.read(handle, size + 1) if size < cap else os.read(handle, cap)
+        while len(data) < size:  # a short read: the file shrinks, or the system reads in pieces
+            more = os.read(handle, size - len(data))
+            if not more:
+                break
+            data += more
+    finally:
+        os.close(handle)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """Return the bytes of a text that `read` gave."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def write(path: str, text: str, *, private: bool = False, durable: bool = True) -> None:
+    """Write a file whole or not at all: temp file, fsync, rename, fsync of the directory.
+
+    The mode of an existing file is kept; a new one is 0600 if `private`, else what the umask
+    allows. `durable=False` leaves the fsyncs out, for what can be made again.
+    """
+    folder, name = os.path.split(path)
+    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    mode = _mode_of(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | _BINARY
+    handle = os.open(temporary, flags, 0o600 if private or mode is not None else 0o666)
+    try:
+        try:
+            write_all(handle, encode(text))
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(handle, mode)
+            if durable:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+    except BaseException as error:  # noqa: BLE001 - it is raised again
+        remove(temporary)
+        raise _named(error, path) from None
+    if durable:
+        sync_folder(folder)
+
+
+def append(path: str, data: bytes, *, private: bool = True) -> int:
+    """Append durably and return the new size; after a failure the file is as it was."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY
+    handle = os.open(path, flags, 0o600 if private else 0o666)
+    try:
+        before = os.fstat(handle).st_size
+        try:
+            write_all(handle, data)
+            os.fsync(handle)
+        except BaseException as error:  # noqa: BLE001 - it is raised again
+            os.ftruncate(handle, before)
+            raise _named(error, path) from None
+    finally:
+        os.close(handle)
+    if before == 0:
+        sync_folder(os.path.dirname(path))
+    return before + len(data)
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Write all of `data`: the system may take less at a time."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def remove(path: str) -> bool:
+    """Remove a file if it is there; tell whether it was."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def sync_folder(folder: str) -> None:
+    """Make a rename or a removal in `folder` durable, where the system knows how."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder or ".", os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(path: str, *, private: bool = False) -> None:
+    """Make a folder and those above it that are missing, with mode 0700 if `private`."""
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if parent and parent != path:
+        make_folder(parent, private=private)
+    try:
+        os.mkdir(path, 0o700 if private else 0o777)
+    except FileExistsError:  # somebody else was quicker, or a file is in the way
+        if not os.path.isdir(path):
+            raise
+
+
+def contained(path: str, root: str) -> str:
+    """Return the real path of `path`; raises `StoreError` if it leads out of `root`."""
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    if real != top and not real.startswith(top + os.sep):
+        raise StoreError(
+            f"{path} leads out of the store, to {real}",
+            "memfs does not follow links that leave .agent-memory; replace it by a file",
+        )
+    return real
+
+
+def _named(error: BaseException, path: str) -> BaseException:
+    """Let an error of the system name the file it is about."""
+    if isinstance(error, OSError) and error.filename is None:
+        error.filename = path
+    return error
+
+
+def _mode_of(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mode & 0o7777
+    except OSError:
+        return None
+
+
+_BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)

@@ -1,0 +1,54 @@
+"""git, where it is asked: never with the variables a hook inherits, never a prompt."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+_KEPT = (
+    "GIT_EXEC_PATH",
+    "GIT_SSL_CAINFO",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+)
+
+
+def environment() -> dict[str, str]:
+    """Return our environment without the repository a hook runs in."""
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("GIT_") or key in _KEPT
+    }
+    return {**env, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def run(folder: str, *arguments: str) -> str | None:
+    """Run git in `folder`; return its output, None if there is no git or it failed."""
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed program, no shell
+            ["git", "-C", folder, *arguments],  # noqa: S607 - git is found on PATH
+            capture_output=True, env=environment(), timeout=20, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else None
+
+
+def top_level(folder: str) -> str | None:
+    """Return the top of the working tree that `folder` is in."""
+    found = run(folder, "rev-parse", "--show-toplevel")
+    return found.rstrip("\n") if found else None
+
+
+def dirty(folder: str) -> set[str] | None:
+    """Return the real paths below `folder` that differ from HEAD; None outside git."""
+    top = top_level(folder)
+    if top is None:
+        return None
+    listed = run(folder, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--", ".")
+    if listed is None:
+        return None
+    names = [item[3:] for item in listed.split("\0") if len(item) > 3]
+    return {os.path.realpath(os.path.join(top, name)) for name in names}

@@ -1,0 +1,42 @@
+"""The spool: hooks that must be quick drop one small file, ingest drains it. Hot path."""
+
+import os
+
+from memfs.core import fastjson
+from memfs.store import files
+from memfs.store.layout import Store
+
+
+def put(store: Store, host: str, transcript: str) -> None:
+    """Leave word that a transcript has something new."""
+    folder = f"{store.local}/inbox"
+    files.make_folder(folder, private=True)
+    name = f"{os.getpid()}-{os.urandom(4).hex()}.json"
+    text = fastjson.dumps({"host": host, "transcript": transcript})
+    files.write(f"{folder}/{name}", text, private=True, durable=False)
+
+
+def waiting(store: Store) -> list[tuple[str, str, str]]:
+    """List (file, host, transcript) of what was left; other files there are removed."""
+    folder = f"{store.local}/inbox"
+    found = []
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except FileNotFoundError:
+        return []
+    for name in names:
+        path = f"{folder}/{name}"
+        try:
+            note = fastjson.loads(files.read(path) or "")
+        except (ValueError, RecursionError, OSError):
+            note = None
+        if isinstance(note, dict) and isinstance(note.get("transcript"), str):
+            found.append((path, str(note.get("host", "")), note["transcript"]))
+        elif not os.path.isdir(path):
+            files.remove(path)
+    return found
+
+
+def done(path: str) -> None:
+    """Take one note out of the spool."""
+    files.remove(path)

@@ -1,0 +1,153 @@
+"""The append-only record of every edit, and what it says is current."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
+
+from memfs.core.records import Entry
+from memfs.store import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.layout import Store
+
+_FIELDS = tuple(field.name for field in fields(Entry))
+_OPTIONAL = {"tree": "", "group": None}
+
+
+@dataclass(frozen=True)
+class Head:
+    """The newest journalled state of one block; `digest` is "" where the block was deleted."""
+
+    id: str
+    version: int
+    digest: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The newest state of every block, and up to which byte the files agree with the journal."""
+
+    offset: int
+    by_key: dict[str, Head]
+
+
+def digest(text: str | None) -> str:
+    """Return the content hash of a file's text, "" for no file."""
+    return "" if text is None else hashlib.sha256(files.encode(text)).hexdigest()
+
+
+def append(store: Store, entries: list[Entry]) -> list[int]:
+    """Append entries in one durable write; return the byte offset of each line."""
+    lines = [_write(entry) for entry in entries]
+    end = files.append(store.journal, b"".join(lines))
+    offsets = []
+    for line in reversed(lines):
+        end -= len(line)
+        offsets.append(end)
+    return offsets[::-1]
+
+
+def read(store: Store) -> list[Entry]:
+    """Return all entries, oldest first. Lines that are no entry are left out (see `doctor`)."""
+    return [entry for _, entry in since(store, 0)[0]]
+
+
+def entry_at(store: Store, offset: int) -> Entry | None:
+    """Return the entry whose line starts at `offset`."""
+    try:
+        with open(store.journal, "rb") as handle:
+            handle.seek(offset)
+            return _parse(handle.readline())
+    except FileNotFoundError:
+        return None
+
+
+def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]:
+    """Return ([(offset, entry)], damaged lines, end of the last whole line) from `offset` on.
+
+    The entries of a patch count only when all of them are there. A last line without a line end
+    was never acknowledged: it is not counted and `end` is before it.
+    """
+    try:
+        with open(store.journal, "rb") as handle:
+            handle.seek(offset)
+            data = handle.read()
+    except FileNotFoundError:
+        return [], 0, offset
+    found: list[tuple[int, Entry]] = []
+    damaged = 0
+    position = offset
+    for line in data.splitlines(keepends=True):
+        if not line.endswith(b"\n"):
+            break
+        entry = _parse(line)
+        if entry is not None:
+            found.append((position, entry))
+        elif line.strip():
+            damaged += 1
+        position += len(line)
+    return list(_whole_groups(found)), damaged, position
+
+
+def load_heads(store: Store) -> Heads | None:
+    """Read the heads as last written; None if they are missing or not of this journal."""
+    text = files.read(f"{store.local}/heads.json", cap=1 << 30)
+    try:
+        found = json.loads(text or "")
+        by_key = {key: Head(*values) for key, values in found["heads"].items()}
+        return Heads(int(found["offset"]), by_key)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def save_heads(store: Store, heads: Heads) -> None:
+    """Write the heads. They can be made again from the journal: not fsynced."""
+    by_key = {
+        key: (head.id, head.version, head.digest, head.offset) for key, head in heads.by_key.items()
+    }
+    text = json.dumps({"offset": heads.offset, "heads": by_key})
+    files.write(f"{store.local}/heads.json", text, private=True, durable=False)
+
+
+def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:
+    """Return the heads after `entries`, with the agreement moved to `end`."""
+    by_key = dict(heads.by_key)
+    for offset, entry in entries:
+        by_key[entry.key] = Head(entry.id, entry.version, digest(entry.after), offset)
+    return Heads(end, by_key)
+
+
+def _write(entry: Entry) -> bytes:
+    values = asdict(entry)
+    for name, default in _OPTIONAL.items():
+        if values[name] == default:
+            del values[name]
+    return json.dumps(values).encode("ascii") + b"\n"
+
+
+def _parse(line: bytes) -> Entry | None:
+    try:
+        found = json.loads(line)
+        values = {name: found[name] for name in _FIELDS if name in found}
+        if values.get("group") is not None:
+            values["group"] = (str(values["group"][0]), int(values["group"][1]))
+        entry = Entry(**values)
+    except (ValueError, TypeError, KeyError, IndexError):
+        return None
+    return entry if isinstance(entry.version, int) else None
+
+
+def _whole_groups(found: list[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:
+    counts: dict[str, int] = {}
+    for _, entry in found:
+        if entry.group:
+            counts[entry.group[0]] = counts.get(entry.group[0], 0) + 1
+    for offset, entry in found:
+        if entry.group is None or counts[entry.group[0]] == entry.group[1]:
+            yield offset, entry

@@ -1,0 +1,181 @@
+"""Recall: what was said, one file of normalised messages for each session.
+
+These files are the truth: hosts delete their transcripts. Reading is incremental; a state file
+says up to where a transcript was read and what its read part looked like.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memfs.core.records import Identity, Message
+from memfs.store import files, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from memfs.core.records import Transcript
+    from memfs.store.layout import Store
+
+SUFFIX = ".jsonl"
+_SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
+_KEPT_VERSIONS = 50
+_PREFIX = b'{"id": '
+_DECODER = json.JSONDecoder()
+
+
+@dataclass
+class State:
+    """How far a transcript was read: `offset` bytes, which looked like `print`.
+
+    `path` is where it was. `kept` is the size of our own file then: what is behind it was never
+    acknowledged. `versions` are (size, print) of transcripts that a rewritten one has replaced.
+    """
+
+    path: str = ""
+    offset: int = 0
+    print: str = ""
+    kept: int = 0
+    malformed: int = 0
+    versions: list[tuple[int, str]] = field(default_factory=list)
+
+
+class Log:
+    """The recall file of one session, or of one side chain of it."""
+
+    def __init__(self, store: Store, host: str, identity: Identity) -> None:
+        name = layout.file_name(identity.session)
+        if identity.agent:
+            name += f".agent-{layout.file_name(identity.agent)}"
+        self.folder = f"{store.local}/recall/{host}"
+        self.path = f"{self.folder}/{name}{SUFFIX}"
+        self._state_path = f"{self.folder}/{name}.state.json"
+
+    def state(self) -> State | None:
+        """Return how far the transcript was read; None if never."""
+        try:
+            found = json.loads(files.read(self._state_path) or "")
+            found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
+            return State(**found)
+        except (ValueError, TypeError, KeyError):
+            return None
+
+    def holds(self, read: Transcript) -> bool:
+        """Tell whether every message of a reading is known already."""
+        known = self._ids()
+        return all(message.id in known for message in read.messages)
+
+    def extend(self, state: State, path: str, read: Transcript, mark: str) -> int:
+        """Add the messages of a transcript that grew; return how many were new."""
+        self._cut(state.kept)
+        known = self._ids()
+        new = [message for message in read.messages if message.id not in known]
+        if new:
+            files.make_folder(self.folder, private=True)
+            state.kept = files.append(self.path, b"".join(_line(message) for message in new))
+        state.path, state.offset, state.print = path, read.end, mark
+        state.malformed += read.malformed
+        self._save(state)
+        return len(new)
+
+    def replace(self, state: State | None, path: str, read: Transcript, mark: str) -> int:
+        """Keep the messages of a transcript read whole; return how many were not known before.
+
+        What an earlier version of the transcript said, and this one does not, is set aside in a
+        file that is not searched.
+        """
+        files.make_folder(self.folder, private=True)
+        known = self._ids()  # also without a state: it is not fsynced, and may be lost
+        lost = known - {message.id for message in read.messages}
+        if lost:
+            gone = [message for message in messages(self.path) if message.id in lost]
+            files.append(self.path.removesuffix(SUFFIX) + ".superseded", _lines(gone))
+        data = _lines(read.messages)
+        files.write(self.path, data.decode("utf-8"), private=True)
+        versions = [*state.versions, (state.offset, state.print)] if state else []
+        kept = versions[-_KEPT_VERSIONS:]
+        self._save(State(path, read.end, mark, len(data), read.malformed, kept))
+        return sum(message.id not in known for message in read.messages)
+
+    def _cut(self, size: int) -> None:
+        """Drop what was appended by a run that was killed before it could say so."""
+        if os.path.exists(self.path) and os.path.getsize(self.path) > size:
+            with open(self.path, "r+b") as handle:
+                handle.truncate(size)
+
+    def _ids(self) -> set[str]:
+        try:
+            with open(self.path, "rb") as handle:
+                return {found for line in handle if (found := _id(line))}
+        except FileNotFoundError:
+            return set()
+
+    def _save(self, state: State) -> None:
+        files.write(self._state_path, json.dumps(vars(state)), private=True, durable=False)
+
+
+def fingerprint(path: str, offset: int) -> str:
+    """Return a hash of the first and the last bytes of the first `offset` bytes of a file."""
+    with open(path, "rb") as handle:
+        head = handle.read(min(offset, _SAMPLE))
+        handle.seek(max(0, offset - _SAMPLE))
+        tail = handle.read(min(offset, _SAMPLE))
+    return hashlib.sha256(head + b"|" + tail).hexdigest()[:32]
+
+
+def sources(store: Store) -> list[str]:
+    """List the recall files of a store."""
+    found: list[str] = []
+    for folder, _, names in os.walk(f"{store.local}/recall"):
+        found.extend(f"{folder}/{name}" for name in names if name.endswith(SUFFIX))
+    return sorted(found)
+
+
+def messages(path: str, start: int = 0) -> Iterator[Message]:
+    """Read the messages of a recall file from byte `start` on; damaged lines are left out.
+
+    So is a last line without line end: it is still being written, or its writer was killed. A
+    start inside a line is such an end of before, and goes back to that line's beginning.
+    """
+    with open(path, "rb") as handle:
+        handle.seek(_line_start(handle, start))
+        for line in handle:
+            try:
+                if line.endswith(b"\n"):
+                    yield Message(**json.loads(line))
+            except (ValueError, TypeError):
+                continue
+
+
+def _line_start(handle: BinaryIO, at: int) -> int:
+    step = 64 << 10
+    while at:
+        first = max(0, at - step)
+        handle.seek(first)
+        end = handle.read(at - first).rfind(b"\n")
+        if end >= 0:
+            return first + end + 1
+        at = first
+    return 0
+
+
+def _id(line: bytes) -> str:
+    """Return the id of a line of ours without parsing all of it; "" for a damaged line."""
+    try:
+        found, _ = _DECODER.raw_decode(line.decode("ascii"), len(_PREFIX))
+    except ValueError:
+        return ""
+    return found if isinstance(found, str) and line.startswith(_PREFIX) else ""
+
+
+def _lines(found: list[Message]) -> bytes:
+    return b"".join(_line(message) for message in found)
+
+
+def _line(message: Message) -> bytes:
+    return json.dumps(message._asdict()).encode("ascii") + b"\n"

@@ -1,0 +1,44 @@
+"""What one session has been shown already. Hot path."""
+
+from memfs.core import fastjson
+from memfs.store import files
+from memfs.store.layout import Store
+
+_KEPT_HITS = 500
+
+
+class Shown:
+    """The texts of the blocks as a session last saw them, and the hits it was shown.
+
+    `blocks` maps `tier:label` to the file's text; `prompts` counts the prompts seen.
+    """
+
+    __slots__ = ("blocks", "hits")
+
+    def __init__(self, blocks: dict[str, str], hits: list[str]) -> None:
+        self.blocks = blocks
+        self.hits = hits
+
+
+def load(store: Store, session: str) -> Shown | None:
+    """Return what a session was shown; None if it was shown nothing yet (or nobody knows)."""
+    text = files.read(f"{store.session(session)}/shown.json")
+    if text is None:
+        return None
+    try:
+        found = fastjson.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    blocks, hits = found.get("blocks"), found.get("hits")
+    if not isinstance(blocks, dict) or not isinstance(hits, list):
+        return None
+    return Shown(blocks, hits)
+
+
+def save(store: Store, session: str, shown: Shown) -> None:
+    """Keep what a session was shown. It can be lost without harm: not fsynced."""
+    files.make_folder(store.session(session), private=True)
+    text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
+    files.write(f"{store.session(session)}/shown.json", text, private=True, durable=False)

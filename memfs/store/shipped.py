@@ -1,0 +1,24 @@
+"""The files that ship with memfs: `hooks/` and `templates/`. Hot path."""
+
+import os
+
+from memfs.core.errors import BUG, StoreError
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def path(*parts: str) -> str:
+    """Return where a shipped file is: in the wheel below `memfs/_shipped`, else beside `memfs/`."""
+    for root in (f"{_PACKAGE}/_shipped", os.path.dirname(_PACKAGE)):
+        found = os.path.join(root, *parts)
+        if os.path.exists(found):
+            return found
+    raise StoreError(
+        f"{'/'.join(parts)} is missing from the installation", "install memfs again", BUG
+    )
+
+
+def text(*parts: str) -> str:
+    """Return the text of a shipped file."""
+    with open(path(*parts), encoding="utf-8") as handle:
+        return handle.read()

@@ -1,0 +1,246 @@
+"""Whole screens, as a person reads them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+
+pytestmark = pytest.mark.usefixtures("place")
+
+
+def test_the_first_minutes(memfs: Run) -> None:
+    assert memfs("edit", "human", "--append", "Name: Alice") == (
+        0, "", "✓ user:human version 2: append, 11 of 5,000 characters\n",
+    )  # fmt: skip
+    assert memfs("edit", "human", "--replace", "Alice", "Bob", "-m", "they said so").code == 0
+    assert memfs("show", "human") == (0, "Name: Bob\n", "")
+    assert memfs("undo", "human") == (
+        0, "", "✓ user:human version 4: undo, 11 of 5,000 characters (took back replace, version 3)\n",
+    )  # fmt: skip
+    assert memfs("show", "human").out == "Name: Alice\n"
+    assert (
+        memfs("log", "human").out
+        == """\
+VERSION  WHEN      WHO     BLOCK       WHAT     CHARS  WHY
+      4  just now  user    user:human  undo        +2  undo of version 3
+      3  just now  user    user:human  replace     -2  they said so
+      2  just now  user    user:human  append     +11
+      1  just now  system  user:human  create       0  memfs init
+"""
+    )
+    assert (
+        memfs("diff", "human", "2", "3").out
+        == """\
+--- human@2
++++ human@3
+@@ -4,4 +4,4 @@
+ read_only: false
+ pinned: true
+ ---
+-Name: Alice
++Name: Bob
+"""
+    )
+    assert memfs("show", "human@3").out == "Name: Bob\n"
+    assert memfs("restore", "human", "3").err == (
+        "✓ user:human version 5: restore, 9 of 5,000 characters\n"
+    )
+
+
+def test_refusals(memfs: Run) -> None:
+    memfs("edit", "human", "--append", "Name: Alice")
+    assert memfs("edit", "human", "--replace", "Zed", "X") == (1, "", (
+        "error: cannot replace in 'human': 'Zed' is not in it\n"
+        "hint: it must match exactly; look at the block with memfs show\n"
+    ))  # fmt: skip
+    assert memfs("show", "human").out == "Name: Alice\n"
+    refused = memfs("edit", "human", "--append", "x" * 5000)
+    assert refused.code == 1
+    assert refused.err.startswith(
+        "error: cannot write 'human': 5,012 characters, the limit is 5,000\nhint: shorten it by 12"
+    )
+    assert memfs("show", "humn") == (
+        1, "", "error: there is no block 'humn'\nhint: did you mean human? see memfs blocks\n",
+    )  # fmt: skip
+
+
+def test_usage_errors(memfs: Run) -> None:
+    assert memfs("edit").code == 2
+    assert memfs("edit", "human", "--insert", "two", "x").code == 2
+    assert memfs("edit", "../up", "--append", "x").code == 2
+    assert memfs("shwo").code == 2
+    assert "did you mean 'show'?" in memfs("shwo").err
+    assert memfs("search", " ").code == 2
+    assert memfs("search", "x", "--since", "soon").code == 2
+    assert memfs("show", "human@last").code == 2
+
+
+def test_blocks(memfs: Run) -> None:
+    memfs("create", "api", "The API", "x" * 90, "--limit", "100", "--unpinned")
+    assert (
+        memfs("blocks").out
+        == """\
+TIER     LABEL         USED                     CHARS  VERSION
+project  api           ███████████░  90%     90 / 100        1  unpinned
+project  persona       ░░░░░░░░░░░░   3%  172 / 5,000        1
+project  system_rules  ░░░░░░░░░░░░   0%    0 / 5,000        1
+user     human         ░░░░░░░░░░░░   0%    0 / 5,000        1
+"""
+    )
+    listed = json.loads(memfs("blocks", "--json").out)
+    assert [(block["label"], block["chars"]) for block in listed][:2] == [
+        ("api", 90),
+        ("persona", 172),
+    ]
+
+
+def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
+    shown = memfs("status").out
+    assert shown.splitlines()[5:] == [
+        "assistants     none is wired: memfs install",
+        "",
+        "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  GIT",
+        "project  persona       ░░░░░░░░░░░░  3%        1  populated  active     dirty",
+        "project  system_rules  ░░░░░░░░░░░░  0%        1  empty      active     dirty",
+        "user     human         ░░░░░░░░░░░░  0%        1  empty      active     -",
+    ]
+    assert json.loads(memfs("status", "--json").out)["messages"] == 0
+    assert memfs("doctor").code == 0
+    assert place.project
+    Path(place.project.root, "blocks/bad.md").write_text(
+        "---\na: [1\n---\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
+    )
+    Path(place.project.root, "config.yaml").write_text("memfs: 1\nhoks: 1\n")
+    found = memfs("doctor")
+    assert found.code == 1
+    assert "✗ project:bad holds merge conflict markers" in found.out
+    assert "✗ project:bad: " in found.out
+    assert "did you mean hooks?" in found.out
+    memfs("install", "claude")
+    settings = repo / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace("memfs_hook.py", "gone/memfs_hook.py"))
+    assert "which is gone" in memfs("doctor").out
+
+
+def test_archive_and_search(memfs: Run) -> None:
+    kept = json.loads(memfs("archive", "We chose httpx over requests.", "-t", "HTTP", "--json").out)
+    assert not kept["duplicate"]
+    again = json.loads(memfs("archive", "We chose  httpx over requests.", "--json").out)
+    assert again == {**kept, "duplicate": True}
+    memfs("edit", "system_rules", "--append", "Timeouts are five seconds.")
+    assert memfs("search", "why httpx", "--in", "archive").out.splitlines() == [
+        f"  1  archive  2026-05-03  {kept['id']}  #http",
+        "     We chose httpx over requests.",
+        "     words: httpx; meaning 0.73",
+    ]
+    hits = json.loads(memfs("search", "timeouts", "--in", "blocks", "--json").out)
+    assert hits["hits"][0]["label"] == "system_rules"
+    assert {hit["kind"] for hit in hits["hits"]} == {"block"}
+    assert json.loads(memfs("search", "httpx", "--tag", "other", "--json").out)["hits"] == []
+    assert memfs("search", "zebra", "--mode", "text") == (0, "", "nothing was found\n")
+
+
+def test_ingest_search_and_paging(memfs: Run) -> None:
+    demo = Path(__file__).parent.parent.parent / "templates/demo/session.jsonl"
+    assert memfs("ingest", str(demo)).err == "✓ 22 new messages in 1 sessions, from 1 files\n"
+    assert memfs("ingest", str(demo)).err == "✓ 0 new messages in 0 sessions, from 1 files\n"
+    first = json.loads(memfs("search", "backoff", "--mode", "text", "-n", "2", "--json").out)
+    second = json.loads(
+        memfs("search", "backoff", "--mode", "text", "-n", "2", "-p", "2", "--json").out
+    )
+    assert first["total"] == second["total"] > 2
+    assert second["first"] == 3
+    assert not {hit["id"] for hit in first["hits"]} & {hit["id"] for hit in second["hits"]}
+    asked = json.loads(memfs("search", "backoff", "--role", "user", "--json").out)["hits"]
+    assert {hit["role"] for hit in asked} == {"user"}
+    assert (
+        json.loads(memfs("search", "backoff", "--until", "2020-01-01", "--json").out)["total"] == 0
+    )
+    assert memfs("ingest", "/nowhere").code == 1
+
+
+def test_texts_from_stdin_and_patches(memfs: Run, tmp_path: Path) -> None:
+    memfs("edit", "human", "--set", "-", stdin="from stdin\n")
+    assert memfs("show", "human").out == "from stdin\n"
+    patch = tmp_path / "patch.json"
+    patch.write_text(json.dumps([
+        {"op": "append", "label": "human", "text": "a"},
+        {"op": "remove", "label": "human", "text": "nowhere"},
+    ]))  # fmt: skip
+    assert memfs("edit", "--patch", str(patch)).code == 1
+    assert memfs("show", "human").out == "from stdin\n"
+    wrong = memfs("edit", "--patch", "-", stdin='[{"op": "shout"}]')
+    assert wrong.code == 2
+    assert "is not a patch" in wrong.err
+
+
+def test_without_an_operation_the_editor_opens(
+    memfs: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "from the editor" > "$1"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    assert memfs("edit", "human").code == 0
+    assert memfs("show", "human").out == "from the editor\n"
+
+
+def test_the_brief(memfs: Run) -> None:
+    out = memfs("show").out
+    assert out.startswith("# Core memory (always available)\n")
+    assert "[WORKING]" not in out
+
+
+def test_json_of_a_block(memfs: Run) -> None:
+    found = json.loads(memfs("show", "persona", "--json").out)
+    assert list(found) == [
+        "label", "tier", "version", "description", "chars", "limit", "read_only", "pinned", "tags",
+        "value", "path", "problem",
+    ]  # fmt: skip
+
+
+def test_raw_gives_the_very_bytes(memfs: Run, place: Place) -> None:
+    assert place.project
+    path = Path(place.project.root, "blocks/persona.md")
+    assert memfs("show", "persona", "--raw").out == path.read_text()
+
+
+def test_install_says_what_it_did(memfs: Run, repo: Path) -> None:
+    shown = memfs("install", "claude", "--dry-run")
+    assert shown.err == f"Claude Code: {repo}/.claude/settings.json would be created\n"
+    assert '+    "UserPromptSubmit": [' in shown.out
+    assert memfs("install", "claude").err.startswith(
+        f"✓ Claude Code: {repo}/.claude/settings.json created\n"
+    )
+    assert memfs("uninstall").err == f"✓ Claude Code: {repo}/.claude/settings.json removed\n"
+    refused = memfs("install")
+    assert refused.code == 1
+    assert "no assistant was found" in refused.err
+
+
+def test_completion(memfs: Run) -> None:
+    assert "_MEMFS_COMPLETE=bash_complete" in memfs("completion", "bash").out
+
+
+def test_init_without_a_terminal_asks_nothing(memfs: Run, home: Path) -> None:
+    (home / ".claude").mkdir()
+    assert memfs("init").err.splitlines()[-1] == (
+        "Claude Code is installed; wire it with: memfs install claude"
+    )
+
+
+def test_without_a_store(
+    memfs: Run, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    shutil.rmtree(home / ".agent-memory")
+    monkeypatch.chdir(tmp_path)
+    assert memfs("blocks") == (
+        1, "", f"error: there is no memfs store at or above {tmp_path}\nhint: make one with: memfs init\n",
+    )  # fmt: skip

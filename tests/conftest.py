@@ -1,0 +1,65 @@
+"""Every test starts from nothing: an empty home, a git without configuration, a fixed clock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.ops import init
+from memfs.store import blocks
+from memfs.store.blocks import Place
+
+NOW = "2026-05-03T10:00:00Z"
+_KEPT = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT", "MEMFS_HOSTS_DIR", "MEMFS_CLAUDE_BIN")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty HOME and an environment in which nothing of this machine's user is left."""
+    for name in list(os.environ):
+        if name not in _KEPT:
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("MEMFS_NOW", NOW)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Tester")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "tester@example.invalid")
+    return home
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty git repository, which is also the current folder."""
+    repo = tmp_path / "repo"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(repo)], check=True)
+    monkeypatch.chdir(repo)
+    return repo
+
+
+@pytest.fixture
+def place(repo: Path, home: Path) -> Place:
+    """A repository with a project store and a user store, as `memfs init` makes them."""
+    init.run(str(repo), str(home))
+    return blocks.here(str(repo))
+
+
+@pytest.fixture
+def block_file(place: Place) -> Callable[[str, str], Path]:
+    """Write a block file of the project by hand, as a person with an editor does."""
+
+    def write(label: str, text: str) -> Path:
+        assert place.project
+        path = Path(place.project.root) / "blocks" / f"{label}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        return path
+
+    return write

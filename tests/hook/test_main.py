@@ -1,0 +1,206 @@
+"""The hook as the host calls it: a process with JSON on stdin, exit 0 whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append
+from memfs.core.records import Origin
+from memfs.ops import edit, search
+from memfs.search.engine import Filter
+from memfs.store import shipped
+from memfs.store.blocks import Place
+
+ROOT = Path(__file__).parent.parent.parent
+FIXTURES = ROOT / "tests/hosts/fixtures/claude"
+
+
+def call(
+    stdin: bytes, cwd: Path | None = None, size_limit: int | None = None
+) -> tuple[bytes, bytes]:
+    """Run the installed command; return (stdout, stderr)."""
+
+    def limit() -> None:
+        import resource
+        import signal
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size_limit or 0, resource.RLIM_INFINITY))
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"],
+        input=stdin, capture_output=True, check=False, cwd=cwd, timeout=30,
+        preexec_fn=None if size_limit is None else limit,
+    )  # fmt: skip
+    assert done.returncode == 0
+    return done.stdout, done.stderr
+
+
+def payload(repo: Path, event: str, **more: object) -> bytes:
+    return json.dumps(
+        {"session_id": "s1", "cwd": str(repo), "hook_event_name": event, **more}
+    ).encode()
+
+
+def log(repo: Path) -> list[str]:
+    path = repo / ".agent-memory/local/hook.log"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def start(repo: Path) -> bytes:
+    return payload(repo, "SessionStart", source="startup")
+
+
+@pytest.mark.usefixtures("place")
+def test_every_recorded_event_is_answered_in_the_hosts_shape_or_not_at_all(repo: Path) -> None:
+    events = [json.loads(line) for line in (FIXTURES / "hook-stdin.jsonl").read_text().splitlines()]
+    answered = []
+    for event in events:
+        stdin = {**event["stdin"], "cwd": str(repo)}
+        out, err = call(json.dumps(stdin).encode())
+        assert err == b""
+        if out:
+            reply = json.loads(out)
+            assert list(reply) == ["hookSpecificOutput"]
+            assert list(reply["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
+            assert reply["hookSpecificOutput"]["hookEventName"] == event["event"]
+            answered.append((event["event"], event["stdin"].get("source")))
+    starts = [
+        (e["event"], e["stdin"].get("source")) for e in events if e["event"] == "SessionStart"
+    ]
+    assert answered == starts
+    assert log(repo) == []
+
+
+def test_the_console_script_says_the_same(place: Place, repo: Path) -> None:
+    edit.run(place, [Append("human", "Name: Alice")], Origin())
+    script = shutil.which("memfs", path=os.path.dirname(sys.executable))
+    assert script
+    done = subprocess.run(
+        [script, "hook", "claude"], input=start(repo), capture_output=True, check=True
+    )
+    direct, _ = call(start(repo))
+    assert json.loads(done.stdout) == json.loads(direct)
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("stdin", [b"", b"garbage", b"[1]", b"\xff\xfe\x00", b'{"a":' * 5000])
+def test_garbage_is_one_line_in_the_log(repo: Path, stdin: bytes) -> None:
+    assert call(stdin, cwd=repo) == (b"", b"")
+    assert len(log(repo)) == 1
+
+
+@pytest.mark.usefixtures("place")
+def test_a_huge_prompt_is_one_line_in_the_log(repo: Path) -> None:
+    call(start(repo))
+    assert call(payload(repo, "UserPromptSubmit", prompt="x" * 1_000_000), cwd=repo) == (b"", b"")
+    [line] = log(repo)
+    assert line.endswith("HookError: stdin is larger than 512 KB; nothing was added to the prompt")
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "SessionEnd"])
+def test_a_full_disk_is_one_line_on_stderr(repo: Path, event: str) -> None:
+    out, err = call(payload(repo, event, prompt="x", transcript_path="/t.jsonl"), size_limit=0)
+    assert out == b""
+    assert len(err.splitlines()) == 1
+    assert b"File too large" in err
+    folder = repo / ".agent-memory/local"
+    assert not [path for path in folder.rglob("*.tmp") if path.is_file()]
+
+
+@pytest.mark.usefixtures("place")
+def test_a_store_that_cannot_be_read_is_one_line_in_the_log(repo: Path) -> None:
+    blocks = repo / ".agent-memory/blocks"
+    shutil.rmtree(blocks)
+    blocks.write_text("a file where the folder should be")
+    assert call(start(repo)) == (b"", b"")
+    assert len(log(repo)) == 1
+    assert "NotADirectoryError" in log(repo)[0]
+
+
+def test_a_folder_without_a_store_is_left_alone(repo: Path, home: Path) -> None:
+    assert call(start(repo)) == (b"", b"")
+    assert not (repo / ".agent-memory").exists()
+    assert not list(home.iterdir())
+
+
+@pytest.mark.usefixtures("place")
+def test_an_unknown_event_and_one_without_session_are_no_failures(repo: Path) -> None:
+    assert call(payload(repo, "Notification")) == (b"", b"")
+    assert call(b'{"hook_event_name": "SessionStart"}', cwd=repo) == (b"", b"")
+    assert log(repo) == []
+
+
+def transcript(repo: Path, folder: Path) -> Path:
+    path = folder / "11111111-2222-3333-4444-555555555555.jsonl"
+    lines = [
+        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "indent the gopher with tabs"}},
+        {"type": "assistant", "uuid": "a1", "message": {"role": "assistant", "content": [{"type": "text", "text": "Done, the gopher has tabs."}]}},
+    ]  # fmt: skip
+    common = {"sessionId": path.stem, "cwd": str(repo), "timestamp": "2026-05-03T09:00:00.000Z"}
+    path.write_text("".join(json.dumps({**line, **common}) + "\n" for line in lines))
+    return path
+
+
+def found(place: Place, query: str) -> list[str]:
+    page = search.run(place, query, mode="text", only=Filter(), limit=5, page=1)
+    return [hit.text for hit in page.hits]
+
+
+def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Path) -> None:
+    path = transcript(repo, tmp_path)
+    assert call(payload(repo, "Stop", transcript_path=str(path))) == (b"", b"")
+    out, _ = call(payload(repo, "UserPromptSubmit", prompt="x"))  # the brief, for this session
+    out, _ = call(payload(repo, "UserPromptSubmit", prompt="should the gopher have tabs?"))
+    assert (
+        "indent the gopher with tabs" in json.loads(out)["hookSpecificOutput"]["additionalContext"]
+    )
+    assert len(found(place, "gopher tabs")) == 2
+    assert log(repo) == []
+
+
+def test_a_sessions_end_only_leaves_word(place: Place, repo: Path, tmp_path: Path) -> None:
+    path = transcript(repo, tmp_path)
+    assert call(payload(repo, "SessionEnd", transcript_path=str(path), reason="other")) == (
+        b"",
+        b"",
+    )
+    assert place.project
+    assert len(list(Path(place.project.local, "inbox").iterdir())) == 1
+    assert not Path(place.project.local, "recall").exists()
+    assert len(found(place, "gopher tabs")) == 2
+    assert not list(Path(place.project.local, "inbox").iterdir())
+
+
+def test_a_transcript_that_is_gone_is_no_failure(repo: Path, place: Place) -> None:
+    assert call(payload(repo, "Stop", transcript_path="/nowhere/x.jsonl")) == (b"", b"")
+    assert call(payload(repo, "SessionEnd", transcript_path="/nowhere/x.jsonl")) == (b"", b"")
+    assert found(place, "anything at all") == []
+    assert log(repo) == []
+
+
+@pytest.mark.usefixtures("place")
+def test_what_memfs_starts_does_not_start_memfs(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFS_HOOK_RUNNING", "1")
+    assert call(start(repo)) == (b"", b"")
+
+
+@pytest.mark.usefixtures("place")
+def test_front_matter_beyond_the_strict_reader_is_shown_all_the_same(repo: Path) -> None:
+    (repo / ".agent-memory/blocks/odd.md").write_text(
+        "---\ndescription: >-\n  folded over\n  two lines\nlimit: 0x100\n---\nodd body\n"
+    )
+    out, _ = call(start(repo))
+    text = json.loads(out)["hookSpecificOutput"]["additionalContext"]
+    assert "## [ODD] 8/256 chars\n*folded over two lines*\nodd body" in text
+    assert log(repo) == []

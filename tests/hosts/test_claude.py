@@ -1,0 +1,124 @@
+"""memfs in the real Claude Code: what the model is sent, and what is remembered of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.claude_code import ClaudeCode
+from tests.hosts.scripted_model import ScriptedModel, texts
+
+pytestmark = pytest.mark.host
+
+BIN = Path(sys.executable).parent
+
+
+class Project:
+    """A git repository with a store, wired to Claude Code with the console script itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repo = folder / "repo"
+        self.home = folder / "home"
+        self.home.mkdir()
+        subprocess.run(["git", "init", "-q", "-b", "main", str(self.repo)], check=True)
+        self.memfs("init")
+        self.memfs("install", "claude")
+
+    def memfs(self, *arguments: str) -> str:
+        command = shutil.which("memfs", path=str(BIN))
+        assert command, "memfs is not installed in this environment: pip install -e '.[test]'"
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "NO_COLOR": "1"}
+        done = subprocess.run(
+            [command, *arguments], cwd=self.repo, env=env, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    def claude(self, model: ScriptedModel) -> ClaudeCode:
+        path = f"{BIN}:/usr/bin:/bin"
+        return ClaudeCode(self.home, self.repo, model.url, path=path)
+
+    def log(self) -> str:
+        path = self.repo / ".agent-memory/local/hook.log"
+        return path.read_text() if path.exists() else ""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def everything(request: dict[str, object]) -> str:
+    return "\n".join(texts(request))
+
+
+def test_a_block_is_in_the_first_request(project: Project) -> None:
+    project.memfs("edit", "system_rules", "--append", "The build runs on ZEPHYR-9.")
+    with ScriptedModel(["Understood."]) as model:
+        done = project.claude(model).run("hello")
+    assert done.code == 0
+    assert "The build runs on ZEPHYR-9." in everything(model.requests[0])
+    assert "[SYSTEM_RULES] 27/5000 chars" in everything(model.requests[0])
+    assert project.log() == ""
+
+
+def test_what_the_user_said_is_found_after_the_session(project: Project) -> None:
+    with ScriptedModel(["I will use tabs in the gopher module."]) as model:
+        project.claude(model).run("please indent the gopher module with tabs")
+    found = project.memfs("search", "indent gopher")
+    assert "please indent the gopher module with tabs" in found
+    assert "I will use tabs in the gopher module." in found
+    assert "Core memory" not in project.memfs("search", "responsible for maintaining memory")
+    assert project.log() == ""
+
+
+def test_a_changed_block_comes_as_a_diff_once(project: Project) -> None:
+    project.memfs("edit", "human", "--append", "Name: Alice")
+    with ScriptedModel(["one", "two", "three"]) as model:
+        with project.claude(model).conversation() as session:
+            assert session.say("first prompt") == "one"
+            project.memfs("edit", "human", "--replace", "Alice", "Bob")
+            assert session.say("second prompt") == "two"
+            assert session.say("third prompt") == "three"
+    whole = [everything(request) for request in model.requests]
+    assert "Name: Alice" in whole[0]
+    assert "Name: Bob" not in whole[0]
+    assert "- Name: Alice\n+ Name: Bob" in whole[1]
+    assert whole[2].count("+ Name: Bob") == 1, "it is in the history, and is not added again"
+    assert whole[2].count("# Core memory (always available)") == 1
+    assert project.log() == ""
+
+
+def test_a_resumed_session_is_given_the_whole_brief(project: Project) -> None:
+    project.memfs("edit", "human", "--append", "Name: Alice")
+    with ScriptedModel(["one", "two"]) as model:
+        claude = project.claude(model)
+        claude.run("first prompt")
+        project.memfs("edit", "human", "--replace", "Alice", "Bob")
+        claude.resume("second prompt")
+    assert "Name: Bob" in everything(model.requests[1])
+    assert project.log() == ""
+
+
+def test_after_a_compaction_the_whole_brief_comes_again(project: Project) -> None:
+    project.memfs("edit", "human", "--append", "Name: Alice")
+    with ScriptedModel(["one", "<summary>They said hello.</summary>", "two"]) as model:
+        claude = project.claude(model)
+        claude.run("first prompt")
+        claude.compact()
+        claude.resume("after it")
+    assert "Name: Alice" in everything(model.requests[-1])
+    assert project.log() == ""
+
+
+def test_uninstalled_it_leaves_no_trace_in_the_settings(project: Project) -> None:
+    project.memfs("uninstall", "claude")
+    assert not (project.repo / ".claude").exists()
+    with ScriptedModel(["hi"]) as model:
+        project.claude(model).run("hello")
+    assert "Core memory" not in everything(model.requests[0])

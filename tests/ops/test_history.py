@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memfs.core.edits import Append, Remove, Replace, Rethink
+from memfs.core.errors import NotFoundError
+from memfs.core.records import Origin
+from memfs.ops import edit, history, show
+from memfs.store import blocks
+from memfs.store.blocks import Place
+
+ORIGIN = Origin()
+
+
+def append(place: Place, *texts: str) -> None:
+    for text in texts:
+        assert isinstance(edit.run(place, [Append("human", text)], ORIGIN), edit.Edited)
+
+
+def data(place: Place) -> bytes:
+    return Path(blocks.get(place, "human").path).read_bytes()
+
+
+def test_undo_goes_back_step_by_step_and_forward_again(place: Place) -> None:
+    append(place, "one")
+    first = data(place)
+    append(place, "two")
+    second = data(place)
+    append(place, "three")
+    history.undo(place, "human", ORIGIN)
+    assert data(place) == second
+    history.undo(place, "human", ORIGIN)
+    assert data(place) == first
+    append(place, "other")
+    history.undo(place, "human", ORIGIN)
+    assert data(place) == first
+    history.undo(place, "human", ORIGIN)
+    assert blocks.get(place, "human").value == ""
+    history.undo(place, "human", ORIGIN)
+    with pytest.raises(NotFoundError, match="there is nothing to undo in 'human'"):
+        history.undo(place, "human", ORIGIN)
+    versions = [entry.version for entry in history.log(place, "human")]
+    assert versions == sorted(versions, reverse=True)
+    assert len(set(versions)) == len(versions), "no version is used twice"
+
+
+def test_every_version_can_be_shown(place: Place) -> None:
+    append(place, "one", "two")
+    assert show.run(place, "human", 1).block.value == ""
+    assert show.run(place, "human", 2).block.value == "one"
+    assert show.run(place, "human", 3).block.value == "one\ntwo"
+    with pytest.raises(NotFoundError, match="'human' has no version 9") as caught:
+        show.run(place, "human", 9)
+    assert caught.value.hint == "known versions: 1-3"
+
+
+def test_restore_is_a_new_version(place: Place) -> None:
+    append(place, "one", "two")
+    [entry] = history.restore(place, "human", 2, ORIGIN)
+    block = blocks.get(place, "human")
+    assert (block.value, block.version, entry.version) == ("one", 4, 4)
+    assert history.restore(place, "human", 2, ORIGIN) == ()
+
+
+def test_restore_brings_a_deleted_block_back(place: Place) -> None:
+    append(place, "one")
+    Path(blocks.get(place, "human").path).unlink()
+    history.restore(place, "human", 2, ORIGIN)
+    assert blocks.get(place, "human").value == "one"
+
+
+def test_diff_leaves_the_managed_keys_out(place: Place) -> None:
+    append(place, "one", "two")
+    assert [line for line in history.diff(place, "human").text.splitlines() if line[:1] in "+-"] == [
+        "--- human@2", "+++ human@3", "+two",
+    ]  # fmt: skip
+    wide = history.diff(place, "human", 1, 3).text.splitlines()
+    assert [line for line in wide if line[:1] in "+-"][2:] == ["+one", "+two"]
+    assert history.diff(place, "human", 3, 3).text == ""
+
+
+def test_diff_of_a_creation_shows_the_whole_block(place: Place) -> None:
+    found = history.diff(place, "persona")
+    assert (found.old, found.new) == (0, 1)
+    assert "+I am this project's coding assistant" in found.text
+
+
+def test_a_log_of_everything_is_newest_first(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMFS_NOW", "2026-05-04T10:00:00Z")
+    append(place, "later")
+    entries = history.log(place)
+    assert entries[0].label == "human"
+    assert {entry.label for entry in entries} == {"human", "persona", "system_rules"}
+    assert len(history.log(place, limit=2)) == 2
+
+
+def test_an_unknown_label_names_the_closest(place: Place) -> None:
+    with pytest.raises(NotFoundError, match="there is no block 'humn'") as caught:
+        history.log(place, "humn")
+    assert caught.value.hint == "did you mean human? see memfs blocks"
+
+
+LINES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+
+
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(body=st.text(max_size=200), texts=st.lists(LINES, min_size=1, max_size=4))
+def test_undoing_every_edit_gives_the_bytes_back(
+    place: Place, block_file: Callable[[str, str], Path], body: str, texts: list[str]
+) -> None:
+    label = f"b{abs(hash((body, *texts))) % 10**9}"
+    raw = body.encode("utf-8", "replace")
+    path = block_file(label, "")
+    path.write_bytes(raw)
+    done = 0
+    for text in texts:
+        for wanted in (
+            Append(label, text), Replace(label, text, "x"), Remove(label, text), Rethink(label, text),
+        ):  # fmt: skip
+            done += isinstance(edit.run(place, [wanted], ORIGIN), edit.Edited)
+    for _ in range(done):
+        history.undo(place, label, ORIGIN)
+    assert path.read_bytes() == raw
+    path.unlink()

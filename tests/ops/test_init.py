@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+from memfs.ops import init
+from memfs.store import blocks
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_new_project(repo: Path, home: Path) -> None:
+    made = init.run(str(repo), str(home))
+    assert made.store == f"{repo}/.agent-memory"
+    assert {os.path.relpath(path, repo) for path in made.created if path.startswith(str(repo))} == {
+        ".agent-memory/config.yaml", ".agent-memory/.gitignore", ".agent-memory/.gitattributes",
+        ".agent-memory/blocks/persona.md", ".agent-memory/blocks/system_rules.md",
+    }  # fmt: skip
+    labels = [(tier, label) for tier, label, _ in blocks.paths(blocks.here(str(repo)))]
+    assert labels == [("project", "persona"), ("project", "system_rules"), ("user", "human")]
+
+
+def test_again_changes_nothing(repo: Path, home: Path) -> None:
+    init.run(str(repo), str(home))
+    before = tree(repo / ".agent-memory"), tree(home)
+    assert init.run(str(repo), str(home)).created == ()
+    assert (tree(repo / ".agent-memory"), tree(home)) == before
+
+
+def test_from_a_subfolder_it_is_at_the_top(repo: Path, home: Path) -> None:
+    (repo / "src/deep").mkdir(parents=True)
+    assert init.run(str(repo / "src/deep"), str(home)).store == f"{repo}/.agent-memory"
+
+
+def test_a_plain_folder_works_too(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    assert init.run(str(tmp_path / "plain"), str(home)).store == f"{tmp_path}/plain/.agent-memory"
+    assert blocks.here(str(tmp_path / "plain")).project
+
+
+def test_files_of_others_are_not_touched(repo: Path, home: Path) -> None:
+    folder = repo / ".agent-memory"
+    (folder / "blocks").mkdir(parents=True)
+    theirs = {"README.md": b"ours\r\n", "MEMORY.md": b"\xff\xfe", ".gitignore": b"*.log\n",
+              "blocks/persona.md": b"I am theirs"}  # fmt: skip
+    for name, data in theirs.items():
+        (folder / name).write_bytes(data)
+    made = init.run(str(repo), str(home))
+    assert {os.path.relpath(path, folder) for path in made.foreign} == set(theirs)
+    assert {name: (folder / name).read_bytes() for name in theirs} == theirs
+    assert blocks.get(blocks.here(str(repo)), "persona").value == "I am theirs"
+
+
+def test_local_is_ignored_by_git_and_private(repo: Path, home: Path) -> None:
+    (repo / ".agent-memory").mkdir()
+    (repo / ".agent-memory/.gitignore").write_text("# theirs\n")
+    init.run(str(repo), str(home))
+    status = subprocess.run(
+        ["git", "-C", str(repo), "status", "--porcelain", "--untracked-files=all"],
+        capture_output=True, check=True,
+    ).stdout.decode()  # fmt: skip
+    assert "config.yaml" in status
+    assert "local/" not in status
+    assert stat.S_IMODE((repo / ".agent-memory/local").stat().st_mode) == 0o700
+    for path in (home / ".agent-memory").rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_in_the_home_folder_only_the_users_store_is_made(home: Path) -> None:
+    made = init.run(str(home), str(home))
+    assert made.store == f"{home}/.agent-memory"
+    assert not (home / ".agent-memory/blocks/persona.md").exists()
+
+
+def test_assistants_are_found(repo: Path, home: Path) -> None:
+    assert init.run(str(repo), str(home)).hosts == ()
+    (home / ".claude").mkdir()
+    assert init.run(str(repo), str(home)).hosts == ("claude",)

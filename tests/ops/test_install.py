@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memfs.core.errors import StoreError
+from memfs.ops import install
+from memfs.store.blocks import Place
+
+FOREIGN = """{
+    "model": "opus",
+    "hooks": {
+        "Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}],
+        "PreToolUse": []
+    },
+    "permissions": {"allow": ["Bash(ls:*)"]}
+}"""
+EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+
+
+@pytest.fixture
+def path(repo: Path) -> Path:
+    return repo / ".claude" / "settings.json"
+
+
+def wire(place: Place, path: Path, *, remove: bool = False, dry_run: bool = False) -> install.Wired:
+    return install.run(place, "claude", str(path), remove=remove, dry_run=dry_run)
+
+
+def test_from_nothing_and_back(place: Place, path: Path) -> None:
+    assert wire(place, path).outcome == "created"
+    assert list(json.loads(path.read_text())["hooks"]) == EVENTS
+    assert wire(place, path).outcome == "unchanged"
+    assert wire(place, path, remove=True).outcome == "removed"
+    assert not path.parent.exists()
+    assert wire(place, path, remove=True).outcome == "unchanged"
+
+
+def test_the_command_is_this_python_without_site_packages(
+    place: Place, path: Path, repo: Path
+) -> None:
+    wire(place, path)
+    settings = json.loads(path.read_text())
+    [group] = settings["hooks"]["SessionStart"]
+    command = shlex.split(group["hooks"][0]["command"])
+    assert command[:4] == [sys.executable, "-I", "-S", "-E"]
+    assert command[-1] == "claude"
+    payload = {"session_id": "s", "cwd": str(repo), "hook_event_name": "SessionStart"}
+    done = subprocess.run(
+        command, input=json.dumps(payload).encode(), capture_output=True, check=True
+    )
+    assert "Core memory" in done.stdout.decode()
+
+
+def test_foreign_entries_are_kept_and_come_back_byte_by_byte(place: Place, path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(FOREIGN)
+    assert wire(place, path).outcome == "updated"
+    settings = json.loads(path.read_text())
+    assert settings["hooks"]["Stop"][0] == json.loads(FOREIGN)["hooks"]["Stop"][0]
+    assert len(settings["hooks"]["Stop"]) == 2
+    assert list(settings) == ["model", "hooks", "permissions"]
+    assert wire(place, path, remove=True).outcome == "updated"
+    assert path.read_text() == FOREIGN
+
+
+def test_what_others_wrote_meanwhile_stays(place: Place, path: Path) -> None:
+    wire(place, path)
+    settings = json.loads(path.read_text())
+    settings["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "theirs"}]})
+    path.write_text(json.dumps(settings))
+    wire(place, path, remove=True)
+    assert json.loads(path.read_text()) == {
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}
+    }
+
+
+def test_an_entry_of_an_old_installation_is_replaced(place: Place, path: Path) -> None:
+    wire(place, path)
+    path.write_text(path.read_text().replace(sys.executable, "/gone/bin/python"))
+    assert wire(place, path).outcome == "updated"
+    assert "/gone/" not in path.read_text()
+    wire(place, path, remove=True)
+    assert "memfs" not in (path.read_text() if path.exists() else "")
+
+
+def test_a_dry_run_writes_nothing(place: Place, path: Path) -> None:
+    wired = wire(place, path, dry_run=True)
+    assert wired.outcome == "created"
+    assert '+    "SessionStart": [' in wired.diff
+    assert not path.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"a": 1, // comment\n}', "cannot be read back safely"),
+        ('{"hooks": {}, "hooks": {}}', "the key 'hooks' is there twice"),
+        ("[1]", "is not a settings file"),
+        ('{"hooks": []}', "is not a settings file"),
+    ],
+)
+def test_what_cannot_be_read_back_is_refused(
+    place: Place, path: Path, text: str, reason: str
+) -> None:
+    path.parent.mkdir()
+    path.write_text(text)
+    for remove in (False, True):
+        with pytest.raises(StoreError, match=reason):
+            wire(place, path, remove=remove)
+        assert path.read_text() == text
+
+
+def test_a_settings_file_that_is_a_link_stays_one(place: Place, path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir()
+    (tmp_path / "dotfiles.json").write_text("{}\n")
+    path.symlink_to(tmp_path / "dotfiles.json")
+    wire(place, path)
+    assert path.is_symlink()
+    assert "memfs_hook.py" in (tmp_path / "dotfiles.json").read_text()
+    wire(place, path, remove=True)
+    assert path.is_symlink()
+    assert (tmp_path / "dotfiles.json").read_text() == "{}\n"
+
+
+def test_paths(home: Path) -> None:
+    assert install.path_of("claude", str(home)) == f"{home}/.claude/settings.json"
+    assert install.path_of("claude", "/p", local=True) == "/p/.claude/settings.local.json"
+
+
+def test_hooks_are_byte_compiled(place: Place, path: Path) -> None:
+    import memfs.hook.main
+
+    wire(place, path)
+    cached = memfs.hook.main.__spec__
+    assert cached
+    assert cached.cached
+    assert os.path.exists(cached.cached)

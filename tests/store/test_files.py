@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memfs.core.errors import StoreError
+from memfs.store import files
+
+
+@given(st.binary(max_size=2000))
+def test_any_bytes_survive_reading_and_writing(data: bytes) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/x.md"
+        Path(path).write_bytes(data)
+        text = files.read(path)
+        assert text is not None
+        files.write(path, text)
+        assert Path(path).read_bytes() == data
+
+
+def test_what_is_no_regular_file_reads_as_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.md")
+    (tmp_path / "folder.md").mkdir()
+    assert files.read(str(tmp_path / "fifo.md")) is None
+    assert files.read(str(tmp_path / "folder.md")) is None
+    assert files.read(str(tmp_path / "missing.md")) is None
+
+
+def test_reading_stops_at_the_cap(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"x" * 10_000)
+    assert files.read(str(tmp_path / "large"), cap=100) == "x" * 100
+
+
+def test_a_write_keeps_the_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "x.md"
+    path.write_text("old")
+    path.chmod(0o640)
+    files.write(str(path), "new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name != "home"] == ["x.md"]
+
+
+def test_private_files_and_folders_are_private(tmp_path: Path) -> None:
+    files.make_folder(str(tmp_path / "a" / "b"), private=True)
+    files.write(str(tmp_path / "a" / "b" / "x"), "secret", private=True)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "a" / "b").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "a" / "b" / "x").stat().st_mode) == 0o600
+
+
+def limit_file_size(size: int) -> None:
+    import resource
+    import signal
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("operation", ["write", "append"])
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, operation: str) -> None:
+    path = tmp_path / "x.md"
+    path.write_bytes(b"old")
+    pid = os.fork()
+    if pid == 0:
+        limit_file_size(1000)
+        try:
+            if operation == "write":
+                files.write(str(path), "new" * 1000)
+            else:
+                files.append(str(path), b"new" * 1000)
+        except OSError as error:
+            os._exit(7 if error.filename == str(path) else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name != "home"] == ["x.md"]
+
+
+def test_links_that_leave_the_store_are_refused(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    root.mkdir()
+    (tmp_path / "outside.md").write_text("private")
+    (root / "link.md").symlink_to(tmp_path / "outside.md")
+    with pytest.raises(StoreError, match="leads out of the store"):
+        files.contained(str(root / "link.md"), str(root))
+    assert files.contained(str(root / "new.md"), str(root)) == str(root / "new.md")
+
+
+def test_append_returns_the_new_size(tmp_path: Path) -> None:
+    path = str(tmp_path / "log")
+    assert files.append(path, b"one\n") == 4
+    assert files.append(path, b"two\n") == 8
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memfs.core.errors import StoreError
+from memfs.store import layout
+
+
+def make(folder: Path) -> Path:
+    root = folder / layout.NAME
+    root.mkdir(parents=True)
+    (root / layout.CONFIG).write_text("memfs: 1\n")
+    return root
+
+
+def test_the_nearest_store_serves(repo: Path) -> None:
+    outer = make(repo)
+    inner = make(repo / "a")
+    (repo / "a/b/c").mkdir(parents=True)
+    (repo / "x/y").mkdir(parents=True)
+    for start, expected in ((repo / "a/b/c", inner), (repo / "x/y", outer), (repo, outer)):
+        found = layout.find(str(start))
+        assert found
+        assert found.root == str(expected)
+
+
+def test_the_git_top_level_is_the_border(repo: Path) -> None:
+    make(repo.parent)
+    assert layout.find(str(repo)) is None
+
+
+def test_the_home_folder_is_the_border_and_its_store_is_the_users(home: Path) -> None:
+    make(home)
+    (home / "project").mkdir()
+    assert layout.find(str(home / "project")) is None
+    user = layout.user_store()
+    assert user
+    assert user.root == str(home / layout.NAME)
+
+
+def test_a_folder_of_others_is_no_store(repo: Path) -> None:
+    (repo / layout.NAME).mkdir()
+    (repo / layout.NAME / "MEMORY.md").write_text("theirs")
+    assert layout.find(str(repo)) is None
+    with pytest.raises(StoreError, match="there is no memfs store"):
+        layout.require(str(repo))
+
+
+def test_linked_worktrees_share_the_local_folder(repo: Path, tmp_path: Path) -> None:
+    make(repo)
+    for command in (
+        ["add", "-A"], ["commit", "-q", "-m", "store"],
+        ["worktree", "add", "-q", str(tmp_path / "linked")],
+    ):  # fmt: skip
+        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
+    found = layout.find(str(tmp_path / "linked"))
+    assert found
+    assert found.root == str(tmp_path / "linked" / layout.NAME)
+    assert found.local == str(repo / layout.NAME / "local")
+    assert found.tree == "linked"
+
+
+@pytest.mark.parametrize(
+    ("session", "name"),
+    [
+        ("3e2ffb27-3356", "3e2ffb27-3356"),
+        ("../../etc", "x2e2e2f2e2e2f657463"),
+        (".hidden", "x2e68696464656e"),
+        ("a/b", "x612f62"),
+        ("ä", "xc3a4"),
+        ("", "x"),
+    ],
+)
+def test_names_from_outside_become_safe_file_names(session: str, name: str) -> None:
+    assert layout.file_name(session) == name
+    assert "/" not in layout.file_name(session)

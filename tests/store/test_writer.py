@@ -1,0 +1,197 @@
+"""The write protocol: journalled, atomic, recoverable, and aware of other editors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append, Create
+from memfs.core.errors import StoreError
+from memfs.core.records import Origin
+from memfs.ops import edit, history
+from memfs.store import blocks, journal, lock
+from memfs.store.blocks import Place
+
+ORIGIN = Origin()
+
+
+def append(place: Place, text: str) -> None:
+    assert isinstance(edit.run(place, [Append("human", text)], ORIGIN), edit.Edited)
+
+
+def value(place: Place) -> str:
+    return blocks.get(place, "human").value
+
+
+def test_each_edit_counts_a_version_and_is_journalled(place: Place) -> None:
+    append(place, "one")
+    append(place, "two")
+    entries = history.log(place, "human")
+    assert [(entry.version, entry.op, entry.actor) for entry in entries] == [
+        (3, "append", "user"),
+        (2, "append", "user"),
+        (1, "create", "system"),
+    ]
+    assert entries[0].before == entries[1].after
+    assert blocks.get(place, "human").version == 3
+
+
+def interrupted(place: Place, text: str) -> None:
+    """Leave the store as a kill between journal and rename does."""
+    path = Path(blocks.get(place, "human").path)
+    assert place.user
+    heads = Path(place.user.local, "heads.json")
+    before, known = path.read_bytes(), heads.read_bytes()
+    append(place, text)
+    path.write_bytes(before)
+    heads.write_bytes(known)
+
+
+def test_an_edit_interrupted_before_the_rename_is_rolled_forward(place: Place) -> None:
+    interrupted(place, "survives")
+    assert value(place) == ""
+    append(place, "next")
+    assert value(place) == "survives\nnext"
+    assert [entry.op for entry in history.log(place, "human")] == ["append", "append", "create"]
+
+
+def test_an_edit_whose_file_was_written_but_not_noted_is_not_done_twice(place: Place) -> None:
+    assert place.user
+    heads = Path(place.user.local, "heads.json")
+    known = heads.read_bytes()
+    append(place, "once")
+    heads.write_bytes(known)
+    append(place, "more")
+    assert value(place) == "once\nmore"
+
+
+def test_lost_heads_are_made_again(place: Place) -> None:
+    append(place, "one")
+    assert place.user
+    Path(place.user.local, "heads.json").unlink()
+    append(place, "two")
+    assert value(place) == "one\ntwo"
+    assert blocks.get(place, "human").version == 3
+
+
+def test_a_torn_last_line_was_never_acknowledged(place: Place) -> None:
+    append(place, "one")
+    assert place.user
+    with open(place.user.journal, "ab") as handle:
+        handle.write(b'{"id": "torn", "at": "2026')
+    append(place, "two")
+    assert [entry.version for entry in history.log(place, "human")] == [3, 2, 1]
+    assert journal.since(place.user, 0)[1] == 0
+
+
+def test_a_damaged_line_costs_only_itself(place: Place) -> None:
+    append(place, "one")
+    assert place.user
+    lines = Path(place.user.journal).read_bytes().splitlines(keepends=True)
+    Path(place.user.journal).write_bytes(lines[0] + b"garbage\n" + lines[1])
+    assert [entry.version for entry in journal.read(place.user)] == [1, 2]
+    assert journal.since(place.user, 0)[1] == 1
+
+
+def test_an_editors_change_is_adopted(place: Place) -> None:
+    append(place, "Name: Alice")
+    path = Path(blocks.get(place, "human").path)
+    path.write_text(path.read_text().replace("Alice", "Carol"))
+    append(place, "Likes tea")
+    entries = history.log(place, "human")
+    assert [(entry.version, entry.op) for entry in entries] == [
+        (4, "append"), (3, "adopt"), (2, "append"), (1, "create"),
+    ]  # fmt: skip
+    assert entries[1].reason == "changed outside memfs"
+    assert "Carol" in (entries[1].after or "")
+    assert value(place) == "Name: Carol\nLikes tea"
+
+
+def test_a_block_put_back_by_git_is_not_corrected(repo: Path, place: Place) -> None:
+    git = ["git", "-C", str(repo)]
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "memory"], check=True)
+    edit.run(place, [Append("persona", "changed")], ORIGIN)
+    subprocess.run([*git, "checkout", "-q", "--", "."], check=True)
+    history.log(place)
+    assert "changed" not in blocks.get(place, "persona").value
+    assert [entry.op for entry in history.log(place, "persona")] == ["adopt", "append", "create"]
+
+
+def test_a_deleted_file_is_noticed_and_can_be_undone(place: Place) -> None:
+    append(place, "keep me")
+    Path(blocks.get(place, "human").path).unlink()
+    undone = history.undo(place, "human", ORIGIN)
+    assert undone.undone.op == "adopt"
+    assert value(place) == "keep me"
+
+
+def test_half_a_patch_in_the_journal_does_not_count(place: Place) -> None:
+    edits = [Create("a", "A"), Create("b", "B")]
+    assert isinstance(edit.run(place, list(edits), ORIGIN), edit.Edited)
+    assert place.project
+    lines = Path(place.project.journal).read_bytes().splitlines(keepends=True)
+    Path(place.project.journal).write_bytes(b"".join(lines[:-1]))
+    assert {entry.label for entry in journal.read(place.project)} == {"persona", "system_rules"}
+
+
+def test_a_held_lock_is_explained_and_not_waited_on_for_ever(place: Place) -> None:
+    assert place.project
+    with lock.hold(place.project.local):
+        with pytest.raises(StoreError, match=r"the store is locked by process \d+") as caught:
+            with lock.hold(place.project.local, wait=0.05):
+                pass
+    assert place.project.local in caught.value.hint
+
+
+def test_the_lock_of_a_dead_process_is_free(place: Place) -> None:
+    assert place.project
+    code = (
+        "import os, sys; from memfs.store import lock\nwith lock.hold(sys.argv[1]): os._exit(9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, place.project.local], check=False)
+    assert done.returncode == 9
+    with lock.hold(place.project.local, wait=0.05):
+        pass
+
+
+def test_writers_in_several_processes_lose_nothing(place: Place, repo: Path) -> None:
+    code = (
+        "import sys; from memfs.store import blocks; from memfs.ops import edit\n"
+        "from memfs.core.edits import Append; from memfs.core.records import Origin\n"
+        "place = blocks.here('.')\n"
+        "for n in range(20): edit.run(place, [Append('human', f'{sys.argv[1]}-{n}')], Origin())\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(number)], cwd=repo) for number in range(4)
+    ]
+    assert [process.wait(60) for process in running] == [0, 0, 0, 0]
+    assert sorted(value(place).split("\n")) == sorted(
+        f"{who}-{n}" for who in range(4) for n in range(20)
+    )
+    assert sorted(entry.version for entry in history.log(place, "human")) == list(range(1, 82))
+
+
+def test_the_journal_keeps_bytes_that_are_no_text(
+    place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    path = block_file("odd", "")
+    path.write_bytes(b"caf\xe9 \x00 \xff\xfe")
+    assert isinstance(edit.run(place, [Append("odd", "ascii")], ORIGIN), edit.Edited)
+    assert path.read_bytes().endswith(b"caf\xe9 \x00 \xff\xfe\nascii")
+    history.undo(place, "odd", ORIGIN)
+    assert path.read_bytes() == b"caf\xe9 \x00 \xff\xfe"
+
+
+def test_journal_lines_have_the_documented_keys(place: Place) -> None:
+    assert place.user
+    line = Path(place.user.journal).read_text().splitlines()[0]
+    assert list(json.loads(line)) == [
+        "id", "at", "actor", "host", "session", "tier", "label", "op", "reason", "version",
+        "before", "after",
+    ]  # fmt: skip

@@ -1,0 +1,114 @@
+"""The house keeps its shape: floors, sizes, names, documented commands, a light hook."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import memfs
+from memfs.cli.main import COMMANDS, group
+
+ROOT = Path(memfs.__file__).parent.parent
+SOURCES = sorted([*(ROOT / "memfs").rglob("*.py"), *(ROOT / "hooks").rglob("*.py")])
+ALL = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+
+
+def test_imports_go_down_only() -> None:
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports")],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout.decode()
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_is_over_400_lines_and_no_function_over_60(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400
+    long = [
+        f"{node.name}: {(node.end_lineno or 0) - node.lineno + 1}"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= 60
+    ]
+    assert not long
+
+
+def test_rooms_have_a_purpose() -> None:
+    vague = {"util", "utils", "helper", "helpers", "common", "manager", "misc"}
+    assert not [path for path in SOURCES if {path.stem, *path.parts} & vague]
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    assert not [path for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_is_in_the_readme(name: str) -> None:
+    command = group().get_command(click.Context(group()), name)
+    assert command
+    assert command.help
+    assert f"`memfs {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"memfs {name} {parameter.opts[0]} has no help"
+
+
+def test_every_command_module_is_a_command() -> None:
+    modules = {path.stem for path in (ROOT / "memfs/cli/commands").glob("*.py")} - {"__init__"}
+    assert modules == set(COMMANDS)
+
+
+def test_the_changelog_knows_this_version() -> None:
+    assert memfs.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def imported(repo: Path, prompt: str) -> set[str]:
+    """Return what one prompt hook imports, in an interpreter started as the hook is."""
+    payload = f'{{"session_id":"s","cwd":"{repo}","hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}'
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-E", "-X", "importtime", str(ROOT / "hooks/memfs_hook.py"), "claude"],
+        input=payload.encode(), capture_output=True, check=True,
+    )  # fmt: skip
+    lines = done.stderr.decode().splitlines()
+    return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+
+
+QUIET = {
+    "memfs", "memfs.core", "memfs.core.errors", "memfs.core.events", "memfs.core.fastjson",
+    "memfs.core.label", "memfs.hook", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
+    "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.store.files",
+    "memfs.store.layout", "memfs.store.sessions",
+}  # fmt: skip
+HEAVY = {
+    "re",
+    "json",
+    "typing",
+    "dataclasses",
+    "collections",
+    "enum",
+    "subprocess",
+    "click",
+    "numpy",
+    "ruamel.yaml",
+}
+
+
+@pytest.mark.usefixtures("place")
+def test_a_quiet_prompt_imports_only_what_it_needs(repo: Path) -> None:
+    imported(repo, "the first prompt brings the whole brief")
+    found = imported(repo, "the second brings nothing")
+    assert {name for name in found if name.startswith("memfs")} == QUIET
+    assert not found & HEAVY
+
+
+@pytest.mark.usefixtures("place")
+def test_a_whole_brief_imports_nothing_heavy(repo: Path) -> None:
+    assert not imported(repo, "hello") & HEAVY
