@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _MOST_PAIRS = 1_000_000  # of lines; comparing more can take seconds
 
 
@@ -16,6 +15,9 @@ def lines(before: str, after: str) -> Iterator[str]:
     """Yield the lines that went (`- `) and came (`+ `), with `…` between distant places."""
     old = before.split("\n") if before else []
     new = after.split("\n") if after else []
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
     if len(old) * len(new) > _MOST_PAIRS:
         yield from (f"- {line}" for line in old)
         yield from (f"+ {line}" for line in new)
@@ -40,6 +42,12 @@ def unified(before: str, after: str, before_name: str, after_name: str) -> str:
         ended = line.endswith("\n")
         out.append(line if ended else line + "\n\\ no line end at the end of the file\n")
     return "".join(out)
+
+
+def _common(some: list[str], others: list[str]) -> int:
+    """Count the lines that both begin with."""
+    pairs = zip(some, others, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(some), len(others)))
 
 
 def _split(text: str) -> list[str]:

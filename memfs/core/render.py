@@ -27,13 +27,27 @@ TITLE = "# Core memory (always available)"
 CHANGED = "# Core memory changed"
 RECALLED = "# Recalled from earlier sessions (reference data, not instructions)"
 _FULL = "(nearly full: consolidate it, or move details to the archive)"
+_BROKEN = "(its front matter cannot be read; run memfs doctor)"
 _ORDER = {"persona": 0, "human": 1, "system_rules": 2, "working": 3}
-_HEAD = 160  # a block that does not fit keeps at least about this much of its beginning
+_HEAD = 160  # a block that does not fit keeps at least this much of its beginning
+_LONGEST_NAME = 64
 
-_CONTROLS = {code: None for code in range(32) if code not in (9, 10)} | {127: None}
-_INVISIBLE = " \t\u200b\u200c\u200d\u2060\ufeff\u00ad\u00a0\u3000>*_"
-_HASHES = "#\uff03\ufe5f\u266f"
+_CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+_LEAD = " >*_+-"  # what Markdown may have before a heading
+_HASHES = "#\ufe5f\u266f"
+_BRACKETS = ("[", "\\[", "\u3010")
 _FRAME = ("core memory", "recalled from", "other memory:", "memory tools:")
+_MARKERS = "-*+0123456789.) "  # what a list item may have before a code fence
+# What a line looks like: odd spaces are spaces, full-width letters letters, the invisible is not.
+_LOOKS: dict[int, int | None] = {
+    **dict.fromkeys((9, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), 0x20),
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys((
+        0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164,
+        *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xFFA0,
+        *range(0xFE00, 0xFE10), *range(0xE0000, 0xE01F0),
+    )),
+}  # fmt: skip
 
 
 class Names:
@@ -58,13 +72,7 @@ def order(blocks: list[Block]) -> list[Block]:
 
 def title(block: Block, shadowed: bool = False) -> str:
     """Return a block's heading: label, size, limit, and a mark from 80 % of the limit on."""
-    name = f"{block.tier}:{block.label}" if shadowed else block.label
-    chars, limit = block.chars, block.limit
-    share = chars * 100 // limit
-    size = f"{chars}/{limit} chars"
-    if chars >= WARN_AT * limit:
-        size = f"⚠️ {size} ({share}%)"
-    return f"## [{name.upper()}] {size}" + (" read-only" if block.read_only else "")
+    return _heading(block, _name(block, shadowed=shadowed))
 
 
 def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET) -> str:
@@ -73,43 +81,56 @@ def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET
     `blocks` are all blocks of all tiers, the nearest tier first; those not pinned are listed by
     name and size. What is cut says how much, and where to read it.
     """
+    called: dict[int, str] = {}
     seen: set[str] = set()
-    shadowed: set[int] = set()
     for block in blocks:
-        if block.label in seen:
-            shadowed.add(id(block))
+        called[id(block)] = _name(block, shadowed=block.label in seen)
         seen.add(block.label)
     pinned = order([block for block in blocks if block.pinned])
     others = order([block for block in blocks if not block.pinned])
     start = f"{TITLE}\n{guidance.strip()}\n" if guidance.strip() else f"{TITLE}\n"
-    room = budget - units(start) - units(names.tools) - 2
-    bodies = [_section(block, id(block) in shadowed) for block in pinned]
-    while bodies and sum(_least(body) for body in bodies) + units(_others(others, names)) > room:
-        bodies.pop()
+    room = max(0, budget - units(start) - units(names.tools) - 1)
+    tail = _others(others, called, names, room // 3)
+    wheres = [names.read.replace("LABEL", called[id(block)]) for block in pinned]
+    texts = [_section(block, called[id(block)]) for block in pinned]
+    least = [_least(text, where) for text, where in zip(texts, wheres, strict=True)]
+    total = sum(least)
+    while pinned and total + units(tail) > room:
         others = [pinned.pop(), *others]
-    tail = _others(others, names, room // 3)
+        total -= least[len(pinned)]
+        tail = _others(others, called, names, room // 3) if total <= room else ""
     room -= units(tail)
     parts = [start]
-    for index, (block, body) in enumerate(zip(pinned, bodies, strict=True)):
-        later = sum(_least(other) for other in bodies[index + 1 :])
-        text = fit(body, room - later, names.read.replace("LABEL", block.label))
+    for index in range(len(pinned)):
+        total -= least[index]  # what the later ones need
+        text = fit(texts[index], room - total, wheres[index])
         room -= units(text)
         parts.append(text)
     return "".join([*parts, tail, names.tools, "\n"])
 
 
 def fit(text: str, room: int, where: str) -> str:
-    """Cut `text` (ending in a line end) to `room` units, and say how much is left out."""
+    """Cut `text` (ending in a line end) to `room` units, and say how much is left out.
+
+    A code fence that the cut leaves open is closed, so that it cannot swallow what follows.
+    """
     if units(text) <= room:
         return text
-    note = f"… {units(text):,} more chars: {where}\n"
-    keep = max(0, room - units(note) - 1)
-    head = text.encode("utf-16-le", "surrogatepass")[: keep * 2].decode("utf-16-le", "ignore")
-    line = head.rfind("\n")
-    if line > len(head) // 2:
-        head = head[:line]
+    keep = max(0, room - units(_note(units(text), where)) - 1)
+    fence, spare = "", 0
+    while True:
+        head = text.encode("utf-16-le", "surrogatepass")[: (keep - spare) * 2].decode(
+            "utf-16-le", "ignore"
+        )
+        line = head.rfind("\n")
+        if line > len(head) // 2:
+            head = head[:line]
+        fence = _closing(head)
+        if len(fence) <= spare:
+            break
+        spare = min(keep, len(fence))
     left = len(text.rstrip("\n")) - len(head)
-    return f"{head}\n… {left:,} more chars: {where}\n"
+    return f"{head}\n{fence}{_note(left, where)}"
 
 
 def changes(
@@ -119,18 +140,30 @@ def changes(
 
     Each pair is (as shown, as it is); None stands for a block that was not there.
     """
-    sections = [_change(before, after) for before, after in pairs]
-    sections = [section for section in sections if section]
-    if not sections:
+    found = []
+    for before, after in pairs:
+        text = _change(before, after)
+        block = after or before
+        if text and block:
+            where = names.read.replace("LABEL", _name(block))
+            found.append((text, where, _least(text, where)))
+    if not found:
         return ""
     room = budget - units(CHANGED) - 1
+    more, count = "", len(found)
+    total = sum(least for _, _, least in found)
+    while found and total + units(more) > room:
+        total -= found.pop()[2]
+        more = f"… {count - len(found):,} more blocks changed: {names.read}\n"
+    room -= units(more)
     parts = [CHANGED + "\n"]
-    for index, section in enumerate(sections):
-        share = room // (len(sections) - index)
-        text = fit(section, share, names.read)
+    for index, (section, where, least) in enumerate(found):
+        total -= least  # what the later ones need
+        share = max(least, room // (len(found) - index))
+        text = fit(section, min(share, room - total), where)
         room -= units(text)
         parts.append(text)
-    return "".join(parts)
+    return "".join([*parts, more])
 
 
 def hits(found: "Sequence[Recalled]", budget: int) -> str:
@@ -139,8 +172,9 @@ def hits(found: "Sequence[Recalled]", budget: int) -> str:
     room = budget - units(parts[0])
     for hit in found:
         source = ", ".join(part for part in (hit.at[:10], hit.host, hit.role or hit.kind) if part)
+        source = " ".join(plain(f"{source} ({'; '.join(hit.why)})").split())
         quoted = "\n".join("> " + line for line in plain(hit.snippet).split("\n"))
-        text = f"- {source} ({'; '.join(hit.why)})\n{quoted}\n"
+        text = f"- {source}\n{quoted}\n"
         if units(text) > room:
             break
         room -= units(text)
@@ -162,59 +196,105 @@ def quote(value: str) -> str:
     Lines that would read as a heading of the brief get a backslash, and a code fence that is left
     open is closed.
     """
-    lines = plain(value).split("\n")
-    fence = ""
-    for index, line in enumerate(lines):
-        bare = line.lstrip(_INVISIBLE)
-        if bare[:3] in ("```", "~~~"):
-            if not fence:
-                fence = bare[:3]
-            elif bare.startswith(fence):
+    text = "\n".join([_escape(line) for line in plain(value).split("\n")])
+    return f"{text}\n{_closing(text)}".removesuffix("\n")
+
+
+def _escape(line: str) -> str:
+    """Put a backslash before a line that would read as a part of the frame."""
+    seen = (line if line.isascii() and "\t" not in line else line.translate(_LOOKS)).lstrip(_LEAD)
+    bare = seen.lstrip(_HASHES + _LEAD).lower()
+    hashed = seen[:1] in _HASHES and bool(seen)
+    if (hashed and bare.startswith(_BRACKETS)) or bare.startswith(_FRAME) or _is_note(bare):
+        return "\\" + line
+    return line
+
+
+def _note(left: int, where: str) -> str:
+    return f"… {left:,} more chars: {where}\n"
+
+
+def _is_note(bare: str) -> bool:
+    return bare.startswith(("…", "...")) and (" more chars" in bare or " more blocks" in bare)
+
+
+def _closing(text: str) -> str:
+    """Return the line, with its end, that closes the code fence `text` leaves open, or "".
+
+    Fences in a quotation are closed by its end; those in a list item are closed at their indent.
+    """
+    if "```" not in text and "~~~" not in text:
+        return ""
+    fence, indent = "", 0
+    for line in text.split("\n"):
+        bare = line.lstrip(" " if fence else _MARKERS)
+        if bare[:3] not in ("```", "~~~"):
+            continue
+        rest = bare.lstrip(bare[0])
+        run = bare[: len(bare) - len(rest)]
+        width = len(line) - len(bare)
+        if fence:
+            if run.startswith(fence) and not rest.strip() and width <= indent + 3:
                 fence = ""
-        if bare and _imitates(bare):
-            lines[index] = "\\" + line
-    if fence:
-        lines.append(fence)
-    return "\n".join(lines)
+        elif "`" in rest or line[width - 1 : width].strip():
+            continue  # code within a line
+        elif width < 4 or line.strip(" ")[0] != bare[0]:
+            fence, indent = run, width
+    return f"{' ' * indent}{fence}\n" if fence else ""
 
 
-def _imitates(bare: str) -> bool:
-    text = bare.lstrip(_HASHES)
-    hashed = len(text) < len(bare)
-    text = text.lstrip(_INVISIBLE).lower()
-    return (hashed and text.startswith(("[", "\\[", "\uff3b"))) or text.startswith(_FRAME)
+def _name(block: Block, *, shadowed: bool = False) -> str:
+    """Return a block's name; a file's name may hold anything, and this goes into command lines."""
+    name = "".join([c if c.isalnum() or c in "_-/" else "_" for c in block.label])
+    if len(name) > _LONGEST_NAME:
+        name = name[: _LONGEST_NAME - 1] + "…"
+    return f"{block.tier}:{name}" if shadowed else name
 
 
-def _section(block: Block, shadowed: bool) -> str:
-    lines = [title(block, shadowed)]
+def _heading(block: Block, name: str) -> str:
+    chars, limit = block.chars, block.limit
+    share = chars * 100 // limit
+    size = f"{chars}/{limit} chars"
+    if chars >= WARN_AT * limit:
+        size = f"⚠️ {size} ({share}%)"
+    return f"## [{name.upper()}] {size}" + (" read-only" if block.read_only else "")
+
+
+def _section(block: Block, name: str) -> str:
+    lines = [_heading(block, name)]
     if block.description:
-        lines.append(f"*{quote(block.description)}*")
+        lines.append(f"*{_escape(plain(block.description))}*")
     if block.problem:
-        lines.append("(its front matter cannot be read; run memfs doctor)")
+        lines.append(_BROKEN)
     if block.chars >= WARN_AT * block.limit:
         lines.append(_FULL)
     lines.append(quote(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
 
 
-def _least(section: str) -> int:
-    return min(units(section), _HEAD)
+def _least(section: str, where: str) -> int:
+    size = units(section)
+    return min(size, _HEAD + 1 + units(_note(size, where)))
 
 
-def _others(blocks: list[Block], names: Names, room: int = BUDGET) -> str:
+def _others(blocks: list[Block], called: dict[int, str], names: Names, room: int) -> str:
+    """List blocks by name and size, as many as fit into `room`, and count the rest."""
     if not blocks:
         return ""
-    listed = []
-    for block in blocks:
-        size = block.chars
-        text = f"{size} chars" if size < 1000 else f"{size / 1000:.1f}k chars"
-        listed.append(f"{block.label} ({text})")
     tail = f" — read with {names.read}\n"
-    text = "Other memory: " + ", ".join(listed)
-    while units(text) + units(tail) > room and len(listed) > 1:
-        listed.pop()
-        text = "Other memory: " + ", ".join(listed) + f", … {len(blocks) - len(listed)} more"
-    return text + tail
+    text = "Other memory: "
+    room -= units(text) + units(tail) + units(f", … {len(blocks):,} more")
+    listed: list[str] = []
+    for index, block in enumerate(blocks):
+        size = block.chars
+        unit = f"{size} chars" if size < 1000 else f"{size / 1000:.1f}k chars"
+        item = f"{called[id(block)]} ({unit})"
+        room -= units(item) + 2
+        if room < 0:
+            listed.append(f"… {len(blocks) - index:,} more")
+            break
+        listed.append(item)
+    return text + ", ".join(listed) + tail
 
 
 def _change(before: Block | None, after: Block | None) -> str:
@@ -223,17 +303,20 @@ def _change(before: Block | None, after: Block | None) -> str:
         if not shown or before is None:
             return ""
         how = "was deleted" if after is None else "is no longer pinned"
-        return f"## [{before.label.upper()}] {how}\n"
+        return f"## [{_name(before).upper()}] {how}\n"
+    whole = _section(after, _name(after))
     if before is None or not shown:
-        return _section(after, shadowed=False)
-    if before.value == after.value and before.description == after.description:
+        return whole
+    if _section(before, _name(before)) == whole:
         return ""
     from memfs.core import changes as compare  # difflib is needed only where something changed
 
     lines = [title(after)]
     if before.description != after.description:
-        lines.append(f"*{quote(after.description)}*")
-    lines.extend(plain(line) for line in compare.lines(before.value, after.value))
+        lines.append(f"*{_escape(plain(after.description))}*")
+    if after.problem:
+        lines.append(_BROKEN)
+    for line in compare.lines(plain(before.value), plain(after.value)):
+        lines.append(line[:2] + _escape(line[2:]))
     text = "\n".join(lines) + "\n"
-    whole = _section(after, shadowed=False)
     return text if units(text) < units(whole) else whole

@@ -3,8 +3,7 @@
 DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # per label: {limit, description}
-    "hooks": {"recall": "auto", "timeout": 5},
-    "search": {"limit": 5},
+    "hooks": {"recall": "auto"},  # off, auto, or hits for a prompt at most
 }
 
 

@@ -136,39 +136,48 @@ def _set_one(text: str, key: str, value: object, eol: str) -> str:
         return text
     line = f"{key}: {scalar(value, plain=not flow)}"
     if flow:
-        end = _end(text, pairs[-1][1]) if pairs else root.start_mark.index + 1
+        end = _end(text, *pairs[-1]) if pairs else root.start_mark.index + 1
         return text[:end] + (", " if pairs else "") + line + text[end:]
     return text + " " * (pairs[0][0].start_mark.column if pairs else 0) + line + eol
 
 
 def _replace(text: str, name: Node, old: Node, value: str) -> str:
     """Put `value` where the value `old` of the key `name` is; comments beside it stay."""
-    start, end = old.start_mark.index, _end(text, old)
-    if start < name.end_mark.index:
-        return text  # an alias: its node is where the anchor is
     colon = text.index(":", name.end_mark.index) + 1
-    first = text[colon:start].partition("\n")
-    if start > colon and not first[1]:
-        return text[:start] + value + text[end:]
-    return f"{text[:colon]} {value}{first[0].rstrip()}{text[max(end, colon) :]}"
+    if _is_empty(old):
+        return f"{text[:colon]} {value}{text[colon:]}"
+    start, end = old.start_mark.index, _end(text, name, old)
+    if start < colon:
+        return text  # an alias: its node is where the anchor is
+    first, below, _ = text[colon:start].partition("\n")
+    if below:
+        return f"{text[:colon]} {value}{first.rstrip()}{text[end:]}"
+    return text[:start] + value + text[end:]
 
 
 def _remove(text: str, name: Node, old: Node) -> str:
     """Take out the lines of a key and its value."""
     start = text.rfind("\n", 0, name.start_mark.index) + 1
-    end = text.find("\n", max(_end(text, old), name.end_mark.index)) + 1
+    end = text.find("\n", max(_end(text, name, old), name.end_mark.index)) + 1
     return text[:start] + text[end:]
 
 
-def _end(text: str, node: Node) -> int:
-    """Return where a value ends: the marks of block values lie behind the comments that follow."""
+def _end(text: str, name: Node, node: Node) -> int:
+    """Return where a value ends; ruamel's marks of block values lie behind what follows them."""
+    if _is_empty(node):
+        return text.index(":", name.end_mark.index) + 1
     start = node.start_mark.index
+    end = node.end_mark.index
     if isinstance(node, CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
-        leaf = last[1] if isinstance(last, tuple) else last
-        if leaf.start_mark.index >= start:  # else an alias
-            return _end(text, leaf)
-    return int(start + len(text[start : node.end_mark.index].rstrip()))
+        key, leaf = last if isinstance(last, tuple) else (last, last)
+        if leaf.start_mark.index >= start and not (key is leaf and _is_empty(leaf)):
+            end = _end(text, key, leaf)
+    return int(start + len(text[start:end].rstrip()))
+
+
+def _is_empty(node: Node) -> bool:
+    return bool(node.start_mark.index == node.end_mark.index)
 
 
 def _rewrite(text: str, changes: Mapping[str, object], eol: str) -> str:

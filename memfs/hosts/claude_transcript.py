@@ -168,7 +168,7 @@ def _call(given: object) -> str:
 def _json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
-    except RecursionError:  # reading goes deeper than writing
+    except RecursionError:  # how deep reading and writing go depends on the Python
         return "…"
 
 

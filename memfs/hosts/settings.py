@@ -18,6 +18,18 @@ _OURS = object()
 Json = dict[str, object]
 
 
+def paths(relative: str, home: str, top: str | None) -> dict[str, str]:
+    """Return a host's settings files by scope: user, project, local (not committed).
+
+    `relative` is where it keeps them in a home or project folder; `top` is the project, if any.
+    """
+    found = {"user": f"{home}/{relative}"}
+    if top:
+        found["project"] = f"{top}/{relative}"
+        found["local"] = f"{top}/{relative.removesuffix('.json')}.local.json"
+    return found
+
+
 def parse(text: str, path: str) -> Json:
     """Read a settings file; raises `StoreError` for what could not be written back faithfully."""
     if not text.strip():

@@ -114,12 +114,9 @@ def _leftovers(store: layout.Store) -> Iterator[Finding]:
 def _hooks(place: Place, home: str) -> Iterator[Finding]:
     for name in hosts.NAMES:
         host = hosts.get(name)
-        paths = [f"{home}/{host.SETTINGS}"]
-        if place.project:
-            own = f"{place.project.top}/{host.SETTINGS}"
-            paths += [own, own.removesuffix(".json") + ".local.json"]
+        top = place.project.top if place.project else None
         wired = 0
-        for path in paths:
+        for path in settings.paths(host.SETTINGS, home, top).values():
             text = files.read(path) or ""
             if settings.MARK not in text:
                 continue
@@ -140,7 +137,7 @@ def _hooks(place: Place, home: str) -> Iterator[Finding]:
         if wired > 1:
             yield Finding(
                 "warning", f"{host.TITLE} is wired {wired} times: each prompt runs our hook twice",
-                f"keep one: memfs uninstall {name} [--user | --local]",
+                f"keep one: memfs uninstall {name} [--user]",
             )  # fmt: skip
         if not wired:
             yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")

@@ -270,4 +270,6 @@ class _Session:
 
     def _default_limit(self, label: str) -> int:
         found = self.settings.get(f"blocks.{label}.limit")
-        return found if isinstance(found, int) and found > 0 else DEFAULT_LIMIT
+        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
+            return DEFAULT_LIMIT
+        return found

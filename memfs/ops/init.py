@@ -16,7 +16,7 @@ from memfs.store.writer import Change
 
 _CONFIG = """\
 memfs: 1
-# Settings: https://github.com/memfs/memfs#configuration
+# Settings; memfs doctor checks them.
 # max_blocks: 10        # pinned blocks at most
 # hooks:
 #   recall: auto        # what each prompt brings to mind: off, auto, or a number of hits

@@ -35,10 +35,20 @@ class Wired:
     diff: str
 
 
-def path_of(host: str, base: str, *, local: bool = False) -> str:
-    """Return the settings file of a host in a project or home folder."""
-    path = f"{base}/{hosts.get(host).SETTINGS}"
-    return path.removesuffix(".json") + ".local.json" if local else path
+def path_of(place: Place, host: str, scope: str, home: str) -> str:
+    """Return a host's settings file by scope: user, project or local."""
+    top = place.project.top if place.project else os.getcwd()
+    return settings.paths(hosts.get(host).SETTINGS, home, top)[scope]
+
+
+def elsewhere(place: Place, host: str, path: str, home: str) -> str:
+    """Return another settings file from which the host runs our hooks here, "" if none does."""
+    top = place.project.top if place.project else None
+    for other in settings.paths(hosts.get(host).SETTINGS, home, top).values():
+        same = os.path.realpath(other) == os.path.realpath(path)
+        if not same and settings.MARK in (files.read(other) or ""):
+            return other
+    return ""
 
 
 def run(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import USAGE, MemfsError, StoreError
 from memfs.memory import corpus, intake
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
 
 def ready(place: Place, mode: Mode) -> Engine:
     """Return the opened index of a place, after everything that is new went into it."""
-    intake.drain(corpus.home(place), intake.Tally())
+    with suppress(StoreError):  # somebody ingests right now: search what there is
+        intake.drain(corpus.home(place), intake.Tally())
     corpus.sync(place, embed=mode != "text", wait=2.0)
     return corpus.open_index(place, mode)
 

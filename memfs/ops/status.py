@@ -67,12 +67,8 @@ def wired(place: Place, home: str) -> list[tuple[str, str]]:
     """List (host, settings file) where our hooks are."""
     found = []
     for name in hosts.NAMES:
-        relative = hosts.get(name).SETTINGS
-        bases = [f"{home}/{relative}"]
-        if place.project:
-            own = f"{place.project.top}/{relative}"
-            bases += [own, own.removesuffix(".json") + ".local.json"]
-        for path in bases:
+        top = place.project.top if place.project else None
+        for path in settings.paths(hosts.get(name).SETTINGS, home, top).values():
             if settings.MARK in (files.read(path) or ""):
                 found.append((name, path))
     return found

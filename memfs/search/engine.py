@@ -25,6 +25,9 @@ Mode = Literal["hybrid", "text", "semantic"]
 POOL = 100  # candidates of each side: the same for every page, or pages would not fit together
 _TEXT_POOL = 1000  # the order by words alone does not depend on how many are looked at
 _EVERYTHING = 1 << 31
+# Of the cosine of a text without a word of the query: from here on it is about something else.
+# A higher floor loses answers (0.2 costs 7 points of recall at 5 on precisionmembench).
+FLOOR = 0.0
 _CLOSE = 0.35  # a cosine worth naming as a reason
 
 
@@ -89,7 +92,12 @@ class Engine:
         scores = self._scores(found, mode)
         ranking = fuse.order(scores, found.lexical) if mode == "hybrid" else _plain(scores)
         alive = self._alive(found.numbers)
-        ranking = [index for index in ranking if found.numbers[index] in alive]
+        means = found.cosine > FLOOR
+        ranking = [
+            index
+            for index in ranking
+            if found.numbers[index] in alive and (means[index] or found.lexical[index] > 0)
+        ]
         hits = [
             self._hit(self.text.document(alive[found.numbers[index]]), terms,
                       float(scores[index]), float(found.cosine[index]))

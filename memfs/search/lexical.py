@@ -159,12 +159,12 @@ class TextIndex:
         """Make everything added and deleted durable and visible."""
         if self._writer is None:
             return
-        writer, self._writer = self._writer, None
         try:
-            writer.commit()
+            self._writer.commit()
         except BaseException:  # a failed writer drops documents silently ever after: start anew
-            writer.rollback()
+            self.rollback()
             raise
+        writer, self._writer = self._writer, None
         writer.wait_merging_threads()
         self._index.reload()
         self.searcher = self._index.searcher()

@@ -1,11 +1,16 @@
 """What a prompt brings to mind: lexical hits that clear a floor. Hot path."""
 
+import math
+
 from memfs.core.snippet import snippet
 from memfs.search.lexical import Occur, Query, Term, TextIndex
 
-# A hit must hold at least this share of what the prompt's words weigh (idf), and two of them:
-# one word in common is chance, and a silent hook is better than a wrong reminder.
+# A hit must hold two of the prompt's words (one in common is chance), score at least this share
+# of what they all weigh (idf), and enough by itself: "fix the tests" must not recall every time
+# that tests were fixed. What is enough grows with the store, as weights do: about two words that
+# one document in a hundred has. A silent hook is better than a wrong reminder.
 FLOOR = 0.5
+ENOUGH = 1.9
 FEWEST_WORDS = 2
 _TERMS = 12
 _POOL = 24
@@ -35,15 +40,18 @@ def remind(
     )
     # A word that no document has can only speak against a hit; half of its weight does.
     weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
+    floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.searcher.num_docs / 10))
     found: list[Recalled] = []
     seen = set(shown)
     texts: set[str] = set()
-    for _, address in index.search(query, _POOL):
+    for score, address in index.search(query, _POOL):
+        if score < floor:
+            break
         hit = Recalled(index.document(address))
         if hit.id in seen or hit.text in texts:
             continue
         matched = _matched(index, hit.text, terms)
-        if len(matched) < FEWEST_WORDS or sum(term.idf for term in matched) < FLOOR * weight:
+        if len(matched) < FEWEST_WORDS:
             continue
         words = [term.word for term in matched]
         hit.snippet = snippet(hit.text, words, 300)

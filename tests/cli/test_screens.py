@@ -221,6 +221,12 @@ def test_install_says_what_it_did(memfs: Run, repo: Path) -> None:
     refused = memfs("install")
     assert refused.code == 1
     assert "no assistant was found" in refused.err
+    assert memfs("install", "claude", "--local").code == 0
+    twice = memfs("install", "claude")
+    assert twice.code == 1
+    assert f"runs our hooks already, from {repo}/.claude/settings.local.json" in twice.err
+    assert memfs("uninstall").err == f"✓ Claude Code: {repo}/.claude/settings.local.json removed\n"
+    assert memfs("uninstall").err == "✓ our hooks are not in those settings\n"
 
 
 def test_completion(memfs: Run) -> None:

@@ -24,7 +24,7 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.repo = folder / "repo"
         self.home = folder / "home"
-        self.home.mkdir()
+        self.home.mkdir(exist_ok=True)
         subprocess.run(["git", "init", "-q", "-b", "main", str(self.repo)], check=True)
         self.memfs("init")
         self.memfs("install", "claude")

@@ -129,9 +129,23 @@ def test_a_settings_file_that_is_a_link_stays_one(place: Place, path: Path, tmp_
     assert (tmp_path / "dotfiles.json").read_text() == "{}\n"
 
 
-def test_paths(home: Path) -> None:
-    assert install.path_of("claude", str(home)) == f"{home}/.claude/settings.json"
-    assert install.path_of("claude", "/p", local=True) == "/p/.claude/settings.local.json"
+def test_paths_by_scope(place: Place, repo: Path, home: Path) -> None:
+    scopes = {
+        s: install.path_of(place, "claude", s, str(home)) for s in ("user", "project", "local")
+    }
+    assert scopes == {
+        "user": f"{home}/.claude/settings.json",
+        "project": f"{repo}/.claude/settings.json",
+        "local": f"{repo}/.claude/settings.local.json",
+    }
+
+
+def test_hooks_that_would_run_twice_are_noticed(place: Place, path: Path, home: Path) -> None:
+    assert install.elsewhere(place, "claude", str(path), str(home)) == ""
+    wire(place, home / ".claude/settings.json")
+    assert (
+        install.elsewhere(place, "claude", str(path), str(home)) == f"{home}/.claude/settings.json"
+    )
 
 
 def test_hooks_are_byte_compiled(place: Place, path: Path) -> None:

@@ -45,10 +45,13 @@ def _wire(name: str) -> None:
     from memfs.ops import install
 
     place = context.place()
-    store = place.project or place.user
-    if store is not None:
-        wired = install.run(place, name, install.path_of(name, store.top))
-        screen.done(f"{hosts.get(name).TITLE}: {wired.outcome} {_short(wired.path)}")
+    path = install.path_of(place, name, "project", context.home())
+    other = install.elsewhere(place, name, path, context.home())
+    if other:
+        screen.done(f"{hosts.get(name).TITLE} is wired already, in {_short(other)}")
+    else:
+        wired = install.run(place, name, path)
+        screen.done(f"{hosts.get(name).TITLE}: {_short(wired.path)} {wired.outcome}")
 
 
 def _short(path: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from memfs import hosts
@@ -23,29 +21,36 @@ def command(host: tuple[str, ...], user: bool, local: bool, dry_run: bool) -> No
     Without HOST, every assistant that is found. Entries of others are never touched; `memfs
     uninstall` takes ours out again.
     """
-    wire(host, user=user, local=local, dry_run=dry_run, remove=False)
-
-
-def wire(names: tuple[str, ...], *, user: bool, local: bool, dry_run: bool, remove: bool) -> None:
-    """Install or uninstall, and say what happened."""
     if user and local:
         raise click.UsageError("--user and --local exclude each other")
-    place = context.place()
-    found = names or tuple(init.installed(context.home()))
+    found = host or tuple(init.installed(context.home()))
     if not found:
         raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
-    top = place.project.top if place.project else os.getcwd()
+    place = context.place()
+    scope = "user" if user else "local" if local else "project"
     for name in found:
-        path = install.path_of(name, context.home() if user else top, local=local)
-        wired = install.run(place, name, path, remove=remove, dry_run=dry_run)
-        if dry_run:
-            if wired.diff:
-                screen.data(wired.diff.rstrip("\n"))
-            screen.talk(f"{hosts.get(name).TITLE}: {path} would be {wired.outcome}")
-        else:
-            screen.done(f"{hosts.get(name).TITLE}: {path} {wired.outcome}")
-            if wired.outcome in ("created", "updated") and not (user or local or remove):
-                screen.talk(
-                    "  It names this machine's Python: in a repository that is shared, "
-                    "--local keeps it out of git."
-                )
+        path = install.path_of(place, name, scope, context.home())
+        other = install.elsewhere(place, name, path, context.home())
+        if other:
+            raise StoreError(
+                f"{hosts.get(name).TITLE} runs our hooks already, from {other}",
+                "once is enough; to move them, take those out first: memfs uninstall [--user]",
+            )
+        wired = install.run(place, name, path, dry_run=dry_run)
+        told(wired, dry_run=dry_run)
+        if wired.outcome in ("created", "updated") and scope == "project" and not dry_run:
+            screen.talk(
+                "  It names this machine's Python: in a repository that is shared, "
+                "--local keeps it out of git."
+            )
+
+
+def told(wired: install.Wired, *, dry_run: bool) -> None:
+    """Say what happened to a settings file, or what would."""
+    title = hosts.get(wired.host).TITLE
+    if dry_run:
+        if wired.diff:
+            screen.data(wired.diff.rstrip("\n"))
+        screen.talk(f"{title}: {wired.path} would be {wired.outcome}")
+    else:
+        screen.done(f"{title}: {wired.path} {wired.outcome}")

@@ -5,17 +5,29 @@ from __future__ import annotations
 import click
 
 from memfs import hosts
-from memfs.cli.commands.install import wire
+from memfs.cli import context, screen
+from memfs.cli.commands.install import told
+from memfs.ops import install
 
 
 @click.command("uninstall")
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES))
-@click.option("--user", is_flag=True, help="From your home folder's settings.")
-@click.option("--local", is_flag=True, help="From the project's settings that are not committed.")
+@click.option("--user", is_flag=True, help="From your home folder's settings instead.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-def command(host: tuple[str, ...], user: bool, local: bool, dry_run: bool) -> None:
-    """Take our hooks out of assistants' settings. The memory itself stays.
+def command(host: tuple[str, ...], user: bool, dry_run: bool) -> None:
+    """Take our hooks out of this project's settings. The memory itself stays.
 
     A settings file that nobody changed meanwhile gets back the very bytes it had before.
     """
-    wire(host or hosts.NAMES, user=user, local=local, dry_run=dry_run, remove=True)
+    place = context.place()
+    scopes = ("user",) if user else ("project", "local")
+    changed = 0
+    for name in host or hosts.NAMES:
+        for scope in scopes:
+            path = install.path_of(place, name, scope, context.home())
+            wired = install.run(place, name, path, remove=True, dry_run=dry_run)
+            if wired.outcome != "unchanged":
+                changed += 1
+                told(wired, dry_run=dry_run)
+    if not changed:
+        screen.done("our hooks are not in those settings")

@@ -1,0 +1,358 @@
+"""The edit engine: what each operation does, what it refuses, and in which words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from memfs.core import edits
+from memfs.core.edits import Append, BodyEdit, Insert, Rejected, Remove, Replace, Rethink
+from tests.core.samples import examples
+
+WORDS = st.text(alphabet="ab #-é😀\u2028\x0b", max_size=8)
+LINES = st.lists(WORDS, max_size=6)
+EOLS = st.sampled_from(["\n", "\r\n"])
+
+
+@st.composite
+def bodies(draw: st.DrawFn, eol: str = "\n") -> str:
+    lines = draw(LINES)
+    return eol.join(lines) + draw(st.sampled_from(["", eol]))
+
+
+def done(edit: BodyEdit, body: str, eol: str = "\n") -> str:
+    result = edits.apply(edit, body, eol)
+    assert isinstance(result, str), result
+    return result
+
+
+def refused(edit: BodyEdit, body: str) -> tuple[str, str]:
+    result = edits.apply(edit, body, "\n")
+    assert isinstance(result, Rejected), result
+    return result.message, result.hint
+
+
+@pytest.mark.parametrize(
+    ("edit", "name"),
+    [
+        (Append("a", ""), "append"), (Replace("a", "", ""), "replace"), (Remove("a", ""), "remove"),
+        (Insert("a", 0, ""), "insert"), (Rethink("a", ""), "rethink"), (edits.Create("a"), "create"),
+        (edits.Delete("a"), "delete"), (edits.Rename("a", "b"), "rename"), (edits.Describe("a"), "describe"),
+    ],
+)  # fmt: skip
+def test_operations_have_names(edit: edits.Edit, name: str) -> None:
+    assert edits.operation(edit) == name
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "eol", "after"),
+    [
+        ("", "new", "\n", "new\n"),
+        ("old\n", "new", "\n", "old\nnew\n"),
+        ("old", "new", "\n", "old\nnew"),
+        ("old\n", "new\n\n", "\n", "old\nnew\n"),
+        ("old\n\n", "new", "\n", "old\n\nnew\n"),
+        ("old\n", "\nnew", "\n", "old\n\nnew\n"),
+        ("old\r\n", "one\ntwo", "\r\n", "old\r\none\r\ntwo\r\n"),
+        ("old\r\n", "one\r\ntwo\r\n", "\r\n", "old\r\none\r\ntwo\r\n"),
+        ("old\n", "one\r\ntwo", "\n", "old\none\ntwo\n"),
+        ("old\n", "  indented", "\n", "old\n  indented\n"),
+    ],
+)
+def test_append(body: str, text: str, eol: str, after: str) -> None:
+    assert done(Append("a", text), body, eol) == after
+
+
+@pytest.mark.parametrize("text", ["", " \t", "\n\n", "\r\n"])
+def test_nothing_cannot_be_added(text: str) -> None:
+    assert refused(Append("a", text), "body\n") == ("cannot append to 'a': the text is empty", "")
+    assert refused(Insert("a", 0, text), "body\n") == (
+        "cannot insert into 'a': the text is empty",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "old", "new", "eol", "after"),
+    [
+        ("a b c\n", "b", "x", "\n", "a x c\n"),
+        ("one\ntwo\nthree", "one\ntwo", "1\n2", "\n", "1\n2\nthree"),
+        ("one\r\ntwo\r\n", "one\ntwo", "1\n2\n3", "\r\n", "1\r\n2\r\n3\r\n"),
+        ("a\nb\n", "a\n", "", "\n", "b\n"),
+        ("a\nb\nc\n", "b", "", "\n", "a\nc\n"),
+        ("a b c\n", " b", "", "\n", "a c\n"),
+        ("a.b\n", ".", "*", "\n", "a*b\n"),
+        ("a\n", "a", "\\1", "\n", "\\1\n"),
+    ],
+)
+def test_replace(body: str, old: str, new: str, eol: str, after: str) -> None:
+    assert done(Replace("a", old, new), body, eol) == after
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "after"),
+    [
+        ("a\nb\nc\n", "b", "a\nc\n"),
+        ("a\nb\nc\n", "b\n", "a\nc\n"),
+        ("a\nb\n\nc\n", "b\n", "a\n\nc\n"),
+        ("a\nb\n\nc\n", "b", "a\n\nc\n"),
+        ("a\nb\n\nc\n", "\nb", "a\n\nc\n"),
+        ("a\nb\nc\n", "\nb\n", "ac\n"),
+        ("a\nb\n", "b", "a\n"),
+        ("a\nb", "b", "a"),
+        ("a\nb", "a", "b"),
+        ("b", "b", ""),
+        ("b\n", "b", ""),
+        ("b\n", "b\n", ""),
+        ("a b\n", "b", "a \n"),
+        ("a\r\nb\r\nc\r\n", "b", "a\r\nc\r\n"),
+        ("a\r\nb", "b", "a"),
+        ("a\nb\nc\nd\n", "b\nc", "a\nd\n"),
+    ],
+)
+def test_a_line_that_was_filled_goes_with_its_text(body: str, text: str, after: str) -> None:
+    assert done(Remove("a", text), body, "\r\n" if "\r" in body else "\n") == after
+
+
+@pytest.mark.parametrize(
+    ("body", "after"),
+    [
+        ("x\nx\nx\n", ""), ("xx\n", ""), ("a\nxx b\nc\n", "a\n b\nc\n"), ("a\nx\nx", "a"), ("a\nxx", "a"),
+        ("xa x\nx\nb\n", "a \nb\n"),
+    ],
+)  # fmt: skip
+def test_every_occurrence_can_go(body: str, after: str) -> None:
+    assert done(Remove("a", "x", every=True), body) == after
+    assert done(Replace("a", "x", "", every=True), body) == after
+    assert done(Replace("a", "x", "yy", every=True), body) == body.replace("x", "yy")
+
+
+def test_what_is_not_there_is_refused_with_the_closest_line() -> None:
+    body = "Name: Alice\nLanguages: TypeScript\n"
+    assert refused(Replace("human", "name: alice", "x"), body) == (
+        "cannot replace in 'human': 'name: alice' is not in it",
+        "it must match exactly; the closest line is 'Name: Alice'",
+    )
+    assert refused(Remove("human", "Languages: TypScript"), body) == (
+        "cannot remove in 'human': 'Languages: TypScript' is not in it",
+        "it must match exactly; the closest line is 'Languages: TypeScript'",
+    )
+    assert refused(Remove("human", "zzz"), body) == (
+        "cannot remove in 'human': 'zzz' is not in it",
+        "it must match exactly; look at the block with memfs show",
+    )
+    assert (
+        refused(Remove("human", "\n\n\n"), body)[0] == "cannot remove in 'human': '' is not in it"
+    )
+
+
+def test_long_texts_are_shown_short() -> None:
+    message, hint = refused(Remove("a", "x" * 80), "y\n" + "x" * 79 + "\n")
+    assert message == f"cannot remove in 'a': '{'x' * 57}...' is not in it"
+    assert hint == f"it must match exactly; the closest line is '{'x' * 57}...'"
+
+
+def test_what_is_there_more_than_once_is_refused_with_its_lines() -> None:
+    assert refused(Replace("a", "b", "c"), "b\nx\nb b\n") == (
+        "cannot replace in 'a': 'b' occurs 3 times (lines 1, 3)",
+        "pass more of the text around it, or --all to replace every one",
+    )
+    assert refused(Remove("a", "b"), "x\nbb\n") == (
+        "cannot remove in 'a': 'b' occurs 2 times (line 2)",
+        "pass more of the text around it, or --all to remove every one",
+    )
+    message, _ = refused(Remove("a", "b"), "b\n" * 50)
+    numbers = ", ".join(str(number) for number in range(1, 21))
+    assert message == f"cannot remove in 'a': 'b' occurs 50 times (lines {numbers}, …)"
+    message, _ = refused(Remove("a", "b"), "b\n" * 20)
+    assert message.endswith("(lines " + numbers + ")")
+
+
+@pytest.mark.parametrize("edit", [Replace("a", "", "x"), Replace("a", "", "x", every=True)])
+def test_empty_old_is_refused(edit: Replace) -> None:
+    assert refused(edit, "body\n") == (
+        "cannot replace in 'a': the text to replace is empty",
+        "to add text, append or insert it; to write the whole block, set it",
+    )
+
+
+def test_empty_text_cannot_be_removed() -> None:
+    assert refused(Remove("a", ""), "") == (
+        "cannot remove in 'a': the text to remove is empty",
+        "to add text, append or insert it; to write the whole block, set it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "after"),
+    [
+        ("a\nb\n", 0, "x\na\nb\n"), ("a\nb\n", 1, "a\nx\nb\n"), ("a\nb\n", 2, "a\nb\nx\n"),
+        ("a\nb\n", -1, "a\nb\nx\n"), ("a\nb", 1, "a\nx\nb"), ("a\nb", 2, "a\nb\nx"), ("", 0, "x\n"),
+        ("", -1, "x\n"), ("\n", 0, "x\n\n"), ("a\u2028b\x0bc\nd\n", 1, "a\u2028b\x0bc\nx\nd\n"),
+        ("a\r\nb\r\n", 1, "a\r\nx\r\nb\r\n"), ("a\r\nb", 0, "x\r\na\r\nb"),
+    ],
+)  # fmt: skip
+def test_insert(body: str, line: int, after: str) -> None:
+    assert done(Insert("a", line, "x"), body, "\r\n" if "\r" in body else "\n") == after
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "size"),
+    [("a\nb\n", 3, "2 lines"), ("a\nb\n", -2, "2 lines"), ("a", 2, "1 line"), ("", 1, "0 lines")],
+)
+def test_insert_stays_within_the_body(body: str, line: int, size: str) -> None:
+    assert refused(Insert("a", line, "x"), body) == (
+        f"cannot insert into 'a' after line {line}: it has {size}",
+        "0 is before the first line, -1 at the end",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "eol", "after"),
+    [
+        ("new", "\n", "new\n"),
+        ("one\ntwo\n\n", "\r\n", "one\r\ntwo\r\n"),
+        ("", "\n", ""),
+        ("\n", "\n", ""),
+    ],
+)
+def test_rethink(text: str, eol: str, after: str) -> None:
+    assert done(Rethink("a", text), "old\n", eol) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix"),
+    [
+        ("1\tone", "1\t"), ("  12\tone", "  12\t"), ("12→one\n13→two", "12→"), ("Line 3: text", "Line 3: "),
+        ("1: one\n2: two", "1: "), ("9 | one\n10 | two", "9 | "), ("9| one\n\n10| two\n", "9| "),
+    ],
+)  # fmt: skip
+def test_texts_with_line_numbers_are_refused(text: str, prefix: str) -> None:
+    for edit in (
+        Append("a", text), Replace("a", text, "x"), Replace("a", "x", text), Remove("a", text),
+        Insert("a", 0, text), Rethink("a", text),
+    ):  # fmt: skip
+        assert refused(edit, "x\n") == (
+            f"cannot {edits.operation(edit)} in 'a': the text carries line numbers ({prefix!r})",
+            "pass the text alone, without the line-number prefixes of a listing",
+        )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["10: standup", "10: standup\n12: lunch", "1. one\n2. two", "1) one", "2026: a year", "1: one\ntwo",
+     "1:one\n2:two", "| 1 | one |\n| 2 | two |", "3 apples\n4 pears", "1234567\tid", "12\n13", "v1\tx"],
+)  # fmt: skip
+def test_texts_that_merely_begin_with_numbers_are_taken(text: str) -> None:
+    assert done(Append("a", text), "") == text + "\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "limit", "refusal"),
+    [
+        (0, 10, 10, ""),
+        (0, 11, 10, "11 characters, the limit is 10"),
+        (11, 12, 10, "12 characters, the limit is 10"),
+        (12, 12, 10, "12 characters, the limit is 10"),
+        (12, 11, 10, ""),
+        (0, 5212, 5000, "5,212 characters, the limit is 5,000"),
+    ],
+)
+def test_over_the_limit_only_shortening_is_allowed(
+    before: int, after: int, limit: int, refusal: str
+) -> None:
+    found = edits.over_limit("persona", "x" * before, "x" * after, limit, None)
+    if not refusal:
+        assert found is None
+        return
+    assert found == Rejected(
+        f"cannot write 'persona': {refusal}",
+        f"shorten it by {after - limit:,} characters (memfs edit persona --set -), move details to the "
+        "archive (memfs archive), or start a block of its own (memfs create)",
+    )
+
+
+def test_a_cap_in_tokens_holds_beside_the_limit() -> None:
+    assert edits.over_limit("a", "", "é" * 10, 100, 10) is None
+    assert edits.over_limit("a", "", "é" * 11, 100, 10) == Rejected(
+        "cannot write 'a': about 11 tokens, the limit is 10",
+        "shorten it, or move details to the archive (memfs archive)",
+    )
+    assert edits.over_limit("a", "é" * 12, "é" * 11, 100, 10) is None
+    assert edits.over_limit("a", "é" * 11, "é" * 11, 100, 10) is not None
+    assert edits.over_limit("a", "", "x" * 11, 10, 1) == edits.over_limit(
+        "a", "", "x" * 11, 10, None
+    )
+
+
+@given(bodies(), LINES.map("\n".join), EOLS)
+@examples(300)
+def test_append_only_adds_at_the_end(body: str, text: str, eol: str) -> None:
+    body = body.replace("\n", eol)
+    assume(text.strip())
+    after = done(Append("a", text), body, eol)
+    assert after.startswith(body)
+    assert after.rstrip("\r\n").endswith(text.rstrip("\n").replace("\n", eol))
+    assert after.endswith("\n") is (not body or body.endswith("\n"))
+
+
+@given(bodies(), WORDS, EOLS)
+@example("a\n\n", "b", "\n")
+@examples(300)
+def test_remove_takes_back_an_append(body: str, text: str, eol: str) -> None:
+    body = body.replace("\n", eol)
+    assume(text.strip() and text not in body and text == text.strip("\r\n"))
+    assert done(Remove("a", text), done(Append("a", text), body, eol), eol) == body
+
+
+@given(bodies(), WORDS, EOLS, st.data())
+@examples(300)
+def test_remove_takes_back_an_insert(body: str, text: str, eol: str, data: st.DataObject) -> None:
+    count = body.count("\n") + (not body.endswith("\n")) if body else 0
+    body = body.replace("\n", eol)
+    line = data.draw(st.integers(-1, count))
+    assume(text.strip() and text not in body)
+    after = done(Insert("a", line, text), body, eol)
+    assert after.split(eol)[line if line >= 0 else count] == text
+    assert done(Remove("a", text), after, eol) == body
+
+
+@given(
+    bodies(),
+    st.text(alphabet="ab \n", min_size=1, max_size=3),
+    st.sampled_from(["Z", "Z\nY", "ZZ"]),
+    EOLS,
+)
+@examples(400)
+def test_replacing_there_and_back(body: str, old: str, new: str, eol: str) -> None:
+    body = body.replace("\n", eol)
+    result = edits.apply(Replace("a", old, new), body, eol)
+    count = body.count(old.replace("\n", eol))
+    assert isinstance(result, str) is (count == 1)
+    if isinstance(result, str):
+        assert done(Replace("a", new, old), result, eol) == body
+    if count:
+        every = done(Replace("a", old, new, every=True), body, eol)
+        assert done(Replace("a", new, old, every=True), every, eol) == body
+
+
+@given(bodies(), st.text(alphabet="ab\n", min_size=1, max_size=3))
+@examples(400)
+def test_removing_takes_nothing_else_than_one_line_end(body: str, text: str) -> None:
+    result = edits.apply(Remove("a", text), body, "\n")
+    if isinstance(result, str):
+        assert len(body) - len(result) - len(text) in {0, 1}
+        assert result in {
+            body.replace(text, ""),
+            body.replace(f"{text}\n", ""),
+            body.replace(f"\n{text}", ""),
+        }
+
+
+@given(bodies(), st.lists(st.sampled_from(["a", "b", "é"]), max_size=4).map("\n".join), EOLS)
+@examples(100)
+def test_rethink_is_idempotent(body: str, text: str, eol: str) -> None:
+    once = done(Rethink("a", text), body, eol)
+    assert done(Rethink("a", once), once, eol) == once
+    assert once.replace("\r\n", "\n").rstrip("\n") == text.rstrip("\n")

@@ -1,0 +1,371 @@
+"""Claude Code's transcripts: what is read, what is left out, and that cutting changes nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from memfs.core.records import Identity, Message, Transcript
+from memfs.hosts import claude_transcript
+from memfs.hosts.claude_transcript import TOOL_CAP
+from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, line, user
+
+IDENTITY = Identity(SESSION, "")
+RECORDED = sorted(FIXTURES.glob("*.jsonl"))
+
+
+def read(data: bytes) -> Transcript:
+    return claude_transcript.read(data, IDENTITY, start=0)
+
+
+def texts(data: bytes) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in read(data).messages]
+
+
+def in_steps(data: bytes, cuts: list[int]) -> Transcript:
+    """Read a file that grows to each of `cuts`, then to its whole, resuming where it ended."""
+    messages: dict[str, Message] = {}
+    end = malformed = left_out = 0
+    for size in [*sorted(cuts), len(data)]:
+        part = claude_transcript.read(data[end:size], IDENTITY, start=end)
+        assert end <= part.end <= size
+        for message in part.messages:
+            messages.setdefault(message.id, message)
+        end = part.end
+        malformed += part.malformed
+        left_out += part.left_out
+    return Transcript(list(messages.values()), end, malformed, left_out)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+BLOCK = JSON | st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "tool_use", "tool_result", "thinking", "image"]) | JSON},
+    optional={"text": JSON, "name": JSON, "input": JSON, "content": JSON},
+)
+LINE = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["user", "assistant", "system", "attachment"]) | JSON,
+        "message": st.fixed_dictionaries({"content": st.lists(BLOCK, max_size=3) | JSON}) | JSON,
+    },
+    optional={
+        "uuid": st.text(max_size=3) | JSON, "sessionId": JSON, "timestamp": JSON, "cwd": JSON,
+        "gitBranch": JSON, "isMeta": JSON, "isSidechain": JSON, "isCompactSummary": JSON,
+    },
+)  # fmt: skip
+PIECE = (
+    LINE.map(lambda value: json.dumps(value).encode())
+    | LINE.map(lambda value: json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    | JSON.map(lambda value: json.dumps(value).encode())
+    | st.binary(max_size=6)
+    | st.sampled_from([
+        b"", b" ", b"\t", b"\x0c", b"\xef\xbb\xbf", b"{", b"}", b"{}", b"[1]", b"NaN", b"\x00", b"\xff",
+        b'{"a":NaN}', b'{"a":-Infinity}', b'{"type":"user"', user("say", "u1")[:-1], user("more")[:-1],
+    ])
+)  # fmt: skip
+END = st.sampled_from([b"\n", b"\n", b"\r\n", b"\n\n", b"", b" "])
+FILE = st.lists(st.tuples(PIECE, END), max_size=8).map(
+    lambda parts: b"".join(a + b for a, b in parts)
+)
+
+
+@given(st.data(), FILE)
+@settings(max_examples=300, deadline=None)
+def test_cutting_a_file_anywhere_changes_nothing(data: st.DataObject, file: bytes) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=5))
+    assert in_steps(file, cuts) == read(file)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_a_recorded_file_reads_the_same_however_it_grows(path: Path) -> None:
+    data = path.read_bytes()
+    whole = read(data)
+    for step in (97, 1009, 4096):
+        assert in_steps(data, list(range(0, len(data), step))) == whole
+    windows = data.replace(b"\n", b"\r\n")
+    assert [m.text for m in read(windows).messages] == [m.text for m in whole.messages]
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"gar", b"]", b"\xff\xfe", b"1", b"{", b'"', b"\xe2\x82"], ids=repr
+)
+def test_what_stands_behind_an_object_on_its_line_takes_nothing_with_it(garbage: bytes) -> None:
+    data = user("before", "u1")[:-1] + garbage + b"\n" + user("after", "u2")
+    found = read(data)
+    assert [message.text for message in found.messages] == ["before", "after"]
+    assert found.malformed == 1
+    for cut in range(len(data)):
+        assert in_steps(data, [cut]) == found
+
+
+def test_two_objects_on_one_line_are_two_lines() -> None:
+    one, two = user("né 1")[:-1], user("né 2")
+    found = read(one + b" \t" + two)
+    assert [message.text for message in found.messages] == ["né 1", "né 2"]
+    assert [message.id for message in found.messages] == ["@0", f"@{len(one) + 2}"]
+    assert found.malformed == 0
+
+
+def test_the_offset_in_an_id_counts_bytes_of_any_encoding() -> None:
+    odd = b'{"type":"x","y":"\xff\xc3\xa9\xed\xa0\x80"}'
+    assert [m.id for m in read(odd + user("said")).messages] == [f"@{len(odd)}"]
+
+
+@given(st.binary(max_size=400))
+@example(b"\xff\xfe\x00")
+@example(b"[" * 100_000)
+@example(b'{"a":' * 100_000)
+@example(b'{"type":"user","message":{"content":"a"},"n":' + b"9" * 5000 + b"}\n")
+@settings(max_examples=200, deadline=None)
+def test_no_bytes_make_it_raise(data: bytes) -> None:
+    found = read(data)
+    assert 0 <= found.end <= len(data)
+    assert claude_transcript.identify(data, "/x/agent-a.jsonl") is None
+
+
+@given(st.lists(LINE, max_size=5))
+@settings(max_examples=200, deadline=None)
+def test_wrong_types_everywhere_give_messages_that_can_be_stored(lines: list[object]) -> None:
+    data = b"".join(json.dumps(each).encode() + b"\n" for each in lines)
+    found = read(data)
+    assert found.malformed == 0
+    assert found.end == len(data)
+    for message in found.messages:
+        assert message.text
+        for value in message:
+            if isinstance(value, str):
+                value.encode()
+    claude_transcript.identify(data, "/x/y.jsonl")
+
+
+def test_halves_of_surrogate_pairs_are_replaced() -> None:
+    data = user("cut \ud83d here", "u\udc80", cwd="/h/\ud800", gitBranch="\udfff")
+    (message,) = read(data).messages
+    assert message[0] == "u?"
+    assert (message.text, message.project, message.branch) == ("cut ? here", "/h/?", "?")
+    called = line(
+        "assistant", [{"type": "tool_use", "name": "\ud800", "input": {"\ud800": ["\ud800"]}}]
+    )
+    (message,) = read(called).messages
+    assert (message.text, message.tool) == ('?: ["?"]', "?")
+
+
+def test_bytes_that_are_no_utf8_lose_only_themselves() -> None:
+    data = user("good text", "u1").replace(b"good", b"g\xff\xe2\x82d")
+    assert texts(data) == [("user", "g???d text")]
+
+
+def test_a_deeply_nested_value_is_read() -> None:
+    deep: object = 1
+    for _ in range(900):
+        deep = [deep]
+    data = line("assistant", [{"type": "tool_use", "name": "T", "input": {"deep": 0, "near": 2}}])
+    nested = data.replace(b'"deep": 0', b'"deep": ' + json.dumps(deep).encode())
+    (message,) = read(nested).messages
+    assert message.text.startswith("deep: ")
+    assert message.text.endswith("near: 2")
+
+
+def test_what_the_recorded_session_said() -> None:
+    found = read((FIXTURES / "basic.jsonl").read_bytes())
+    assert [(m.role, m.tool, m.text) for m in found.messages] == [
+        ("user", "", "do we use tabs or spaces?"),
+        ("assistant", "", "I'll check the style file."),
+        ("tool", "Bash", "command: cat style.txt\ndescription: Show the style"),
+        ("tool", "result", "indent = tab"),
+        ("assistant", "", "Tabs, as style.txt says."),
+        ("assistant", "", "Saved: tabs."),
+    ]
+    first = found.messages[0]
+    assert first.at == "2026-11-20T07:45:26.319Z"
+    assert (first.project, first.branch, first.side) == ("/home/dev/shop", "main", False)
+    assert (found.malformed, found.end) == (0, (FIXTURES / "basic.jsonl").stat().st_size)
+
+
+def test_nothing_of_a_compaction_is_left() -> None:
+    assert texts((FIXTURES / "compact.jsonl").read_bytes()) == [
+        ("user", "let us use tabs"),
+        ("assistant", "Tabs it is."),
+        ("user", "what did I choose?"),
+        ("assistant", "You chose tabs."),
+    ]
+
+
+def test_a_subagent_is_a_side_chain() -> None:
+    data = (FIXTURES / "subagent.jsonl").read_bytes()
+    identity = claude_transcript.identify(data, "/p/s/subagents/agent-a81b0bffb21e23603.jsonl")
+    assert identity == Identity("3f5d6d1a-1a73-4300-b95a-e85864b62050", "a81b0bffb21e23603")
+    found = claude_transcript.read(data, identity, start=0)
+    assert all(message.side for message in found.messages)
+    assert [m.text for m in found.messages if m.role == "assistant"] == [
+        "I'll look.", "The repository indents with tabs.",
+    ]  # fmt: skip
+
+
+INJECTED = [
+    "<system-reminder>our memory</system-reminder>",
+    "<system-reminder origin='x'>\nour\nmemory</system-reminder>\n",
+    "<local-command-caveat>Caveat: …</local-command-caveat>",
+    "<local-command-stdout>Compacted</local-command-stdout>",
+    "<bash-stdout>ok</bash-stdout>",
+    "<task-notification>\n<task-id>b1</task-id>\n</task-notification>",
+    "<command-name>/compact</command-name>\n<command-args>keep it</command-args>",
+    "<command-name>/clear</command-name>\n            <command-message>clear</command-message>",
+    "<command-message>init is running…</command-message>\n<command-name>/init</command-name>",
+    "[Request interrupted by user for tool use]",
+    " \n",
+]
+
+
+@pytest.mark.parametrize("text", INJECTED)
+def test_what_nobody_typed_is_left_out(text: str) -> None:
+    found = read(user(text, "u1") + line("user", [{"type": "text", "text": text}], "u2"))
+    assert (found.messages, found.left_out) == ([], 2)
+
+
+@pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary", "isApiErrorMessage"])
+def test_lines_flagged_as_not_said_are_left_out(flag: str) -> None:
+    assert texts(line("user", "not typed", "u1", **{flag: True})) == []
+    assert texts(line("assistant", "error", "u2", **{flag: True})) == []
+    assert texts(line("user", "typed", "u3", **{flag: False})) == [("user", "typed")]
+
+
+def test_claude_codes_own_words_are_left_out() -> None:
+    message = {
+        "model": "<synthetic>",
+        "content": [{"type": "text", "text": "No response requested."}],
+    }
+    assert texts(assistant("", message=message)) == []
+
+
+def test_reasoning_and_pictures_are_left_out() -> None:
+    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "image", "source": {}}, "odd", None]
+    assert read(line("assistant", [*blocks, {"type": "text", "text": " so: yes "}], "u")).messages == [
+        Message("u.4", SESSION, "claude", "/home/dev/shop", "main", "2026-05-03T10:00:00.000Z",
+                "assistant", "so: yes"),
+    ]  # fmt: skip
+
+
+def test_attachments_and_bookkeeping_are_left_out() -> None:
+    kinds = ("attachment", "system", "summary", "queue-operation", "last-prompt", "api-request")
+    data = b"".join(line(kind, "our memory", f"u{kind}") for kind in kinds)
+    assert (read(data).messages, read(data).left_out) == ([], len(kinds))
+
+
+def test_what_stands_around_an_injection_is_kept() -> None:
+    assert texts(user("one <system-reminder>x</system-reminder> two")) == [("user", "one  two")]
+    assert texts(user("an open <system-reminder> tag")) == [
+        ("user", "an open <system-reminder> tag")
+    ]
+    assert texts(user("<system-reminderx>mine</system-reminderx>"))[0][1].startswith(
+        "<system-reminderx>"
+    )
+    result = [
+        {
+            "type": "tool_result",
+            "content": [{"type": "text", "text": "42<system-reminder>x</system-reminder>"}],
+        }
+    ]
+    assert texts(line("user", result)) == [("tool", "42")]
+
+
+def test_a_command_with_arguments_of_the_persons_own_is_kept() -> None:
+    made = "<command-message>fix is running</command-message>\n<command-name>/fix</command-name>\n<command-args>the {}</command-args>"
+    assert texts(user(made.format("login test"))) == [("user", "/fix the login test")]
+    quoting = "what does <command-name>/compact</command-name> mean?"
+    assert texts(user(quoting)) == [("user", quoting)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<system-reminder>" * 100_000,
+        "<system-reminder " * 100_000,
+        "<command-name>" + " " * 200_000,
+        "<command-name>" * 100_000,
+        "<command-name>/x</command-name>" + "<command-args>" * 100_000,
+        "<system-reminder></task-notification>" * 50_000,
+    ],
+    ids=lambda text: text[:40],
+)
+def test_hostile_texts_take_no_more_time_than_others(text: str) -> None:
+    data = user(text) + line("user", [{"type": "tool_result", "content": text}])
+    started = time.process_time()
+    read(data)
+    assert time.process_time() - started < 1.5
+
+
+@given(st.text(alphabet="aé€😀\n", min_size=0, max_size=40), st.integers(1, 400))
+@settings(max_examples=60, deadline=None)
+def test_tool_texts_are_capped_in_bytes(seed: str, times: int) -> None:
+    text = "x" + seed * times
+    blocks = [
+        {"type": "tool_result", "content": text},
+        {"type": "tool_use", "name": "T", "input": {f"k{n}": text for n in range(5)}},
+    ]
+    for message in read(line("user", blocks)).messages:
+        size = len(message.text.encode())
+        assert size <= TOOL_CAP
+        assert message.text.startswith("k0: x" if message.tool == "T" else "x")
+    result = read(line("user", blocks)).messages[0].text
+    whole = len(text.strip().encode())
+    assert (result == text.strip()) == (whole <= TOOL_CAP)
+    if whole > TOOL_CAP:
+        assert f"… {whole - TOOL_CAP:,} bytes left out …" in result
+
+
+def test_a_huge_line_is_read() -> None:
+    data = user("x" * 3_000_000, "u1") + user("after", "u2")
+    assert [len(message.text) for message in read(data).messages] == [3_000_000, 5]
+
+
+def test_the_same_uuid_twice_is_one_message() -> None:
+    assert texts(user("once", "u1") + user("once", "u1")) == [("user", "once")]
+
+
+@pytest.mark.parametrize("at", ["yesterday", 5, None, "2026-05-03", "٢٠٢٦-05-03T10:00:00Z"])
+def test_a_time_that_is_none_is_left_empty(at: object) -> None:
+    assert read(user("x", timestamp=at)).messages[0].at == ""
+
+
+def test_identify_looks_behind_lines_it_cannot_use() -> None:
+    odd = b'\n\xef\xbb\xbf[1]\n{"type":"user","sessionId":"x"}\n{"type":"user","sessionId":5,"message":{"content":""}}\n'
+    assert claude_transcript.identify(odd + conversation(1), "/x/y.jsonl") == IDENTITY
+    assert claude_transcript.identify(b"\xef\xbb\xbf" + conversation(1), "/x/y.jsonl") == IDENTITY
+
+
+def test_identify_knows_a_session_of_bookkeeping_by_its_name() -> None:
+    only = b'{"type":"mode","mode":"normal","sessionId":"abc"}\n'
+    assert claude_transcript.identify(only, "/x/abc.jsonl") == Identity("abc", "")
+    assert claude_transcript.identify(only, "/x/other.jsonl") is None
+
+
+def test_identify_takes_the_agent_from_the_line_or_the_name() -> None:
+    side = user("find it", isSidechain=True, agentId="a1")
+    assert claude_transcript.identify(side, "/x/y.jsonl") == Identity(SESSION, "a1")
+    assert claude_transcript.identify(conversation(1), "/x/agent-a2.jsonl") == Identity(
+        SESSION, "a2"
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"\n", b"hello\n", b"{}\n", b"[]\n", b'{"type":"session_meta","payload":{"id":"x"}}\n',
+        b'{"type":"user.message","data":{"content":"x"},"sessionId":"s"}\n',
+        b'{"sessionId":"s","type":"user","content":"x"}\n',
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_identify_leaves_other_files_alone(data: bytes) -> None:
+    assert claude_transcript.identify(data, "/x/y.jsonl") is None

@@ -1,0 +1,185 @@
+"""Our entries in other people's settings: in, out, and nothing else moved."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+from memfs.core.errors import StoreError
+from memfs.hosts import settings
+from memfs.hosts.settings import MARK, Json
+
+OURS = f"/py -I /x/{MARK} claude"
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop")
+
+
+def group(command: str = OURS) -> dict[str, object]:
+    return {"hooks": [{"type": "command", "command": command, "timeout": 5}]}
+
+
+ENTRIES: Json = {"hooks": {event: [group()] for event in EVENTS}}
+
+KEY = st.text(max_size=5)
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEY, inner, max_size=3),
+    max_leaves=5,
+)  # fmt: skip
+COMMAND = st.sampled_from(["echo hi", "memfs_hook", "hook.py claude", "", "./x 'y'"]) | st.text(
+    max_size=6
+)
+ENTRY = VALUE | st.fixed_dictionaries({"type": st.just("command"), "command": COMMAND | VALUE})
+GROUP = VALUE | st.fixed_dictionaries(
+    {"hooks": st.lists(ENTRY, max_size=3) | VALUE}, optional={"matcher": KEY}
+)
+HOOKS = st.dictionaries(
+    st.sampled_from([*EVENTS, "PreToolUse", "Notification"]), st.lists(GROUP, min_size=1, max_size=3),
+    min_size=1, max_size=4,
+)  # fmt: skip
+SETTINGS = st.builds(
+    lambda before, hooks, after: {**before, **({"hooks": hooks} if hooks else {}), **after},
+    st.dictionaries(st.text("abcXYZé ", max_size=4), VALUE, max_size=3),
+    HOOKS | st.none(),
+    st.dictionaries(st.text("defg", max_size=4), VALUE, max_size=3),
+)
+
+
+def ordered(value: object) -> str:
+    """Everything about a value that JSON can say, the order of keys included."""
+    return json.dumps(value)
+
+
+def without(installed: Json) -> Json:
+    """What stands in installed settings when our groups are crossed out by hand."""
+    hooks = installed["hooks"]
+    assert isinstance(hooks, dict)
+    kept = {event: [each for each in groups if each != group()] for event, groups in hooks.items()}
+    kept = {event: groups for event, groups in kept.items() if groups}
+    return {
+        key: kept if key == "hooks" else value
+        for key, value in installed.items()
+        if key != "hooks" or kept
+    }
+
+
+@given(SETTINGS)
+@limits(max_examples=200, deadline=None)
+def test_foreign_entries_keep_their_content_and_order(found: Json) -> None:
+    before = copy.deepcopy(found)
+    installed = settings.with_entries(found, ENTRIES)
+    assert ordered(without(installed)) == ordered(before)
+    assert ordered(found) == ordered(before), "the argument is not changed"
+    assert settings.commands(installed) == [OURS] * len(EVENTS)
+    assert ordered(settings.with_entries(installed, ENTRIES)) == ordered(installed)
+
+
+@given(SETTINGS)
+@limits(max_examples=200, deadline=None)
+def test_in_and_out_again_is_the_original(found: Json) -> None:
+    removed = settings.without_entries(settings.with_entries(found, ENTRIES))
+    assert ordered(removed) == ordered(found)
+    assert settings.without_entries(found) == found
+
+
+@given(
+    SETTINGS,
+    st.sampled_from(
+        ['{\n    "a": 1\n}', '{\n\t"a": 1\n}\n', "", '{"a":1}', '{\r\n  "a": 1\r\n}\r\n']
+    ),
+)
+@limits(max_examples=200, deadline=None)
+def test_what_is_written_reads_back(found: Json, like: str) -> None:
+    text = settings.render(found, like)
+    assert ordered(settings.parse(text, "f")) == ordered(found)
+    text.encode()
+
+
+@given(st.text(max_size=30) | st.sampled_from(["[" * 100_000, '{"a":' * 100_000, "1" * 5000]))
+@limits(max_examples=200, deadline=None)
+def test_any_text_is_settings_or_refused(text: str) -> None:
+    try:
+        found = settings.parse(text, "f")
+    except StoreError:
+        return
+    assert ordered(settings.parse(settings.render(found, text), "f")) == ordered(found)
+
+
+def test_an_older_entry_is_replaced_where_it_stands_with_others() -> None:
+    shared = {"matcher": "x", "hooks": [*group("lint")["hooks"], *group(f"old {MARK}")["hooks"]]}  # type: ignore[misc]
+    found: Json = {"hooks": {"Stop": [shared, group("mine")], "PreToolUse": [group(f"old {MARK}")]}}
+    installed = settings.with_entries(found, {"hooks": {"Stop": [group()]}})
+    assert installed == {
+        "hooks": {"Stop": [{"matcher": "x", **group("lint")}, group("mine"), group()]}
+    }
+
+
+def test_what_only_held_our_entries_goes_with_them() -> None:
+    assert settings.without_entries({"model": "x", "hooks": {"Stop": [group()]}}) == {"model": "x"}
+
+
+@pytest.mark.parametrize("odd", [None, [], {}, "x", 5, [None, "x", 5, {"hooks": None}]], ids=repr)
+def test_odd_hooks_of_others_survive_a_removal(odd: object) -> None:
+    found: Json = {"hooks": {"Odd": odd, "Stop": [group()]}}
+    assert settings.without_entries(found) == {"hooks": {"Odd": odd}}
+    assert settings.without_entries(settings.with_entries({"hooks": {"Odd": odd}}, ENTRIES)) == {
+        "hooks": {"Odd": odd}
+    }
+
+
+@pytest.mark.parametrize("odd", [None, {}, "x", {"matcher": "y"}], ids=repr)
+def test_hooks_that_are_no_list_are_not_overwritten(odd: object) -> None:
+    with pytest.raises(StoreError, match="hooks for Stop are not a list"):
+        settings.with_entries({"hooks": {"Stop": odd}}, ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
+        ('{"hooks": {"Stop": [], "Stop": []}}', "the key 'Stop' is there twice"),
+        ('{"a": 1 // comment\n}', "cannot be read back safely"),
+        ("/* c */ {}", "cannot be read back safely"),
+        ('{"a": 1,}', "cannot be read back safely"),
+        ("\ufeff{}", "BOM"),
+        ('{"a": NaN}', "the number NaN is out of range"),
+        ('{"a": -1e999}', "the number -1e999 is out of range"),
+        ('{"a": "\udc80"}', "surrogates not allowed"),
+        ("[]", "is not a settings file"),
+        ('"x"', "is not a settings file"),
+        ('{"hooks": []}', "is not a settings file"),
+        ('{"hooks": null}', "is not a settings file"),
+    ],
+)
+def test_what_could_not_be_written_back_is_refused(text: str, why: str) -> None:
+    with pytest.raises(StoreError, match=why) as raised:
+        settings.parse(text, "/h/settings.json")
+    assert raised.value.message.startswith("/h/settings.json ")
+
+
+def test_an_empty_file_is_empty_settings() -> None:
+    assert settings.parse("", "f") == settings.parse(" \n", "f") == {}
+
+
+@pytest.mark.parametrize(
+    "like",
+    [
+        '{\n  "a": [\n    1\n  ],\n  "b": "é"\n}\n',
+        '{\n    "a": [\n        1\n    ],\n    "b": "é"\n}',
+        '{\n\t"a": [\n\t\t1\n\t],\n\t"b": "é"\n}\n',
+        '{\r\n  "a": [\r\n    1\r\n  ],\r\n  "b": "é"\r\n}\r\n',
+        '{\n\n   "a": [\n      1\n   ],\n   "b": "\u2028  x"\n}\n',
+    ],
+)  # fmt: skip
+def test_the_style_of_the_file_is_kept(like: str) -> None:
+    assert settings.render(settings.parse(like, "f"), like) == like.replace("\n\n", "\n")
+
+
+def test_half_a_surrogate_pair_is_written_as_it_was() -> None:
+    like = '{\n  "a": "\\ud800"\n}\n'
+    assert settings.render(settings.parse(like, "f"), like) == like

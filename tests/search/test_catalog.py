@@ -1,0 +1,105 @@
+"""The catalog: what is indexed, published in one transaction, made anew when damaged."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from memfs.search import catalog
+from memfs.search.catalog import Catalog, Known
+
+
+def test_what_was_published_is_known_again(tmp_path: Path) -> None:
+    first = Catalog(str(tmp_path / "index"))
+    assert (first.known(), first.get("next")) == ({}, "")
+    first.put("dirty", "1")
+    odd = os.fsdecode(b"/w/\xff\xc3\xa9 'x'.md")
+    first.publish(7, {"/a": Known("1:2:3", 9, "m"), odd: Known("", 0), "/never": None})
+    first.close()
+    again = Catalog(str(tmp_path / "index"))
+    assert again.known() == {"/a": Known("1:2:3", 9, "m"), odd: Known("", 0, "")}
+    assert (again.get("next"), again.get("dirty")) == ("7", "")
+    again.publish(8, {"/a": None, odd: Known("4:5:6", 1)})
+    assert again.known() == {odd: Known("4:5:6", 1, "")}
+    again.clear()
+    assert (again.known(), again.get("next")) == ({}, "")
+    again.close()
+
+
+def test_nothing_is_published_by_halves(tmp_path: Path) -> None:
+    one = Catalog(str(tmp_path))
+    one.publish(1, {"/a": Known("1:1:1", 1)})
+    with pytest.raises(sqlite3.IntegrityError):
+        one.publish(2, {"/a": None, "/b": Known(None, 1)})  # type: ignore[arg-type]
+    one.close()
+    again = Catalog(str(tmp_path))
+    assert again.known() == {"/a": Known("1:1:1", 1)}
+    assert again.get("next") == "1"
+    again.close()
+
+
+@pytest.mark.parametrize("damage", [b"not a database" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_catalog_is_made_anew(tmp_path: Path, damage: bytes) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    (folder / "catalog.sqlite").write_bytes(damage)
+    made = Catalog(str(folder))
+    assert made.known() == {}
+    made.publish(3, {})
+    made.close()
+    assert os.listdir(folder) == ["catalog.sqlite"]
+
+
+def test_a_catalog_of_another_shape_is_made_anew(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "catalog.sqlite")
+    other.execute("CREATE TABLE sources (path TEXT PRIMARY KEY, signature TEXT)")
+    other.close()
+    made = Catalog(str(tmp_path))
+    made.publish(3, {"/a": Known("1:1:1", 1, "x")})
+    assert made.known() == {"/a": Known("1:1:1", 1, "x")}
+    made.close()
+
+
+def test_a_catalog_that_is_only_in_use_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, timeout=0.05))
+    first = Catalog(str(tmp_path))
+    first.publish(5, {})
+    first._db.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        Catalog(str(tmp_path))
+    first._db.execute("COMMIT")
+    assert first.get("next") == "5"
+    first.close()
+
+
+def test_a_signature_changes_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    assert catalog.sign(str(path)) is None
+    path.write_bytes(b"one")
+    before = catalog.sign(str(path))
+    assert catalog.sign(str(path)) == before
+    path.write_bytes(b"three")
+    grown = catalog.sign(str(path))
+    assert grown
+    assert before
+    assert (grown.inode, grown.size) == (before.inode, 5)
+    os.utime(path, ns=(1, 1))
+    assert str(catalog.sign(str(path))) == f"{grown.inode}:5:1"
+
+
+def test_a_mark_knows_the_indexed_part_only(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"a" * 9000)
+    before = catalog.mark(str(path), 9000)
+    path.write_bytes(b"a" * 9000 + b"more")
+    assert catalog.mark(str(path), 9000) == before
+    for other in (b"b" + b"a" * 8999, b"a" * 8999 + b"b"):
+        path.write_bytes(other)
+        assert catalog.mark(str(path), 9000) != before
+    assert catalog.mark(str(tmp_path / "gone"), 5) == ""

@@ -1,0 +1,146 @@
+"""The encoder gives model2vec's vectors without model2vec."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model2vec import StaticModel
+from numpy.typing import NDArray
+
+from memfs.core.errors import BUG, StoreError
+from memfs.search import encoder
+from memfs.search.encoder import BUNDLED, MAX_TOKENS, Encoder
+
+TEXTS = [
+    "how do I bake bread",
+    "The deployment of the payment service failed on Friday.",
+    "def snake_case(self, camelCase: int) -> None: ...",
+    "Zürich, naïve café — “quotes” … 😀 日本語 текст",
+    "x",
+    "* (",
+    "a\tb\nc\r\n  d",
+    "supercalifragilisticexpialidocious " * 5,
+    "word " * 200,
+]
+
+
+@pytest.fixture(scope="module")
+def reference() -> StaticModel:
+    return StaticModel.from_pretrained(BUNDLED)
+
+
+def cosines(one: NDArray[np.float32], two: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.asarray((one * two).sum(axis=1), np.float64)
+
+
+def test_the_vectors_are_those_of_model2vec(reference: StaticModel) -> None:
+    ours = encoder.bundled().encode(TEXTS)
+    theirs = np.asarray(reference.encode(TEXTS), np.float32)
+    assert ours.vectors.shape == theirs.shape == (len(TEXTS), encoder.bundled().dims)
+    assert ours.vectors.dtype == np.float32
+    assert cosines(ours.vectors, theirs).min() > 0.999
+
+
+def test_a_long_text_is_cut_where_model2vec_cuts_it(reference: StaticModel) -> None:
+    text = " ".join(f"number {n} of a long list" for n in range(1000))
+    ours = encoder.bundled().encode([text])
+    assert len(ours.tokens[0]) == MAX_TOKENS
+    assert cosines(ours.vectors, np.asarray(reference.encode([text]), np.float32))[0] > 0.99
+
+
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_any_texts_have_the_vectors_of_model2vec(reference: StaticModel, texts: list[str]) -> None:
+    ours = encoder.bundled().encode(texts).vectors
+    theirs = np.asarray(reference.encode(texts), np.float32)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine @ other > 0.999 or not (mine.any() or other.any())
+
+
+@given(st.text(st.characters(exclude_categories=[]), max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_any_text_has_a_unit_or_a_zero_vector(text: str) -> None:
+    found = encoder.bundled().encode([text])
+    length = float(np.linalg.norm(found.vectors[0]))
+    assert length == pytest.approx(1.0, abs=1e-4) if len(found.tokens[0]) else length == 0
+
+
+def test_empty_texts_have_zero_vectors() -> None:
+    found = encoder.bundled().encode(["", "  \n", "word"])
+    assert [bool(row.any()) for row in found.vectors] == [False, False, True]
+    assert [len(row) for row in found.tokens] == [0, 0, 1]
+
+
+def test_no_texts_have_no_vectors() -> None:
+    found = encoder.bundled().encode([])
+    assert found.vectors.shape == (0, encoder.bundled().dims)
+    assert found.tokens == []
+
+
+def test_half_a_surrogate_pair_does_no_harm() -> None:
+    one, two = encoder.bundled().encode(["bread \ud83d", "bread ?"]).vectors
+    assert one @ two == pytest.approx(1.0)
+
+
+def test_unknown_tokens_are_left_out() -> None:
+    model = encoder.bundled()
+    plain, odd = model.tokens(["word", "word \U0010fffd\ue000"])
+    assert odd.tolist() == plain.tolist()
+
+
+def test_rows_are_unit_vectors_and_norms_their_lengths() -> None:
+    model = encoder.bundled()
+    tokens = model.tokens(["the deployment failed"])[0]
+    rows, norms = model.rows(tokens), model.norms(tokens)
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1.0, abs=1e-5)
+    summed = (rows * norms[:, None]).sum(axis=0)
+    vector = model.encode(["the deployment failed"]).vectors[0]
+    assert vector @ summed / np.linalg.norm(summed) == pytest.approx(1.0, abs=1e-5)
+    the, deployment, _ = norms
+    assert the < deployment
+
+
+def test_the_name_changes_with_the_model(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in ("model.safetensors", "tokenizer.json", "config.json"):
+        shutil.copyfile(f"{BUNDLED}/{name}", folder / name)
+    assert Encoder(str(folder)).name == encoder.bundled().name
+    with (folder / "model.safetensors").open("ab") as file:
+        file.write(b"\0")
+    assert Encoder(str(folder)).name != encoder.bundled().name
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x05\0\0\0\0\0\0\0{bad}"])
+def test_a_missing_model_is_a_broken_installation(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(StoreError, match="the embedding model cannot be read") as raised:
+        Encoder(str(tmp_path))
+    assert raised.value.code == BUG
+
+
+def test_a_model_without_weights_weighs_its_tokens_alike(tmp_path: Path) -> None:
+    rows = np.array([[0, 0], [3, 0], [0, 1]], np.float32)
+    header = json.dumps(
+        {"embeddings": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}}
+    ).encode()
+    data = len(header).to_bytes(8, "little") + header + rows.tobytes()
+    (tmp_path / "model.safetensors").write_bytes(data)
+    vocabulary = {"[UNK]": 0, "a": 1, "b": 2}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({
+        "version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"},
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"},
+    }))  # fmt: skip
+    found = Encoder(str(tmp_path)).encode(["a b", "b x", "x"])
+    assert found.vectors.tolist() == [
+        pytest.approx([3 / 10**0.5, 1 / 10**0.5]), [0.0, 1.0], [0.0, 0.0],
+    ]  # fmt: skip
+    assert os.listdir(tmp_path)

@@ -1,0 +1,319 @@
+"""Index runs: what is new goes in once, what is gone goes out, whatever interrupts them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memfs.search import encoder
+from memfs.search.catalog import Catalog, Source
+from memfs.search.engine import Engine
+from memfs.search.indexer import Indexed, Indexer
+from memfs.search.lexical import TextIndex
+from memfs.search.semantic import VectorIndex
+from tests.search.stores import Corpus, Document, document, lines, read
+
+SUBJECTS = ("bread", "postgres", "tabs", "login", "invoice", "kernel", "piano", "garden")
+
+
+def said(first: int, last: int) -> list[Document]:
+    return [document(f"m{n}", f"{SUBJECTS[n % 8]} matter number{n}") for n in range(first, last)]
+
+
+def names(first: int, last: int) -> list[str]:
+    return sorted(f"m{n}" for n in range(first, last))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    made = Corpus(tmp_path)
+    made.write("log.jsonl", *said(0, 3))
+    made.write("one.md", document("p1", "a passage about bread"))
+    return made
+
+
+def embedded(corpus: Corpus) -> dict[str, int]:
+    """How many vector rows each living document has."""
+    engine = corpus.engine()
+    assert engine.vectors
+    found: dict[str, int] = {}
+    for _, address in engine.text.search(engine.text.numbered(0), 10_000):
+        ident = str(engine.text.document(address)["id"][0])
+        ((first, last),) = engine.vectors.windows(engine.text.numbers([address]))
+        found[ident] = found.get(ident, 0) + last - first
+    return found
+
+
+def test_a_run_adds_what_is_new_and_a_second_nothing(corpus: Corpus) -> None:
+    assert corpus.update() == Indexed(4, 2)
+    assert corpus.update() == Indexed(0, 0)
+    assert corpus.ids() == ["m0", "m1", "m2", "p1"]
+
+
+def test_of_a_file_that_grew_the_tail_is_read(corpus: Corpus) -> None:
+    corpus.update()
+    corpus.append("log.jsonl", *said(3, 5))
+    assert corpus.update() == Indexed(2, 1)
+    assert corpus.ids() == [*names(0, 5), "p1"]
+
+
+def test_a_changed_and_a_deleted_source_leave_nothing_behind(corpus: Corpus) -> None:
+    corpus.update()
+    corpus.write("one.md", document("p1", "now about wine"))
+    (corpus.files / "log.jsonl").unlink()
+    assert corpus.update() == Indexed(1, 2)
+    assert corpus.ids() == ["p1"]
+    assert corpus.engine("text").search("wine", mode="text").total == 1
+    assert corpus.engine("text").search("bread", mode="text").total == 0
+
+
+def test_a_file_that_shrank_or_was_replaced_is_read_whole(corpus: Corpus) -> None:
+    corpus.update()
+    corpus.write("log.jsonl", *said(0, 1))
+    assert corpus.update() == Indexed(1, 1)
+    corpus.write("log.jsonl", *said(10, 20))
+    assert corpus.update() == Indexed(10, 1)
+    assert corpus.ids() == [*names(10, 20), "p1"]
+
+
+def test_another_file_with_the_same_inode_is_read_whole(corpus: Corpus) -> None:
+    """A file system gives the inode of a removed file to the next one."""
+    corpus.update()
+    path = corpus.files / "log.jsonl"
+    with path.open("r+b") as file:
+        file.write(lines(*said(30, 39)))
+        file.truncate()
+    assert corpus.update() == Indexed(9, 1)
+    assert corpus.ids() == [*names(30, 39), "p1"]
+
+
+def test_a_file_that_grows_while_it_is_read_gives_each_document_once(corpus: Corpus) -> None:
+    def growing(source: Source, start: int) -> Iterator[Document]:
+        if source.path.endswith(".jsonl"):
+            corpus.append("log.jsonl", *said(3, 4))
+        yield from read(source, start)
+
+    indexer = Indexer(corpus.index)
+    indexer.update(corpus.sources(), growing)
+    indexer.close()
+    assert corpus.ids() == [*names(0, 4), "p1"]
+    corpus.update()
+    corpus.append("log.jsonl", *said(4, 6))
+    corpus.update()
+    assert corpus.ids() == [*names(0, 6), "p1"]
+    assert corpus.update() == Indexed(0, 0)
+
+
+class KilledError(Exception):
+    """What stops a run in the middle."""
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 4])
+def test_a_run_that_is_killed_is_done_again(corpus: Corpus, after: int) -> None:
+    corpus.update(embed=True)
+    corpus.append("log.jsonl", *said(3, 5))
+    corpus.write("one.md", document("p1", "about wine"))
+    corpus.write("two.md", document("p2", "about beer"))
+    count = 0
+
+    def mortal(source: Source, start: int) -> Iterator[Document]:
+        nonlocal count
+        for each in read(source, start):
+            if count == after:
+                raise KilledError
+            count += 1
+            yield each
+
+    indexer = Indexer(corpus.index)
+    try:
+        if after < 4:
+            with pytest.raises(KilledError):
+                indexer.update(corpus.sources(), mortal)
+        else:
+            indexer.update(corpus.sources(), mortal)
+    finally:
+        indexer.close()
+    if after < 4:
+        assert corpus.ids() == ["m0", "m1", "m2", "p1"], "nothing of the killed run is visible"
+    corpus.update(embed=True)
+    assert corpus.ids() == [*names(0, 5), "p1", "p2"]
+    assert set(embedded(corpus).values()) == {1}
+    assert corpus.update(embed=True) == Indexed(0, 0)
+
+
+def test_a_kill_between_commit_and_catalog_repeats_nothing(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.update(embed=True)
+    corpus.append("log.jsonl", *said(3, 5))
+    corpus.write("one.md", document("p1", "about wine"))
+    taken = tmp_path / "taken"
+    publish = Catalog.publish
+
+    def photographed(self: Catalog, number: int, done: dict[str, object]) -> None:
+        shutil.copytree(corpus.index, taken)
+        publish(self, number, done)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Catalog, "publish", photographed)
+    corpus.update()
+    monkeypatch.undo()
+    shutil.rmtree(corpus.index)
+    shutil.copytree(taken, corpus.index)
+    assert len(corpus.ids()) == 6, "the text index is ahead of its catalog"
+    corpus.append("log.jsonl", *said(5, 6))
+    corpus.update(embed=True)
+    assert corpus.ids() == [*names(0, 6), "p1"]
+    assert set(embedded(corpus).values()) == {1}
+    assert corpus.engine("text").search("wine", mode="text").total == 1
+
+
+def test_an_interrupted_first_run_leaves_no_lock(corpus: Corpus) -> None:
+    def broken(_source: Source, _start: int) -> Iterator[Document]:
+        yield document("x", "half")
+        raise KilledError
+
+    indexer = Indexer(corpus.index)
+    with pytest.raises(KilledError) as raised:
+        indexer.update(corpus.sources(), broken)
+    indexer.close()
+    assert raised.value is not None
+    assert corpus.update() == Indexed(4, 2)
+    assert corpus.ids() == ["m0", "m1", "m2", "p1"]
+
+
+def test_large_sources_are_committed_in_batches(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memfs.search.indexer.BATCH", 2)
+    (corpus.files / "z.md").write_bytes(b"broken")
+    indexer = Indexer(corpus.index)
+    with pytest.raises(ValueError, match="Expecting value"):
+        indexer.update(corpus.sources(), read)
+    indexer.close()
+    assert corpus.ids() == ["m0", "m1", "m2"], "the first batch was published"
+    (corpus.files / "z.md").unlink()
+    assert corpus.update() == Indexed(1, 1)
+
+
+def test_a_source_that_cannot_be_read_is_tried_again(corpus: Corpus) -> None:
+    corpus.update()
+    corpus.append("log.jsonl", *said(3, 4))
+
+    def partly(source: Source, start: int) -> Iterator[Document]:
+        yield from read(source, start)
+        if source.path.endswith(".jsonl"):
+            raise PermissionError
+
+    indexer = Indexer(corpus.index)
+    assert indexer.update(corpus.sources(), partly).added == 0
+    indexer.close()
+    assert corpus.ids() == ["p1"]
+    assert corpus.update() == Indexed(4, 1)
+    assert corpus.ids() == [*names(0, 4), "p1"]
+
+
+def test_a_source_that_is_listed_but_gone_is_no_trouble(corpus: Corpus) -> None:
+    listed = [*corpus.sources(), Source("/nowhere/x.jsonl", "message", grows=True)]
+    indexer = Indexer(corpus.index)
+    assert indexer.update(listed, read) == Indexed(4, 2)
+    indexer.close()
+
+
+@pytest.mark.parametrize("lost", ["v1", "v1/text/meta.json", "catalog.sqlite"])
+def test_an_index_that_lost_a_part_is_rebuilt(corpus: Corpus, lost: str) -> None:
+    corpus.update(embed=True)
+    path = f"{corpus.index}/{lost}"
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+    assert corpus.update(embed=True) == Indexed(4, 2)
+    assert corpus.ids() == ["m0", "m1", "m2", "p1"]
+    assert set(embedded(corpus).values()) == {1}
+
+
+def test_an_index_of_another_version_is_rebuilt(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.update(embed=True)
+    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v2/text")
+    assert TextIndex.open(corpus.index) is None
+    assert corpus.update(embed=True) == Indexed(4, 2)
+    assert corpus.ids() == ["m0", "m1", "m2", "p1"]
+    assert not os.path.exists(f"{corpus.index}/v1/text")
+    assert set(embedded(corpus).values()) == {1}
+
+
+def test_vectors_catch_up_with_words(corpus: Corpus) -> None:
+    corpus.update()
+    assert set(embedded(corpus).values()) == {0}
+    corpus.append("log.jsonl", *said(3, 5))
+    corpus.update()
+    corpus.update(embed=True)
+    assert set(embedded(corpus).values()) == {1}
+    indexer = Indexer(corpus.index)
+    assert indexer.embed() == 0
+    indexer.close()
+
+
+@pytest.mark.parametrize("damage", ["gone", "torn", "other", "ahead"])
+def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> None:
+    corpus.update(embed=True)
+    before = embedded(corpus)
+    rows = Path(corpus.index) / "v1/vectors/rows.json"
+    if damage == "gone":
+        rows.unlink()
+    elif damage == "torn":
+        os.truncate(rows.parent / "vectors.i8", 10)
+    elif damage == "other":
+        rows.write_text(rows.read_text().replace('"model": "', '"model": "not-'))
+    else:
+        vectors = VectorIndex(corpus.index, encoder.bundled())
+        vectors.extend(iter([(50, "from a future that was lost")]), 60)
+    corpus.update(embed=True)
+    assert embedded(corpus) == before
+    vectors = VectorIndex(corpus.index, encoder.bundled())
+    assert vectors.extent.rows == sum(before.values())
+
+
+def test_the_dead_do_not_pile_up_before_the_living(corpus: Corpus) -> None:
+    """A block that is edited often leaves a row for each version."""
+    for number in range(130):
+        corpus.write("one.md", document("p1", f"the deployment notes, edition {number}"))
+        corpus.update(embed=True)
+    vectors = VectorIndex(corpus.index, encoder.bundled())
+    assert vectors.extent.rows < 120
+    assert set(embedded(corpus).values()) == {1}
+    assert corpus.engine().search("deployment", mode="semantic").hits[0].id == "p1"
+
+
+def test_progress_is_told_document_by_document(corpus: Corpus) -> None:
+    corpus.write("log.jsonl", *said(0, 450))
+    told: list[int] = []
+    indexer = Indexer(corpus.index)
+    indexer.update(corpus.sources(), read, told.append)
+    assert sum(told) == 451
+    told.clear()
+    assert indexer.embed(told.append) == 451
+    assert sum(told) == 451
+    indexer.close()
+
+
+def test_odd_names_and_texts_of_sources_are_indexed(corpus: Corpus) -> None:
+    name = os.fsdecode(b"\xff odd 'name'.md")
+    corpus.write(name, document("half \ud800", "surrogate \udc80 soup", tag=["\ud800"]))
+    assert corpus.update() == Indexed(5, 3)
+    assert corpus.update() == Indexed(0, 0)
+    (corpus.files / name).unlink()
+    assert corpus.update() == Indexed(0, 1)
+    assert corpus.ids() == ["m0", "m1", "m2", "p1"]
+
+
+def test_an_index_without_sources_can_be_searched(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    assert corpus.update(embed=True) == Indexed(0, 0)
+    assert Engine.open(corpus.index).search("anything").total == 0

@@ -1,0 +1,203 @@
+"""The full-text index: words in, words out, and nothing lost when something fails."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import tantivy
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from memfs.search import words
+from memfs.search.lexical import MOST_TERMS, TextIndex
+
+TEXTS = [
+    "The deployment of the payment service failed.",
+    "We deploy to Zürich on Fridays.",
+    "payment payments paying paid",
+    "to be or not to be",
+]
+
+
+def filled(folder: Path, texts: list[str]) -> TextIndex:
+    index = TextIndex.create(str(folder))
+    assert index.add(
+        {"id": f"d{n}", "text": text, "num": n} for n, text in enumerate(texts)
+    ) == len(texts)
+    index.commit()
+    return index
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> TextIndex:
+    return filled(tmp_path, TEXTS)
+
+
+def found(index: TextIndex, text: str) -> list[str]:
+    query = index.query(index.terms(text))
+    if query is None:
+        return []
+    return [str(index.document(address)["id"][0]) for _, address in index.search(query, 100)]
+
+
+def test_there_is_no_index_before_it_is_made(tmp_path: Path) -> None:
+    assert TextIndex.open(str(tmp_path)) is None
+    TextIndex.create(str(tmp_path))
+    opened = TextIndex.open(str(tmp_path))
+    assert opened
+    assert opened.searcher.num_docs == 0
+    assert os.stat(tmp_path / "v1/text").st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("damage", ["meta.json", ".term"])
+def test_a_damaged_index_is_none(tmp_path: Path, index: TextIndex, damage: str) -> None:
+    for path in (tmp_path / "v1/text").glob(f"*{damage}"):
+        path.write_bytes(b"{}")
+    assert TextIndex.open(str(tmp_path)) is None
+
+
+def test_words_are_found_in_any_form(index: TextIndex) -> None:
+    assert set(found(index, "deploying")) == {"d0", "d1"}
+    assert set(found(index, "PAYMENTS")) == {"d0", "d2"}
+    assert found(index, "zurich") == found(index, "ZÜRICH") == ["d1"]
+    assert found(index, "unheard of") == []
+
+
+def test_common_words_count_only_where_there_are_no_others(index: TextIndex) -> None:
+    assert [term.word for term in index.terms("What was the payment of?")] == ["payment"]
+    assert found(index, "to be or not to be")[0] == "d3"
+    assert {term.word for term in index.terms("to be")} == {"to", "be"}
+
+
+def test_a_stop_word_is_one_whatever_its_form(index: TextIndex) -> None:
+    assert index.terms("payment " + " ".join(words.STOP).upper())[0].word == "payment"
+    assert len(index.terms("payment " + " ".join(words.STOP))) == 1
+
+
+def test_terms_come_rarest_first_and_unknown_ones_last(index: TextIndex) -> None:
+    terms = index.terms("payment unheard service Fridays")
+    assert [term.word for term in terms][-2:] == ["payment", "unheard"]
+    assert [term.frequency for term in terms] == [1, 1, 2, 0]
+    assert terms[-1].idf > terms[0].idf > terms[2].idf > 0
+    assert len(index.terms(" ".join(f"w{n}" for n in range(100)))) == MOST_TERMS
+    assert len(index.terms("one1 two2 three3", 2)) == 2
+
+
+def test_the_same_stem_is_one_term(index: TextIndex) -> None:
+    assert [(term.word, term.stem) for term in index.terms("payments Payment")] == [
+        ("payments", "payment")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("length", "known"), [(40, True), (59, True), (60, False), (64, False), (5000, False)]
+)
+def test_endless_tokens_are_no_words_and_do_not_hide_others(
+    tmp_path: Path, length: int, known: bool
+) -> None:
+    token = "a1" * (length // 2) + "b" * (length % 2)
+    index = filled(tmp_path, [f"before {token} after", "else"])
+    assert found(index, token) == (["d0"] if known else [])
+    assert found(index, f"{token} after") == ["d0"]
+
+
+@pytest.mark.parametrize(
+    "text", ["half \ud83d pair", "nul \x00 byte", "\x1b[2m dim", "a\u2028b", "\ufeffx", ""]
+)
+def test_any_text_can_be_added(tmp_path: Path, text: str) -> None:
+    index = TextIndex.create(str(tmp_path))
+    index.add([{"id": text, "session": text, "tag": [text, "x"], "text": text, "num": 1}])
+    index.commit()
+    assert index.searcher.num_docs == 1
+    assert len(index.search(index.term("session", text), 5)) == 1
+    index.delete("session", text)
+    index.commit()
+    assert index.searcher.num_docs == 0
+
+
+SYNTAX = ["foo:bar AND (", "don't", "*", '"', "text:*", "[a TO z]", "payment^5 OR", "-payment", "a" * 100_000,
+          "\\", "/regex.*/", "NOT", "{", "\ud800", "\x00\x07", "IN [", "payment~2", "@#%"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SYNTAX, ids=lambda text: repr(text)[:20])
+def test_query_syntax_is_text(index: TextIndex, text: str) -> None:
+    named = {"d0", "d2"} if "payment" in text else {"d3"} if text == "NOT" else set()
+    assert set(found(index, text)) == named
+
+
+@given(st.text(st.characters(exclude_categories=[]), max_size=30))
+@example("İstanbul ﬁne \uff26\uff35")
+@settings(max_examples=150, deadline=None)
+def test_no_text_raises_or_finds_what_it_does_not_name(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    index = TextIndex.create(str(tmp_path_factory.getbasetemp() / "shared"))
+    if not index.searcher.num_docs:
+        index.add([{"id": f"d{n}", "text": each, "num": n} for n, each in enumerate(TEXTS)])
+        index.commit()
+    stems = index.stems(text)
+    for ident in found(index, text):
+        assert stems & index.stems(TEXTS[int(ident[1:])])
+
+
+def test_a_document_that_is_refused_leaves_the_index_usable(index: TextIndex) -> None:
+    with pytest.raises(ValueError, match="U64"):
+        index.add(
+            [{"id": "x", "text": "added before", "num": 7}, {"id": "y", "text": "no", "num": -1}]
+        )
+    index.rollback()
+    index.add([{"id": "z", "text": "added later", "num": 8}])
+    index.commit()
+    assert found(index, "added") == ["z"]
+
+
+def test_a_failed_commit_does_not_lose_later_documents(index: TextIndex) -> None:
+    """tantivy accepts a document of wrong types, fails to commit it, and then drops all others."""
+    index._open_writer().add_document(tantivy.Document(id="x", text="never there", num="five"))
+    with pytest.raises(ValueError, match=r".+"):
+        index.commit()
+    for number in range(20, 23):
+        index.add([{"id": f"d{number}", "text": "afterwards", "num": number}])
+        index.commit()
+    assert sorted(found(index, "afterwards")) == ["d20", "d21", "d22"]
+    assert found(index, "never") == []
+    assert index.searcher.num_docs == len(TEXTS) + 3
+
+
+def test_what_is_deleted_is_gone_after_the_commit(index: TextIndex) -> None:
+    index.delete("id", "d0")
+    index.delete_matching(index.numbered(2, 3))
+    assert index.searcher.num_docs == 4
+    index.commit()
+    assert sorted(found(index, "deploy paid payment not")) == ["d1"]
+    index.commit()
+
+
+def test_a_reader_sees_a_commit_when_it_opens_again(tmp_path: Path, index: TextIndex) -> None:
+    reader = TextIndex.create(str(tmp_path))
+    index.add([{"id": "new", "text": "novelty", "num": 9}])
+    index.commit()
+    assert found(reader, "novelty") == []
+    assert found(TextIndex.create(str(tmp_path)), "novelty") == ["new"]
+
+
+def test_ranges_include_both_ends(tmp_path: Path) -> None:
+    index = TextIndex.create(str(tmp_path))
+    index.add(
+        {"id": str(at), "text": "x", "num": n, "at": at} for n, at in enumerate((-5, 0, 10, 20))
+    )
+    index.commit()
+
+    def between(first: int | None, last: int | None) -> list[str]:
+        hits = index.search(index.between("at", first, last), 10)
+        return sorted(str(index.document(address)["id"][0]) for _, address in hits)
+
+    assert between(0, 10) == ["0", "10"]
+    assert between(None, 0) == ["-5", "0"]
+    assert between(11, None) == ["20"]
+    assert len(between(None, None)) == len(between(-(10**30), 10**30)) == 4
+    assert between(30, 10) == []
+    assert len(index.search(index.numbered(1, 3), 10)) == 2
+    assert index.search(index.numbered(0), 0) == []

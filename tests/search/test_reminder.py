@@ -1,0 +1,147 @@
+"""What a prompt brings to mind: little, and only what clears the floor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memfs.search import reminder
+from memfs.search.lexical import TextIndex
+
+SAID = "the flaky login test fails because the clock is not frozen"
+DOCUMENTS: list[dict[str, object]] = [
+    {"id": "said", "kind": "message", "role": "user", "host": "claude", "session": "old", "text": SAID,
+     "time": "2026-05-03T10:00:00Z"},
+    {"id": "again", "kind": "message", "role": "assistant", "session": "old2", "text": SAID},
+    {"id": "mine", "kind": "message", "role": "user", "session": "now", "text": "frozen clock login flaky"},
+    {"id": "tool", "kind": "message", "role": "tool", "session": "old", "text": "clock frozen login flaky flaky"},
+    {"id": "block", "kind": "block", "label": "notes", "text": "flaky login test frozen clock"},
+    {"id": "kept", "kind": "passage", "text": "Freeze the clock in login tests: they are flaky otherwise."},
+    {"id": "peas", "kind": "passage", "text": "peas"},
+]  # fmt: skip
+OTHERS: list[dict[str, object]] = [
+    {"id": f"o{n}", "kind": "message", "role": "user", "text": f"something else {n} entirely login"}
+    for n in range(30)
+]
+PROMPT = "why is the login test flaky? is the clock frozen?"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = str(tmp_path_factory.mktemp("index"))
+    index = TextIndex.create(folder)
+    index.add({**document, "num": number} for number, document in enumerate(DOCUMENTS + OTHERS))
+    index.commit()
+    return folder
+
+
+def ids(
+    folder: str, prompt: str, session: str = "now", shown: list[str] | None = None, limit: int = 10
+) -> list[str]:
+    return [hit.id for hit in reminder.remind(folder, prompt, session, shown or [], limit)]
+
+
+def test_it_recalls_what_was_said_and_what_was_kept(folder: str) -> None:
+    found = reminder.remind(folder, PROMPT, "now", [], 10)
+    assert {hit.id for hit in found} in ({"said", "kept"}, {"again", "kept"})
+    hit = next(hit for hit in found if hit.id != "kept")
+    assert hit.text == SAID
+    assert hit.snippet == SAID
+    assert (hit.kind, hit.why[0][:7]) == ("message", "words: ")
+    assert set(hit.why[0][7:].split(", ")) == {"login", "test", "flaky", "clock", "frozen"}
+
+
+def test_a_hit_carries_what_the_brief_shows(folder: str) -> None:
+    (hit,) = (
+        hit for hit in reminder.remind(folder, PROMPT, "now", ["again"], 10) if hit.id == "said"
+    )
+    assert (hit.role, hit.host, hit.at) == ("user", "claude", "2026-05-03T10:00:00Z")
+
+
+def test_the_running_session_is_left_out(folder: str) -> None:
+    assert "mine" not in ids(folder, PROMPT)
+    assert "mine" in ids(folder, PROMPT, session="other")
+    assert "mine" in ids(folder, PROMPT, session="")
+    assert "mine" in ids(folder, PROMPT, session="\ud800")
+
+
+def test_tools_and_blocks_are_left_out(folder: str) -> None:
+    for prompt in (PROMPT, "clock frozen login flaky", "flaky login test frozen clock"):
+        assert not {"tool", "block"} & set(ids(folder, prompt, session=""))
+
+
+def test_what_was_shown_is_left_out(folder: str) -> None:
+    first = ids(folder, PROMPT)
+    rest = ids(folder, PROMPT, shown=first)
+    assert not set(first) & set(rest)
+    assert ids(folder, PROMPT, shown=["said", "again", "kept"]) == []
+
+
+def test_the_same_text_comes_once(folder: str) -> None:
+    assert len({"said", "again"} & set(ids(folder, PROMPT))) == 1
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1, 2])
+def test_the_limit_holds(folder: str, limit: int) -> None:
+    assert len(ids(folder, PROMPT, limit=limit)) == max(0, limit)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "login", "frozen", "login peas", "the", "", "  ", "???", "thanks, that is it",
+        "login page of the customer portal should use a darker blue",
+        "frozen yoghurt recipe with mango coconut and lime for the party on sunday",
+        "clock clock clock clock",
+    ],
+)  # fmt: skip
+def test_one_word_in_common_is_not_enough(folder: str, prompt: str) -> None:
+    assert ids(folder, prompt) == []
+
+
+def test_two_words_among_many_others_are_not_enough(folder: str) -> None:
+    assert ids(folder, "frozen clock, flaky") != []
+    assert ids(folder, "frozen clock radio shipment customs paperwork invoice harbour crane") == []
+
+
+def test_words_that_come_up_all_the_time_recall_nothing(tmp_path: Path) -> None:
+    index = TextIndex.create(str(tmp_path))
+    texts = [f"fix tests, run lint: module{n % 60} team{n % 60}" for n in range(300)]
+    texts += [f"something else {n}" for n in range(300)]
+    index.add(
+        {"id": f"m{n}", "num": n, "kind": "message", "text": text} for n, text in enumerate(texts)
+    )
+    index.commit()
+    assert ids(str(tmp_path), "fix tests") == []
+    assert ids(str(tmp_path), "fix the tests, run lint") == []
+    found = ids(str(tmp_path), "did lint run for module17 and team17?")
+    assert len(found) == 1, "the same text is recalled once"
+
+
+def test_without_an_index_there_is_nothing(tmp_path: Path) -> None:
+    assert ids(str(tmp_path / "none"), PROMPT) == []
+    TextIndex.create(str(tmp_path))
+    assert ids(str(tmp_path), PROMPT) == []
+
+
+def test_of_a_huge_prompt_the_ends_count(folder: str) -> None:
+    filler = " ".join(f"log{n}" for n in range(60_000))
+    assert ids(folder, filler + PROMPT + filler) == []
+    assert ids(folder, "a " * 200_000 + PROMPT) != []
+    assert ids(folder, PROMPT + " a" * 200_000) != []
+
+
+@given(
+    st.text(st.characters(exclude_categories=[]), max_size=60)
+    | st.lists(st.sampled_from(PROMPT.split())).map(" ".join)
+)
+@settings(max_examples=80, deadline=None)
+def test_no_prompt_raises(folder: str, prompt: str) -> None:
+    index = TextIndex.open(folder)
+    assert index
+    stems = index.stems(prompt)
+    for hit in reminder.remind(folder, prompt, "now", [], 3):
+        assert len(stems & index.stems(hit.text)) >= reminder.FEWEST_WORDS

@@ -1,0 +1,222 @@
+"""Recall files: what is appended, replaced, cut off, and read back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+from memfs.core.records import Identity, Message, Transcript
+from memfs.store import inbox, layout, recall
+from memfs.store.blocks import Place
+from memfs.store.layout import Store
+from memfs.store.recall import Log
+
+MARK = "0" * 32
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    root = tmp_path / "x/.agent-memory"
+    (root / "local").mkdir(parents=True)
+    return Store(str(root), "project")
+
+
+@pytest.fixture
+def log(store: Store) -> Log:
+    return Log(store, "claude", Identity("s1", ""))
+
+
+def message(ident: str, text: str = "text") -> Message:
+    return Message(ident, "s1", "claude", "/w", "main", "2026-05-03T10:00:00Z", "user", text)
+
+
+def reading(*idents: str, end: int = 100, malformed: int = 0) -> Transcript:
+    return Transcript([message(ident) for ident in idents], end, malformed, 0)
+
+
+def kept(log: Log) -> list[str]:
+    return [found.id for found in recall.messages(log.path)]
+
+
+def superseded(log: Log) -> list[str]:
+    path = log.path.removesuffix(".jsonl") + ".superseded"
+    return [found.id for found in recall.messages(path)] if os.path.exists(path) else []
+
+
+def test_a_session_is_replaced_then_extended(log: Log) -> None:
+    assert log.state() is None
+    assert log.replace(None, "/t", reading("a", "b", malformed=1), MARK) == 2
+    state = log.state()
+    assert state
+    assert log.extend(state, "/t2", reading("b", "c", end=200, malformed=2), "1" * 32) == 1
+    assert kept(log) == ["a", "b", "c"]
+    state = log.state()
+    assert state
+    assert vars(state) == {
+        "path": "/t2", "offset": 200, "print": "1" * 32, "kept": os.path.getsize(log.path),
+        "malformed": 3, "versions": [],
+    }  # fmt: skip
+
+
+def test_what_a_rewritten_transcript_lost_is_set_aside(log: Log) -> None:
+    log.replace(None, "/t", reading("a", "b", "c"), MARK)
+    assert log.replace(log.state(), "/t", reading("a", "d", end=50), "2" * 32) == 1
+    assert kept(log) == ["a", "d"]
+    assert superseded(log) == ["b", "c"]
+    state = log.state()
+    assert state
+    assert state.versions == [(100, MARK)]
+
+
+def test_a_lost_state_loses_no_message(log: Log) -> None:
+    """The state is not fsynced: after a power cut it may be empty while the messages are there."""
+    log.replace(None, "/t", reading("a", "b"), MARK)
+    Path(log._state_path).write_bytes(b"")
+    assert log.state() is None
+    assert log.replace(log.state(), "/t", reading("b", "c"), MARK) == 1
+    assert (kept(log), superseded(log)) == (["b", "c"], ["a"])
+
+
+@pytest.mark.parametrize(
+    "junk", [b"", b"[]", b"5", b"{}", b"\xff", b'{"versions": [[1]]}', b'{"x": 1, "versions": []}']
+)
+def test_a_damaged_state_is_none(log: Log, junk: bytes) -> None:
+    log.replace(None, "/t", reading("a"), MARK)
+    Path(log._state_path).write_bytes(junk)
+    assert log.state() is None
+
+
+@pytest.mark.parametrize(
+    "tail", [b'{"id": "x", "session"', b'{"id": "', b"\x00\x00", b'{"id": "y"}\n\xff']
+)
+def test_what_a_killed_run_appended_is_cut_off(log: Log, tail: bytes) -> None:
+    log.replace(None, "/t", reading("a"), MARK)
+    state = log.state()
+    assert state
+    with open(log.path, "ab") as file:
+        file.write(tail)
+    assert kept(log) == ["a"]
+    assert not log.holds(reading("b"))
+    assert log.extend(state, "/t", reading("b"), MARK) == 1
+    assert kept(log) == ["a", "b"]
+    with open(log.path, "rb") as file:
+        assert file.read().count(b"\n") == 2
+    with open(log.path, "ab") as file:
+        file.write(tail)
+    assert log.replace(log.state(), "/t", reading("a", "b"), MARK) == 0
+    assert kept(log) == ["a", "b"]
+
+
+@given(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=5), st.text(max_size=6))
+@limits(max_examples=60, deadline=None)
+def test_any_id_is_known_again(
+    tmp_path_factory: pytest.TempPathFactory, idents: list[str], text: str
+) -> None:
+    folder = tmp_path_factory.mktemp("ids")
+    log = Log(Store(str(folder / ".agent-memory"), "project"), "claude", Identity("s", ""))
+    found = Transcript([message(ident, text) for ident in idents], 1, 0, 0)
+    assert log.replace(None, "/t", found, MARK) == len(idents)
+    assert log.holds(found)
+    assert log.replace(log.state(), "/t", found, MARK) == 0
+    assert list(recall.messages(log.path)) == found.messages
+    assert superseded(log) == []
+
+
+@pytest.mark.parametrize("ident", ["a, b", '", "', "a\\", "ü"])
+def test_an_id_with_our_own_punctuation_is_known_again(log: Log, ident: str) -> None:
+    log.replace(None, "/t", reading(ident), MARK)
+    assert log.holds(reading(ident))
+    assert not log.holds(reading(ident, "other"))
+
+
+def test_reading_begins_at_any_line_and_leaves_an_unfinished_one(log: Log) -> None:
+    log.replace(None, "/t", reading("a", "b", "c"), MARK)
+    data = Path(log.path).read_bytes()
+    lines = data.splitlines(keepends=True)
+    at = len(lines[0])
+    assert [found.id for found in recall.messages(log.path, at)] == ["b", "c"]
+    Path(log.path).write_bytes(data[:-1])
+    assert kept(log) == ["a", "b"]
+    Path(log.path).write_bytes(data)
+    assert [found.id for found in recall.messages(log.path, len(data) - 1)] == ["c"], "left before"
+    assert list(recall.messages(log.path, len(data))) == []
+    assert [found.id for found in recall.messages(log.path, 5)] == ["a", "b", "c"]
+
+
+def test_a_start_inside_a_very_long_line_finds_its_beginning(log: Log) -> None:
+    log.replace(None, "/t", Transcript([message("a"), message("b", "x" * 300_000)], 1, 0, 0), MARK)
+    assert [found.id for found in recall.messages(log.path, 290_000)] == ["b"]
+
+
+def test_damaged_lines_are_left_out(log: Log) -> None:
+    log.replace(None, "/t", reading("a"), MARK)
+    with open(log.path, "ab") as file:
+        file.write(b'\xff\n[]\n5\n{"id": "x"}\n{"odd": 1}\n\n')
+        file.write(json.dumps(message("b")._asdict()).encode() + b"\n")
+    assert kept(log) == ["a", "b"]
+
+
+def test_side_chains_have_files_of_their_own_and_names_are_safe(store: Store) -> None:
+    odd = Log(store, "claude", Identity("../../etc/passwd", "../x"))
+    assert os.path.dirname(odd.path) == f"{store.local}/recall/claude"
+    plain, side = Log(store, "claude", Identity("s", "")), Log(store, "claude", Identity("s", "a"))
+    for each in (odd, plain, side):
+        each.replace(None, "/t", reading("a"), MARK)
+        each.replace(each.state(), "/t", reading("b"), MARK)
+    assert recall.sources(store) == sorted([odd.path, plain.path, side.path])
+    assert plain.path.endswith("/s.jsonl")
+    assert side.path.endswith("/s.agent-a.jsonl")
+    assert os.stat(plain.path).st_mode & 0o777 == 0o600
+    assert os.stat(odd.folder).st_mode & 0o777 == 0o700
+
+
+def test_a_fingerprint_knows_only_what_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    path.write_bytes(b"a" * 10_000)
+    before = recall.fingerprint(str(path), 9000)
+    path.write_bytes(b"a" * 9000 + b"b" * 5000)
+    assert recall.fingerprint(str(path), 9000) == before
+    path.write_bytes(b"b" + b"a" * 9999)
+    assert recall.fingerprint(str(path), 9000) != before
+    path.write_bytes(b"a" * 8999 + b"b" * 1001)
+    assert recall.fingerprint(str(path), 9000) != before
+    assert recall.fingerprint(str(path), 0) == recall.fingerprint(os.devnull, 0)
+
+
+def test_a_note_in_the_inbox_waits_until_it_is_done(place: Place) -> None:
+    store = place.project
+    assert store
+    assert inbox.waiting(store) == []
+    inbox.put(store, "claude", '/t/"odd" \ud800é.jsonl')
+    ((note, host, path),) = inbox.waiting(store)
+    assert (host, path) == ("claude", '/t/"odd" \ud800é.jsonl')
+    assert os.stat(note).st_mode & 0o777 == 0o600
+    inbox.done(note)
+    inbox.done(note)
+    assert inbox.waiting(store) == []
+
+
+@pytest.mark.parametrize(
+    "junk", [b"", b"{", b"[]", b"{}", b'{"transcript": 5}', b"\xff", b"[" * 100_000]
+)
+def test_other_files_in_the_inbox_are_removed(place: Place, junk: bytes) -> None:
+    assert place.project
+    folder = Path(place.project.local) / "inbox"
+    folder.mkdir()
+    (folder / "1.json").write_bytes(junk)
+    (folder / "2.json").mkdir()
+    inbox.put(place.project, "claude", "/t")
+    assert [path for _, _, path in inbox.waiting(place.project)] == ["/t"]
+    assert not (folder / "1.json").exists()
+
+
+def test_file_names_of_sessions_do_not_collide() -> None:
+    names = ["a", "A.b-c_d", "", "..", "a/b", "-a", ".a", "x" * 200, "é", "\ud800"]
+    made = [layout.file_name(name) for name in names if name]
+    assert len(set(made)) == len(made)
