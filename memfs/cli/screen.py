@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.core.render import plain
+from memfs.core.quoting import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

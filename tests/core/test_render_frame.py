@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.core import render
+from memfs.core import quoting, render
 from memfs.core.block import Block
 from tests.core.samples import NAMES, block
 
@@ -62,7 +62,7 @@ def test_a_block_cannot_imitate_the_frame(before: str, frame: str) -> None:
     ids=ascii,
 )  # fmt: skip
 def test_look_alikes_are_escaped_too(line: str) -> None:
-    assert render.quote(f"a\n{line}\nb") == f"a\n\\{line}\nb"
+    assert quoting.quote(f"a\n{line}\nb") == f"a\n\\{line}\nb"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_look_alikes_are_escaped_too(line: str) -> None:
      "… and so on", "...", "C# [1]", "memory tools are", "![image](x)", "    code", "| a | b |"],
 )  # fmt: skip
 def test_ordinary_markdown_stays_as_it_is(line: str) -> None:
-    assert render.quote(line) == line
+    assert quoting.quote(line) == line
 
 
 @pytest.mark.parametrize(
@@ -86,15 +86,15 @@ def test_ordinary_markdown_stays_as_it_is(line: str) -> None:
 )  # fmt: skip
 def test_an_open_code_fence_is_closed(value: str, closing: str) -> None:
     value = value.rstrip("\n")
-    assert render.quote(value) == (f"{value}\n{closing}" if closing else value)
+    assert quoting.quote(value) == (f"{value}\n{closing}" if closing else value)
 
 
 def test_control_characters_and_broken_unicode_are_taken_out() -> None:
     assert (
-        render.plain("a\x1b[31mred\x1b[0m\x00\x7f\x9b1m\tb\r\nc\rd\u2028e\udce9")
+        quoting.plain("a\x1b[31mred\x1b[0m\x00\x7f\x9b1m\tb\r\nc\rd\u2028e\udce9")
         == "a[31mred[0m1m\tb\nc\nd\ne?"
     )
-    assert render.plain("nothing odd: é 名前 👩\u200d💻\n") == "nothing odd: é 名前 👩\u200d💻"
+    assert quoting.plain("nothing odd: é 名前 👩\u200d💻\n") == "nothing odd: é 名前 👩\u200d💻"
 
 
 def test_a_description_cannot_imitate_the_frame() -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import context, screen
-from memfs.core.render import plain
+from memfs.core.quoting import plain
 from memfs.ops import doctor as op
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "red")}

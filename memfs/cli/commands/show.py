@@ -8,7 +8,7 @@ import click
 
 from memfs.cli import context, screen
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.render import plain
+from memfs.core.quoting import plain
 from memfs.ops import show as op
 
 
