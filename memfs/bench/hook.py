@@ -112,7 +112,7 @@ def _recall(path: str, env: dict[str, str]) -> None:
         )
         for number in range(MESSAGES)
     ]  # fmt: skip
-    log = recall.Log(corpus.home(place), "claude", Identity("bench", ""))
+    log = recall.Log(place.home, "claude", Identity("bench", ""))
     log.replace(None, env["HOME"], Transcript(messages, 0, 0, 0), "")
     corpus.sync(place, embed=False)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.records import Identity, Message, Transcript
-from memfs.memory import corpus
 from memfs.ops import search
 from memfs.store import blocks, layout, recall
 
@@ -114,7 +113,7 @@ def _store(path: str, items: list[dict[str, object]]) -> blocks.Place:
         )
         for item in items
     ]  # fmt: skip
-    log = recall.Log(corpus.home(place), "bench", Identity("bench", ""))
+    log = recall.Log(place.home, "bench", Identity("bench", ""))
     log.replace(None, path, Transcript(messages, 0, 0, 0), "")
     return place
 

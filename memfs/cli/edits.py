@@ -1,25 +1,67 @@
-"""What the commands that edit have in common: texts from stdin, and how an outcome is told."""
+"""What the commands that edit have in common: texts from stdin, the editor, telling outcomes."""
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from typing import TYPE_CHECKING, assert_never
 
+import click
+
 from memfs.cli import screen
-from memfs.core.edits import Rejected
-from memfs.core.errors import RejectedError
+from memfs.core.block import WARN_AT
+from memfs.core.edits import Rejected, Rethink
+from memfs.core.errors import USAGE, MemfsError, RejectedError
+from memfs.ops import edit, show
 from memfs.ops.edit import Edited, Outcome, Unchanged
 from memfs.store import blocks
 
 if TYPE_CHECKING:
-    from memfs.core.records import Entry
+    from memfs.core.records import Entry, Origin
+    from memfs.store.blocks import Place
 
 
 def text_of(argument: str) -> str:
-    """Return an argument, or all of stdin for `-`."""
-    if argument != "-":
-        return argument
-    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    """Return an argument, or all of stdin for `-`, as UTF-8 whatever the locale is."""
+    if argument == "-":
+        if sys.stdin.isatty():
+            screen.talk("reading from the terminal; end with Ctrl-D")
+        data = sys.stdin.buffer.read()
+    else:
+        data = argument.encode("utf-8", "surrogateescape")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MemfsError("the text is not UTF-8", f"byte {error.start} is not", USAGE) from error
+
+
+def in_editor(place: Place, label: str, who: Origin) -> None:
+    """Let the user edit a block in an editor.
+
+    Nothing is written if nothing was changed; an edit that somebody else made meanwhile is not
+    overwritten; what was typed is kept in a file if it is refused.
+    """
+    shown = show.run(place, label)
+    block = shown.block
+    before = block.body.encode("utf-8", "surrogateescape")
+    handle, path = tempfile.mkstemp(prefix=f"{block.label.replace('/', '-')}-", suffix=".md")
+    with os.fdopen(handle, "wb") as file:
+        file.write(before)
+    click.edit(filename=path)
+    with open(path, "rb") as file:
+        after = file.read()
+    if after == before:
+        os.unlink(path)
+        screen.done(f"{block.label} is as it was")
+        return
+    text = after.decode("utf-8", "surrogateescape")
+    name = f"{block.tier}:{block.label}"
+    outcome = edit.run(place, [Rethink(name, text)], who, shown.version)
+    if isinstance(outcome, Rejected):
+        raise RejectedError(outcome.message, f"{outcome.hint}; what you wrote is kept in {path}")
+    os.unlink(path)
+    report(outcome)
 
 
 def report(outcome: Outcome) -> None:
@@ -43,5 +85,6 @@ def told(entry: Entry) -> str:
         return f"{name} version {entry.version}: removed ({entry.op})"
     block = blocks.make(entry.tier, entry.label, "", entry.after)
     size = f"{block.chars:,} of {block.limit:,} characters"
-    full = "; nearly full" if block.chars >= 0.8 * block.limit else ""
-    return f"{name} version {entry.version}: {entry.op}, {size}{full}"
+    full = "; nearly full" if block.chars >= WARN_AT * block.limit else ""
+    over = "; over the limit" if block.chars > block.limit else full
+    return f"{name} version {entry.version}: {entry.op}, {size}{over}"

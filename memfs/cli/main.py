@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,23 @@ COMMANDS = (
 
 def main() -> int:
     """Run the command line and return the exit code: 0 done, 1 refused, 2 usage, 70 a bug."""
+    _speak_utf8()
     if sys.argv[1:2] == ["hook"] and len(sys.argv) == 3 and sys.argv[2][:1] != "-":
         from memfs.hook.main import main as hook  # a host waits: without click
 
         return hook(sys.argv[2:])
     return _run(group())
+
+
+def _speak_utf8() -> None:
+    """Take arguments as UTF-8 whatever the locale says, and print what a terminal can show."""
+    if sys.getfilesystemencoding() != "utf-8":
+        import os
+
+        sys.argv = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in sys.argv]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def group() -> click.Group:
@@ -90,7 +103,7 @@ def _run(command: click.Group) -> int:
             traceback.print_exc()
         screen.error(
             f"a bug in memfs: {type(error).__name__}: {error}",
-            "nothing was half-written; MEMFS_DEBUG=1 shows where it happened",
+            "MEMFS_DEBUG=1 shows where it happened",
         )
         return BUG
     return screen.exit_code()

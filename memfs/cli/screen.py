@@ -21,22 +21,25 @@ BAR = 12  # cells
 _state = {"code": 0}
 
 
+class Styled(str):
+    """A text that holds our own colours; its parts were made plain before."""
+
+    __slots__ = ()
+
+
 def data(text: str) -> None:
     """Print data: as it is into a pipe or file, without control characters on a terminal."""
-    shown = plain(text) if sys.stdout.isatty() else text
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.flush()
-    sys.stdout.buffer.write((shown + "\n").encode(encoding, "surrogateescape"))
-    sys.stdout.flush()
+    exact((plain(text) if sys.stdout.isatty() else text) + "\n")
 
 
 def exact(text: str) -> None:
     """Print a file's text, byte by byte where it does not go to a terminal."""
     if sys.stdout.isatty():
-        data(text.rstrip("\n"))
-        return
+        text = plain(text.rstrip("\n")) + "\n"
+    encoding = sys.stdout.encoding or "utf-8"
+    errors = "surrogateescape" if encoding.lower().replace("-", "") == "utf8" else "replace"
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.write(text.encode(encoding, errors))
     sys.stdout.flush()
 
 
@@ -85,12 +88,12 @@ def bar(share: float) -> str:
     """Draw a usage bar: green, yellow from 80 %, red from 100 %."""
     filled = min(BAR, round(share * BAR))
     colour = "red" if share >= 1 else "yellow" if share >= 0.8 else "green"
-    return style("█" * filled, colour) + style("░" * (BAR - filled), "bright_black")
+    return Styled(style("█" * filled, colour) + style("░" * (BAR - filled), "bright_black"))
 
 
 def table(rows: Iterable[Sequence[str]], right: tuple[int, ...] = ()) -> str:
     """Align rows in columns, the first row a head; `right` names columns aligned right."""
-    cells = [[plain(cell) if "\x1b" not in cell else cell for cell in row] for row in rows]
+    cells = [[cell if isinstance(cell, Styled) else _line(cell) for cell in row] for row in rows]
     if not cells:
         return ""
     widths = [max(width(row[index]) for row in cells) for index in range(len(cells[0]))]
@@ -103,6 +106,10 @@ def table(rows: Iterable[Sequence[str]], right: tuple[int, ...] = ()) -> str:
         line = "  ".join(padded).rstrip()
         lines.append(style(line, "bright_black") if number == 0 else line)
     return "\n".join(lines)
+
+
+def _line(cell: str) -> str:
+    return " ".join(plain(cell).split("\n"))
 
 
 def width(text: str) -> int:
@@ -177,6 +184,11 @@ def ago(at: str) -> str:
     if 0 <= seconds < 86400:
         return f"{seconds // 3600:.0f} h ago"
     return moment.astimezone().strftime("%Y-%m-%d")
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun: 1 file, 2 files."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def size(count: int) -> str:

@@ -17,20 +17,27 @@ if TYPE_CHECKING:
 _WORKING = "working"
 
 
-def whole(place: Place, budget: int = render.BUDGET) -> str:
-    """Return the whole brief: guidance, pinned blocks, the names of the others, the tools."""
+def whole(place: Place) -> tuple[str, dict[str, str]]:
+    """Return the whole brief, and the texts it was made of (`tier:label` to text).
+
+    It holds guidance, pinned blocks, the names of the others, and the tools.
+    """
     guidance = shipped.text("templates", "guidance.md")
-    return render.brief(blocks.load(place), guidance, names(), budget)
+    found = blocks.load(place)
+    texts = {labels.qualified(block.tier, block.label): block.raw for block in found}
+    return render.brief(found, guidance, names()), texts
 
 
 def news(
-    place: Place, shown: dict[str, str], recalled: "list[Recalled]", recall_budget: int
+    now: dict[str, str], shown: dict[str, str], recalled: "list[Recalled]", recall_budget: int
 ) -> str:
-    """Return the blocks that differ from `shown` (`tier:label` to text), then what was recalled."""
-    now = {labels.qualified(block.tier, block.label): block for block in blocks.load(place)}
-    changed = [key for key, block in now.items() if shown.get(key) != block.raw]
+    """Return the blocks in which `now` differs from `shown`, then what was recalled.
+
+    Both map `tier:label` to the file's text.
+    """
+    changed = [key for key, raw in now.items() if shown.get(key) != raw]
     gone = [key for key in shown if key not in now]
-    pairs = [(_as_shown(shown, key), now.get(key)) for key in [*changed, *gone]]
+    pairs = [(_block(shown, key), _block(now, key)) for key in [*changed, *gone]]
     reminder = render.hits(recalled, recall_budget) if recalled else ""
     room = render.BUDGET - render.units(reminder) - 1
     return "\n".join(part for part in (render.changes(pairs, names(), room), reminder) if part)
@@ -67,7 +74,7 @@ def program() -> str:
     return beside if os.path.exists(beside) else "memfs"
 
 
-def _as_shown(shown: dict[str, str], key: str) -> Block | None:
-    raw = shown.get(key)
+def _block(texts: dict[str, str], key: str) -> Block | None:
+    raw = texts.get(key)
     tier, _, label = key.partition(":")
     return None if raw is None else blocks.make(tier, label, "", raw)

@@ -83,6 +83,17 @@ class Block:
         found = self.meta.get("tags")
         return [str(tag) for tag in found] if isinstance(found, list) else []
 
+    def odd_keys(self) -> list[tuple[str, object]]:
+        """Return the known keys whose values are of the wrong kind: their defaults are used."""
+        lowest = {"limit": 1, "version": 0, "tokens": 0, "priority": -(10**9)}
+        odd = [
+            (key, self.meta[key])
+            for key, minimum in lowest.items()
+            if key in self.meta and self._integer(key, minimum - 1, minimum=minimum) < minimum
+        ]
+        flags = [key for key in ("read_only", "pinned") if key in self.meta]
+        return odd + [(k, self.meta[k]) for k in flags if not isinstance(self.meta[k], bool)]
+
     def _integer(self, key: str, default: int, *, minimum: int) -> int:
         found = self.meta.get(key)
         if isinstance(found, int) and not isinstance(found, bool) and found >= minimum:

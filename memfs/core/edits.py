@@ -115,6 +115,9 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
                 f"({numbered!r})",
                 "pass the text alone, without the line-number prefixes of a listing",
             )
+    odd = unfit(operation(edit), edit.label, edit.new if isinstance(edit, Replace) else edit.text)
+    if odd and not isinstance(edit, Remove):
+        return odd
     match edit:
         case Append():
             return _append(body, _native(edit.text, eol), eol, edit.label)
@@ -129,6 +132,18 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
         case Rethink():
             text = _native(edit.text, eol).rstrip("\r\n")
             return text + eol if text else ""
+
+
+def unfit(verb: str, label: str, *texts: str) -> Rejected | None:
+    """Refuse texts that hold control characters, or bytes that are no text."""
+    for text in texts:
+        for character in text:
+            if (character < " " and character not in "\t\n\r") or "\ud800" <= character <= "\udfff":
+                what = "bytes that are not UTF-8" if character > " " else "control characters"
+                return Rejected(
+                    f"cannot {verb} '{label}': the text holds {what}", "pass plain UTF-8 text"
+                )
+    return None
 
 
 def over_limit(label: str, before: str, after: str, limit: int, cap: int | None) -> Rejected | None:

@@ -29,3 +29,7 @@ class NotFoundError(MemfsError):
 
 class StoreError(MemfsError):
     """The store itself cannot be used: missing, unreadable, locked or damaged."""
+
+
+class LockedError(StoreError):
+    """Another process holds the lock, and did not let go in time."""

@@ -9,6 +9,7 @@ _LEAD = " >*_+-"  # what Markdown may have before a heading
 _HASHES = "#\ufe5f\u266f"
 _BRACKETS = ("[", "\\[", "\u3010")
 _FRAME = ("core memory", "recalled from", "other memory:", "memory tools:")
+_HOST_TAGS = ("system-reminder", "hook_context", "hook_prompt", "session_context")
 _MARKERS = "-*+0123456789.) "  # what a list item may have before a code fence
 # What a line looks like: odd spaces are spaces, full-width letters letters, the invisible is not.
 _LOOKS: dict[int, int | None] = {
@@ -20,6 +21,23 @@ _LOOKS: dict[int, int | None] = {
         *range(0xFE00, 0xFE10), *range(0xE0000, 0xE01F0),
     )),
 }  # fmt: skip
+
+
+def defuse(text: str) -> str:
+    """Break tags with which hosts frame what they add to a prompt: a text may not close them."""
+    if "<" not in text:
+        return text
+    folded = text.lower()
+    for tag in _HOST_TAGS:
+        at = folded.find(tag)
+        while at >= 0:
+            start = at - (2 if folded[at - 1 : at] == "/" else 1)
+            if start >= 0 and folded[start] == "<":
+                text = f"{text[: start + 1]}\\{text[start + 1 :]}"
+                folded = text.lower()
+                at += 1
+            at = folded.find(tag, at + 1)
+    return text
 
 
 def plain(text: str) -> str:
@@ -46,8 +64,8 @@ def escape(line: str) -> str:
     bare = seen.lstrip(_HASHES + _LEAD).lower()
     hashed = seen[:1] in _HASHES and bool(seen)
     if (hashed and bare.startswith(_BRACKETS)) or bare.startswith(_FRAME) or _is_note(bare):
-        return "\\" + line
-    return line
+        line = "\\" + line
+    return defuse(line)
 
 
 def _is_note(bare: str) -> bool:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-ROLES = ("user", "assistant", "tool")
-
-
 class Message(NamedTuple):
     """One normalised turn of a recorded session.
 
-    `at` is UTC in ISO 8601 (empty if the host did not say), `role` one of `ROLES`, `tool` the
+    `at` is UTC in ISO 8601 (empty if the host did not say), `role` is user, assistant or tool, `tool` the
     name of the tool for role tool. `side` marks side chains (subagents).
     """
 
@@ -59,6 +56,11 @@ class Passage:
     source: str = ""
 
 
+def block_key(tree: str, tier: str, session: str, label: str) -> str:
+    """Return what tells a block from all others that share a journal."""
+    return f"{tree}|{tier}@{session}:{label}" if tier == "session" else f"{tree}|{tier}:{label}"
+
+
 @dataclass(frozen=True)
 class Entry:
     """One journalled edit; `before` and `after` are whole file texts, None where there is no file.
@@ -85,8 +87,7 @@ class Entry:
     @property
     def key(self) -> str:
         """What the versions of a block are counted by."""
-        scope = f"{self.tier}@{self.session}" if self.tier == "session" else self.tier
-        return f"{self.tree}|{scope}:{self.label}"
+        return block_key(self.tree, self.tier, self.session, self.label)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ of more than 10,000 by a preview).
 """
 
 from memfs.core.block import WARN_AT, Block
-from memfs.core.quoting import closing, escape, plain, quote
+from memfs.core.quoting import closing, defuse, escape, plain, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def hits(found: "Sequence[Recalled]", budget: int) -> str:
     for hit in found:
         source = ", ".join(part for part in (hit.at[:10], hit.host, hit.role or hit.kind) if part)
         source = " ".join(plain(f"{source} ({'; '.join(hit.why)})").split())
-        quoted = "\n".join("> " + line for line in plain(hit.snippet).split("\n"))
+        quoted = "\n".join("> " + line for line in defuse(plain(hit.snippet)).split("\n"))
         text = f"- {source}\n{quoted}\n"
         if units(text) > room:
             break

@@ -27,7 +27,6 @@ def line(place: str, where: str, error: BaseException) -> None:
 
 
 def _append(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         size = os.fstat(handle).st_size
@@ -47,8 +46,9 @@ def _folders(place: str) -> list[str]:
     for where in (place, None):
         try:
             store = layout.user_store() if where is None else layout.find(where)
+            if store is not None:
+                layout.make_local(store)
+                found.append(store.local)
         except Exception:  # noqa: BLE001, S112
             continue
-        if store is not None:
-            found.append(store.local)
     return found

@@ -14,7 +14,6 @@ from memfs.ops import brief
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
 SLOW_TIMEOUT = 25  # seconds for a turn's end
-GUARD = "MEMFS_HOOK_RUNNING"  # set for what we start: its hooks must not start us again
 
 
 class HookError(Exception):
@@ -24,11 +23,9 @@ class HookError(Exception):
 def main(arguments: list[str]) -> int:
     """Run the hook of the host named first; returns the exit code, which is always 0."""
     name = arguments[0] if arguments else "claude"
-    place = os.getcwd() if os.path.isdir(".") else "/"
+    place = "."
     where = f"{name} hook"
     try:
-        if os.environ.get(GUARD):
-            return 0
         _set_clock(TIMEOUT)
         host = hosts.get(name)
         payload = _payload()
@@ -38,7 +35,9 @@ def main(arguments: list[str]) -> int:
             place = event.cwd or place
             text = host.format_reply(event, answer(event))
             if text:
-                _write(text)
+                _write(text, event)
+    except KeyboardInterrupt:
+        return 0
     except BaseException as error:  # noqa: BLE001 - a hook never disturbs a session
         _set_clock(0)
         from memfs.hook import log
@@ -78,13 +77,19 @@ def _read() -> str:
         if not more:
             return data.decode("utf-8", "replace")
         data += more
+    while os.read(0, 1 << 18):  # to the end: the host must not find its pipe closed
+        pass
     raise HookError(f"stdin is larger than {MOST_INPUT >> 10} KB; nothing was added to the prompt")
 
 
-def _write(text: str) -> None:
+def _write(text: str, event: Event) -> None:
     data = memoryview(text.encode("utf-8", "replace"))
-    while data:
-        data = data[os.write(1, data) :]
+    try:
+        while data:
+            data = data[os.write(1, data) :]
+    except BaseException:
+        brief.unsay(event)
+        raise
 
 
 def _add_site() -> None:

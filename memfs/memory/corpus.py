@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
-from memfs.core.errors import StoreError
+from memfs.core.errors import LockedError
 from memfs.search.catalog import Source
-from memfs.store import archive, blocks, files, lock, recall
+from memfs.store import archive, blocks, files, layout, lock, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,27 +16,13 @@ if TYPE_CHECKING:
     from memfs.search.engine import Engine, Mode
     from memfs.search.indexer import Indexed
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
 
 LOCK = "index.lock"
 
 
-def home(place: Place) -> Store:
-    """Return the store whose index serves a place: the project's, else the user's."""
-    store = place.project or place.user
-    if store is None:
-        raise AssertionError("a place has a store")
-    return store
-
-
-def folder(place: Place) -> str:
-    """Return the index folder of a place."""
-    return f"{home(place).local}/index"
-
-
 def sources(place: Place) -> list[Source]:
     """List what is indexed: recall of the project, archive and blocks of project and user."""
-    found = [Source(path, "message", grows=True) for path in recall.sources(home(place))]
+    found = [Source(path, "message", grows=True) for path in recall.sources(place.home)]
     for tier, store in place.tiers():
         if tier != labels.SESSION:
             found.extend(Source(path, "passage", tier=tier) for path in archive.sources(store))
@@ -57,10 +43,10 @@ def sync(
     listed = sources(place)
     if not listed:
         return None
-    path = folder(place)
-    files.make_folder(path, private=True)
+    path = place.home.index
     try:
-        with lock.hold(path, wait, LOCK):
+        with lock.hold(place.home, wait, LOCK):
+            files.make_folder(path, private=True)
             indexer = Indexer(path)
             try:
                 done = indexer.update(listed, documents, tick)
@@ -68,7 +54,7 @@ def sync(
                     indexer.embed(tick)
             finally:
                 indexer.close()
-    except StoreError:
+    except LockedError:
         return None
     return done
 
@@ -77,7 +63,9 @@ def open_index(place: Place, mode: Mode) -> Engine:
     """Open the index of a place for searching."""
     from memfs.search.engine import Engine
 
-    return Engine.open(folder(place), mode)
+    layout.make_local(place.home)
+    files.make_folder(place.home.index, private=True)
+    return Engine.open(place.home.index, mode)
 
 
 def documents(source: Source, start: int) -> Iterator[dict[str, object]]:

@@ -105,7 +105,7 @@ def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
     """Read the transcripts that hooks left word of."""
     if not inbox.waiting(store):
         return
-    with lock.hold(store.local, wait, LOCK):
+    with lock.hold(store, wait, LOCK):
         for note, _, path in inbox.waiting(store):
             for each in [path, *side_chains(path)]:
                 if os.path.exists(each):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.core import edits
 from memfs.core import label as labels
-from memfs.core.errors import USAGE, MemfsError
-from memfs.memory import corpus
+from memfs.core.errors import USAGE, MemfsError, RejectedError
 from memfs.store import archive
 
 if TYPE_CHECKING:
@@ -31,12 +31,17 @@ def run(
     """Write a passage into the project's archive (or the user's), unless it is there already."""
     if not text.strip():
         raise MemfsError("cannot archive an empty text", "", USAGE)
+    if not 1 <= importance <= 10:
+        raise MemfsError(f"importance is {importance}, expected 1 to 10", "", USAGE)
+    odd = edits.unfit("archive", "the passage", text)
+    if odd:
+        raise RejectedError(odd.message, odd.hint)
     if len(text) > LONGEST:
         raise MemfsError(
             f"cannot archive {len(text):,} characters, the limit is {LONGEST:,}",
             "archive what matters of it, in several passages",
         )
-    store = place.store(labels.USER) if user else corpus.home(place)
+    store = place.store(labels.USER) if user else place.home
     clean = tuple(dict.fromkeys(tag.strip().lower() for tag in tags if tag.strip()))
     wanted = _folded(text)
     for path in archive.sources(store):

@@ -6,7 +6,7 @@ Most prompts bring nothing new: what such a prompt does not need is imported whe
 import os
 
 from memfs.core.events import PROMPT, START, Event
-from memfs.store import blocks, layout, sessions
+from memfs.store import blocks, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import Shown
 
@@ -33,33 +33,40 @@ def start(place: Place) -> str:
     from memfs.context import compose
 
     compose.begin(place)
-    text = compose.whole(place)
-    sessions.save(_home(place), place.session, Shown(blocks.texts(place), []))
+    text, shown = compose.whole(place)
+    sessions.save(place.home, place.session, Shown(shown, []))
     return text
 
 
 def prompt(place: Place, text: str) -> str:
     """Return what is new since the session was last shown something."""
-    home = _home(place)
-    shown = sessions.load(home, place.session)
+    shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
         return start(place)
-    now = blocks.texts(place)
+    read = blocks.texts(place)
+    # What cannot be read just now has not changed, as far as anybody knows.
+    now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
     recalled = _recall(place, text, shown)
     if now == shown.blocks and not recalled:
         return ""
     from memfs.context import compose
 
-    new = compose.news(place, shown.blocks, recalled, _RECALL_BUDGET)
+    new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET)
     hits = shown.hits + [hit.id for hit in recalled]
-    sessions.save(home, place.session, Shown(now, hits))
+    sessions.save(place.home, place.session, Shown(now, hits))
     return new
 
 
+def unsay(event: Event) -> None:
+    """Forget that a session was shown anything: the reply did not reach it."""
+    place = blocks.serving(event.cwd, event.session)
+    if place is not None:
+        sessions.forget(place.home, place.session)
+
+
 def _recall(place: Place, text: str, shown: Shown) -> "list[Recalled]":
-    folder = f"{_home(place).local}/index"
-    if not text or text.isspace() or not os.path.isdir(folder):
-        return []
+    if len(text.split(None, 2)) < 2 or not os.path.isdir(place.home.index):
+        return []  # a reminder needs two words in common
     from memfs.store import config
 
     wanted = config.load(place).get("hooks.recall")
@@ -68,12 +75,4 @@ def _recall(place: Place, text: str, shown: Shown) -> "list[Recalled]":
         return []
     from memfs.search import reminder
 
-    return reminder.remind(folder, text, place.session, shown.hits, limit)
-
-
-def _home(place: Place) -> layout.Store:
-    """Return the store that keeps what a session was shown."""
-    store = place.project or place.user
-    if store is None:
-        raise AssertionError("a place has a store")
-    return store
+    return reminder.remind(place.home.index, text, place.session, shown.hits, limit)

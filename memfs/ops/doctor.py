@@ -65,6 +65,10 @@ def _blocks(place: Place) -> Iterator[Finding]:
             yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
         if block.problem:
             yield Finding("error", f"{name}: {block.problem}", f"mend {block.path}")
+        for key, value in block.odd_keys():
+            yield Finding(
+                "warning", f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}"
+            )
         if any("\udc80" <= c <= "\udcff" for c in block.raw) or "\0" in block.raw:
             yield Finding("error", f"{name} is not UTF-8 text", f"save {block.path} as UTF-8")
         if _conflicted(block.raw):
@@ -76,8 +80,26 @@ def _blocks(place: Place) -> Iterator[Finding]:
                 "warning", f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
                 f"shorten it: memfs edit {block.label}",
             )  # fmt: skip
+    for path in _left_out(place, set(paths.values())):
+        yield Finding(
+            "warning", f"{path} is no block",
+            "blocks are .md files, at most 3 levels deep, not links that leave the store",
+        )  # fmt: skip
     if count:
         yield Finding("ok", f"{count} blocks were read")
+
+
+def _left_out(place: Place, read: set[str]) -> list[str]:
+    """List what lies among the blocks and is none."""
+    found = []
+    for tier, store in place.tiers():
+        if tier == labels.SESSION:
+            continue
+        for folder, folders, names in os.walk(f"{store.root}/blocks"):
+            odd = [name for name in folders if name.endswith(blocks.SUFFIX)]
+            paths = [f"{folder}/{name}" for name in [*odd, *names] if not name.startswith(".")]
+            found += [path for path in paths if path not in read]
+    return sorted(found)
 
 
 def _conflicted(raw: str) -> bool:
@@ -116,11 +138,12 @@ def _hooks(place: Place, home: str) -> Iterator[Finding]:
         host = hosts.get(name)
         top = place.project.top if place.project else None
         wired = 0
-        for path in settings.paths(host.SETTINGS, home, top).values():
+        for scope, path in settings.paths(host.SETTINGS, home, top).items():
             text = files.read(path) or ""
             if settings.MARK not in text:
                 continue
             wired += 1
+            flag = "" if scope == "project" else f" --{scope}"
             try:
                 commands = settings.commands(settings.parse(text, path))
             except MemfsError as error:
@@ -130,7 +153,7 @@ def _hooks(place: Place, home: str) -> Iterator[Finding]:
             for word in sorted(missing):
                 yield Finding(
                     "error", f"{path}: the hook needs {word}, which is gone",
-                    f"write it anew: memfs install {name}",
+                    f"write it anew: memfs install {name}{flag}",
                 )  # fmt: skip
             if not missing:
                 yield Finding("ok", f"{host.TITLE} is wired in {path}")
@@ -154,5 +177,9 @@ def _log(place: Place) -> Iterator[Finding]:
         lines = (files.read(path) or "").splitlines()
         if lines and tier != labels.SESSION:
             shown = "; ".join(lines[-_LOG_LINES:])
-            yield Finding("warning", f"{path}: {len(lines)} hook calls failed", f"last: {shown}")
+            yield Finding(
+                "warning",
+                f"{path}: {len(lines)} hook calls failed",
+                f"last: {shown}; delete the file when it is seen to",
+            )
     yield Finding("ok", f"Python {sys.version.split()[0]} at {sys.executable}")

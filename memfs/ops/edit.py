@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from memfs.core.edits import BodyEdit, Edit
     from memfs.core.records import Entry, Origin
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
     from memfs.store.writer import Writer
 
 
@@ -61,6 +61,7 @@ def run(
     """Apply `wanted` in order. `expected_version` makes a single edit a compare-and-swap."""
     with ExitStack() as stack:
         session = _Session(place, stack)
+        session.open_stores(wanted)
         for edit in wanted:
             rejected = session.apply(edit, expected_version)
             if rejected:
@@ -77,6 +78,14 @@ class _Session:
         self._stack = stack
         self._drafts: dict[tuple[str, str], _Draft] = {}
         self._writers: dict[str, Writer] = {}
+
+    def open_stores(self, wanted: list[Edit]) -> None:
+        """Lock the stores the edits need, in one order for all: no two calls wait in turn."""
+        tiers = {self._tier_of(edit) for edit in wanted} - {None}
+        stores = {store.root: store for tier, store in self.place.tiers() if tier in tiers}
+        for store in sorted(stores.values(), key=lambda store: os.path.realpath(store.local)):
+            opened = writer.writing(store, self.place)
+            self._writers[store.root] = self._stack.enter_context(opened)
 
     def apply(self, edit: Edit, expected_version: int | None) -> Rejected | None:
         if isinstance(edit, Create):
@@ -149,12 +158,43 @@ class _Session:
         self._drafts[tier, label] = draft
         return draft
 
+    def _tier_of(self, edit: Edit) -> str | None:
+        """Return the tier an edit is for; None for a block that does not exist."""
+        tier, _ = labels.parse(edit.label)
+        if isinstance(edit, Create):
+            return tier or self._default_tier()
+        found = blocks.locate(self.place, edit.label)
+        created = tier or self._default_tier()  # by an earlier edit of the same call, perhaps
+        return found[0] if found else created
+
+    def _default_tier(self) -> str:
+        return labels.PROJECT if self.place.project else labels.USER
+
     def _writer(self, tier: str) -> Writer:
-        store: Store = self.place.store(tier)
-        if store.root not in self._writers:
-            opened = writer.writing(store, self.place)
-            self._writers[store.root] = self._stack.enter_context(opened)
-        return self._writers[store.root]
+        return self._writers[self.place.store(tier).root]
+
+    def _taken(self, tier: str, label: str) -> bool:
+        """Tell whether a label names a block, after the edits so far."""
+        drafted = self._drafts.get((tier, label))
+        if drafted is not None:
+            return drafted.text is not None
+        return blocks.locate(self.place, labels.qualified(tier, label)) is not None
+
+    def _pinned(self) -> int:
+        """Count the pinned blocks, after the edits so far."""
+        drafted = set(self._drafts)
+        kept = [b for b in blocks.load(self.place) if (b.tier, b.label) not in drafted]
+        drafts = [draft.block() for draft in self._drafts.values() if draft.text is not None]
+        return sum(block.pinned for block in [*kept, *drafts])
+
+    def _too_many(self, verb: str, label: str) -> Rejected | None:
+        most, count = self.settings.number("max_blocks"), self._pinned()
+        if count < most:
+            return None
+        return Rejected(
+            f"cannot {verb} '{label}': {count} blocks are pinned, at most {most} may be",
+            "unpin another one (memfs edit LABEL --unpin), or raise max_blocks in config.yaml",
+        )
 
     def _note(self, draft: _Draft, text: str | None, op: str) -> None:
         draft.op = op if not draft.op else "patch"
@@ -185,7 +225,7 @@ class _Session:
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
-        tier = tier or (labels.PROJECT if self.place.project else labels.USER)
+        tier = tier or self._default_tier()
         wrong = self._create_problem(tier, label, edit)
         if wrong:
             return wrong
@@ -208,23 +248,16 @@ class _Session:
         return None
 
     def _create_problem(self, tier: str, label: str, edit: Create) -> Rejected | None:
-        existing = blocks.locate(self.place, labels.qualified(tier, label))
-        drafted = self._drafts.get((tier, label))
-        if (existing and not drafted) or (drafted and drafted.text is not None):
+        if self._taken(tier, label):
             return Rejected(
                 f"cannot create '{label}': it exists already",
                 f"add to it: memfs edit {label} --append TEXT",
             )
-        most = self.settings.number("max_blocks")
-        count = sum(block.pinned for block in blocks.load(self.place))
-        if edit.pinned and count >= most:
-            return Rejected(
-                f"cannot create '{label}': {count} blocks are pinned, at most {most} may be",
-                "pass --unpinned, unpin another one, or raise max_blocks in config.yaml",
-            )
         if "\n" in edit.description.strip():
             return Rejected(f"cannot create '{label}': a description is one line")
-        return None
+        return edits.unfit("create", label, edit.value, edit.description) or (
+            self._too_many("create", label) if edit.pinned else None
+        )
 
     def _rename(self, draft: _Draft, edit: Rename) -> Rejected | None:
         tier, label = labels.parse(edit.new)
@@ -233,7 +266,7 @@ class _Session:
                 f"cannot rename '{draft.label}' into the {tier} tier",
                 "create it there, delete it here",
             )
-        if blocks.locate(self.place, labels.qualified(draft.tier, label)):
+        if self._taken(draft.tier, label):
             return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
         path = blocks.path_of(self.place, draft.tier, label)
         made = self._writer(draft.tier)
@@ -258,6 +291,19 @@ class _Session:
             return Rejected(
                 f"cannot set the limit of '{draft.label}' to {limit!r}: not a number > 0"
             )
+        if isinstance(limit, int) and limit < block.chars and limit < block.limit:
+            return Rejected(
+                f"cannot set the limit of '{draft.label}' to {limit:,}: it holds {block.chars:,} "
+                "characters",
+                f"shorten it first: memfs edit {draft.label}",
+            )
+        if changes.get("pinned") is True and not block.pinned:
+            many = self._too_many("pin", draft.label)
+            if many:
+                return many
+        odd = edits.unfit("describe", draft.label, str(changes.get("description") or ""))
+        if odd:
+            return odd
         head = yamlhead.write(block.head, changes, frontmatter.line_end(block.raw))
         if head == block.head and block.problem:
             return Rejected(

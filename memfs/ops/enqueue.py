@@ -7,6 +7,5 @@ from memfs.store import blocks, inbox
 def run(event: Event) -> None:
     """Put the session's transcript on the list of what the next ingest reads."""
     place = blocks.serving(event.cwd, event.session)
-    store = place and (place.project or place.user)
-    if store and event.transcript:
-        inbox.put(store, event.host, event.transcript)
+    if place is not None and event.transcript:
+        inbox.put(place.home, event.host, event.transcript)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.core import changes as compare
 from memfs.core import frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import MANAGED
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import NotFoundError, RejectedError
 from memfs.store import blocks, clock, files, journal, writer
 from memfs.store import history as versions
 from memfs.store.writer import Change
@@ -71,24 +70,19 @@ def diff(place: Place, label: str, old: int | None = None, new: int | None = Non
 
 def undo(place: Place, label: str, origin: Origin) -> Undone:
     """Take back the last edit that was not undone yet: the file gets its earlier bytes back."""
-    with ExitStack() as stack:
-        tier, name = versions.resolve(place, label)
-        made = stack.enter_context(writer.writing(place.store(tier), place))
-        _settle(place, made, tier, name)
-        entries = versions.entries(place, tier, name)
-        target = _undoable(entries)
+    tier, name = versions.resolve(place, label)
+    with writer.writing(place.store(tier), place) as made:
+        now, _ = made.settle(tier, name, _path(place, tier, name))
+        _refuse_read_only("undo", name, now)
+        target = _undoable(versions.entries(place, tier, name))
         if target is None:
             raise NotFoundError(f"there is nothing to undo in '{label}'", f"see memfs log {label}")
-        together = [target]
-        if target.op == "rename" and target.group:
-            everything = journal.read(place.store(tier))
-            together = [entry for entry in everything if entry.group == target.group]
         changes = []
-        for entry in together:
+        for entry in _together(place, made, target):
             path = _path(place, entry.tier, entry.label)
-            now, number = made.settle(entry.tier, entry.label, path)
+            text, number = made.settle(entry.tier, entry.label, path)
             changes.append(
-                Change(entry.tier, entry.label, path, now, entry.before, UNDO, number + 1,
+                Change(entry.tier, entry.label, path, text, entry.before, UNDO, number + 1,
                        f"undo of version {entry.version}")
             )  # fmt: skip
         return Undone(target, tuple(made.commit(changes, origin)))
@@ -101,6 +95,7 @@ def restore(place: Place, label: str, number: int, origin: Origin) -> tuple[Entr
     with writer.writing(place.store(tier), place) as made:
         path = _path(place, tier, name)
         now, current = made.settle(tier, name, path)
+        _refuse_read_only("restore", name, now)
         block = blocks.make(tier, name, path, text)
         if block.version:
             managed = {
@@ -110,13 +105,15 @@ def restore(place: Place, label: str, number: int, origin: Origin) -> tuple[Entr
             text = head + block.body
         if now is not None and _unmanaged(now) == _unmanaged(text):
             return ()
-        reason = origin.reason or f"version {number}"
-        change = Change(tier, name, path, now, text, "restore", current + 1, reason)
-        return tuple(made.commit([change], replace(origin, reason=reason)))
+        change = Change(tier, name, path, now, text, "restore", current + 1, f"version {number}")
+        return tuple(made.commit([change], origin))
 
 
 def _undoable(entries: list[Entry]) -> Entry | None:
-    """Return the last edit that no undo has taken back: undos pair with what is before them."""
+    """Return the last edit that no undo has taken back: undos pair with what is before them.
+
+    What `memfs init` made is not undone: that is what `delete` is for.
+    """
     skip = 0
     for entry in reversed(entries):
         if entry.op == UNDO:
@@ -124,8 +121,37 @@ def _undoable(entries: list[Entry]) -> Entry | None:
         elif skip:
             skip -= 1
         else:
-            return entry
+            return None if entry.op == "create" and entry.actor == "system" else entry
     return None
+
+
+def _together(place: Place, made: writer.Writer, target: Entry) -> list[Entry]:
+    """Return what is undone together: both sides of a rename, else the one entry."""
+    if target.op != "rename":
+        return [target]
+    mates = [
+        entry
+        for entry in journal.read(place.store(target.tier))
+        if entry.group == target.group and entry.op == "rename" and entry.id != target.id
+        and target.reason.startswith(f"{'to' if target.after is None else 'from'} {entry.label}")
+    ]  # fmt: skip
+    for mate in mates:
+        head = made.head(mate.tier, mate.label)
+        if head is None or head.id != mate.id:
+            raise RejectedError(
+                f"cannot undo the rename of '{mate.label}' to '{target.label}': there is a newer "
+                f"'{mate.label}'",
+                f"rename it back under another label: memfs rename {target.label} LABEL",
+            )
+    return [target, *mates]
+
+
+def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
+    if text is not None and blocks.make("", label, "", text).read_only:
+        raise RejectedError(
+            f"cannot {verb} '{label}': it is read-only",
+            "a person can change that in its file (read_only: false)",
+        )
 
 
 def _unmanaged(text: str) -> tuple[dict[str, object], str]:
@@ -136,10 +162,6 @@ def _unmanaged(text: str) -> tuple[dict[str, object], str]:
 def _path(place: Place, tier: str, label: str) -> str:
     found = blocks.locate(place, labels.qualified(tier, label))
     return found[2] if found else blocks.path_of(place, tier, label)
-
-
-def _settle(place: Place, made: writer.Writer, tier: str, label: str) -> None:
-    made.settle(tier, label, _path(place, tier, label))
 
 
 def _shown(text: str | None) -> str:

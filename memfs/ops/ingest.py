@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from memfs import hosts
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import LockedError, NotFoundError
 from memfs.memory import corpus, intake
 from memfs.memory.intake import Tally
-from memfs.store import blocks, lock
+from memfs.store import blocks, inbox, lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ def plan(place: Place, paths: list[str], home: str) -> list[str]:
             raise NotFoundError(f"there is no file or folder {path}")
     if paths:
         return intake.find(paths)
-    top = corpus.home(place).top
+    top = place.home.top
     return [path for name in hosts.NAMES for path in hosts.get(name).transcripts(home, top)]
 
 
@@ -36,10 +36,10 @@ def run(
     place: Place, paths: list[str], tick: Callable[[int], object], indexed: Callable[[int], object]
 ) -> Tally:
     """Read transcripts, telling `tick` of each file; then index, telling `indexed` of documents."""
-    store = corpus.home(place)
+    store = place.home
     tally = Tally()
     intake.drain(store, tally)
-    with lock.hold(store.local, name=intake.LOCK):
+    with lock.hold(store, name=intake.LOCK):
         for path in paths:
             intake.transcript(store, path, tally)
             tick(1)
@@ -56,11 +56,15 @@ def hear(event: Event) -> Tally:
     place = blocks.serving(event.cwd, event.session)
     if place is None or not event.transcript:
         return tally
-    store = corpus.home(place)
-    intake.drain(store, tally)
-    with lock.hold(store.local, 5.0, intake.LOCK):
-        for path in [event.transcript, *intake.side_chains(event.transcript)]:
-            if os.path.exists(path):
-                intake.transcript(store, path, tally)
-    corpus.sync(place, embed=False, wait=5.0)
+    store = place.home
+    try:
+        intake.drain(store, tally)
+        with lock.hold(store, 2.0, intake.LOCK):
+            for path in [event.transcript, *intake.side_chains(event.transcript)]:
+                if os.path.exists(path):
+                    intake.transcript(store, path, tally)
+    except LockedError:  # somebody ingests right now: leave word, the next one reads it
+        inbox.put(store, event.host, event.transcript)
+        return tally
+    corpus.sync(place, embed=False, wait=2.0)
     return tally

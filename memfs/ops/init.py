@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from memfs import hosts
 from memfs.core import label as labels
+from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.store import blocks, clock, config, files, git, layout, shipped, writer
+from memfs.store import blocks, clock, files, git, layout, shipped, writer
 from memfs.store.blocks import Place
 from memfs.store.layout import CONFIG, NAME, Store
 from memfs.store.writer import Change
@@ -46,12 +47,8 @@ def run(start: str, home: str) -> Made:
     foreign = _foreign(root)
     user = Store(layout.user_root(), labels.USER)
     _make(user, _USER_BLOCKS, created)
-    if os.path.realpath(root) != os.path.realpath(user.root):
-        project = found or Store(root, labels.PROJECT)
-        _make(project, _PROJECT_BLOCKS, created)
-        local = layout.find(top) or project
-        files.make_folder(local.local, private=True)
-        _write(f"{local.local}/.gitignore", "*\n", [], private=True)
+    if os.path.realpath(root) != user.root:
+        _make(found or Store(root, labels.PROJECT), _PROJECT_BLOCKS, created)
     return Made(root, tuple(created), tuple(foreign), tuple(installed(home)))
 
 
@@ -67,7 +64,7 @@ def installed(home: str) -> list[str]:
 
 def _foreign(root: str) -> list[str]:
     """List the files of a folder that is not a store of ours (yet)."""
-    if os.path.exists(f"{root}/{CONFIG}") and config.read(f"{root}/{CONFIG}")[0].get("memfs"):
+    if layout.is_store(root):
         return []
     return sorted(
         os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names
@@ -75,11 +72,19 @@ def _foreign(root: str) -> list[str]:
 
 
 def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> None:
+    path = f"{store.root}/{CONFIG}"
+    if os.path.lexists(path) and not layout.is_store(store.root):
+        raise StoreError(
+            f"{path} is somebody else's, and memfs needs a {CONFIG} there",
+            "if it may be shared, add the line: memfs: 1",
+        )
     files.make_folder(f"{store.root}/blocks", private=store.private)
-    files.make_folder(store.local, private=True)
-    _write(f"{store.root}/{CONFIG}", _CONFIG, created, private=store.private)
+    _write(path, _CONFIG, created, private=store.private)
     _write(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
     _write(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
+    # In a linked worktree the local folder is the main one's: only now can that be found.
+    store = store if store.tier == labels.USER else layout.find(store.top) or store
+    layout.make_local(store)
     project = None if store.tier == labels.USER else store
     place = Place(project, store if store.tier == labels.USER else None)
     changes = []

@@ -16,7 +16,6 @@ from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
 from memfs.hosts import settings
-from memfs.memory import corpus
 from memfs.store import files, lock, shipped
 
 if TYPE_CHECKING:
@@ -35,30 +34,23 @@ class Wired:
     diff: str
 
 
-def path_of(place: Place, host: str, scope: str, home: str) -> str:
-    """Return a host's settings file by scope: user, project or local."""
-    top = place.project.top if place.project else os.getcwd()
-    return settings.paths(hosts.get(host).SETTINGS, home, top)[scope]
-
-
-def elsewhere(place: Place, host: str, path: str, home: str) -> str:
-    """Return another settings file from which the host runs our hooks here, "" if none does."""
-    top = place.project.top if place.project else None
-    for other in settings.paths(hosts.get(host).SETTINGS, home, top).values():
-        same = os.path.realpath(other) == os.path.realpath(path)
-        if not same and settings.MARK in (files.read(other) or ""):
-            return other
-    return ""
-
-
 def run(
-    place: Place, host: str, path: str, *, remove: bool = False, dry_run: bool = False
+    place: Place, host: str, scope: str, home: str, *, remove: bool = False, dry_run: bool = False
 ) -> Wired:
-    """Write our entries into the settings file (or, with `remove`, take them out).
+    """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
 
-    A file that is then as memfs once wrote it gets the very bytes back that it had before. Raises
-    `StoreError` for a file that cannot be read back faithfully; nothing is written then.
+    `scope` is project, local (not committed) or user (below `home`). A file that is then as memfs
+    once wrote it gets the very bytes back that it had before. Raises `StoreError` where there is
+    no project, where our hooks run already from another file, and for a file that cannot be read
+    back faithfully; nothing is written then.
     """
+    path = path_of(place, host, scope, home)
+    other = "" if remove else elsewhere(place, host, path, home)
+    if other:
+        raise StoreError(
+            f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
+            "once is enough; to move them, take those out first: memfs uninstall [--user]",
+        )
     before = _read(path)
     found = settings.parse(before or "", path)
     record = _record(place, path)
@@ -81,12 +73,30 @@ def run(
         files.remove(note)
         if not remove:
             if pristine or not settings.has_entries(found):
-                original = pristine["before"] if pristine else before
-                kept = {"path": path, "before": original, "after": _digest(after)}
-                files.make_folder(os.path.dirname(note), private=True)
-                files.write(note, json.dumps(kept), private=True)
+                _keep(note, path, pristine["before"] if pristine else before, after)
             _compile()
     return Wired(host, path, outcome, diff)
+
+
+def path_of(place: Place, host: str, scope: str, home: str) -> str:
+    """Return a host's settings file; raises `StoreError` for a project's where there is none."""
+    if scope != "user" and place.project is None:
+        raise StoreError(
+            f"there is no project store here to wire {hosts.get(host).TITLE} to",
+            "make one with memfs init, or wire all your projects with --user",
+        )
+    top = place.project.top if place.project else None
+    return settings.paths(hosts.get(host).SETTINGS, home, top)[scope]
+
+
+def elsewhere(place: Place, host: str, path: str, home: str) -> str:
+    """Return another settings file from which the host runs our hooks here, "" if none does."""
+    top = place.project.top if place.project else None
+    for other in settings.paths(hosts.get(host).SETTINGS, home, top).values():
+        same = os.path.realpath(other) == os.path.realpath(path)
+        if not same and settings.MARK in (files.read(other) or ""):
+            return other
+    return ""
 
 
 def command(host: str) -> str:
@@ -110,7 +120,7 @@ def _check(text: str, wanted: settings.Json, path: str) -> None:
 
 
 def _write(place: Place, path: str, before: str | None, after: str | None) -> None:
-    with lock.hold(corpus.home(place).local):
+    with lock.hold(place.home):
         if _read(path) != before:
             raise StoreError(f"{path} was changed by somebody else meanwhile", "run it again")
         if after is None:
@@ -132,8 +142,15 @@ def _record(place: Place, path: str) -> dict[str, str | None] | None:
 
 
 def _note(place: Place, path: str) -> str:
-    name = hashlib.sha256(os.path.abspath(path).encode()).hexdigest()[:16]
-    return f"{corpus.home(place).local}/installed/{name}.json"
+    """Return where the bytes a settings file had are kept: with the user, who may be anywhere."""
+    name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:16]
+    return f"{(place.user or place.home).local}/installed/{name}.json"
+
+
+def _keep(note: str, path: str, original: str | None, after: str | None) -> None:
+    files.make_folder(os.path.dirname(note), private=True)
+    kept = {"path": path, "before": original, "after": _digest(after)}
+    files.write(note, json.dumps(kept), private=True)
 
 
 def _digest(text: str | None) -> str:

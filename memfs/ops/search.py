@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import USAGE, MemfsError, StoreError
+from memfs.core.errors import USAGE, LockedError, MemfsError
 from memfs.memory import corpus, intake
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
 
 def ready(place: Place, mode: Mode) -> Engine:
     """Return the opened index of a place, after everything that is new went into it."""
-    with suppress(StoreError):  # somebody ingests right now: search what there is
-        intake.drain(corpus.home(place), intake.Tally())
+    with suppress(LockedError):  # somebody ingests right now: search what there is
+        intake.drain(place.home, intake.Tally())
     corpus.sync(place, embed=mode != "text", wait=2.0)
     return corpus.open_index(place, mode)
 
@@ -38,22 +38,25 @@ def day(text: str, *, end: bool) -> int:
     Takes YYYY-MM-DD, ISO 8601 times, `today`, `yesterday` and `Nd` (N days ago).
     """
     word = text.strip().lower()
-    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    back = {"today": 0, "yesterday": 1}.get(word)
-    if back is None and word.endswith("d") and word[:-1].isdigit():
-        back = int(word[:-1])
-    if back is not None:
-        start = today - timedelta(days=back)
-        return int((start + timedelta(days=1)).timestamp()) - 1 if end else int(start.timestamp())
     try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError as error:
+        whole = _whole_day(word)
+        if whole is None:
+            return int(datetime.fromisoformat(text.strip()).astimezone().timestamp())
+        first = datetime.combine(whole + timedelta(days=end), time()).astimezone()
+        return int(first.timestamp()) - end
+    except (ValueError, OverflowError, OSError) as error:
         raise MemfsError(
             f"{text!r} is not a date",
             "write 2026-05-03, yesterday, or 7d for seven days ago",
             USAGE,
         ) from error
-    moment = moment if moment.tzinfo else moment.astimezone()
-    if len(text.strip()) == len("2026-05-03") and end:
-        moment += timedelta(days=1, seconds=-1)
-    return int(moment.timestamp())
+
+
+def _whole_day(word: str) -> date | None:
+    """Return the day a word names; None for a time of a day."""
+    back = {"today": 0, "yesterday": 1}.get(word)
+    if back is None and word.endswith("d") and word[:-1].isdecimal():
+        back = int(word[:-1])
+    if back is not None:
+        return datetime.now().astimezone().date() - timedelta(days=back)
+    return date.fromisoformat(word) if "t" not in word and " " not in word else None

@@ -39,7 +39,7 @@ def every(place: Place) -> list[Shown]:
 
 def brief(place: Place) -> str:
     """Return the brief as a session of this place is given it."""
-    return compose.whole(place)
+    return compose.whole(place)[0]
 
 
 def record(shown: Shown) -> dict[str, object]:

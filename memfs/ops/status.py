@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core import states
 from memfs.hosts import settings
-from memfs.memory import corpus
 from memfs.store import archive, blocks, clock, files, git, inbox, journal, recall
 from memfs.store import history as versions
 
@@ -47,7 +46,7 @@ class Status:
 
 def run(place: Place, home: str) -> Status:
     """Look at a place. Nothing is written but what was edited outside memfs, to the journal."""
-    logs = recall.sources(corpus.home(place))
+    logs = recall.sources(place.home)
     stores = {store.root: store for _, store in place.tiers()}.values()
     return Status(
         project=place.project.root if place.project else "",
@@ -57,8 +56,8 @@ def run(place: Place, home: str) -> Status:
         messages=sum(_lines(path) for path in logs),
         recall_bytes=sum(os.path.getsize(path) for path in logs),
         passages=sum(len(archive.sources(store)) for store in stores),
-        index_bytes=_folder_size(corpus.folder(place)),
-        waiting=len(inbox.waiting(corpus.home(place))),
+        index_bytes=_folder_size(place.home.index),
+        waiting=len(inbox.waiting(place.home)),
         wired=tuple(wired(place, home)),
     )
 

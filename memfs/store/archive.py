@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING
 
 from memfs.core import frontmatter, yamlhead, yamlmini
-from memfs.core.errors import NotFoundError
 from memfs.core.records import Passage
 from memfs.store import clock, files
 
@@ -40,7 +39,10 @@ def add(
 def sources(store: Store) -> list[str]:
     """List the passage files of a store; links that leave the store are left out."""
     found = []
-    for folder, _, names in os.walk(f"{store.root}/archive"):
+    top = f"{store.root}/archive"
+    if os.path.islink(top):
+        files.contained(top, store.root)
+    for folder, _, names in os.walk(top):
         for name in names:
             path = f"{folder}/{name}"
             if name.endswith(SUFFIX) and not name.startswith(".") and not os.path.islink(path):
@@ -68,14 +70,3 @@ def read(path: str) -> Passage | None:
         tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
         source=str(meta.get("source") or ""),
     )
-
-
-def remove(store: Store, passage: str) -> str:
-    """Remove a passage by id; returns its text. Raises `NotFoundError`."""
-    for path in sources(store):
-        if os.path.basename(path) == passage + SUFFIX:
-            found = read(path)
-            files.remove(path)
-            files.sync_folder(os.path.dirname(path))
-            return found.text if found else ""
-    raise NotFoundError(f"there is no passage '{passage}'", "ids are shown by memfs search")

@@ -24,6 +24,14 @@ class Place:
         self.user = user
         self.session = session
 
+    @property
+    def home(self) -> Store:
+        """The store that keeps recall, indexes and sessions: the project's, else the user's."""
+        store = self.project or self.user
+        if store is None:
+            raise AssertionError("a place has a store: see `here` and `serving`")
+        return store
+
     def tiers(self) -> list[tuple[str, Store]]:
         """Return the tiers that exist here, in the order bare labels resolve."""
         found = []
@@ -58,7 +66,7 @@ def here(start: str, session: str = "") -> Place:
 
 def serving(start: str, session: str) -> Place | None:
     """Return the place of a session's folder, or None: most folders have no store."""
-    place = Place(layout.find(start or os.getcwd()), layout.user_store(), session)
+    place = Place(layout.find(start or "."), layout.user_store(), session)
     return place if place.tiers() else None
 
 
@@ -67,24 +75,25 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     for tier, store in place.tiers():
         folder = layout.block_folder(store, tier, place.session)
+        if os.path.islink(folder):
+            files.contained(folder, store.root)
         listed: list[tuple[str, str]] = []
         _walk(folder, "", labels.MAX_DEPTH, listed, store.root)
         found.extend((tier, label, path) for label, path in sorted(listed))
     return found
 
 
-def texts(place: Place) -> dict[str, str]:
+def texts(place: Place) -> dict[str, str | None]:
     """Map `tier:label` to the text of every block file: all that a quiet prompt needs.
 
-    A file that cannot be read counts as empty, as in `read`.
+    None stands for a file that cannot be read just now.
     """
-    found = {}
+    found: dict[str, str | None] = {}
     for tier, label, path in paths(place):
         try:
-            raw = files.read(path)
+            found[labels.qualified(tier, label)] = files.read(path) or ""
         except OSError:
-            raw = None
-        found[labels.qualified(tier, label)] = raw or ""
+            found[labels.qualified(tier, label)] = None
     return found
 
 
@@ -134,9 +143,13 @@ def missing(place: Place, text: str) -> NotFoundError:
     import difflib
 
     known = sorted({label for _, label, _ in paths(place)})
-    wanted = labels.parse(text)[1]
-    close = difflib.get_close_matches(wanted, known, 1) or known
-    hint = f"did you mean {close[0]}? see memfs blocks" if close else "make it with: memfs create"
+    tier, wanted = labels.parse(text)
+    close = difflib.get_close_matches(wanted, known, 1, 0.7)
+    hint = "memfs blocks lists them, memfs create makes one"
+    if close:
+        hint = f"did you mean {close[0]}? see memfs blocks"
+    elif not place.session and (tier == labels.SESSION or wanted == "working"):
+        hint = "it belongs to a session: name it with --session ID"
     return NotFoundError(f"there is no block '{text}'", hint)
 
 

@@ -7,7 +7,7 @@ from memfs.core.settings import Settings
 from memfs.store import blocks, files, layout
 from memfs.store.blocks import Place
 
-MARKER = "memfs"
+_RECALL = ("off", "auto", False)
 _SECTIONS = (
     "memfs", "context", "paging", "archival", "recall", "review", "memory_blocks", "orchestrator",
     "git", "trust", "llm", *settings.DEFAULTS,
@@ -37,7 +37,7 @@ def problems(path: str) -> list[str]:
     found, wrong = read(path)
     if wrong:
         return [f"{path}: {wrong}"]
-    out = []
+    out = [] if found.get("memfs") == 1 else [f"{path}: memfs is not 1, the only version there is"]
     for key, value in found.items():
         if key not in _SECTIONS:
             close = difflib.get_close_matches(key, _SECTIONS, 1)
@@ -49,17 +49,26 @@ def problems(path: str) -> list[str]:
             out.extend(_wrong_types(path, key, value, default))
         elif default is not None and not settings.right_type(value, default):
             out.append(_expected(path, key, key, value, default))
+        if key == "max_blocks" and isinstance(value, int) and value < 1:
+            out.append(f"{path}:{_line(path, key)}: max_blocks is {value}, expected 1 or more")
     return out
 
 
 def _wrong_types(
     path: str, section: str, values: dict[str, object], defaults: dict[str, object]
 ) -> list[str]:
-    return [
-        _expected(path, key, f"{section}.{key}", value, defaults[key])
-        for key, value in values.items()
-        if key in defaults and not settings.right_type(value, defaults[key])
-    ]
+    out = []
+    for key, value in values.items():
+        name = f"{section}.{key}"
+        if key in defaults and not settings.right_type(value, defaults[key]):
+            out.append(_expected(path, key, name, value, defaults[key]))
+        elif name == "hooks.recall" and value not in _RECALL and not isinstance(value, int):
+            out.append(f"{path}:{_line(path, key)}: {name} is {value!r}, expected off, auto or 3")
+        elif section == "blocks":
+            limit = value.get("limit", 1) if isinstance(value, dict) else None
+            if not isinstance(limit, int) or limit < 1:
+                out.append(f"{path}:{_line(path, key)}: {name} needs a limit of 1 or more")
+    return out
 
 
 def _expected(path: str, key: str, name: str, value: object, default: object) -> str:

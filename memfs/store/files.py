@@ -100,6 +100,14 @@ def remove(path: str) -> bool:
     return True
 
 
+def sweep(path: str) -> None:
+    """Remove what killed writers of `path` left; nobody may be writing it now: hold its lock."""
+    folder, name = os.path.split(path)
+    for each in os.listdir(folder) if os.path.isdir(folder) else ():
+        if each.startswith(f".{name}.") and each.endswith(".tmp"):
+            remove(f"{folder}/{each}")
+
+
 def sync_folder(folder: str) -> None:
     """Make a rename or a removal in `folder` durable, where the system knows how."""
     if os.name == "nt":
@@ -107,22 +115,30 @@ def sync_folder(folder: str) -> None:
     handle = os.open(folder or ".", os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        raise _named(error, folder) from None
     finally:
         os.close(handle)
 
 
-def make_folder(path: str, *, private: bool = False) -> None:
-    """Make a folder and those above it that are missing, with mode 0700 if `private`."""
+def make_folder(path: str, *, private: bool = False, durable: bool = True) -> None:
+    """Make a folder and those above it that are missing, with mode 0700 if `private`.
+
+    A durable file needs durable folders: `durable=False` leaves the fsyncs out, as in `write`.
+    """
     if os.path.isdir(path):
         return
     parent = os.path.dirname(path)
     if parent and parent != path:
-        make_folder(parent, private=private)
+        make_folder(parent, private=private, durable=durable)
     try:
         os.mkdir(path, 0o700 if private else 0o777)
     except FileExistsError:  # somebody else was quicker, or a file is in the way
         if not os.path.isdir(path):
             raise
+    else:
+        if durable:
+            sync_folder(parent)
 
 
 def contained(path: str, root: str) -> str:

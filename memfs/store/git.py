@@ -42,6 +42,12 @@ def top_level(folder: str) -> str | None:
     return found.rstrip("\n") if found else None
 
 
+def ignored(path: str) -> bool:
+    """Tell whether git ignores a path; True outside git, where nothing can be committed."""
+    folder, name = os.path.split(path)
+    return top_level(folder) is None or run(folder, "check-ignore", "-q", "--", name) is not None
+
+
 def dirty(folder: str) -> set[str] | None:
     """Return the real paths below `folder` that differ from HEAD; None outside git."""
     top = top_level(folder)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
+from memfs.core.records import block_key
 from memfs.store import blocks, journal, writer
 
 if TYPE_CHECKING:
@@ -72,9 +73,7 @@ def version(place: Place, label: str, number: int) -> str:
 def head(place: Place, tier: str, label: str) -> Head | None:
     """Return the newest journalled state of a block, None if it was never journalled."""
     store = place.store(tier)
-    heads = journal.load_heads(store)
-    scope = f"{tier}@{place.session}" if tier == labels.SESSION else tier
-    return heads.by_key.get(f"{store.tree}|{scope}:{label}") if heads else None
+    return _heads(store).by_key.get(block_key(store.tree, tier, place.session, label))
 
 
 def adopt(place: Place) -> None:
@@ -85,9 +84,21 @@ def adopt(place: Place) -> None:
         if known is None:
             continue
         mine = [item for item in listed if place.store(item[0]).root == store.root]
-        with writer.writing(store, place) as made:
-            for tier, label, path in mine:
-                made.settle(tier, label, path)
+        try:
+            with writer.writing(store, place) as made:
+                for tier, label, path in mine:
+                    made.settle(tier, label, path)
+        except OSError:  # a folder that may only be read: what is journalled can be shown
+            continue
+
+
+def _heads(store: Store) -> journal.Heads:
+    """Return the heads, made from the journal where they are missing or behind."""
+    known = journal.load_heads(store)
+    if known is not None and known.offset == journal.size(store):
+        return known
+    entries, _, end = journal.since(store, 0)
+    return journal.advance(journal.Heads(0, {}), entries, end)
 
 
 def _stores(place: Place) -> list[Store]:

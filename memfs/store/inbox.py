@@ -3,12 +3,13 @@
 import os
 
 from memfs.core import fastjson
-from memfs.store import files
+from memfs.store import files, layout
 from memfs.store.layout import Store
 
 
 def put(store: Store, host: str, transcript: str) -> None:
     """Leave word that a transcript has something new."""
+    layout.make_local(store)
     folder = f"{store.local}/inbox"
     files.make_folder(folder, private=True)
     name = f"{os.getpid()}-{os.urandom(4).hex()}.json"

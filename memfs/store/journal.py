@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -53,6 +55,18 @@ def append(store: Store, entries: list[Entry]) -> list[int]:
     return offsets[::-1]
 
 
+def size(store: Store) -> int:
+    """Return the size of the journal in bytes, 0 if there is none."""
+    return os.path.getsize(store.journal) if os.path.exists(store.journal) else 0
+
+
+def cut(store: Store, end: int) -> None:
+    """Take back what is behind byte `end`: it was never acknowledged."""
+    with open(store.journal, "r+b") as handle:
+        handle.truncate(end)
+        os.fsync(handle.fileno())
+
+
 def read(store: Store) -> list[Entry]:
     """Return all entries, oldest first. Lines that are no entry are left out (see `doctor`)."""
     return [entry for _, entry in since(store, 0)[0]]
@@ -83,21 +97,24 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
     found: list[tuple[int, Entry]] = []
     damaged = 0
     position = offset
-    for line in data.splitlines(keepends=True):
-        if not line.endswith(b"\n"):
-            break
+    for line in data.split(b"\n")[:-1]:  # what is behind the last line end is no whole line
         entry = _parse(line)
         if entry is not None:
             found.append((position, entry))
         elif line.strip():
             damaged += 1
-        position += len(line)
+        position += len(line) + 1
     return list(_whole_groups(found)), damaged, position
+
+
+def heads_path(store: Store) -> str:
+    """Return where the heads are kept."""
+    return f"{store.local}/heads.json"
 
 
 def load_heads(store: Store) -> Heads | None:
     """Read the heads as last written; None if they are missing or not of this journal."""
-    text = files.read(f"{store.local}/heads.json", cap=1 << 30)
+    text = files.read(heads_path(store), cap=1 << 30)
     try:
         found = json.loads(text or "")
         by_key = {key: Head(*values) for key, values in found["heads"].items()}
@@ -107,12 +124,13 @@ def load_heads(store: Store) -> Heads | None:
 
 
 def save_heads(store: Store, heads: Heads) -> None:
-    """Write the heads. They can be made again from the journal: not fsynced."""
+    """Write the heads. They can be made again from the journal: not fsynced, nor insisted on."""
     by_key = {
         key: (head.id, head.version, head.digest, head.offset) for key, head in heads.by_key.items()
     }
     text = json.dumps({"offset": heads.offset, "heads": by_key})
-    files.write(f"{store.local}/heads.json", text, private=True, durable=False)
+    with suppress(OSError):  # the edit is done: that heads are behind is noticed by their offset
+        files.write(heads_path(store), text, private=True, durable=False)
 
 
 def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:

@@ -4,6 +4,7 @@ import os
 
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
+from memfs.store import files
 
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
@@ -30,6 +31,11 @@ class Store:
         return f"{self.local}/journal.jsonl"
 
     @property
+    def index(self) -> str:
+        """The search index: each linked worktree has its own, as it has its own files."""
+        return f"{self.local}/index" + (f"-{file_name(self.tree)}" if self.tree else "")
+
+    @property
     def private(self) -> bool:
         return self.tier != labels.PROJECT
 
@@ -40,29 +46,41 @@ class Store:
 
 def user_root() -> str:
     """Return the user tier's folder: `$MEMFS_HOME`, else `~/.agent-memory`."""
-    return os.environ.get("MEMFS_HOME") or os.path.join(os.path.expanduser("~"), NAME)
+    named = os.environ.get("MEMFS_HOME") or os.path.join(os.path.expanduser("~"), NAME)
+    return os.path.realpath(named)
 
 
 def user_store() -> Store | None:
     """Return the user tier, or None if it was not made yet."""
     root = user_root()
-    return Store(root, labels.USER) if _is_file(f"{root}/{CONFIG}") else None
+    return Store(root, labels.USER) if is_store(root) else None
 
 
 def find(start: str) -> Store | None:
     """Return the nearest project store at or above `start`, not past the git top level."""
-    folder = os.path.abspath(start)
-    home = os.path.expanduser("~")
+    folder = os.path.realpath(start)
+    home = os.path.realpath(os.path.expanduser("~"))
     user = user_root()
     while True:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
-        git = f"{folder}/.git"
-        if root != user and _is_file(f"{root}/{CONFIG}"):
+        if root != user and is_store(root):
             return _with_local(root, folder)
         parent = os.path.dirname(folder)
-        if folder in (parent, home) or os.path.exists(git):
+        if folder in (parent, home) or os.path.exists(f"{folder}/.git"):
             return None
         folder = parent
+
+
+def is_store(root: str) -> bool:
+    """Tell whether a folder is a store of ours: its `config.yaml` names `memfs:`.
+
+    A folder we may not look into is an error, not "no store".
+    """
+    try:
+        text = files.read(f"{root}/{CONFIG}", cap=4096)
+    except PermissionError as error:
+        raise StoreError(f"cannot read the store {root}: permission denied") from error
+    return text is not None and ("\n" + text.lstrip("\ufeff")).find("\nmemfs:") >= 0
 
 
 def require(start: str) -> Store:
@@ -102,17 +120,33 @@ def git_folder(top: str) -> tuple[str, str]:
     return top, ""
 
 
-def _is_file(path: str) -> bool:
-    """Like `os.path.isfile`, but a folder we may not look into is an error, not "no store"."""
-    try:
-        mode = os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except PermissionError as error:
+def make_local(store: Store) -> None:
+    """Make the local folder: private, and ignored by git whatever the project's rules are."""
+    if os.path.islink(store.local):
         raise StoreError(
-            f"cannot read the store {os.path.dirname(path)}: permission denied"
-        ) from error
-    return mode & 0o170000 == 0o100000
+            f"{store.local} is a link", "the local folder of a store must be a folder of its own"
+        )
+    if not os.path.isdir(store.local):
+        files.make_folder(store.local, private=True)
+    ignore = f"{store.local}/.gitignore"
+    if not os.path.exists(ignore):
+        files.write(ignore, "*\n", private=True, durable=False)
+
+
+def root_of_tree(store: Store, tree: str) -> str | None:
+    """Return the store's folder in another worktree of its repository, None if that is gone."""
+    main = os.path.dirname(store.local)
+    if tree == store.tree or not tree:
+        return store.root if tree == store.tree else main
+    top = os.path.dirname(main)
+    while not os.path.isdir(f"{top}/.git"):
+        if os.path.dirname(top) == top:
+            return None
+        top = os.path.dirname(top)
+    pointer = files.read(f"{top}/.git/worktrees/{tree}/gitdir")
+    if pointer is None:
+        return None
+    return os.path.join(os.path.dirname(pointer.strip()), os.path.relpath(main, top))
 
 
 def _with_local(root: str, folder: str) -> Store:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import StoreError
-from memfs.store import files
+from memfs.core.errors import LockedError
+from memfs.store import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from memfs.store.layout import Store
 
 WAIT = 10.0  # seconds
 
@@ -38,14 +40,14 @@ else:
 
 
 @contextmanager
-def hold(local: str, wait: float = WAIT, name: str = "lock") -> Iterator[None]:
-    """Hold the lock of the store whose local folder is `local`; wait at most `wait` seconds.
+def hold(store: Store, wait: float = WAIT, name: str = "lock") -> Iterator[None]:
+    """Hold a lock of a store, waiting at most `wait` seconds; raises `LockedError` after them.
 
     The file stays: removing it would let two owners in. It names its owner, for the error message
     of whoever waits in vain.
     """
-    files.make_folder(local, private=True)
-    path = f"{local}/{name}"
+    layout.make_local(store)
+    path = f"{store.local}/{name}"
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         deadline = time.monotonic() + wait
@@ -53,14 +55,15 @@ def hold(local: str, wait: float = WAIT, name: str = "lock") -> Iterator[None]:
         while not _take(handle):
             if time.monotonic() >= deadline:
                 owner = os.pread(handle, 40, 0).decode("ascii", "replace") or "another process"
-                raise StoreError(
+                raise LockedError(
                     f"the store is locked by {owner} (waited {wait:g} s)",
                     f"if that process hangs, stop it; the lock is {path}",
                 )
             time.sleep(pause)
             pause = min(pause * 2, 0.05)
-        os.ftruncate(handle, 0)
-        os.write(handle, f"process {os.getpid()}".encode())
+        with suppress(OSError):  # a full disk: the lock holds without a name
+            os.ftruncate(handle, 0)
+            os.write(handle, f"process {os.getpid()}".encode())
         yield
     finally:
         os.close(handle)

@@ -1,7 +1,7 @@
 """What one session has been shown already. Hot path."""
 
 from memfs.core import fastjson
-from memfs.store import files
+from memfs.store import files, layout
 from memfs.store.layout import Store
 
 _KEPT_HITS = 500
@@ -10,7 +10,7 @@ _KEPT_HITS = 500
 class Shown:
     """The texts of the blocks as a session last saw them, and the hits it was shown.
 
-    `blocks` maps `tier:label` to the file's text; `prompts` counts the prompts seen.
+    `blocks` maps `tier:label` to the file's text.
     """
 
     __slots__ = ("blocks", "hits")
@@ -39,6 +39,12 @@ def load(store: Store, session: str) -> Shown | None:
 
 def save(store: Store, session: str, shown: Shown) -> None:
     """Keep what a session was shown. It can be lost without harm: not fsynced."""
+    layout.make_local(store)
     files.make_folder(store.session(session), private=True)
     text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
     files.write(f"{store.session(session)}/shown.json", text, private=True, durable=False)
+
+
+def forget(store: Store, session: str) -> None:
+    """Forget what a session was shown: its next prompt is given the whole brief."""
+    files.remove(f"{store.session(session)}/shown.json")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
-from memfs.core.records import Entry, Origin
+from memfs.core.errors import MemfsError
+from memfs.core.records import Entry, Origin, block_key
 from memfs.store import blocks, clock, files, journal, layout, lock
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Writer:
 
     def head(self, tier: str, label: str) -> Head | None:
         """Return the newest journalled state of a block."""
-        return self._heads.by_key.get(self._key(tier, label))
+        key = block_key(self.store.tree, tier, self.place.session, label)
+        return self._heads.by_key.get(key)
 
     def settle(self, tier: str, label: str, path: str) -> tuple[str | None, int]:
         """Return (text, version) of a block as it is now, adopting an edit made behind our back.
@@ -70,10 +72,22 @@ class Writer:
         return blocks.make(tier, label, path, text).version
 
     def commit(self, changes: list[Change], origin: Origin) -> list[Entry]:
-        """Journal the changes durably, then write the files. All of them count, or none."""
+        """Journal the changes durably, then write the files. All of them count, or none.
+
+        An error takes everything back, the journal's lines too; after a kill, the next opening
+        writes what the journal holds.
+        """
+        before = journal.size(self.store)
         entries, after = self._append(changes, origin)
-        for change in changes:
-            apply(change.path, change.after, private=self._private(change.tier))
+        try:
+            for change in changes:
+                apply(change.path, change.after, private=self._private(change.tier))
+        except BaseException:
+            for change in changes:
+                if files.read(change.path, cap=1 << 40) != change.before:
+                    apply(change.path, change.before, private=self._private(change.tier))
+            journal.cut(self.store, before)
+            raise
         self._save(after)
         return entries
 
@@ -88,13 +102,13 @@ class Writer:
             Entry(
                 clock.unique(), at, origin.actor, origin.host,
                 self.place.session if change.tier == labels.SESSION else origin.session,
-                change.tier, change.label, change.op, change.reason or origin.reason,
+                change.tier, change.label, change.op, _reason(change, origin),
                 change.version, change.before, change.after, self.store.tree, group,
             )
             for change in changes
         ]  # fmt: skip
         offsets = journal.append(self.store, entries)
-        end = os.path.getsize(self.store.journal)
+        end = journal.size(self.store)
         return entries, journal.advance(self._heads, list(zip(offsets, entries, strict=True)), end)
 
     def _save(self, heads: Heads) -> None:
@@ -104,20 +118,21 @@ class Writer:
     def _private(self, tier: str) -> bool:
         return self.store.private or tier == labels.SESSION
 
-    def _key(self, tier: str, label: str) -> str:
-        scope = f"{tier}@{self.place.session}" if tier == labels.SESSION else tier
-        return f"{self.store.tree}|{scope}:{label}"
-
 
 @contextmanager
 def writing(store: Store, place: Place) -> Iterator[Writer]:
     """Lock a store for writing and bring journal and files into agreement."""
-    with lock.hold(store.local):
+    with lock.hold(store):
         yield Writer(store, place, _recover(store, place))
 
 
+def _reason(change: Change, origin: Origin) -> str:
+    """Return why, with what the operation itself has to say before the editor's words."""
+    return ": ".join(part for part in (change.reason, origin.reason) if part)
+
+
 def apply(path: str, text: str | None, *, private: bool) -> None:
-    """Make a file hold `text`, durably; None removes it and the folders this leaves empty."""
+    """Make a file hold `text`, durably; None removes it."""
     if text is None:
         if files.remove(path):
             files.sync_folder(os.path.dirname(path))
@@ -129,18 +144,20 @@ def apply(path: str, text: str | None, *, private: bool) -> None:
 def _recover(store: Store, place: Place) -> Heads:
     """Cut a torn last line off the journal and roll the last edit forward if it was interrupted."""
     known = journal.load_heads(store)
-    size = os.path.getsize(store.journal) if os.path.exists(store.journal) else 0
+    size = journal.size(store)
     if known is not None and known.offset == size:
         return known
     fresh = known is None or known.offset > size
     start = journal.Heads(0, {}) if fresh or known is None else known
     entries, _, end = journal.since(store, start.offset)
     if end < size:
-        with open(store.journal, "r+b") as handle:
-            handle.truncate(end)
-            os.fsync(handle.fileno())
+        journal.cut(store, end)
     for _, entry in _unconfirmed(entries, everything=not fresh):
-        _roll_forward(store, place, entry)
+        try:
+            _roll_forward(store, place, entry)
+        except (PermissionError, IsADirectoryError, NotADirectoryError, MemfsError):
+            continue  # it was never acknowledged; the file as it is will be adopted
+    files.sweep(journal.heads_path(store))
     heads = journal.advance(start, entries, end)
     journal.save_heads(store, heads)
     return heads
@@ -157,13 +174,21 @@ def _unconfirmed(entries: list[tuple[int, Entry]], *, everything: bool) -> list[
 
 
 def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
-    if entry.tree != store.tree or entry.op == ADOPT:
+    if entry.op == ADOPT:
         return
-    folder = layout.block_folder(store, entry.tier, entry.session)
-    root = store.local if entry.tier == labels.SESSION else store.root
+    private = store.private or entry.tier == labels.SESSION
+    if entry.tier == labels.SESSION:
+        root, folder = store.local, store.session(entry.session)
+    else:
+        tree = layout.root_of_tree(store, entry.tree)
+        if tree is None:
+            return
+        root, folder = tree, f"{tree}/blocks"
     path = files.contained(f"{folder}/{entry.label}{blocks.SUFFIX}", root)
-    located = blocks.locate(place, labels.qualified(entry.tier, entry.label))
-    path = located[2] if located and entry.tier != labels.SESSION else path
+    if entry.tier != labels.SESSION and entry.tree == store.tree:
+        located = blocks.locate(place, labels.qualified(entry.tier, entry.label))
+        path = located[2] if located else path  # a person may have named the file otherwise
+    files.sweep(path)
     now = files.read(path, cap=1 << 40)
     if now != entry.after and now == entry.before:
-        apply(path, entry.after, private=store.private or entry.tier == labels.SESSION)
+        apply(path, entry.after, private=private)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -147,8 +148,8 @@ def test_archive_and_search(memfs: Run) -> None:
 
 def test_ingest_search_and_paging(memfs: Run) -> None:
     demo = Path(__file__).parent.parent.parent / "templates/demo/session.jsonl"
-    assert memfs("ingest", str(demo)).err == "✓ 22 new messages in 1 sessions, from 1 files\n"
-    assert memfs("ingest", str(demo)).err == "✓ 0 new messages in 0 sessions, from 1 files\n"
+    assert memfs("ingest", str(demo)).err == "✓ 22 new messages in 1 session, from 1 file\n"
+    assert memfs("ingest", str(demo)).err == "✓ 0 new messages in 0 sessions, from 1 file\n"
     first = json.loads(memfs("search", "backoff", "--mode", "text", "-n", "2", "--json").out)
     second = json.loads(
         memfs("search", "backoff", "--mode", "text", "-n", "2", "-p", "2", "--json").out
@@ -174,20 +175,132 @@ def test_texts_from_stdin_and_patches(memfs: Run, tmp_path: Path) -> None:
     ]))  # fmt: skip
     assert memfs("edit", "--patch", str(patch)).code == 1
     assert memfs("show", "human").out == "from stdin\n"
-    wrong = memfs("edit", "--patch", "-", stdin='[{"op": "shout"}]')
-    assert wrong.code == 2
-    assert "is not a patch" in wrong.err
 
 
 def test_without_an_operation_the_editor_opens(
     memfs: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    editor = tmp_path / "editor"
+    editor = tmp_path / "the-editor"
     editor.write_text('#!/bin/sh\necho "from the editor" > "$1"\n')
     editor.chmod(0o755)
     monkeypatch.setenv("VISUAL", str(editor))
     assert memfs("edit", "human").code == 0
     assert memfs("show", "human").out == "from the editor\n"
+
+
+def editor(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None:
+    path = folder / "editor"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(path))
+
+
+def test_what_was_typed_is_kept_if_it_is_refused(
+    memfs: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor(monkeypatch, tmp_path, 'head -c 6000 /dev/zero | tr "\\0" x > "$1"')
+    refused = memfs("edit", "human")
+    assert refused.code == 1
+    kept = Path(refused.err.strip().rpartition("what you wrote is kept in ")[2])
+    assert kept.read_text() == "x" * 6000
+    kept.unlink()
+
+
+def test_an_edit_made_while_the_editor_was_open_is_not_overwritten(
+    memfs: Run, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Path(sys.executable).parent / "memfs"
+    editor(
+        monkeypatch, tmp_path, f'"{script}" edit human --append "somebody else"; echo mine > "$1"'
+    )
+    refused = memfs("edit", "human")
+    assert refused.code == 1
+    assert "it is at version 2, not 1" in refused.err
+    assert memfs("show", "human").out == "somebody else\n"
+    Path(refused.err.strip().rpartition("what you wrote is kept in ")[2]).unlink()
+
+
+def test_saving_without_a_change_changes_nothing(
+    memfs: Run, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.project
+    path = Path(place.project.root, "blocks/odd.md")
+    path.write_bytes(b"a\r\nb\nc \xff\n\n\n")
+    editor(monkeypatch, tmp_path, ":")
+    assert memfs("edit", "odd").err == "✓ odd is as it was\n"
+    assert path.read_bytes() == b"a\r\nb\nc \xff\n\n\n"
+
+
+def test_one_operation_at_a_time(memfs: Run) -> None:
+    assert memfs("edit", "human", "--append", "a", "--set", "b").code == 2
+    assert memfs("edit", "human", "--patch", "-").code == 2
+    assert memfs("edit", "human", "--append", "a", "--limit", "100").code == 0
+
+
+@pytest.mark.parametrize(
+    ("patch", "reason"),
+    [
+        ('[{"op": "shout"}]', "edit 1: op is 'shout', one of append, replace, remove"),
+        (
+            '[{"op": "append", "label": "human", "txt": "x"}]',
+            "append has no 'txt', but label, text",
+        ),
+        ('[{"op": "append", "label": "human", "text": 5}]', "text is 5, expected a text"),
+        (
+            '[{"op": "insert", "label": "human", "line": "1", "text": "x"}]',
+            "expected a whole number",
+        ),
+        ('[{"op": "append", "label": "human"}]', "append needs 'text'"),
+        ("[]", "a JSON list of edits was expected"),
+        ("[3]", "edit 1 is not an object"),
+        ("{", "it is not JSON"),
+    ],
+)
+def test_a_wrong_patch_is_explained(memfs: Run, patch: str, reason: str) -> None:
+    shown = memfs("edit", "--patch", "-", stdin=patch)
+    assert shown.code == 2
+    assert reason in shown.err
+
+
+def test_escape_sequences_do_not_reach_a_screen(memfs: Run, place: Place) -> None:
+    assert place.project
+    folder = Path(place.project.root, "blocks")
+    (folder / "a\x1b]0;PWNED\x07b.md").write_text("x\n")
+    (folder / "esc.md").write_text("one\n")
+    memfs("edit", "esc", "--append", "two")
+    (folder / "esc.md").write_text("\x1b]0;PWNED\x07\n")
+    for command in (["blocks"], ["status"], ["log"], ["diff", "esc"], ["doctor"]):
+        shown = memfs(*command)
+        assert "\x1b]" not in shown.out + shown.err, command
+
+
+def test_doctor_names_what_is_wrong(memfs: Run, place: Place) -> None:
+    assert place.project
+    root = Path(place.project.root)
+    (root / "config.yaml").write_text("memfs: 7\nhooks:\n  recall: 99x\nmax_blocks: -1\n")
+    (root / "blocks/odd.md").write_text("---\nlimit: -1\npinned: maybe\n---\nx\n")
+    (root / "blocks/a/b/c/d").mkdir(parents=True)
+    (root / "blocks/a/b/c/d/deep.md").write_text("x\n")
+    (root / "blocks/NOTES.MD").write_text("x\n")
+    found = memfs("doctor").out
+    for text in (
+        "memfs is not 1", "hooks.recall is '99x', expected off, auto or 3",
+        "max_blocks is -1, expected 1 or more", "project:odd: limit is -1, which is not used",
+        "project:odd: pinned is 'maybe'", "deep.md is no block", "NOTES.MD is no block",
+    ):  # fmt: skip
+        assert text in found
+
+
+def test_a_page_that_is_not_there(memfs: Run) -> None:
+    memfs("archive", "We chose httpx over requests.")
+    shown = memfs("search", "httpx", "--in", "archive", "-p", "99")
+    assert shown.err == "there is no page 99: 1 hit on 1\n"
+
+
+@pytest.mark.parametrize("when", ["99999999999d", "0001-01-01", "2026-02-30", "x"])
+def test_a_date_that_is_none(memfs: Run, when: str) -> None:
+    assert memfs("search", "x", "--since", when).code in (0, 2)
+    assert "a bug" not in memfs("search", "x", "--since", when).err
 
 
 def test_the_brief(memfs: Run) -> None:

@@ -188,11 +188,50 @@ def test_a_transcript_that_is_gone_is_no_failure(repo: Path, place: Place) -> No
 
 
 @pytest.mark.usefixtures("place")
-def test_what_memfs_starts_does_not_start_memfs(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMFS_HOOK_RUNNING", "1")
-    assert call(start(repo)) == (b"", b"")
+def test_a_reply_that_did_not_arrive_was_not_shown(repo: Path) -> None:
+    command = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command, input=start(repo), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(log(repo)) == 1
+    out, _ = call(payload(repo, "UserPromptSubmit", prompt="hello"))
+    assert b"Core memory (always available)" in out
+
+
+def test_a_folder_that_is_gone_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    code = f"import os, runpy, sys; os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd()); sys.argv = ['x', 'claude']; runpy.run_path({shipped.path('hooks', 'memfs_hook.py')!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=b"garbage", capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("place")
+def test_the_host_can_write_a_huge_prompt_to_the_end(repo: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=repo,
+    )  # fmt: skip
+    assert process.stdin
+    process.stdin.write(payload(repo, "UserPromptSubmit", prompt="x" * 3_000_000))  # no EPIPE
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (0, b"", b"")
+
+
+def test_a_busy_store_is_left_word(place: Place, repo: Path, tmp_path: Path) -> None:
+    from memfs.memory import intake
+    from memfs.store import inbox, lock
+
+    path = transcript(repo, tmp_path)
+    with lock.hold(place.home, name=intake.LOCK):
+        assert call(payload(repo, "Stop", transcript_path=str(path))) == (b"", b"")
+    assert [note[2] for note in inbox.waiting(place.home)] == [str(path)]
+    assert len(found(place, "gopher tabs")) == 2
+    assert log(repo) == []
 
 
 @pytest.mark.usefixtures("place")

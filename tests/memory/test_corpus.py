@@ -189,9 +189,7 @@ def test_a_file_that_disappears_is_forgotten(place: Place, store: Store) -> None
 
 def test_an_index_that_somebody_else_writes_is_left_alone(place: Place, store: Store) -> None:
     passage(store, "p.md", b"marmalade\n")
-    folder = corpus.folder(place)
-    os.makedirs(folder)
-    with lock.hold(folder, name=corpus.LOCK):
+    with lock.hold(place.home, name=corpus.LOCK):
         assert corpus.sync(place, embed=False, wait=0.05) is None
     assert found(place, "marmalade") == ["p"]
 
@@ -208,11 +206,11 @@ def test_the_vectors_follow(place: Place, store: Store) -> None:
 
 def test_a_place_without_a_project_is_served_by_the_users_store(place: Place) -> None:
     assert place.user
-    assert corpus.home(Place(None, place.user)) is place.user
-    assert corpus.home(place) is place.project
-    assert corpus.folder(place) == f"{place.project.local}/index" if place.project else ""
+    assert Place(None, place.user).home is place.user
+    assert place.home is place.project
+    assert place.home.index == f"{place.project.local}/index" if place.project else ""
     with pytest.raises(AssertionError):
-        corpus.home(Place(None, None))
+        _ = Place(None, None).home
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_what_hooks_left_word_of_is_read_once(store: Store, tmp_path: Path) -> N
 def test_an_inbox_that_somebody_else_drains_is_waited_for(store: Store, path: Path) -> None:
     path.write_bytes(conversation(1))
     inbox.put(store, "claude", str(path))
-    with lock.hold(store.local, name=intake.LOCK), pytest.raises(StoreError, match="is locked"):
+    with lock.hold(store, name=intake.LOCK), pytest.raises(StoreError, match="is locked"):
         intake.drain(store, Tally(), wait=0.05)
     assert len(inbox.waiting(store)) == 1
 

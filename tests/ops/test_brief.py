@@ -101,14 +101,14 @@ def test_a_change_of_managed_keys_alone_is_no_news(
     say(START)
     block_file("x", "---\nversion: 2\n---\nbody\n")
     assert say(PROMPT) == ""
-    shown = sessions.load(corpus.home(place), "s1")
+    shown = sessions.load(place.home, "s1")
     assert shown
     assert "version: 2" in shown.blocks["project:x"]
 
 
 def test_a_damaged_memory_of_the_session_starts_anew(place: Place, say: Callable[..., str]) -> None:
     say(START)
-    Path(corpus.home(place).session("s1"), "shown.json").write_text("{broken")
+    Path(place.home.session("s1"), "shown.json").write_text("{broken")
     assert say(PROMPT).startswith("# Core memory (always available)")
 
 
@@ -145,7 +145,7 @@ def remember(place: Place, *texts: str) -> None:
         Message(f"m{n}", "earlier", "claude", "/p", "main", "2026-04-01T09:00:00Z", "user", text)
         for n, text in enumerate(texts)
     ]
-    log = recall.Log(corpus.home(place), "claude", Identity("earlier", ""))
+    log = recall.Log(place.home, "claude", Identity("earlier", ""))
     log.replace(None, "/t.jsonl", Transcript(messages, 0, 0, 0), "")
     corpus.sync(place, embed=False)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -233,6 +234,83 @@ def test_session_blocks_are_the_sessions_own(place: Place) -> None:
     run(two, Create("session:notes", "x", "of two"))
     history.undo(two, "notes", ORIGIN)
     assert value(one, "notes") == "of one"
+
+
+def test_two_blocks_cannot_become_one(place: Place) -> None:
+    run(place, Create("a", "A", "AAA"), Create("c", "C", "CCC"))
+    assert run(place, Rename("a", "b"), Rename("c", "b")) == Rejected(
+        "cannot rename 'c' to 'b': that label exists"
+    )
+    assert run(place, Create("b", "B"), Rename("a", "b")) == Rejected(
+        "cannot rename 'a' to 'b': that label exists"
+    )
+    assert (value(place, "a"), value(place, "c")) == ("AAA", "CCC")
+    assert isinstance(run(place, Delete("c"), Rename("a", "c")), edit.Edited)
+    assert value(place, "c") == "AAA"
+
+
+def test_a_label_in_the_way_of_a_folder_is_refused_and_costs_nothing(
+    place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    block_file("services", "a file\n").rename(block_file("x", "").with_name("services"))
+    with pytest.raises(OSError, match="exist"):
+        run(place, Create("services/api", "d"))
+    assert isinstance(run(place, Append("persona", "still works")), edit.Edited)
+    assert "services/api" not in {entry.label for entry in history.log(place)}
+
+
+def test_patches_in_any_order_do_not_wait_for_each_other(place: Place, repo: Path) -> None:
+    code = (
+        "import sys; from memfs.store import blocks; from memfs.ops import edit\n"
+        "from memfs.core.edits import Append; from memfs.core.records import Origin\n"
+        "place = blocks.here('.')\n"
+        "for n in range(10):\n"
+        "    edits = [Append(label, f'{sys.argv[1]} {n}') for label in sys.argv[2:]]\n"
+        "    assert isinstance(edit.run(place, edits, Origin()), edit.Edited)\n"
+    )
+    orders = [("human", "persona"), ("persona", "human")] * 2
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(number), *order], cwd=repo)
+        for number, order in enumerate(orders)
+    ]
+    assert [process.wait(60) for process in running] == [0, 0, 0, 0]
+    assert len(value(place).split("\n")) == 40
+
+
+@pytest.mark.parametrize("text", ["a\0b", "bad \udcff byte", "bell\x07"])
+def test_texts_that_are_no_text_are_refused(place: Place, text: str) -> None:
+    for wanted in (Append("human", text), Rethink("human", text), Create("x", "x", text)):
+        outcome = run(place, wanted)
+        assert isinstance(outcome, Rejected)
+        assert outcome.hint == "pass plain UTF-8 text"
+
+
+def test_ten_pinned_blocks_hold_within_a_patch_and_for_pinning(place: Place) -> None:
+    assert isinstance(run(place, *[Create(f"b{n}", "x") for n in range(8)]), Rejected)
+    assert isinstance(run(place, *[Create(f"b{n}", "x") for n in range(7)]), edit.Edited)
+    run(place, Create("extra", "x", pinned=False))
+    outcome = run(place, Describe("extra", {"pinned": True}))
+    assert isinstance(outcome, Rejected)
+    assert outcome.message == "cannot pin 'extra': 10 blocks are pinned, at most 10 may be"
+
+
+def test_a_limit_below_what_is_there_is_refused(place: Place) -> None:
+    run(place, Append("human", "x" * 48))
+    outcome = run(place, Describe("human", {"limit": 5}))
+    assert isinstance(outcome, Rejected)
+    assert outcome.message == "cannot set the limit of 'human' to 5: it holds 48 characters"
+
+
+def test_a_blocks_folder_that_leads_out_of_the_store_is_refused(
+    place: Place, tmp_path: Path
+) -> None:
+    assert place.project
+    folder = Path(place.project.root, "blocks")
+    folder.rename(tmp_path / "outside")
+    folder.symlink_to(tmp_path / "outside")
+    with pytest.raises(MemfsError, match="leads out of the store"):
+        run(place, Append("persona", "hacked"))
+    assert "hacked" not in (tmp_path / "outside/persona.md").read_text()
 
 
 def test_nothing_to_change_is_no_version(place: Place) -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core.edits import Append, Remove, Replace, Rethink
-from memfs.core.errors import NotFoundError
+from memfs.core.edits import Append, Create, Remove, Rename, Replace, Rethink
+from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.ops import edit, history, show
 from memfs.store import blocks
@@ -41,7 +41,6 @@ def test_undo_goes_back_step_by_step_and_forward_again(place: Place) -> None:
     assert data(place) == first
     history.undo(place, "human", ORIGIN)
     assert blocks.get(place, "human").value == ""
-    history.undo(place, "human", ORIGIN)
     with pytest.raises(NotFoundError, match="there is nothing to undo in 'human'"):
         history.undo(place, "human", ORIGIN)
     versions = [entry.version for entry in history.log(place, "human")]
@@ -97,6 +96,39 @@ def test_a_log_of_everything_is_newest_first(place: Place, monkeypatch: pytest.M
     assert entries[0].label == "human"
     assert {entry.label for entry in entries} == {"human", "persona", "system_rules"}
     assert len(history.log(place, limit=2)) == 2
+
+
+def test_read_only_holds_for_undo_and_restore(
+    place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    path = block_file("rules", "one\n")
+    edit.run(place, [Append("rules", "two")], ORIGIN)
+    text = path.read_text().replace("---\nversion", "---\nread_only: true\nversion")
+    path.write_text(text)
+    for wanted in (
+        lambda: history.undo(place, "rules", ORIGIN),
+        lambda: history.restore(place, "rules", 2, ORIGIN),
+    ):
+        with pytest.raises(RejectedError, match="'rules': it is read-only"):
+            wanted()
+    assert path.read_text() == text
+
+
+def test_undoing_a_rename_does_not_cost_a_newer_block(place: Place) -> None:
+    edit.run(place, [Create("a", "A", "old")], ORIGIN)
+    edit.run(place, [Rename("a", "b")], ORIGIN)
+    edit.run(place, [Create("a", "A", "new")], ORIGIN)
+    with pytest.raises(RejectedError, match="there is a newer 'a'"):
+        history.undo(place, "b", ORIGIN)
+    assert (blocks.get(place, "a").value, blocks.get(place, "b").value) == ("new", "old")
+
+
+def test_undoing_a_rename_leaves_the_rest_of_its_patch(place: Place) -> None:
+    edit.run(place, [Create("a", "A", "text")], ORIGIN)
+    edit.run(place, [Rename("a", "b"), Append("persona", "stays")], ORIGIN)
+    history.undo(place, "b", ORIGIN)
+    assert blocks.get(place, "a").value == "text"
+    assert blocks.get(place, "persona").value.endswith("stays")
 
 
 def test_an_unknown_label_names_the_closest(place: Place) -> None:

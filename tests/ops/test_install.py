@@ -30,7 +30,10 @@ def path(repo: Path) -> Path:
 
 
 def wire(place: Place, path: Path, *, remove: bool = False, dry_run: bool = False) -> install.Wired:
-    return install.run(place, "claude", str(path), remove=remove, dry_run=dry_run)
+    home = str(Path.home())
+    scope = "user" if str(path).startswith(home) else "project"
+    assert install.path_of(place, "claude", scope, home) == str(path)
+    return install.run(place, "claude", scope, home, remove=remove, dry_run=dry_run)
 
 
 def test_from_nothing_and_back(place: Place, path: Path) -> None:

@@ -49,6 +49,39 @@ def test_a_folder_of_others_is_no_store(repo: Path) -> None:
         layout.require(str(repo))
 
 
+def test_a_config_of_others_makes_no_store(repo: Path) -> None:
+    (repo / layout.NAME).mkdir()
+    (repo / layout.NAME / layout.CONFIG).write_text("theirs: true\n# memfs: 1\n")
+    assert layout.find(str(repo)) is None
+    (repo / layout.NAME / layout.CONFIG).write_text("theirs: true\nmemfs: 1\n")
+    assert layout.find(str(repo))
+
+
+def test_a_linked_home_is_one_home(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(home)
+    (tmp_path / "link").symlink_to(home)
+    monkeypatch.setenv("HOME", str(tmp_path / "link"))
+    assert layout.find(str(home)) is None
+    user = layout.user_store()
+    assert user
+    assert user.root == str(home / layout.NAME)
+
+
+def test_the_local_folder_is_private_and_ignored(repo: Path) -> None:
+    make(repo)
+    store = layout.require(str(repo))
+    layout.make_local(store)
+    assert Path(store.local).stat().st_mode & 0o777 == 0o700
+    assert Path(store.local, ".gitignore").read_text() == "*\n"
+    Path(store.local, ".gitignore").unlink()
+    Path(store.local).rmdir()
+    Path(store.local).symlink_to(repo)
+    with pytest.raises(StoreError, match="is a link"):
+        layout.make_local(store)
+
+
 def test_linked_worktrees_share_the_local_folder(repo: Path, tmp_path: Path) -> None:
     make(repo)
     for command in (

@@ -140,11 +140,69 @@ def test_half_a_patch_in_the_journal_does_not_count(place: Place) -> None:
     assert {entry.label for entry in journal.read(place.project)} == {"persona", "system_rules"}
 
 
+def test_an_edit_that_failed_is_not_done_later(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    append(place, "one")
+    path = Path(blocks.get(place, "human").path)
+    before = path.read_bytes()
+    replace = os.replace
+
+    def full(source: str, target: str) -> None:
+        if target.endswith("human.md"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        append(place, "lost")
+    monkeypatch.setattr(os, "replace", replace)
+    assert path.read_bytes() == before
+    append(place, "two")
+    assert value(place) == "one\ntwo"
+    assert [entry.version for entry in history.log(place, "human")] == [3, 2, 1]
+
+
+def test_a_carriage_return_in_a_damaged_line_costs_only_that_line(place: Place) -> None:
+    for text in ("one", "two", "three"):
+        append(place, text)
+    assert place.user
+    path = Path(place.user.journal)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1][:50] + b"\r" + lines[1][51:]
+    path.write_bytes(b"".join(lines))
+    Path(place.user.local, "heads.json").unlink()
+    append(place, "four")
+    assert [entry.version for entry in journal.read(place.user)] == [1, 3, 4, 5]
+
+
+def test_an_edit_interrupted_in_a_linked_worktree_is_rolled_forward_from_the_main_one(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    for command in (
+        ["add", "-A"], ["commit", "-qm", "store"],
+        ["worktree", "add", "-q", str(tmp_path / "linked")],
+    ):  # fmt: skip
+        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
+    other = blocks.here(str(tmp_path / "linked"))
+    assert place.project
+    heads = Path(place.project.local, "heads.json")
+    path = Path(blocks.get(other, "persona").path)
+    before, known = path.read_bytes(), heads.read_bytes()
+    edit.run(other, [Append("persona", "in linked")], ORIGIN)
+    path.write_bytes(before)
+    heads.write_bytes(known)
+    edit.run(place, [Append("persona", "in main")], ORIGIN)
+    assert blocks.get(other, "persona").value.endswith("in linked")
+
+
 def test_a_held_lock_is_explained_and_not_waited_on_for_ever(place: Place) -> None:
     assert place.project
-    with lock.hold(place.project.local):
+    with lock.hold(place.project):
         with pytest.raises(StoreError, match=r"the store is locked by process \d+") as caught:
-            with lock.hold(place.project.local, wait=0.05):
+            with lock.hold(place.project, wait=0.05):
                 pass
     assert place.project.local in caught.value.hint
 
@@ -152,11 +210,12 @@ def test_a_held_lock_is_explained_and_not_waited_on_for_ever(place: Place) -> No
 def test_the_lock_of_a_dead_process_is_free(place: Place) -> None:
     assert place.project
     code = (
-        "import os, sys; from memfs.store import lock\nwith lock.hold(sys.argv[1]): os._exit(9)\n"
+        "import os, sys; from memfs.store import layout, lock\n"
+        "with lock.hold(layout.Store(sys.argv[1], 'project')): os._exit(9)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, place.project.local], check=False)
+    done = subprocess.run([sys.executable, "-c", code, place.project.root], check=False)
     assert done.returncode == 9
-    with lock.hold(place.project.local, wait=0.05):
+    with lock.hold(place.project, wait=0.05):
         pass
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from memfs.cli import context, screen
+from memfs.core.quoting import plain
 from memfs.ops import history
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -15,11 +18,16 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.argument("old", type=click.IntRange(0), required=False)
 @click.argument("new", type=click.IntRange(0), required=False)
 @context.session_option
-def command(label: str, old: int | None, new: int | None, session: str) -> None:
+@context.json_option
+def command(label: str, old: int | None, new: int | None, session: str, as_json: bool) -> None:
     """Show what changed in a block: by the last edit, or between versions OLD and NEW."""
     found = history.diff(context.place(session), label, old, new)
+    if as_json:
+        screen.as_json(asdict(found))
+        return
     if not found.text:
         screen.talk("no difference")
-    for line in found.text.splitlines():
+    for line in found.text.split("\n")[:-1]:
         colour = _COLOURS.get(line[:1], "")
-        screen.styled(screen.style(line, colour) if colour else line)
+        shown = plain(line)
+        screen.styled(screen.style(shown, colour) if colour else shown)

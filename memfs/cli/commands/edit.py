@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import sys
 
 import click
 
-from memfs.cli import context, screen
-from memfs.cli.edits import report, text_of
-from memfs.core import edits
+from memfs.cli import context
+from memfs.cli.edits import in_editor, report, text_of
+from memfs.cli.patch import read
 from memfs.core.edits import Append, Describe, Edit, Insert, Remove, Replace, Rethink
-from memfs.core.errors import USAGE, MemfsError
 from memfs.ops import edit as op
-from memfs.ops import show
 
-_PATCH = {
-    "append": Append, "replace": Replace, "remove": Remove, "insert": Insert, "rethink": Rethink,
-    "create": edits.Create, "delete": edits.Delete, "rename": edits.Rename,
-    "describe": Describe,
-}  # fmt: skip
+_KEYS = {"description": "description", "limit": "limit", "pin": "pinned", "priority": "priority"}
 
 
 @click.command("edit")
@@ -41,25 +35,27 @@ def command(label: str, patch: str | None, expect: int | None, reason: str, sess
             **given: object) -> None:  # fmt: skip
     """Edit a block; with no operation, in your editor.
 
-    A TEXT of `-` is read from stdin. --patch takes [{"op": "append", "label": "human", "text":
-    "…"}, …] from a file or `-`.
+    A TEXT of `-` is read from stdin. One operation at a time; --patch takes several, over several
+    blocks: [{"op": "append", "label": "human", "text": "…"}, …], from a file or `-`. Ops and their
+    keys: append (text), replace (old, new, every), remove (text, every), insert (line, text),
+    rethink (text), create (description, value, limit, pinned, tags), delete, rename (new),
+    describe (changes).
     """
     place = context.place(session)
     who = context.origin(reason, session)
+    wanted = _wanted(label, given)
     if patch:
-        wanted = _patch(patch)
+        if label or wanted:
+            raise click.UsageError("--patch names its blocks and operations itself")
+        wanted = read(patch)
     elif not label:
         raise click.UsageError("which block? memfs blocks lists them")
+    if wanted:
+        report(op.run(place, wanted, who, expect))
+    elif not sys.stdin.isatty() and not _has_editor():
+        raise click.UsageError("no operation; to write the block from stdin: --set -")
     else:
-        wanted = _wanted(label, given)
-    if not wanted:
-        block = show.run(place, label).block
-        text = click.edit(block.value + "\n" if block.value else "", extension=".md")
-        if text is None:
-            screen.done(f"{block.label} is as it was")
-            return
-        wanted = [Rethink(label, text)]
-    report(op.run(place, wanted, who, expect))
+        in_editor(place, label, who)
 
 
 def _wanted(label: str, given: dict[str, object]) -> list[Edit]:
@@ -77,8 +73,9 @@ def _wanted(label: str, given: dict[str, object]) -> list[Edit]:
         wanted.append(Insert(label, _line(pair[0]), text_of(pair[1])))
     if given["rethink"] is not None:
         wanted.append(Rethink(label, text_of(str(given["rethink"]))))
-    keys = {"description": "description", "limit": "limit", "pin": "pinned", "priority": "priority"}
-    changes = {key: given[name] for name, key in keys.items() if given[name] is not None}
+    if len(wanted) > 1:
+        raise click.UsageError("one operation at a time; --patch takes several, in order")
+    changes = {key: given[name] for name, key in _KEYS.items() if given[name] is not None}
     if changes:
         wanted.append(Describe(label, changes))
     return wanted
@@ -91,15 +88,8 @@ def _line(text: str) -> int:
         raise click.UsageError(f"{text!r} is not a line number") from error
 
 
-def _patch(path: str) -> list[Edit]:
-    try:
-        with click.open_file(path, encoding="utf-8") as handle:
-            found = json.load(handle)
-        return [_PATCH[item.pop("op")](**item) for item in found]
-    except FileNotFoundError as error:
-        raise MemfsError(f"there is no file {path}", "", USAGE) from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise MemfsError(
-            f"{path} is not a patch: {type(error).__name__}: {error}",
-            'a JSON list: [{"op": "append", "label": "human", "text": "…"}]', USAGE,
-        ) from error  # fmt: skip
+def _has_editor() -> bool:
+    """Tell whether the user named an editor: scripts may, and then it need not be a terminal."""
+    import os
+
+    return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR"))

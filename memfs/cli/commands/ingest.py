@@ -10,6 +10,8 @@ import click
 from memfs.cli import context, screen
 from memfs.ops import ingest as op
 
+_NAMED = 5  # skipped files are named up to so many
+
 
 @click.command("ingest")
 @click.argument("paths", nargs=-1, type=click.Path())
@@ -29,10 +31,14 @@ def command(paths: tuple[str, ...], as_json: bool) -> None:
         screen.as_json({**asdict(tally), "skipped": tally.skipped or []})
         return
     screen.done(
-        f"{tally.messages:,} new messages in {tally.sessions:,} sessions, "
-        f"from {tally.files:,} files"
+        f"{screen.count(tally.messages, 'new message')} in "
+        f"{screen.count(tally.sessions, 'session')}, from {screen.count(tally.files, 'file')}"
     )
     if tally.malformed:
-        screen.talk(f"  {tally.malformed:,} malformed lines were skipped")
-    for reason, count in Counter(reason for _, reason in tally.skipped or []).most_common():
-        screen.talk(f"  {count:,} files skipped: {reason}")
+        screen.talk(f"  {screen.count(tally.malformed, 'malformed line')} skipped")
+    skipped = tally.skipped or []
+    for reason, number in Counter(reason for _, reason in skipped).most_common():
+        screen.talk(f"  {screen.count(number, 'file')} skipped: {reason}")
+        names = [path for path, why in skipped if why == reason]
+        for path in names if len(names) <= _NAMED else ():
+            screen.talk(f"    {path}")

@@ -9,7 +9,9 @@ import click
 
 from memfs import hosts
 from memfs.cli import context, screen
+from memfs.cli.commands.install import told
 from memfs.ops import init as op
+from memfs.ops import install
 
 
 @click.command("init")
@@ -31,27 +33,21 @@ def command(yes: bool) -> None:
             f"  {len(made.foreign)} files of others in {_short(made.store)} were left alone"
         )
     screen.done(f"the store is {_short(made.store)}" + ("" if made.created else " (as before)"))
+    place = context.place()
+    if place.project is None:
+        screen.talk("It is your own, for all projects; a project gets one with memfs init in it.")
+        return
     for name in made.hosts:
         title = hosts.get(name).TITLE
-        if yes or (sys.stdin.isatty() and click.confirm(f"Wire {title} to it?", default=True)):
-            _wire(name)
+        other = install.elsewhere(place, name, "", context.home())
+        if other:
+            screen.talk(f"{title} is wired already, in {_short(other)}")
+        elif yes or (sys.stdin.isatty() and click.confirm(f"Wire {title} to it?", default=True)):
+            told(install.run(place, name, "project", context.home()), "project")
         else:
             screen.talk(f"{title} is installed; wire it with: memfs install {name}")
     if not made.hosts:
         screen.talk("No assistant was found; when you have one: memfs install")
-
-
-def _wire(name: str) -> None:
-    from memfs.ops import install
-
-    place = context.place()
-    path = install.path_of(place, name, "project", context.home())
-    other = install.elsewhere(place, name, path, context.home())
-    if other:
-        screen.done(f"{hosts.get(name).TITLE} is wired already, in {_short(other)}")
-    else:
-        wired = install.run(place, name, path)
-        screen.done(f"{hosts.get(name).TITLE}: {_short(wired.path)} {wired.outcome}")
 
 
 def _short(path: str) -> str:

@@ -8,6 +8,7 @@ from memfs import hosts
 from memfs.cli import context, screen
 from memfs.core.errors import StoreError
 from memfs.ops import init, install
+from memfs.store import git
 
 
 @click.command("install")
@@ -29,28 +30,26 @@ def command(host: tuple[str, ...], user: bool, local: bool, dry_run: bool) -> No
     place = context.place()
     scope = "user" if user else "local" if local else "project"
     for name in found:
-        path = install.path_of(place, name, scope, context.home())
-        other = install.elsewhere(place, name, path, context.home())
-        if other:
-            raise StoreError(
-                f"{hosts.get(name).TITLE} runs our hooks already, from {other}",
-                "once is enough; to move them, take those out first: memfs uninstall [--user]",
-            )
-        wired = install.run(place, name, path, dry_run=dry_run)
-        told(wired, dry_run=dry_run)
-        if wired.outcome in ("created", "updated") and scope == "project" and not dry_run:
-            screen.talk(
-                "  It names this machine's Python: in a repository that is shared, "
-                "--local keeps it out of git."
-            )
+        told(
+            install.run(place, name, scope, context.home(), dry_run=dry_run), scope, dry_run=dry_run
+        )
 
 
-def told(wired: install.Wired, *, dry_run: bool) -> None:
+def told(wired: install.Wired, scope: str, *, dry_run: bool = False) -> None:
     """Say what happened to a settings file, or what would."""
     title = hosts.get(wired.host).TITLE
     if dry_run:
         if wired.diff:
             screen.data(wired.diff.rstrip("\n"))
         screen.talk(f"{title}: {wired.path} would be {wired.outcome}")
-    else:
-        screen.done(f"{title}: {wired.path} {wired.outcome}")
+        return
+    screen.done(f"{title}: {wired.path} {wired.outcome}")
+    if wired.outcome not in ("created", "updated"):
+        return
+    if scope == "project":
+        screen.talk(
+            "  It names this machine's Python: in a repository that is shared, take --local or "
+            "--user."
+        )
+    elif scope == "local" and not git.ignored(wired.path):
+        screen.talk("  git does not ignore that file yet: name it in .gitignore.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import context, screen
+from memfs.core.quoting import plain
 from memfs.ops import search as op
 from memfs.search.engine import Filter, Mode
 
@@ -50,21 +52,25 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
     if as_json:
         hits = [asdict(hit) for hit in found.hits]
         screen.as_json({"total": found.total, "first": first, "hits": hits})
+    elif not found.hits and found.total:
+        pages = -(-found.total // limit)
+        screen.talk(f"there is no page {page}: {screen.count(found.total, 'hit')} on {pages}")
     elif not found.hits:
         screen.talk("nothing was found")
     else:
         for number, hit in enumerate(found.hits, first):
             _show(number, hit, full=full)
         more = f"; more with --page {page + 1}" if last < found.total else ""
-        screen.talk(f"showing {first}-{last} of {found.total}{more}")
+        if sys.stdout.isatty():
+            screen.talk(f"showing {first}-{last} of {found.total}{more}")
 
 
 def _show(number: int, hit: Hit, *, full: bool) -> None:
     who = {"message": f"{hit.host} {hit.role}", "passage": "archive", "block": "block"}[hit.kind]
     where = {"message": f"session {hit.session}", "passage": hit.id, "block": hit.label}[hit.kind]
     parts = [who, hit.at[:10], where, " ".join(f"#{tag}" for tag in hit.tags)]
-    head = "  ".join(part for part in parts if part)
+    head = plain("  ".join(part for part in parts if part))
     screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
     text = hit.text if full else hit.snippet
     screen.styled(screen.wrapped(text, 5))
-    screen.styled("     " + screen.style("; ".join(hit.why), "bright_black"))
+    screen.styled("     " + screen.style(plain("; ".join(hit.why)), "bright_black"))

@@ -9,6 +9,7 @@ import click
 from memfs.cli import context, screen
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.quoting import plain
+from memfs.core.render import units
 from memfs.ops import show as op
 
 
@@ -27,7 +28,11 @@ def command(label: str, raw: bool, session: str, as_json: bool) -> None:
     if at and not number.isdigit():
         raise MemfsError(f"{number!r} is not a version", f"for example: memfs show {name}@1", USAGE)
     if not label:
-        screen.data(op.brief(place).rstrip("\n"))
+        text = op.brief(place)
+        if as_json:
+            screen.as_json({"brief": text, "units": units(text)})
+        else:
+            screen.data(text.rstrip("\n"))
         return
     shown = op.run(place, name, int(number) if at else None)
     block = shown.block

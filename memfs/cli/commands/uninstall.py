@@ -24,10 +24,9 @@ def command(host: tuple[str, ...], user: bool, dry_run: bool) -> None:
     changed = 0
     for name in host or hosts.NAMES:
         for scope in scopes:
-            path = install.path_of(place, name, scope, context.home())
-            wired = install.run(place, name, path, remove=True, dry_run=dry_run)
+            wired = install.run(place, name, scope, context.home(), remove=True, dry_run=dry_run)
             if wired.outcome != "unchanged":
                 changed += 1
-                told(wired, dry_run=dry_run)
+                told(wired, "", dry_run=dry_run)
     if not changed:
         screen.done("our hooks are not in those settings")

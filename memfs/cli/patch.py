@@ -1,0 +1,71 @@
+"""Patches: several edits as a JSON list."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.core import edits
+from memfs.core.errors import USAGE, MemfsError
+
+if TYPE_CHECKING:
+    from memfs.core.edits import Edit
+
+_OPS: dict[str, type[Edit]] = {
+    "append": edits.Append, "replace": edits.Replace, "remove": edits.Remove,
+    "insert": edits.Insert, "rethink": edits.Rethink, "create": edits.Create,
+    "delete": edits.Delete, "rename": edits.Rename, "describe": edits.Describe,
+}  # fmt: skip
+_TYPES: dict[str, tuple[type, str]] = {
+    "str": (str, "a text"), "int": (int, "a whole number"), "bool": (bool, "true or false"),
+    "tuple[str, ...]": (list, "a list of texts"), "dict[str, object]": (dict, "an object"),
+}  # fmt: skip
+
+
+def read(path: str) -> list[Edit]:
+    """Read a patch from a file or `-`; raises `MemfsError` naming the item and what is wrong."""
+    try:
+        with click.open_file(path, encoding="utf-8") as handle:
+            found = json.load(handle)
+    except OSError as error:
+        raise MemfsError(f"cannot read {path}: {error.strerror}", "", USAGE) from error
+    except ValueError as error:
+        raise _wrong(path, f"it is not JSON: {error}") from error
+    if not isinstance(found, list) or not found:
+        raise _wrong(path, "a JSON list of edits was expected")
+    return [_edit(path, number, item) for number, item in enumerate(found, 1)]
+
+
+def _edit(path: str, number: int, item: object) -> Edit:
+    if not isinstance(item, dict):
+        raise _wrong(path, f"edit {number} is not an object")
+    kind = _OPS.get(str(item.get("op")))
+    if kind is None:
+        raise _wrong(path, f"edit {number}: op is {item.get('op')!r}, one of {', '.join(_OPS)}")
+    given = {key: value for key, value in item.items() if key != "op"}
+    known = {field.name: field for field in fields(kind)}
+    for key, value in given.items():
+        if key not in known:
+            raise _wrong(
+                path, f"edit {number}: {item['op']} has no '{key}', but {', '.join(known)}"
+            )
+        wanted, words = _TYPES[str(known[key].type)]
+        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+            raise _wrong(path, f"edit {number}: {key} is {value!r}, expected {words}")
+    for name, field in known.items():
+        needed = field.default is MISSING and field.default_factory is MISSING
+        if needed and name not in given:
+            raise _wrong(path, f"edit {number}: {item['op']} needs '{name}'")
+    if "tags" in given:
+        given["tags"] = tuple(str(tag) for tag in given["tags"])
+    return kind(**given)
+
+
+def _wrong(path: str, what: str) -> MemfsError:
+    return MemfsError(
+        f"{path} is not a patch: {what}",
+        'for example: [{"op": "append", "label": "human", "text": "…"}]', USAGE,
+    )  # fmt: skip
