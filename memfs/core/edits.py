@@ -138,7 +138,9 @@ def unfit(verb: str, label: str, *texts: str) -> Rejected | None:
     """Refuse texts that hold control characters, or bytes that are no text."""
     for text in texts:
         for character in text:
-            if (character < " " and character not in "\t\n\r") or "\ud800" <= character <= "\udfff":
+            if (
+                character < " " and not "\t" <= character <= "\r"
+            ) or "\ud800" <= character <= "\udfff":
                 what = "bytes that are not UTF-8" if character > " " else "control characters"
                 return Rejected(
                     f"cannot {verb} '{label}': the text holds {what}", "pass plain UTF-8 text"

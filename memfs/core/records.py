@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+
 class Message(NamedTuple):
     """One normalised turn of a recorded session.
 
-    `at` is UTC in ISO 8601 (empty if the host did not say), `role` is user, assistant or tool, `tool` the
-    name of the tool for role tool. `side` marks side chains (subagents).
+    `at` is UTC in ISO 8601 (empty if the host did not say), `role` is user, assistant or tool,
+    `tool` the name of the tool for role tool. `side` marks side chains (subagents).
     """
 
     id: str

@@ -136,9 +136,8 @@ def make_folder(path: str, *, private: bool = False, durable: bool = True) -> No
     except FileExistsError:  # somebody else was quicker, or a file is in the way
         if not os.path.isdir(path):
             raise
-    else:
-        if durable:
-            sync_folder(parent)
+    if durable:
+        sync_folder(parent)
 
 
 def contained(path: str, root: str) -> str:

@@ -33,8 +33,8 @@ _DECODER = json.JSONDecoder()
 class State:
     """How far a transcript was read: `offset` bytes, which looked like `print`.
 
-    `path` is where it was. `kept` is the size of our own file then: what is behind it was never
-    acknowledged. `versions` are (size, print) of transcripts that a rewritten one has replaced.
+    `path` is where it was. `kept` is the size of our own file then: what is behind it may be
+    torn. `versions` are (size, print) of transcripts that a rewritten one has replaced.
     """
 
     path: str = ""
@@ -67,17 +67,17 @@ class Log:
 
     def holds(self, read: Transcript) -> bool:
         """Tell whether every message of a reading is known already."""
-        known = self._ids()
+        known = _ids(self.path)
         return all(message.id in known for message in read.messages)
 
     def extend(self, state: State, path: str, read: Transcript, mark: str) -> int:
         """Add the messages of a transcript that grew; return how many were new."""
-        self._cut(state.kept)
-        known = self._ids()
+        state.kept = _mend(self.path, state.kept)
+        known = _ids(self.path)
         new = [message for message in read.messages if message.id not in known]
         if new:
             files.make_folder(self.folder, private=True)
-            state.kept = files.append(self.path, b"".join(_line(message) for message in new))
+            state.kept = files.append(self.path, _lines(new))
         state.path, state.offset, state.print = path, read.end, mark
         state.malformed += read.malformed
         self._save(state)
@@ -90,11 +90,14 @@ class Log:
         file that is not searched.
         """
         files.make_folder(self.folder, private=True)
-        known = self._ids()  # also without a state: it is not fsynced, and may be lost
+        known = _ids(self.path)  # also without a state: it is not fsynced, and may be lost
+        aside = self.path.removesuffix(SUFFIX) + ".superseded"
         lost = known - {message.id for message in read.messages}
         if lost:
+            _mend(aside)
+            lost -= _ids(aside)  # set aside by a run that was killed before it went on
             gone = [message for message in messages(self.path) if message.id in lost]
-            files.append(self.path.removesuffix(SUFFIX) + ".superseded", _lines(gone))
+            files.append(aside, _lines(gone))
         data = _lines(read.messages)
         files.write(self.path, data.decode("utf-8"), private=True)
         versions = [*state.versions, (state.offset, state.print)] if state else []
@@ -102,20 +105,9 @@ class Log:
         self._save(State(path, read.end, mark, len(data), read.malformed, kept))
         return sum(message.id not in known for message in read.messages)
 
-    def _cut(self, size: int) -> None:
-        """Drop what was appended by a run that was killed before it could say so."""
-        if os.path.exists(self.path) and os.path.getsize(self.path) > size:
-            with open(self.path, "r+b") as handle:
-                handle.truncate(size)
-
-    def _ids(self) -> set[str]:
-        try:
-            with open(self.path, "rb") as handle:
-                return {found for line in handle if (found := _id(line))}
-        except FileNotFoundError:
-            return set()
-
     def _save(self, state: State) -> None:
+        files.sweep(self.path)
+        files.sweep(self._state_path)
         files.write(self._state_path, json.dumps(vars(state)), private=True, durable=False)
 
 
@@ -145,11 +137,38 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     with open(path, "rb") as handle:
         handle.seek(_line_start(handle, start))
         for line in handle:
-            try:
-                if line.endswith(b"\n"):
-                    yield Message(**json.loads(line))
-            except (ValueError, TypeError):
-                continue
+            message = _message(line)
+            if message is not None:
+                yield message
+
+
+def _message(line: bytes) -> Message | None:
+    """Return the message of a whole line; None for one that is damaged or not whole."""
+    try:
+        return Message(**json.loads(line)) if line.endswith(b"\n") else None
+    except (ValueError, TypeError):
+        return None
+
+
+def _mend(path: str, start: int | None = None) -> int:
+    """Cut off what a killed run left behind the last whole message; return the size then.
+
+    Looked at is what is behind byte `start`, or the last line. Whole messages there stay: the
+    state that says where the file ends is not fsynced, and may be older than they are.
+    """
+    try:
+        with open(path, "r+b") as handle:
+            size = os.fstat(handle.fileno()).st_size
+            at = end = _line_start(handle, size if start is None else min(start, size))
+            handle.seek(at)
+            for line in handle:
+                at += len(line)
+                end = at if _message(line) else end
+            if end < size:
+                handle.truncate(end)
+            return end
+    except FileNotFoundError:
+        return 0
 
 
 def _line_start(handle: BinaryIO, at: int) -> int:
@@ -162,6 +181,15 @@ def _line_start(handle: BinaryIO, at: int) -> int:
             return first + end + 1
         at = first
     return 0
+
+
+def _ids(path: str) -> set[str]:
+    """Return the ids of the messages in a recall file."""
+    try:
+        with open(path, "rb") as handle:
+            return {found for line in handle if (found := _id(line))}
+    except FileNotFoundError:
+        return set()
 
 
 def _id(line: bytes) -> str:
