@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
     "search", "archive", "ingest", "log", "diff", "undo", "restore", "status", "doctor", "hook",
-    "completion", "bench", "demo",
+    "merge-driver", "completion", "bench", "demo",
 )  # fmt: skip
 
 
@@ -50,7 +50,8 @@ def group() -> click.Group:
         def get_command(self, _context: click.Context, name: str) -> click.Command | None:
             if name not in COMMANDS:
                 return None
-            module = __import__(f"memfs.cli.commands.{name}", fromlist=["command"])
+            file = name.replace("-", "_")
+            module = __import__(f"memfs.cli.commands.{file}", fromlist=["command"])
             found: click.Command = module.command
             return found
 

@@ -1,4 +1,4 @@
-"""Find what is wrong, say where, and what to do about it. Nothing is changed."""
+"""Find what is wrong, say where, and what to do about it; mend what can be mended safely."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from memfs import hosts
 from memfs.core import label as labels
+from memfs.core import merge
 from memfs.core.errors import MemfsError
+from memfs.core.records import Origin
 from memfs.hosts import settings
-from memfs.store import blocks, config, files, journal, layout
+from memfs.store import blocks, clock, config, files, git, journal, layout, writer
+from memfs.store.writer import Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +46,57 @@ def run(place: Place, home: str) -> list[Finding]:
             found += _journal(store)
             found += _leftovers(store)
     found += _blocks(place)
+    found += _merging(place)
     found += _hooks(place, home)
     found += _log(place)
     return found
+
+
+def fix(place: Place) -> list[Finding]:
+    """Resolve the conflicts that git left in blocks: both sides are merged.
+
+    Each is journalled like an edit (`memfs undo` takes it back), and the file as it was is kept in
+    `local/backup/`.
+    """
+    found: list[Finding] = []
+    for block in blocks.load(place):
+        merged = merge.resolve(block.raw)
+        if merged is None:
+            continue
+        name = labels.qualified(block.tier, block.label)
+        store = place.store(block.tier)
+        with writer.writing(store, place) as made:
+            text, version = made.settle(block.tier, block.label, block.path)
+            if text != block.raw:
+                continue
+            backup = f"{store.local}/backup/{clock.unique()}-{block.label.replace('/', '-')}.md"
+            files.make_folder(os.path.dirname(backup), private=True)
+            files.write(backup, block.raw, private=True)
+            change = Change(block.tier, block.label, block.path, text, merged, "merge", version + 1)
+            made.commit([change], Origin("user", reason="conflicts resolved by doctor"))
+        found.append(Finding("ok", f"{name}: conflicts resolved", f"as it was: {backup}"))
+    return found
+
+
+def _merging(place: Place) -> Iterator[Finding]:
+    """Look whether git merges blocks with our driver in this clone."""
+    project = place.project
+    if project is None or git.top_level(project.root) is None:
+        return
+    driver = git.driver(project.root)
+    if git.merged_by(project.root, "blocks/x.md") != "memfs" or not driver:
+        yield Finding(
+            "warning",
+            "git does not merge blocks with memfs in this clone",
+            "memfs init registers it; .agent-memory/.gitattributes needs the line: "
+            "blocks/**/*.md merge=memfs",
+        )
+    elif not os.path.exists(_programs(driver)[0]):
+        yield Finding(
+            "error",
+            f"git merges blocks with {_programs(driver)[0]}, which is gone",
+            "register it anew: memfs init",
+        )
 
 
 def _blocks(place: Place) -> Iterator[Finding]:
@@ -73,7 +124,9 @@ def _blocks(place: Place) -> Iterator[Finding]:
             yield Finding("error", f"{name} is not UTF-8 text", f"save {block.path} as UTF-8")
         if _conflicted(block.raw):
             yield Finding(
-                "error", f"{name} holds merge conflict markers", f"resolve them in {block.path}"
+                "error",
+                f"{name} holds merge conflict markers",
+                f"memfs doctor --fix merges both sides; or resolve them in {block.path}",
             )
         if block.chars > block.limit:
             yield Finding(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 
 from memfs import hosts
@@ -23,7 +26,7 @@ memfs: 1
 #   recall: auto        # what each prompt brings to mind: off, auto, or a number of hits
 """
 _IGNORE = "/local/\n.*.tmp\n"
-_ATTRIBUTES = "facts/*.jsonl merge=union\n"
+_ATTRIBUTES = "blocks/**/*.md merge=memfs\nfacts/*.jsonl merge=union\n"
 _PROJECT_BLOCKS = ("persona", "system_rules")
 _USER_BLOCKS = ("human",)
 
@@ -49,7 +52,15 @@ def run(start: str, home: str) -> Made:
     _make(user, _USER_BLOCKS, created)
     if os.path.realpath(root) != user.root:
         _make(found or Store(root, labels.PROJECT), _PROJECT_BLOCKS, created)
+        git.set_driver(top, driver())
     return Made(root, tuple(created), tuple(foreign), tuple(installed(home)))
+
+
+def driver() -> str:
+    """Return the command with which git merges blocks (see `memfs merge-driver`)."""
+    words = [sys.executable, "-m", "memfs", "merge-driver"]
+    command = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    return f"{command} %O %A %B"
 
 
 def installed(home: str) -> list[str]:

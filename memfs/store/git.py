@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
+_DRIVER = "merge.memfs.driver"
 _KEPT = (
     "GIT_EXEC_PATH",
     "GIT_SSL_CAINFO",
@@ -40,6 +41,25 @@ def top_level(folder: str) -> str | None:
     """Return the top of the working tree that `folder` is in."""
     found = run(folder, "rev-parse", "--show-toplevel")
     return found.rstrip("\n") if found else None
+
+
+def driver(folder: str) -> str:
+    """Return the command that merges blocks in the repository of `folder`, "" if none is set."""
+    return (run(folder, "config", "--local", "--get", _DRIVER) or "").rstrip("\n")
+
+
+def set_driver(folder: str, command: str) -> bool:
+    """Register the command that merges blocks in this clone; tell whether that was needed."""
+    if top_level(folder) is None or driver(folder) == command:
+        return False
+    # The command alone: a driver that has a name and no command makes every merge fail.
+    return run(folder, "config", "--local", _DRIVER, command) is not None
+
+
+def merged_by(folder: str, name: str) -> str:
+    """Return the merge driver that the attributes name for a path below `folder`."""
+    found = run(folder, "check-attr", "merge", "--", name) or ""
+    return found.rpartition(": ")[2].strip()
 
 
 def ignored(path: str) -> bool:

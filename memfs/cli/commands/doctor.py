@@ -14,13 +14,15 @@ _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "
 
 
 @click.command("doctor")
+@click.option("--fix", is_flag=True, help="Resolve merge conflicts in blocks, with a backup.")
 @context.json_option
-def command(as_json: bool) -> None:
+def command(fix: bool, as_json: bool) -> None:
     """Check stores, blocks, journal and hooks; say what is wrong, where, and what to do.
 
     Exit code 1 if there is an error.
     """
-    found = op.run(context.place(), context.home())
+    place = context.place()
+    found = [*(op.fix(place) if fix else ()), *op.run(place, context.home())]
     if as_json:
         screen.as_json([asdict(finding) for finding in found])
     else:

@@ -1,0 +1,144 @@
+"""Merge two versions of a block file, and mend one that git left with conflict markers in it.
+
+Nothing that either side wrote is dropped, except where a rule for front matter picks one of two
+values (`memfs.core.mergehead`). Texts are whole files decoded with `surrogateescape`.
+"""
+
+from __future__ import annotations
+
+from memfs.core import frontmatter, mergehead, mergelines
+
+_BOM = frontmatter.BOM
+_START, _BASE, _MIDDLE, _END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
+
+
+def merge(base: str | None, ours: str, theirs: str) -> str:
+    """Merge three versions of a block file; `base` None or "": both sides added it.
+
+    Where only one side changed something the result is that side, bytes and version. Otherwise it
+    has the line ends of ours and a version of its own, and whatever either side wrote is in it.
+    """
+    base = base or ""
+    if _same(theirs, base) or _same(ours, theirs):
+        return ours
+    if ours == base:
+        return theirs
+    eol = frontmatter.line_end(ours if "\n" in ours else theirs)
+    if _same(ours, base):
+        return _native(theirs, eol)
+    texts = base, _mended_head(ours), _mended_head(theirs)
+    before, mine, other = map(_split, texts)
+    head, left_over = mergehead.merge(before[0], mine[0], other[0], eol)
+    left, right = (_without_head(before[0], *parts) for parts in (mine, other))
+    body = mergelines.merge(before[1], left, right, eol)
+    body = _with(body, left_over, eol)
+    if head and body and not head.endswith("\n"):
+        head += eol
+    marks = [text.startswith(_BOM) for text in texts]
+    mark = any(marks[1:]) if not base or marks[1] == marks[2] else not marks[0]
+    return (_BOM if mark else "") + head + body
+
+
+def resolve(text: str) -> str | None:
+    """Make a file with git's conflict markers into the merge of both sides.
+
+    None: it holds no whole conflict, or one that cannot be told apart (a marker that is missing,
+    or one too many).
+    """
+    mark = _BOM if text.startswith(_BOM + _START) else ""
+    sides = _sides(text.removeprefix(mark))
+    if sides is None:
+        return None
+    merged = merge(*sides)
+    return merged if merged.startswith(mark) else mark + merged
+
+
+def _sides(text: str) -> tuple[str, str, str] | None:
+    """Take a conflicted text apart into base, ours and theirs.
+
+    Without a base in it (git writes one only for `merge.conflictStyle` diff3 and zdiff3) the base
+    is what surrounds the conflicts: then a line that one side deleted and the other left stays.
+    """
+    base: list[str] = []
+    ours: list[str] = []
+    theirs: list[str] = []
+    into = [base, ours, theirs]
+    state, found = "", False
+    for line in _lines(text):
+        marker = _marker(line)
+        if not marker or (not state and marker in (_BASE, _MIDDLE)):
+            for side in into:  # outside a conflict the last two are ordinary text
+                side.append(line)
+            continue
+        if marker not in _NEXT[state]:
+            return None
+        found = True
+        state = marker if marker != _END else ""
+        into = {_START: [ours], _BASE: [base], _MIDDLE: [theirs]}.get(state, [base, ours, theirs])
+    if state or not found:
+        return None
+    return "".join(base), "".join(ours), "".join(theirs)
+
+
+_NEXT: dict[str, tuple[str, ...]] = {
+    "": (_START,), _START: (_BASE, _MIDDLE), _BASE: (_MIDDLE,), _MIDDLE: (_END,),
+}  # fmt: skip
+
+
+def _marker(line: str) -> str:
+    """Return the marker that a line is, or an empty string."""
+    found = line[:7]
+    if found not in (_START, _BASE, _MIDDLE, _END):
+        return ""
+    rest = line[7:].rstrip("\r\n")
+    return found if not rest or (rest[0] == " " and found != _MIDDLE) else ""
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Split a text into front matter, without a byte order mark, and body."""
+    head, body = frontmatter.split(text)
+    return head.removeprefix(_BOM), body
+
+
+def _mended_head(text: str) -> str:
+    """Resolve the conflicts of a side that was committed with some in its front matter."""
+    head = _split(text)[0]
+    if not head or mergehead.readable(head) or not any(map(_marker, _lines(head))):
+        return text
+    return resolve(text) or text
+
+
+def _without_head(known: str, head: str, body: str) -> str:
+    """Take the lines of a known head off the top of a body: a fence of its own was lost there."""
+    if head or not known:
+        return body
+    lines = {line.rstrip("\r\n") for line in _lines(known)}
+    at = 0
+    for line in _lines(body):
+        if line.rstrip("\r\n") not in lines:
+            break
+        at += len(line)
+    return body[at:]
+
+
+def _with(body: str, lines: list[str], eol: str) -> str:
+    """Append to a body those of `lines` that it does not hold."""
+    new = mergelines.written(body, "\n".join(lines))
+    if not new:
+        return body
+    end = "" if not body or body.endswith("\n") else eol
+    return body + end + eol.join(new) + eol
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line + "\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
+
+
+def _native(text: str, eol: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", eol)
