@@ -8,14 +8,16 @@ if TYPE_CHECKING:
     from memfs.api import Memory
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
     from memfs.core.errors import MemfsError
+    from memfs.core.secrets import find_secrets
 
 __version__ = "0.1.0"
-__all__ = ["MemfsError", "Memory", "__version__", "open"]
+__all__ = ["MemfsError", "Memory", "__version__", "find_secrets", "open"]
 
 _WHERE = {
     "open": ("memfs.api", "open_memory"),
     "Memory": ("memfs.api", "Memory"),
     "MemfsError": ("memfs.core.errors", "MemfsError"),
+    "find_secrets": ("memfs.core.secrets", "find_secrets"),
 }
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memfs.core import tokens
+from memfs.core.private import public
+from memfs.core.secrets import find_secrets
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
                 f"({numbered!r})",
                 "pass the text alone, without the line-number prefixes of a listing",
             )
+    edit = _public(edit)
     odd = unfit(operation(edit), edit.label, edit.new if isinstance(edit, Replace) else edit.text)
     if odd and not isinstance(edit, Remove):
         return odd
@@ -132,6 +135,29 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
         case Rethink():
             text = _native(edit.text, eol).rstrip("\r\n")
             return text + eol if text else ""
+
+
+def _public(edit: BodyEdit) -> BodyEdit:
+    """Leave out what the new text marks as private."""
+    match edit:
+        case Replace():
+            return replace(edit, new=public(edit.new))
+        case Append() | Insert() | Rethink():
+            return replace(edit, text=public(edit.text))
+        case Remove():
+            return edit
+
+
+def secret(verb: str, label: str, after: str, before: str = "") -> Rejected | None:
+    """Refuse a text with a secret that was not in it before."""
+    for found in find_secrets(after):
+        if after[found.start : found.end] not in before:
+            line = after.count("\n", 0, found.start) + 1
+            return Rejected(
+                f"cannot {verb} '{label}': line {line} holds a secret ({found.type})",
+                "memory is committed and shown to assistants: say where the secret is kept instead",
+            )
+    return None
 
 
 def unfit(verb: str, label: str, *texts: str) -> Rejected | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import hosts
+from memfs.core.private import storable
 from memfs.store import inbox, lock, recall
 
 if TYPE_CHECKING:
@@ -97,8 +98,15 @@ def _read(store: Store, path: str, tally: Tally) -> _Reading | None:
     with open(path, "rb") as handle:
         handle.seek(start)
         data = handle.read(size - start)
-    read = host.read_transcript(data, identity, start=start)
+    read = _storable(host.read_transcript(data, identity, start=start))
     return _Reading(log, state, start, read, recall.fingerprint(path, read.end))
+
+
+def _storable(read: Transcript) -> Transcript:
+    """Return a reading without secrets and private parts: before anything of it is written."""
+    kept = [message._replace(text=storable(message.text)) for message in read.messages]
+    kept = [message for message in kept if message.text]
+    return read._replace(messages=kept, left_out=read.left_out + len(read.messages) - len(kept))
 
 
 def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memfs.core import edits
 from memfs.core import label as labels
 from memfs.core.errors import USAGE, MemfsError, RejectedError
+from memfs.core.private import public
 from memfs.store import archive
 
 if TYPE_CHECKING:
@@ -29,11 +30,14 @@ def run(
     place: Place, text: str, *, importance: int, tags: tuple[str, ...], user: bool = False
 ) -> Kept:
     """Write a passage into the project's archive (or the user's), unless it is there already."""
+    text = public(text)
     if not text.strip():
         raise MemfsError("cannot archive an empty text", "", USAGE)
     if not 1 <= importance <= 10:
         raise MemfsError(f"importance is {importance}, expected 1 to 10", "", USAGE)
-    odd = edits.unfit("archive", "the passage", text)
+    odd = edits.unfit("archive", "the passage", text) or edits.secret(
+        "archive", "the passage", text
+    )
     if odd:
         raise RejectedError(odd.message, odd.hint)
     if len(text) > LONGEST:

@@ -11,6 +11,7 @@ from memfs.core import edits, frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
+from memfs.core.private import public
 from memfs.store import blocks, clock, config, writer
 from memfs.store.writer import Change
 
@@ -220,8 +221,17 @@ class _Session:
         if over:
             return over
         if body != block.body:
-            self._note(draft, block.head + body, edits.operation(edit))
+            verb = edits.operation(edit)
+            held = self._secret(draft.tier, verb, draft.label, after.value, block.value)
+            if held:
+                return held
+            self._note(draft, block.head + body, verb)
         return None
+
+    @staticmethod
+    def _secret(tier: str, verb: str, label: str, after: str, before: str = "") -> Rejected | None:
+        """Refuse secrets in what is committed; a session's scratch never is."""
+        return None if tier == labels.SESSION else edits.secret(verb, label, after, before)
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
@@ -230,10 +240,11 @@ class _Session:
         if wrong:
             return wrong
         limit = edit.limit or self._default_limit(label)
-        value = edit.value.rstrip("\n")
+        value = public(edit.value).rstrip("\n")
         over = edits.over_limit(label, "", value, limit, None)
-        if over:
-            return over
+        held = self._secret(tier, "create", label, f"{edit.description}\n{value}")
+        if over or held:
+            return over or held
         head = {
             "description": edit.description, "limit": limit, "read_only": False,
             "pinned": edit.pinned, "tags": list(edit.tags) or None,

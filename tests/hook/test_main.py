@@ -167,6 +167,20 @@ def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Pat
     assert log(repo) == []
 
 
+def test_secrets_are_not_recorded(place: Place, repo: Path, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    path = transcript(repo, tmp_path)
+    path.write_text(path.read_text().replace("with tabs", f"with {token} <private>psst</private>"))
+    call(payload(repo, "Stop", transcript_path=str(path)))
+    [kept] = [text for text in found(place, "indent gopher") if text.startswith("indent")]
+    assert kept.startswith("indent the gopher with [redacted:github")
+    for file in Path(place.home.local).rglob("*"):
+        data = file.read_bytes() if file.is_file() else b""
+        assert token.encode() not in data, file
+        assert b"psst" not in data, file
+    assert log(repo) == []
+
+
 def test_a_sessions_end_only_leaves_word(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
     assert call(payload(repo, "SessionEnd", transcript_path=str(path), reason="other")) == (

@@ -285,6 +285,33 @@ def test_texts_that_are_no_text_are_refused(place: Place, text: str) -> None:
         assert outcome.hint == "pass plain UTF-8 text"
 
 
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+def test_secrets_are_kept_out_of_blocks(
+    place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    for wanted in (
+        Append("human", f"token: {TOKEN}"), Rethink("human", TOKEN), Create("x", "x", TOKEN),
+        Insert("human", 0, TOKEN),
+    ):  # fmt: skip
+        outcome = run(place, wanted)
+        assert isinstance(outcome, Rejected)
+        assert "holds a secret (github" in outcome.message
+        assert TOKEN not in outcome.message + outcome.hint
+    path = block_file("old", f"already here: {TOKEN}\n")
+    assert isinstance(run(place, Append("old", "harmless")), edit.Edited)
+    assert path.read_text().endswith("harmless\n")
+    scratch = Place(place.project, place.user, "s1")
+    assert isinstance(run(scratch, Create("session:notes", "x", TOKEN)), edit.Edited)
+
+
+def test_private_parts_are_not_written(place: Place) -> None:
+    run(place, Append("human", "Name: Alice <private>aged 30</private>"))
+    assert value(place) == "Name: Alice"
+    assert isinstance(run(place, Append("human", "<private>all of it</private>")), Rejected)
+
+
 def test_ten_pinned_blocks_hold_within_a_patch_and_for_pinning(place: Place) -> None:
     assert isinstance(run(place, *[Create(f"b{n}", "x") for n in range(8)]), Rejected)
     assert isinstance(run(place, *[Create(f"b{n}", "x") for n in range(7)]), edit.Edited)

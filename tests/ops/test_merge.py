@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Replace
+from memfs.core.edits import Append, Edit, Replace
 from memfs.core.records import Origin
 from memfs.ops import doctor, edit, history, init
 from memfs.store import blocks, git
@@ -25,7 +25,7 @@ def commit(folder: Path) -> None:
     assert run(folder, "commit", "-qm", "memory").returncode == 0
 
 
-def change(place: Place, *wanted: edit.Edit) -> None:
+def change(place: Place, *wanted: Edit) -> None:
     assert isinstance(edit.run(place, list(wanted), Origin()), edit.Edited)
 
 

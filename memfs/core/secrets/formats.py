@@ -1,0 +1,300 @@
+"""The table of secrets that are known by their form: tokens with a prefix, hashes, webhooks.
+
+A row is `(type, anchor, before, after)`. The anchor is a literal that every such secret holds, so
+a text without it costs one `str.find`; `before` and `after` are what surrounds the anchor. Every
+repetition is bounded and none is followed by something it could also match, so that matching is
+linear in the text whatever the text is.
+"""
+
+# ruff: noqa: E501, F541, ISC004 - a table is read by its rows: one form, one line.
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.core.secrets.values import worded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ALNUM = "A-Za-z0-9"
+_WORD = "A-Za-z0-9_-"
+
+
+class Format(NamedTuple):
+    """A form of secret; group 1 of `pattern`, where there is one, is the secret itself."""
+
+    type: str
+    anchor: str
+    pattern: str
+
+
+def _prefixed(kind: str, anchor: str, rest: str) -> Format:
+    """Return a token that starts with `anchor`; the look-behind sits after it to stay fast."""
+    literal = re.escape(anchor)
+    pattern = rf"{literal}(?<![{_ALNUM}]{literal}){rest}(?![{_ALNUM}])"
+    if not anchor[0].isalnum():
+        pattern = rf"{literal}{rest}(?![{_ALNUM}])"
+    return Format(kind, anchor, pattern)
+
+
+def _inside(kind: str, anchor: str, pattern: str) -> Format:
+    return Format(kind, anchor, pattern)
+
+
+def _chars(low: int, high: int = 512) -> str:
+    return f"[{_WORD}]{{{low},{high}}}+"
+
+
+_HEX = "[0-9a-f]"
+_UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+_B64 = "[A-Za-z0-9+/_-]"
+
+# Anchors that share one shape: (type, anchors, what follows).
+_FAMILIES: tuple[tuple[str, str, str], ...] = (
+    (
+        "aws-access-key",
+        "AKIA ASIA ABIA ACCA AROA AIDA AGPA ANPA ANVA AIPA A3TA A3TX APKA ASCA",
+        "[A-Z0-9]{16}",
+    ),
+    ("aws-api-key", "ABSK", r"[A-Za-z0-9+/]{80,300}+={0,2}"),
+    ("aws-api-key", "bedrock-api-key-", r"[A-Za-z0-9+/]{20,300}+={0,2}"),
+    ("aws-mws-token", "amzn.mws.", _UUID),
+    (
+        "github-token",
+        "ghp_ gho_ ghu_ ghs_ ghr_",
+        rf"(?:[0-9]{{1,20}}_eyJ[.{_WORD}]{{30,2000}}+|[{_ALNUM}]{{36,255}}+)",
+    ),
+    ("github-token", "github_pat_", r"[A-Za-z0-9_]{22,255}+"),
+    (
+        "gitlab-token",
+        "glpat- gldt- glft- glsoat- glrt- glrtr- glimt- glagent- glptt- glffct- GR1348941"
+        " _gitlab_session=",
+        rf"[.{_WORD}]{{20,300}}+",
+    ),
+    ("gitlab-token", "glcbt-", rf"(?:[0-9a-zA-Z]{{1,5}}_)?{_chars(16)}"),
+    ("gitlab-token", "gloas-", _chars(64, 64)),
+    ("slack-token", "xoxb- xoxp- xoxa- xoxo- xoxr- xoxs- xoxe- xoxc- xoxd-", r"[A-Za-z0-9%.-]{10,300}+"),
+    ("slack-token", "xoxe.xoxb- xoxe.xoxp-", _chars(20)),
+    ("slack-token", "xapp- xwfp-", r"[A-Za-z0-9-]{20,300}+"),
+    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", r"[A-Za-z0-9]{10,256}+"),
+    ("stripe-webhook", "whsec_", r"[A-Za-z0-9+/=]{20,128}+"),
+    ("google-api-key", "AIza", r"[A-Za-z0-9_-]{35}"),
+    ("google-oauth", "GOCSPX-", _chars(24, 64)),
+    ("google-oauth", "ya29.", _chars(20)),
+    ("google-oauth", "1//0", _chars(20)),
+    (
+        "openai-key",
+        "sk-proj- sk-svcacct- sk-admin- sk-None-",
+        _chars(20),
+    ),
+    ("anthropic-key", "sk-ant-", _chars(16)),
+    ("openrouter-key", "sk-or-v1- sk-or-", rf"{_HEX}{{40,64}}+"),
+    ("api-key", "sk-lf- pk-lf- sk-litellm- sk-kimi- sk-helicone- sk-cp-", _chars(16)),
+    ("api-key", "sk-", r"[A-Za-z0-9]{20,160}+(?:T3BlbkFJ[A-Za-z0-9]{1,40})?"),
+    ("npm-token", "npm_", r"[A-Za-z0-9]{36}"),
+    ("pypi-token", "pypi-", _chars(50, 1000)),
+    ("sendgrid-key", "SG.", rf"{_chars(16, 32)}\.{_chars(39, 64)}"),
+    ("twilio-key", "SK AC", r"[a-f0-9x]{32}"),
+    ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{64}}"),
+    ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", r"[a-fA-F0-9]{32,64}+"),
+    ("square-token", "sq0atp- sq0csp- sq0idp- sq0i2p-", _chars(22, 64)),
+    ("square-token", "EAAA", r"[A-Za-z0-9_+=-]{56,64}+"),
+    ("huggingface-token", "hf_ api_org_", r"[A-Za-z0-9]{30,64}+"),
+    ("databricks-token", "dapi", r"[a-f0-9]{32}(?:-\d{1,2})?"),
+    ("databricks-token", "dose", r"[a-f0-9]{32}(?:-\d{1,2})?"),
+    ("docker-token", "dckr_pat_ dckr_oat_", _chars(20, 64)),
+    ("vault-token", "hvs. hvb. hvr.", _chars(20)),
+    ("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,64}+"),
+    ("groq-key", "gsk_", r"[A-Za-z0-9]{40,64}+"),
+    ("xai-key", "xai-", r"[A-Za-z0-9_]{60,100}+"),
+    ("perplexity-key", "pplx-", r"[A-Za-z0-9]{40,64}+"),
+    ("replicate-token", "r8_", r"[A-Za-z0-9]{37,40}+"),
+    ("api-key", "fw_ csk- nvapi- tvly- jina_ fc- gorq_ phx_ phc_ phs_ tgp_v1_", _chars(20)),
+    ("api-key", "tvly-dev- tvly-prod- lsv2_pt_ lsv2_sk_ lin_api_ lin_oauth_ ctx7sk- e2b_", _chars(16)),
+    ("api-key", "sm_live_ rzp_live_ rzp_test_ sk_ant_ key_live_ live_sk_ sbp_ sb_secret_", _chars(12)),
+    ("notion-token", "ntn_", r"[A-Za-z0-9]{40,50}+"),
+    ("notion-token", "secret_", r"[A-Za-z0-9]{43}"),
+    ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,80}+"),
+    ("figma-token", "figd_ figo_ figor_ figu_ figur_ figoh_", r"[A-Za-z0-9_-]{38,48}+"),
+    ("cloudflare-token", "cfat_ cfut_ cfk_ cfst_", _chars(40, 64)),
+    ("cloudflare-token", "v1.0-", rf"{_HEX}{{24}}-{_HEX}{{146}}"),
+    (
+        "tailscale-key",
+        "tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook- tskey-",
+        _chars(18, 80),
+    ),
+    ("grafana-token", "glsa_", r"[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
+    ("grafana-token", "glc_ eyJrIjoi", r"[A-Za-z0-9+/]{32,400}+={0,3}"),
+    ("postman-key", "PMAK-", rf"{_HEX}{{24}}-{_HEX}{{34}}"),
+    ("newrelic-key", "NRAK- NRJS- NRAL- NRRA- NRII- NRAA- NRIQ- NRSP-", _chars(17, 64)),
+    ("newrelic-key", "px-api- px-dep-", _UUID),
+    ("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9+/=_]{40,600}+"),
+    ("dynatrace-token", "dt0c01. dt0s01. dt0s08. dt0s02. dt0s16.", r"[A-Z0-9]{8,24}+(?:\.[A-Z0-9]{24,64}+)?"),
+    ("doppler-token", "dp.pt. dp.st. dp.sa. dp.ct. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{30,100}+"),
+    ("1password-token", "ops_eyJ", r"[A-Za-z0-9+/_-]{100,3000}+={0,3}"),
+    ("1password-key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
+    ("sourcegraph-token", "sgp_", r"(?:local_|[a-fA-F0-9]{16}_)?[a-fA-F0-9]{40}"),
+    ("sourcegraph-token", "slk_ sgd_ sgph_", r"(?:[a-fA-F0-9]{16}_)?[a-fA-F0-9]{40,64}+"),
+    ("octopus-key", "API-", r"[A-Z0-9]{25,36}+"),
+    ("intra42-secret", "s-s4t2ud- s-s4t2af-", rf"{_HEX}{{64}}"),
+    ("rubygems-key", "rubygems_", rf"{_HEX}{{48}}"),
+    ("cargo-token", "cio", r"[A-Za-z0-9]{32}"),
+    ("clojars-token", "CLOJARS_", r"[A-Za-z0-9]{60}"),
+    ("atlassian-token", "ATATT3 ATCTT3 ATBB ATSTT3", r"[A-Za-z0-9+/=_.-]{28,400}+"),
+    ("bitbucket-token", "BBDC-", r"[A-Za-z0-9+/@_-]{40,50}+"),
+    ("mapbox-token", "sk.eyJ", rf"{_chars(20)}\.{_chars(16, 64)}"),
+    ("mailgun-key", "key-", rf"{_HEX}{{32}}"),
+    ("brevo-key", "xkeysib- xsmtpsib-", r"[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    ("planetscale-token", "pscale_tkn_ pscale_oauth_ pscale_pw_", r"[A-Za-z0-9=_.-]{32,64}+"),
+    ("prefect-token", "pnu_ pnb_", r"[A-Za-z0-9]{36}"),
+    ("pulumi-token", "pul-", rf"{_HEX}{{40}}"),
+    ("readme-key", "rdme_", r"[a-z0-9]{70}"),
+    ("fly-token", "fo1_", _chars(43, 43)),
+    ("fly-token", "fm1r_ fm1a_ fm2_", r"[A-Za-z0-9+/=,_]{60,1500}+"),
+    ("flutterwave-key", "FLWSECK_TEST- FLWSECK- FLWPUBK_TEST- FLWPUBK-", r"[a-hA-H0-9]{12,40}+(?:-X)?"),
+    ("frameio-token", "fio-u-", _chars(64, 64)),
+    ("duffel-token", "duffel_live_ duffel_test_", _chars(43, 43)),
+    ("easypost-key", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
+    ("adafruit-key", "aio_", r"[A-Za-z0-9]{28}"),
+    ("adobe-secret", "p8e- p8-", r"[A-Za-z0-9]{32}"),
+    ("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    ("alibaba-key", "LTAI", r"[A-Za-z0-9]{17,22}+"),
+    ("tencent-key", "AKID", r"[A-Za-z0-9]{13,40}+"),
+    ("artifactory-token", "AKC", r"[A-Za-z0-9]{10,128}+"),
+    ("artifactory-token", "AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF", r"[A-Za-z0-9]{10,128}+"),
+    ("artifactory-token", "cmVmdGtuOj", r"[A-Za-z0-9+/]{40,100}+={0,2}"),
+    ("checkout-key", "sk_sbox_", r"[a-z0-9_*#$=-]{20,64}+"),
+    ("contentful-token", "CFPAT-", _chars(43, 43)),
+    ("defined-token", "dnkey-", rf"[a-z0-9=_-]{{26}}-[a-z0-9=_-]{{52}}"),
+    ("sonar-token", "sqp_ squ_ sqa_", rf"{_HEX}{{40}}"),
+    ("facebook-token", "EAACEdEose0cBA EAAC EAAG EAAM EAAD EAAB", r"[A-Za-z0-9]{40,300}+"),
+    ("openshift-token", "sha256~", _chars(43, 43)),
+    ("paypal-token", "access_token$production$ access_token$sandbox$", rf"[0-9a-z]{{16}}\${_HEX}{{32}}"),
+    ("linkedin-token", "AQ", r"[A-Za-z0-9_-]{90,600}+"),
+    ("pinecone-key", "pcsk_", _chars(40, 90)),
+    ("infracost-key", "ico-", r"[A-Za-z0-9]{32}"),
+    ("harness-key", "pat. sat.", r"[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
+    ("shippo-token", "shippo_live_ shippo_test_", rf"{_HEX}{{40}}"),
+    ("typeform-token", "tfp_", r"[A-Za-z0-9=_.-]{44,64}+"),
+    ("yandex-key", "AQVN", _chars(35, 38)),
+    ("yandex-key", "YCAJE YCMP YCPP", _chars(20, 40)),
+    ("yandex-token", "y0_ t1.", r"[A-Za-z0-9_.=-]{50,300}+"),
+    ("scrapfly-key", "scp-live- scp-test-", rf"{_HEX}{{32}}"),
+    ("launchdarkly-key", "sdk- api- mob- launchdarkly-secret-", _UUID),
+    ("buildkite-token", "bkua_ bkct_ bkrt_", rf"[a-z0-9]{{40,64}}+"),
+    ("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9_]{22,80}+"),
+    ("asana-token", "1/ 2/ 0/", rf"[0-9]{{13,20}}(?:/[0-9]{{13,20}})?:{_HEX}{{32}}"),
+    ("django-key", "django-insecure-", r"[^\s'\"]{20,80}+"),
+    ("laravel-key", "base64:", r"[A-Za-z0-9+/]{42,44}={0,2}"),
+    ("langfuse-key", "pk-lf- sk-lf-", _UUID),
+    ("deno-token", "ddp_ ddw_", r"[A-Za-z0-9]{36}"),
+    ("supabase-key", "sb_secret_ sbp_", r"[A-Za-z0-9_]{20,64}+"),
+    ("authress-key", "sc_ ext_ scauth_ authress_", r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.(?:acc[_-])[a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}+"),
+    ("truenas-key", "1- 2- 3- 4- 5- 6- 7- 8- 9-", r"[A-Za-z0-9]{64}"),
+    ("twitch-key", "live_", r"[0-9]{8,12}_[A-Za-z0-9]{28,36}+"),
+    ("beamer-token", "b_", r"[A-Za-z0-9=_-]{44}"),
+    ("posthog-key", "phc_ phx_", r"[A-Za-z0-9]{40,48}+"),
+    ("endorlabs-key", "endr+", r"[A-Za-z0-9-]{16}"),
+    ("slack-token", "xoxb xoxp", r"-[A-Za-z0-9-]{10,300}+"),
+    ("teamwork-token", "tkn.v1_", r"[A-Za-z0-9+/_=-]{40,120}+"),
+    ("stytch-key", "secret-live- secret-test-", r"[A-Za-z0-9_=-]{32,60}+"),
+    ("klaviyo-key", "pk_", rf"{_HEX}{{34}}"),
+    ("clickup-token", "pk_", r"[0-9]{6,10}_[A-Z0-9]{32}"),
+    ("rancher-token", "token-", r"[a-z0-9]{5}:[a-z0-9]{54}"),
+    ("wiz-token", "wiz_", r"[A-Za-z0-9]{40,64}+"),
+    ("zoho-token", "1000.", rf"{_HEX}{{32}}\.{_HEX}{{32}}"),
+    ("salesforce-token", "00D", r"[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,160}+"),
+    ("square-token", "sandbox-sq0", r"[a-z0-9]{3}-[A-Za-z0-9_-]{22,60}+"),
+    ("coinbase-key", "organizations/", rf"{_UUID}/apiKeys/{_UUID}"),
+    ("ngrok-key", "ak_", r"[A-Za-z0-9]{27,30}+"),
+    ("voyage-key", "pa-", r"[A-Za-z0-9_-]{40,50}+"),
+    ("confluent-key", "cflt", r"[A-Za-z0-9+/]{50,64}+"),
+    ("cloudsmith-key", "csa_ ldtk_ cld_", r"[A-Za-z0-9]{32,64}+"),
+    ("bws-token", "0.", rf"{_UUID}\.[A-Za-z0-9+/]{{30}}:[A-Za-z0-9+/]{{22}}==?"),
+    ("heroku-key", "HRKU-", r"[A-Za-z0-9_-]{30,64}+"),
+    ("password-hash", "{SSHA} {SHA} {SSHA512}", r"[A-Za-z0-9+/]{27,140}+={0,2}"),
+)  # fmt: skip
+
+_CRYPT = "[./A-Za-z0-9]"
+
+# Secrets whose anchor is not where they begin, or that have a form of their own.
+_SINGLES: tuple[Format, ...] = (
+    # A token whose middle part is missing is still one: header and claims suffice.
+    _inside("jwt", "eyJ", r"eyJ(?<![A-Za-z0-9]eyJ)[A-Za-z0-9_-]{12,4000}+(?:\.|%2E)[A-Za-z0-9_-]{12,8000}+(?:\.[A-Za-z0-9_/+-]{0,2000}+)?(?:\.[A-Za-z0-9_-]{0,4000}+)?(?:\.[A-Za-z0-9_-]{1,400}+)?={0,2}"),
+    _inside("jwt", "ZXlK", r"ZXlK(?<![A-Za-z0-9]ZXlK)[A-Za-z0-9]{60,8000}+={0,2}"),
+    _inside("azure-client-secret", "Q~", r"(?<![A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~-])"),
+    _inside("azure-key", "AAAAAA", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52,76}(?:JQQJ99|AzSe)[A-Za-z0-9+/]{8,30}"),
+    _inside("azure-key", "JQQJ99", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}"),
+    _inside("azure-key", "AzCa", r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{38,42}AzCa[A-Za-z0-9+/]{5,8}={0,2}"),
+    _inside("azure-key", "+ASt", r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{76}\+ASt[A-Za-z0-9+/]{5}[AQgw]=="),
+    _inside("azure-devops-token", "AZDO", r"(?<![A-Za-z0-9])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
+    _inside("azure-sas", "sig=", r"[?&]sig=([A-Za-z0-9%+/]{30,120}+=?)"),
+    _inside("telegram-token", ":A", r"(?<![0-9A-Za-z])[0-9]{6,10}:A[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])"),
+    _inside("discord-token", ".", r"(?<![A-Za-z0-9])[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-])"),
+    _inside("discord-token", "mfa.", r"mfa\.(?<![A-Za-z0-9]mfa\.)[A-Za-z0-9_-]{80,95}"),
+    _inside("mailchimp-key", "-us", r"(?<![0-9A-Za-z])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])"),
+    _inside("facebook-token", "|", r"(?<![0-9A-Za-z])[0-9]{14,16}(?:\||%7C)[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])"),
+    _inside("okta-token", "00", r"(?i)okta[^\n]{0,60}?\b(00[a-z0-9_-]{40})(?![a-z0-9_-])"),
+    _inside("mongodb-key", "mdb_s", r"mdb_s[ak]_[a-z]{2}_[A-Za-z0-9_]{20,60}+"),
+    _inside("google-client-id", ".apps.googleusercontent.com", r"(?<![A-Za-z0-9-])[0-9]{6,20}-[a-z0-9]{20,40}\.apps\.googleusercontent\.com"),
+    _inside("newrelic-key", "NRAL", r"(?<![A-Za-z0-9])[a-f0-9]{36}(?:FFFF)?NRAL"),
+    _inside("databricks-token", "dkea", r"dkea[a-h0-9]{32}"),
+    _inside("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30,120}+"),
+    _inside("discord-webhook", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/[0-9]{15,22}/[A-Za-z0-9_-]{50,80}"),
+    _inside("teams-webhook", "/IncomingWebhook/", r"[a-z0-9.-]{3,60}/webhook[a-z0-9]{0,3}/[A-Za-z0-9@-]{30,90}/IncomingWebhook/[A-Za-z0-9-]{20,40}/[A-Za-z0-9-]{20,50}(?:/[A-Za-z0-9_-]{1,60})?"),
+    _inside("google-webhook", "chat.googleapis.com/v1/spaces/", r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_-]{5,30}/messages\?key=[A-Za-z0-9_&=%-]{40,200}+"),
+    _inside("webhook", "hooks.zapier.com/hooks/catch/", r"hooks\.zapier\.com/hooks/catch/[0-9]{4,12}/[A-Za-z0-9]{5,20}"),
+    _inside("webhook", "/tines.com/webhook", r"[a-z0-9.-]{3,60}\.tines\.com/webhook/[a-z0-9]{32}/[a-z0-9]{32}"),
+    _inside("password-hash", "$", r"\$(?:[156]|2[abxy]?|7|y|gy|md5|sha1|apr1|argon2(?:id|i|d)|scrypt|pbkdf2-sha(?:1|256|512))(?:\$[A-Za-z0-9=,]{1,40})?\$(?:[./A-Za-z0-9+]{1,64}\$)?[./A-Za-z0-9+]{20,128}+(?:\$[./A-Za-z0-9+]{20,128}+)?"),
+    _inside("password-hash", "pbkdf2_sha", r"pbkdf2_sha(?:1|256|512)\$[0-9]{3,8}\$[A-Za-z0-9]{6,40}\$[A-Za-z0-9+/]{28,90}+={0,2}"),
+    _inside("password-hash", "$krb5", r"\$krb5[a-z]{2,8}\$[0-9]{1,3}\$[^\s]{40,4000}+"),
+    _inside("password-hash", "$P$", r"\$P\$(?<![A-Za-z0-9]\$P\$)[./A-Za-z0-9]{31}"),
+    _inside("password-hash", ":::", r"(?<![0-9A-Fa-f:])[0-9]{1,8}:[0-9a-fA-F]{32}:([0-9a-fA-F]{32}):::"),
+    _inside("ethereum-key", "0x", r"(?i)(?:private|secret|priv|wallet|deployer|signer)[a-z_ -]{0,16}[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?(0x[0-9a-f]{64})(?![0-9a-f])"),
+    _inside("password", "ontribsys", r"(?i)contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"),
+    _inside("password", "ONTRIBSYS", r"(?i)contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"),
+    _inside("azure-id", "-", r"(?i)(?:azure|arm|aad|ad)_?(?:client|tenant|subscription)_?id[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?![0-9a-f-])"),
+    _inside("softlayer-key", "softlayer.com/", r"softlayer\.com/(?:soap|xmlrpc)/v3(?:\.1)?/([a-z0-9]{64})(?![a-z0-9])"),
+    _inside("cloudant-key", "cl", r"(?i)(?:cloudant|\bcl)_?(?:api_?key|key|pwd?|pass(?:word)?)[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?([a-z]{24}|[a-f0-9]{64})(?![a-z0-9])"),
+    _inside("kubernetes-token", ".", r"(?i)token[\"' :=]{1,4}([a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9.])"),
+    _inside("wechat-app-id", "wx", r"(?<![A-Za-z0-9])wx[0-9a-f]{16}(?![A-Za-z0-9])"),
+    _inside("nuget-key", "oy2", r"(?<![A-Za-z0-9])oy2[a-z0-9]{43}(?![A-Za-z0-9])"),
+    _inside("extended-key", "prv", r"(?<![A-Za-z0-9])[xtyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
+)  # fmt: skip
+
+FORMATS: tuple[Format, ...] = (
+    *(
+        _prefixed(kind, anchor, rest)
+        for kind, anchors, rest in _FAMILIES
+        for anchor in anchors.split()
+    ),
+    *_SINGLES,
+)
+
+# A row of x is somebody's way of not writing a token, but for those whose services print it so.
+_FILLER = re.compile("[xX]{12}|[*]{4}|[.]{4}|0{20}")
+_FILLED = frozenset({"twilio-key", "artifactory-token"})
+
+# Compiled when a text first holds the anchor: compiling the whole table takes 100 ms.
+_compiled = functools.cache(re.compile)
+
+
+def matches(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
+    for kind, anchor, pattern in FORMATS:
+        if anchor in text:
+            for found in _compiled(pattern).finditer(text):
+                group = 1 if found.re.groups else 0
+                token = found[group]
+                if _FILLER.search(token) and kind not in _FILLED:
+                    continue
+                if (
+                    kind == "huggingface-token"
+                    and worded(token)
+                    and not any(char.isdigit() for char in token)
+                ):
+                    continue  # a name in some program
+                yield kind, found.start(group), found.end(group)

@@ -1,0 +1,86 @@
+"""Secrets that are known by being random, and by what stands before them on the line."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from memfs.core.secrets.services import SERVICES
+from memfs.core.secrets.values import (
+    entropy,
+    is_hex,
+    is_uuid,
+    key_like,
+    random_looking,
+    stand_in,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CANDIDATE = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_%-]{16,2000}+={0,2}")
+_VAULT = re.compile(r"(?<![A-Za-z0-9_.\])])[sbr]\.\Z")
+_WHOLE = re.compile(r"\s*([0-9a-f]{32})\s*\Z")
+# The names of things that are random without being secret: hashes, revisions, public halves, data.
+_HARMLESS = re.compile(
+    r"(?:(?:sha|md)[0-9]{0,3}[-:=~ ]|integrity|commit|hash|checksum|digest|revision|\brev|etag"
+    r"|\bnonce|version|signature|fingerprint|cursor|ur[il]|path|file|name|uuid|guid|public|cert"
+    r"|model|\btag|image|src|href|class|style|blob|tree|data|content|body|session|request|trace"
+    r"|span|event|\bruns?|build|index|page|project|issue|[_-]id|\bid|Id|ID|serial|version|resolved)"
+    r"s?[\"'`]?[ ]{0,4}(?:=>|[:=#@])?[ ]{0,4}[\"'`(]?\Z"
+    r"|[/@#?&$.\\]\Z|base64,\Z|ssh-[a-z0-9-]{2,20} \Z|ecdsa-[a-z0-9-]{2,30} \Z"
+)
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{1,40}[\"'`]?[ ]{0,4}(?:=>|[:=])[ ]{0,4}[\"'`]?\Z")
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_GAP = re.compile(
+    r"[A-Za-z0-9_-]{0,40}[\"'`]?[\s:=>\"'`(,-]{1,12}(?:[A-Za-z_-]{1,24}[\"'`]?[\s:=>\"'`(,-]{1,12}){0,2}\Z"
+)
+_LINE = re.compile(
+    r"(?:^|(?<=[\s\"']))(?P<value>[A-Za-z0-9+/]{60,76}={0,2})(?=[\s\"'\\]|$)", re.MULTILINE
+)
+
+
+def _of_service(before: str) -> bool:
+    """Tell whether `before`, what stands left of a value, names the service it is a key of."""
+    for found in re.finditer(r"[A-Za-z][A-Za-z0-9]*", before):
+        whole = found[0]
+        parts = _WORD.findall(whole)
+        names = {whole.lower(), *(part.lower() for part in parts)}
+        names.update((a + b).lower() for a, b in itertools.pairwise(parts))
+        if names & SERVICES and _GAP.match(before, found.end()):
+            return True
+    return False
+
+
+def _standing(text: str, value: str, start: int) -> bool:
+    """Tell whether `value` is a key by what stands before it on its line."""
+    before = text[max(0, start - 64) : start].rpartition("\n")[2]
+    if _VAULT.search(before) and 24 <= len(value) <= 200 and random_looking(value):
+        return True
+    if _HARMLESS.search(before):
+        return False
+    if is_uuid(value) or is_hex(value) or len(value) < 20:
+        sized = len(value) >= 20 or (not is_hex(value) and key_like(value))
+        return sized and key_like(value) and _of_service(before)
+    if "/" in value and not (len(value) >= 40 and entropy(value) >= 4.4):
+        return False
+    if _ASSIGNED.search(before) and random_looking(value):
+        return True
+    return key_like(value) and _of_service(before)
+
+
+def random_tokens(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of keys that only their randomness and surroundings give away."""
+    for found in _CANDIDATE.finditer(text):
+        if not stand_in(found[0]) and _standing(text, found[0], found.start()):
+            yield "api-key", found.start(), found.end()
+    if alone := _WHOLE.match(text):  # a file that is one key, such as config/master.key
+        yield "api-key", *alone.span(1)
+    for found in _LINE.finditer(text):
+        value = found["value"]
+        mixed = (
+            re.search("[A-Z]", value) and re.search("[a-z]", value) and re.search("[0-9]", value)
+        )
+        if mixed and entropy(value) >= 4.7:
+            yield "key-material", *found.span("value")
