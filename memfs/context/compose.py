@@ -49,7 +49,7 @@ def begin(place: Place) -> None:
         return
     path = blocks.path_of(place, labels.SESSION, _WORKING)
     if not os.path.exists(path):
-        files.make_folder(os.path.dirname(path), private=True)
+        files.make_folder(os.path.dirname(path), private=True, durable=False)
         text = shipped.text("templates", "blocks", f"{_WORKING}.md")
         files.write(path, text, private=True, durable=False)
 

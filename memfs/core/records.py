@@ -67,7 +67,8 @@ class Entry:
     """One journalled edit; `before` and `after` are whole file texts, None where there is no file.
 
     `version` is the block's version after the edit. `tree` names the linked worktree the block
-    belongs to (empty for the main one). `group` ties the edits of one patch: (id, size).
+    belongs to (empty for the main one). `group` ties the edits of one patch: (id, size). `tied`
+    names the journals of other stores that hold the rest of it.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Entry:
     after: str | None
     tree: str = ""
     group: tuple[str, int] | None = None
+    tied: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

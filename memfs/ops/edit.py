@@ -121,13 +121,13 @@ class _Session:
         changed = [draft for draft in self._drafts.values() if draft.text != draft.before]
         if not changed:
             return Unchanged(wanted[0].label if wanted else "")
-        done: list[Entry] = []
         at = clock.now()
+        parts = []
         for root, made in self._writers.items():
             mine = [d for d in changed if self.place.store(d.tier).root == root]
-            changes = [self._stamped(draft, origin, at) for draft in mine]
-            if changes:
-                done.extend(made.commit(changes, origin))
+            if mine:
+                parts.append((made, [self._stamped(draft, origin, at) for draft in mine]))
+        done = writer.commit(parts, origin)
         return Edited(tuple(done))
 
     def _stamped(self, draft: _Draft, origin: Origin, at: str) -> Change:

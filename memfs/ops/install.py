@@ -68,12 +68,17 @@ def run(
     outcome = _outcome(before, after)
     diff = compare.unified(before or "", after or "", path, path)
     if not dry_run and after != before:
-        _write(place, path, before, after)
         note = _note(place, path)
-        files.remove(note)
-        if not remove:
+        if not remove:  # first the note: a kill in between leaves one that fits nothing
+            kept = pristine["before"] if pristine else before
             if pristine or not settings.has_entries(found):
-                _keep(note, path, pristine["before"] if pristine else before, after)
+                _keep(note, path, kept, after)
+            else:
+                files.remove(note)
+        _write(place, path, before, after)
+        if remove:
+            files.remove(note)
+        else:
             _compile()
     return Wired(host, path, outcome, diff)
 
@@ -126,6 +131,7 @@ def _write(place: Place, path: str, before: str | None, after: str | None) -> No
         if after is None:
             files.remove(path)
             folder = os.path.dirname(path)
+            files.sync_folder(folder)
             if not os.listdir(folder):
                 os.rmdir(folder)
         else:

@@ -37,14 +37,17 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def write(path: str, text: str, *, private: bool = False, durable: bool = True) -> None:
+def write(
+    path: str, text: str, *, private: bool = False, durable: bool = True, locked: bool = False
+) -> None:
     """Write a file whole or not at all: temp file, fsync, rename, fsync of the directory.
 
     The mode of an existing file is kept; a new one is 0600 if `private`, else what the umask
-    allows. `durable=False` leaves the fsyncs out, for what can be made again.
+    allows. `durable=False` leaves the fsyncs out, for what can be made again. `locked` says
+    that nobody else can be writing this file: what a killed writer left is then taken over.
     """
     folder, name = os.path.split(path)
-    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    temporary = f"{folder}/.{name}.tmp" if locked else f"{folder}/.{name}.{os.getpid()}.tmp"
     mode = _mode_of(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | _BINARY
     handle = os.open(temporary, flags, 0o600 if private or mode is not None else 0o666)
@@ -84,6 +87,18 @@ def append(path: str, data: bytes, *, private: bool = True) -> int:
     return before + len(data)
 
 
+def cut(path: str, size: int) -> None:
+    """Cut a file off behind its first `size` bytes, durably."""
+    handle = os.open(path, os.O_WRONLY | _BINARY)
+    try:
+        os.ftruncate(handle, size)
+        os.fsync(handle)
+    except OSError as error:
+        raise _named(error, path) from None
+    finally:
+        os.close(handle)
+
+
 def write_all(handle: int, data: bytes) -> None:
     """Write all of `data`: the system may take less at a time."""
     view = memoryview(data)
@@ -98,14 +113,6 @@ def remove(path: str) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def sweep(path: str) -> None:
-    """Remove what killed writers of `path` left; nobody may be writing it now: hold its lock."""
-    folder, name = os.path.split(path)
-    for each in os.listdir(folder) if os.path.isdir(folder) else ():
-        if each.startswith(f".{name}.") and each.endswith(".tmp"):
-            remove(f"{folder}/{each}")
 
 
 def sync_folder(folder: str) -> None:

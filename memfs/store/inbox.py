@@ -11,7 +11,7 @@ def put(store: Store, host: str, transcript: str) -> None:
     """Leave word that a transcript has something new."""
     layout.make_local(store)
     folder = f"{store.local}/inbox"
-    files.make_folder(folder, private=True)
+    files.make_folder(folder, private=True, durable=False)
     name = f"{os.getpid()}-{os.urandom(4).hex()}.json"
     text = fastjson.dumps({"host": host, "transcript": transcript})
     files.write(f"{folder}/{name}", text, private=True, durable=False)

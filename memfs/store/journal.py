@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _FIELDS = tuple(field.name for field in fields(Entry))
-_OPTIONAL = {"tree": "", "group": None}
+_OPTIONAL = {"tree": "", "group": None, "tied": ()}
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,16 @@ def size(store: Store) -> int:
 
 def cut(store: Store, end: int) -> None:
     """Take back what is behind byte `end`: it was never acknowledged."""
-    with open(store.journal, "r+b") as handle:
-        handle.truncate(end)
-        os.fsync(handle.fileno())
+    files.cut(store.journal, end)
+
+
+def holds(path: str, group: str) -> bool:
+    """Tell whether a journal file holds all its part of a patch."""
+    text = files.read(path, cap=1 << 40) or ""
+    lines = [line for line in text.split("\n")[:-1] if f'"{group}"' in line]
+    found = [entry for line in lines if (entry := _parse(files.encode(line)))]
+    mine = [entry for entry in found if entry.group and entry.group[0] == group]
+    return bool(mine) and len(mine) == (mine[0].group or ("", 0))[1]
 
 
 def read(store: Store) -> list[Entry]:
@@ -107,14 +114,9 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
     return list(_whole_groups(found)), damaged, position
 
 
-def heads_path(store: Store) -> str:
-    """Return where the heads are kept."""
-    return f"{store.local}/heads.json"
-
-
 def load_heads(store: Store) -> Heads | None:
     """Read the heads as last written; None if they are missing or not of this journal."""
-    text = files.read(heads_path(store), cap=1 << 30)
+    text = files.read(f"{store.local}/heads.json", cap=1 << 30)
     try:
         found = json.loads(text or "")
         by_key = {key: Head(*values) for key, values in found["heads"].items()}
@@ -130,7 +132,7 @@ def save_heads(store: Store, heads: Heads) -> None:
     }
     text = json.dumps({"offset": heads.offset, "heads": by_key})
     with suppress(OSError):  # the edit is done: that heads are behind is noticed by their offset
-        files.write(heads_path(store), text, private=True, durable=False)
+        files.write(f"{store.local}/heads.json", text, private=True, durable=False, locked=True)
 
 
 def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:
@@ -155,6 +157,7 @@ def _parse(line: bytes) -> Entry | None:
         values = {name: found[name] for name in _FIELDS if name in found}
         if values.get("group") is not None:
             values["group"] = (str(values["group"][0]), int(values["group"][1]))
+        values["tied"] = tuple(str(path) for path in values.get("tied") or ())
         entry = Entry(**values)
     except (ValueError, TypeError, KeyError, IndexError):
         return None

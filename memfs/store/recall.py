@@ -72,7 +72,7 @@ class Log:
 
     def extend(self, state: State, path: str, read: Transcript, mark: str) -> int:
         """Add the messages of a transcript that grew; return how many were new."""
-        state.kept = _mend(self.path, state.kept)
+        state.kept, untold = _mend(self.path, state.kept)
         known = _ids(self.path)
         new = [message for message in read.messages if message.id not in known]
         if new:
@@ -81,7 +81,7 @@ class Log:
         state.path, state.offset, state.print = path, read.end, mark
         state.malformed += read.malformed
         self._save(state)
-        return len(new)
+        return untold + len(new)
 
     def replace(self, state: State | None, path: str, read: Transcript, mark: str) -> int:
         """Keep the messages of a transcript read whole; return how many were not known before.
@@ -99,16 +99,15 @@ class Log:
             gone = [message for message in messages(self.path) if message.id in lost]
             files.append(aside, _lines(gone))
         data = _lines(read.messages)
-        files.write(self.path, data.decode("utf-8"), private=True)
+        files.write(self.path, data.decode("utf-8"), private=True, locked=True)
         versions = [*state.versions, (state.offset, state.print)] if state else []
         kept = versions[-_KEPT_VERSIONS:]
         self._save(State(path, read.end, mark, len(data), read.malformed, kept))
         return sum(message.id not in known for message in read.messages)
 
     def _save(self, state: State) -> None:
-        files.sweep(self.path)
-        files.sweep(self._state_path)
-        files.write(self._state_path, json.dumps(vars(state)), private=True, durable=False)
+        text = json.dumps(vars(state))
+        files.write(self._state_path, text, private=True, durable=False, locked=True)
 
 
 def fingerprint(path: str, offset: int) -> str:
@@ -150,25 +149,27 @@ def _message(line: bytes) -> Message | None:
         return None
 
 
-def _mend(path: str, start: int | None = None) -> int:
-    """Cut off what a killed run left behind the last whole message; return the size then.
+def _mend(path: str, start: int | None = None) -> tuple[int, int]:
+    """Cut off what a killed run left behind the last whole message; return (size, messages).
 
-    Looked at is what is behind byte `start`, or the last line. Whole messages there stay: the
-    state that says where the file ends is not fsynced, and may be older than they are.
+    Looked at is what is behind byte `start`, or the last line. Whole messages there stay, and are
+    counted: the state that says where the file ends is not fsynced, and may be older than they are.
     """
     try:
-        with open(path, "r+b") as handle:
+        with open(path, "rb") as handle:
             size = os.fstat(handle.fileno()).st_size
             at = end = _line_start(handle, size if start is None else min(start, size))
             handle.seek(at)
+            count = 0
             for line in handle:
                 at += len(line)
-                end = at if _message(line) else end
-            if end < size:
-                handle.truncate(end)
-            return end
+                if _message(line) is not None:
+                    count, end = count + 1, at
     except FileNotFoundError:
-        return 0
+        return 0, 0
+    if end < size:
+        files.cut(path, end)
+    return end, count
 
 
 def _line_start(handle: BinaryIO, at: int) -> int:

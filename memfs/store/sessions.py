@@ -40,7 +40,7 @@ def load(store: Store, session: str) -> Shown | None:
 def save(store: Store, session: str, shown: Shown) -> None:
     """Keep what a session was shown. It can be lost without harm: not fsynced."""
     layout.make_local(store)
-    files.make_folder(store.session(session), private=True)
+    files.make_folder(store.session(session), private=True, durable=False)
     text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
     files.write(f"{store.session(session)}/shown.json", text, private=True, durable=False)
 

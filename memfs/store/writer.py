@@ -42,7 +42,10 @@ class Writer:
     def __init__(self, store: Store, place: Place, heads: Heads) -> None:
         self.store = store
         self.place = place
-        self._heads = heads
+        self._heads = self._after = heads
+        self._changes: list[Change] = []
+        self._entries: list[Entry] = []
+        self._before = heads.offset
 
     def head(self, tier: str, label: str) -> Head | None:
         """Return the newest journalled state of a block."""
@@ -63,7 +66,8 @@ class Writer:
         last = journal.entry_at(self.store, head.offset)
         before = last.after if last else None
         change = Change(tier, label, path, before, text, ADOPT, head.version + 1)
-        self._journal([change], Origin("user", reason="changed outside memfs"))
+        self.journal([change], Origin("user", reason="changed outside memfs"), "", [])
+        self.confirm()
         return text, head.version + 1
 
     @staticmethod
@@ -72,44 +76,48 @@ class Writer:
         return blocks.make(tier, label, path, text).version
 
     def commit(self, changes: list[Change], origin: Origin) -> list[Entry]:
-        """Journal the changes durably, then write the files. All of them count, or none.
+        """Journal the changes durably, then write the files. All of them count, or none."""
+        return commit([(self, changes)], origin)
 
-        An error takes everything back, the journal's lines too; after a kill, the next opening
-        writes what the journal holds.
-        """
-        before = journal.size(self.store)
-        entries, after = self._append(changes, origin)
-        try:
-            for change in changes:
-                apply(change.path, change.after, private=self._private(change.tier))
-        except BaseException:
-            for change in changes:
-                if files.read(change.path, cap=1 << 40) != change.before:
-                    apply(change.path, change.before, private=self._private(change.tier))
-            journal.cut(self.store, before)
-            raise
-        self._save(after)
-        return entries
-
-    def _journal(self, changes: list[Change], origin: Origin) -> None:
-        _, after = self._append(changes, origin)
-        self._save(after)
-
-    def _append(self, changes: list[Change], origin: Origin) -> tuple[list[Entry], Heads]:
-        group = (clock.unique(), len(changes)) if len(changes) > 1 else None
+    def journal(self, changes: list[Change], origin: Origin, patch: str, tied: list[str]) -> None:
+        """Journal changes durably; `patch` is what ties them together, `tied` other journals."""
+        self._before = journal.size(self.store)
+        self._changes = changes
+        group = (patch, len(changes)) if tied or len(changes) > 1 else None
         at = clock.now()
-        entries = [
+        self._entries = [
             Entry(
                 clock.unique(), at, origin.actor, origin.host,
                 self.place.session if change.tier == labels.SESSION else origin.session,
-                change.tier, change.label, change.op, _reason(change, origin),
-                change.version, change.before, change.after, self.store.tree, group,
+                change.tier, change.label, change.op, _reason(change, origin), change.version,
+                change.before, change.after, self.store.tree, group, tuple(tied),
             )
             for change in changes
         ]  # fmt: skip
-        offsets = journal.append(self.store, entries)
-        end = journal.size(self.store)
-        return entries, journal.advance(self._heads, list(zip(offsets, entries, strict=True)), end)
+        offsets = journal.append(self.store, self._entries)
+        placed = list(zip(offsets, self._entries, strict=True))
+        self._after = journal.advance(self._heads, placed, journal.size(self.store))
+
+    def write(self) -> None:
+        """Write the files of what was journalled."""
+        for change in self._changes:
+            apply(change.path, change.after, private=self._private(change.tier))
+
+    def put_back(self) -> None:
+        """Give the files the texts they had: an error came in between."""
+        for change in self._changes:
+            if files.read(change.path, cap=1 << 40) != change.before:
+                apply(change.path, change.before, private=self._private(change.tier))
+
+    def take_back(self) -> None:
+        """Take the lines out of the journal again."""
+        if journal.size(self.store) > self._before:
+            journal.cut(self.store, self._before)
+
+    def confirm(self) -> list[Entry]:
+        """Note that journal and files agree."""
+        self._save(self._after)
+        return self._entries
 
     def _save(self, heads: Heads) -> None:
         self._heads = heads
@@ -126,6 +134,33 @@ def writing(store: Store, place: Place) -> Iterator[Writer]:
         yield Writer(store, place, _recover(store, place))
 
 
+def commit(parts: list[tuple[Writer, list[Change]]], origin: Origin) -> list[Entry]:
+    """Commit changes of one or several stores: all of them count, or none.
+
+    An error takes everything back, the journals' lines too. After a kill, the next opening of a
+    store writes what its journal holds, unless the journal of another store lacks its part.
+    """
+    patch = clock.unique()
+    journals = [writer.store.journal for writer, _ in parts]
+    begun: list[Writer] = []
+    try:
+        for writer, changes in parts:
+            begun.append(writer)
+            others = [path for path in journals if path != writer.store.journal]
+            writer.journal(changes, origin, patch, others)
+        for writer in begun:
+            writer.write()
+    except BaseException:
+        # Where even this fails (a disk that stays full), the journals stay, and the next opening
+        # finishes the edit: half of it is never left.
+        for writer in reversed(begun):
+            writer.put_back()
+        for writer in reversed(begun):
+            writer.take_back()
+        raise
+    return [entry for writer in begun for entry in writer.confirm()]
+
+
 def _reason(change: Change, origin: Origin) -> str:
     """Return why, with what the operation itself has to say before the editor's words."""
     return ": ".join(part for part in (change.reason, origin.reason) if part)
@@ -138,7 +173,7 @@ def apply(path: str, text: str | None, *, private: bool) -> None:
             files.sync_folder(os.path.dirname(path))
         return
     files.make_folder(os.path.dirname(path), private=private)
-    files.write(path, text, private=private)
+    files.write(path, text, private=private, locked=True)
 
 
 def _recover(store: Store, place: Place) -> Heads:
@@ -150,17 +185,26 @@ def _recover(store: Store, place: Place) -> Heads:
     fresh = known is None or known.offset > size
     start = journal.Heads(0, {}) if fresh or known is None else known
     entries, _, end = journal.since(store, start.offset)
+    waiting = _unconfirmed(entries, everything=not fresh)
+    void = next((at for at, entry in waiting if not _whole(entry)), None)
+    if void is not None:
+        end = void
+        entries, waiting = ([pair for pair in kept if pair[0] < end] for kept in (entries, waiting))
     if end < size:
         journal.cut(store, end)
-    for _, entry in _unconfirmed(entries, everything=not fresh):
+    for _, entry in waiting:
         try:
             _roll_forward(store, place, entry)
         except (PermissionError, IsADirectoryError, NotADirectoryError, MemfsError):
             continue  # it was never acknowledged; the file as it is will be adopted
-    files.sweep(journal.heads_path(store))
     heads = journal.advance(start, entries, end)
     journal.save_heads(store, heads)
     return heads
+
+
+def _whole(entry: Entry) -> bool:
+    """Tell whether every store that a patch is for has journalled its part."""
+    return entry.group is None or all(journal.holds(path, entry.group[0]) for path in entry.tied)
 
 
 def _unconfirmed(entries: list[tuple[int, Entry]], *, everything: bool) -> list[tuple[int, Entry]]:
@@ -188,7 +232,6 @@ def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
     if entry.tier != labels.SESSION and entry.tree == store.tree:
         located = blocks.locate(place, labels.qualified(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
-    files.sweep(path)
     now = files.read(path, cap=1 << 40)
     if now != entry.after and now == entry.before:
         apply(path, entry.after, private=private)

@@ -1,0 +1,118 @@
+"""Ingestion, interrupted anywhere: each message is kept whole, and once; none is lost again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from memfs.memory import intake
+from memfs.memory.intake import Tally
+from memfs.store import lock, recall
+from tests.faults import harness
+from tests.faults.harness import BEFORE, ERRORS, KILLS, Fault
+from tests.faults.power import ALL, LOSSES
+from tests.faults.world import Seen, World, exercise
+from tests.hosts.transcript_lines import conversation
+
+Kept = dict[str, list[str]]
+
+
+def ingest(world: World) -> Tally:
+    """Read the transcript as `memfs ingest` does."""
+    tally = Tally()
+    store = world.place().home
+    with lock.hold(store, name=intake.LOCK):
+        intake.transcript(store, str(world.root / "t.jsonl"), tally)
+    return tally
+
+
+def becomes(world: World, data: bytes) -> None:
+    """The host writes: not one of our calls."""
+    with open(world.root / "t.jsonl", "wb") as handle:
+        handle.write(data)
+
+
+def kept(world: World) -> Kept:
+    """The ids of the messages that are searched, and of those that are set aside."""
+    folder = Path(world.place().home.local, "recall/claude")
+    found: Kept = {}
+    for suffix in (recall.SUFFIX, ".superseded"):
+        paths = map(str, folder.glob(f"*{suffix}"))
+        found[suffix] = [each.id for path in paths for each in recall.messages(path)]
+    return found
+
+
+def check(world: World, data: bytes, seen: Seen[Kept]) -> None:
+    found = kept(world)
+    held = {each for ids in found.values() for each in ids}
+    for ids in seen.old.values():
+        assert held >= set(ids), "a message is lost that was kept"
+    if seen.fault.kind in ERRORS:
+        assert not world.temporaries()
+    becomes(world, data)
+    ingest(world)
+    now = kept(world)
+    for suffix, ids in now.items():
+        assert len(ids) == len(set(ids)), f"a message is twice in {suffix}"
+    assert set(now[".superseded"]) >= set(seen.new[".superseded"])
+    for path in Path(world.place().home.local, "recall").rglob("*.[js][su]*"):
+        if path.suffix in (recall.SUFFIX, ".superseded"):
+            for line in path.read_bytes().splitlines():
+                json.loads(line)
+    becomes(world, data + conversation(1, first=90))
+    ingest(world)
+    assert kept(world)[recall.SUFFIX] == [*now[recall.SUFFIX], "u90"]
+    assert not world.temporaries()
+
+
+HISTORIES = {
+    "new": [conversation(4)],
+    "grown": [conversation(2), conversation(5)],
+    "rewritten": [conversation(4), conversation(3, first=2)],
+    "rewritten twice": [conversation(4), conversation(3, first=3), conversation(2, first=7)],
+}
+
+
+@pytest.mark.parametrize("kinds", [(*KILLS, *ERRORS), LOSSES], ids=["faults", "power"])
+@pytest.mark.parametrize("name", HISTORIES)
+def test_ingest(world: World, name: str, kinds: Sequence[str]) -> None:
+    *before, last = HISTORIES[name]
+    for data in before:
+        becomes(world, data)
+        ingest(world)
+    becomes(world, last)
+    steps = [partial(ingest, world)]
+    verify = partial(check, world, last)
+    assert exercise(world, steps, partial(kept, world), verify, kinds)
+
+
+def test_what_was_kept_is_kept_though_its_state_was_lost(world: World) -> None:
+    """The state is not fsynced. What it does not know is not taken back before it is read again."""
+    becomes(world, conversation(2))
+    ingest(world)
+    becomes(world, conversation(5))
+    cut = Fault(BEFORE, 1000, ALL)
+    assert harness.run(str(world.root), [partial(ingest, world)], cut).status == harness.DONE
+    assert len(kept(world)[recall.SUFFIX]) == 5
+    becomes(world, conversation(7))
+    steps: list[Callable[[], object]] = [partial(ingest, world)]
+    verify = partial(check, world, conversation(7))
+    assert exercise(world, steps, partial(kept, world), verify)
+
+
+@pytest.mark.parametrize("suffix", [recall.SUFFIX, ".superseded"])
+def test_what_a_kill_tore_is_mended(world: World, suffix: str) -> None:
+    for data in HISTORIES["rewritten"]:
+        becomes(world, data)
+        ingest(world)
+    [path] = Path(world.place().home.local, "recall/claude").glob(f"*{suffix}")
+    with path.open("ab") as handle:
+        handle.write(b'{"id": "to')
+    last = conversation(5, first=2 if suffix == recall.SUFFIX else 4)
+    becomes(world, last)
+    steps = [partial(ingest, world)]
+    assert exercise(world, steps, partial(kept, world), partial(check, world, last))

@@ -1,0 +1,95 @@
+"""Faults on top of faults, and edits that reach over two stores or two worktrees."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+from collections.abc import Sequence
+from functools import partial
+
+import pytest
+
+from memfs.core.edits import Append
+from memfs.store import writer
+from tests.faults import harness
+from tests.faults.checks import Texts, check_blocks, check_opened, open_anew
+from tests.faults.harness import BEFORE, ERRORS, HALF, KILLS, Fault, Step
+from tests.faults.power import LOSSES
+from tests.faults.world import Seen, World, exercise
+
+ANY = (*KILLS, *ERRORS)
+PATCH = (Append("notes", "four"), Append("persona", "Be brief."))
+
+
+def interrupt(world: World, step: Step, call: str, name: str, kind: str = BEFORE) -> None:
+    """Leave the world as a kill at the last call of this name and file does."""
+    world.save()
+    calls = harness.run(str(world.root), [step]).calls
+    at = max(n for n, each in enumerate(calls, 1) if each.startswith(call) and name in each)
+    world.restore()
+    assert harness.run(str(world.root), [step], Fault(kind, at)).status == harness.KILLED
+
+
+def opened(world: World) -> Texts:
+    open_anew(world)
+    return world.texts()
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+def test_an_edit_that_first_finishes_another(world: World, kinds: Sequence[str]) -> None:
+    """A patch was killed between its two files: whatever happens next, it is not left in half."""
+    interrupt(world, partial(world.edit, *PATCH), "create", "persona.md")
+    step = partial(world.edit, Append("persona", "Be kind."))
+    assert exercise(world, [step], partial(opened, world), partial(check_opened, world), kinds)
+    assert "Be brief." in (opened(world)["project:persona"] or "")
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+def test_an_edit_after_a_torn_line(world: World, kinds: Sequence[str]) -> None:
+    interrupt(world, partial(world.edit, *PATCH), "write", "journal.jsonl", HALF)
+    step = partial(world.edit, Append("persona", "Be kind."))
+    assert exercise(world, [step], partial(opened, world), partial(check_opened, world), kinds)
+
+
+TIERS = (Append("notes", "four"), Append("human", "Likes tea"))
+
+
+def check_tiers(world: World, seen: Seen[Texts]) -> None:
+    """Check the tiers each for itself: its part of the patch is there wholly or not at all."""
+    open_anew(world)
+    now = world.texts()
+    done = {key for key in now if now[key] == seen.new[key] != seen.old[key]}
+    mixed = {key: (seen.new if key in done else seen.old)[key] for key in now}
+    assert now == mixed
+    check_blocks(world, seen._replace(old=now, new=now))
+
+
+def test_a_patch_over_two_tiers(world: World) -> None:
+    step = partial(world.edit, *TIERS)
+    assert exercise(world, [step], world.texts, partial(check_tiers, world), KILLS)
+
+
+def test_a_patch_over_two_tiers_is_all_or_nothing(world: World) -> None:
+    step = partial(world.edit, *TIERS)
+    exercise(world, [step], world.texts, partial(check_blocks, world), ANY)
+
+
+def check_from_main(world: World, tree: World, seen: Seen[Texts]) -> None:
+    place = world.place()
+    assert place.project
+    with writer.writing(place.project, place):
+        pass
+    assert tree.texts() in (seen.old, seen.new), "half of a patch in another worktree"
+    check_opened(tree, seen)
+
+
+def test_a_linked_worktree(world: World) -> None:
+    """Both worktrees share a journal: whoever opens it first finishes what was interrupted."""
+    git = ["git", "-C", str(world.repo)]
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "memory"], check=True)
+    tree = copy.copy(world)
+    tree.repo = world.root / "tree"
+    subprocess.run([*git, "worktree", "add", "-q", str(tree.repo)], check=True)
+    step = partial(tree.edit, *PATCH)
+    assert exercise(tree, [step], tree.texts, partial(check_from_main, world, tree), KILLS)

@@ -1,0 +1,205 @@
+"""What else is kept: stores, passages, sessions, other people's settings, interrupted anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pytest
+
+from memfs.core import events
+from memfs.core import label as labels
+from memfs.core.events import Event
+from memfs.memory import intake
+from memfs.memory.intake import Tally
+from memfs.ops import archive as archiving
+from memfs.ops import brief, doctor, enqueue, history, init, install
+from memfs.store import archive, inbox, recall, sessions
+from tests.faults.checks import check_journal, go_on, open_anew
+from tests.faults.harness import ERRORS, KILLS, Fault
+from tests.faults.power import LOSSES
+from tests.faults.world import SESSION, Seen, World, exercise
+from tests.hosts.transcript_lines import conversation
+
+ANY = (*KILLS, *ERRORS)
+Files = dict[str, bytes]
+
+
+def no_leftovers(world: World, fault: Fault) -> None:
+    """An error leaves no temporary file; one that a kill left is named by `memfs doctor`."""
+    left = world.temporaries()
+    assert not left or fault.kind in KILLS
+    if left:
+        found = "\n".join(each.text for each in doctor.run(world.place(), str(world.home)))
+        assert [path for path in left if path not in found] == []
+
+
+def made(world: World) -> Files:
+    """What init writes, but for what has random ids in it."""
+    kept = world.files()
+    return {path: data for path, data in kept.items() if "/local/" not in path}
+
+
+def check_init(world: World, seen: Seen[Files]) -> None:
+    for path, data in made(world).items():
+        assert path.endswith(".tmp") or data == seen.new[path]
+    if seen.fault.kind in ERRORS:
+        assert not world.temporaries()
+    if seen.result.done:
+        open_anew(world)
+        labels_made = {entry.label for entry in history.log(world.place())}
+        assert labels_made == {"persona", "system_rules", "human"}
+    init.run(str(world.repo), str(world.home))
+    assert {path: data for path, data in made(world).items() if path[-4:] != ".tmp"} == seen.new
+    open_anew(world)
+    for tier, store in world.place().tiers():
+        if tier != labels.SESSION:
+            check_journal(world, store)
+    go_on(world, world.texts(), set())
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+def test_init(bare: World, kinds: Sequence[str]) -> None:
+    step = partial(init.run, str(bare.repo), str(bare.home))
+    assert exercise(bare, [step], partial(made, bare), partial(check_init, bare), kinds)
+
+
+def passages(world: World) -> list[str]:
+    store = world.place().home
+    found = [archive.read(path) for path in archive.sources(store)]
+    return sorted(each.text if each and each.created_at else "half" for each in found)
+
+
+def keep(world: World, text: str) -> archiving.Kept:
+    return archiving.run(world.place(), text, importance=5, tags=("tea",))
+
+
+def check_passages(world: World, texts: Sequence[str], seen: Seen[list[str]]) -> None:
+    assert passages(world) in (seen.old, seen.new)
+    no_leftovers(world, seen.fault)
+    for text in texts:
+        keep(world, text)
+        assert passages(world).count(text) == 1
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+def test_archive(world: World, kinds: Sequence[str]) -> None:
+    texts = ("Green tea is best at 70 degrees.", "Black tea likes 95.")
+    steps = [partial(keep, world, text) for text in texts]
+    check = partial(check_passages, world, texts)
+    assert exercise(world, steps, partial(passages, world), check, kinds)
+
+
+MARK = b"memfs_hook.py"
+FOREIGN = '{\n    "model": "opus",\n    "hooks": {"Stop": []}\n}'
+
+
+def settings(world: World) -> bytes | None:
+    path = world.repo / ".claude/settings.json"
+    return path.read_bytes() if path.exists() else None
+
+
+def wire(world: World, *, remove: bool = False) -> install.Wired:
+    return install.run(world.place(), "claude", "project", str(world.home), remove=remove)
+
+
+def check_settings(world: World, seen: Seen[bytes | None], *, remove: bool) -> None:
+    """The file is as it was or as it should be; the same again works, and so does the other way."""
+    assert settings(world) in (seen.old, seen.new)
+    if seen.fault.kind in ERRORS:
+        assert not world.temporaries()
+    again = wire(world, remove=remove)
+    assert again.outcome in ("created", "updated", "removed", "unchanged")
+    assert (MARK in (settings(world) or b"")) != remove
+    wire(world, remove=not remove)
+    assert (MARK in (settings(world) or b"")) == remove
+
+
+def check_bytes(world: World, before: bytes | None, _: Seen[bytes | None]) -> None:
+    wire(world)
+    wire(world, remove=True)
+    assert settings(world) == before
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+@pytest.mark.parametrize("remove", [False, True], ids=["install", "uninstall"])
+def test_settings(world: World, kinds: Sequence[str], remove: bool) -> None:
+    (world.repo / ".claude").mkdir()
+    (world.repo / ".claude/settings.json").write_text(FOREIGN)
+    if remove:
+        wire(world)
+    step = partial(wire, world, remove=remove)
+    check = partial(check_settings, world, remove=remove)
+    assert exercise(world, [step], partial(settings, world), check, kinds)
+
+
+def test_settings_that_did_not_exist(world: World) -> None:
+    steps = [partial(wire, world), partial(wire, world, remove=True)]
+    check = partial(check_settings, world, remove=False)
+    assert exercise(world, steps, partial(settings, world), check, ANY)
+
+
+def test_settings_get_their_very_bytes_back_after_any_fault(world: World) -> None:
+    (world.repo / ".claude").mkdir()
+    (world.repo / ".claude/settings.json").write_text(FOREIGN)
+    check = partial(check_bytes, world, FOREIGN.encode())
+    exercise(world, [partial(wire, world)], partial(settings, world), check, ANY)
+
+
+def test_settings_that_were_removed_stay_away(world: World) -> None:
+    wire(world)
+    step = partial(wire, world, remove=True)
+    check = partial(check_settings, world, remove=True)
+    exercise(world, [step], partial(settings, world), check, LOSSES)
+
+
+def event(world: World, kind: str, prompt: str = "") -> Event:
+    transcript = str(world.root / "t.jsonl")
+    return Event("claude", kind, kind, SESSION, str(world.repo), transcript, "", prompt)
+
+
+def shown(world: World) -> tuple[dict[str, str], list[str]] | None:
+    found = sessions.load(world.place().home, SESSION)
+    return (found.blocks, found.hits) if found else None
+
+
+def check_shown(world: World, seen: Seen[object]) -> None:
+    assert shown(world) in (seen.old, seen.new, None if seen.fault.loss else seen.old)
+    no_leftovers(world, seen.fault)
+    brief.run(event(world, events.PROMPT, "go on"))
+    assert brief.run(event(world, events.PROMPT, "go on")) == ""
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+def test_what_a_session_was_shown(world: World, kinds: Sequence[str]) -> None:
+    steps = [partial(brief.run, event(world, events.START))]
+    assert exercise(world, steps, partial(shown, world), partial(check_shown, world), kinds)
+
+
+def waiting(world: World) -> list[str]:
+    return [path for _, _, path in inbox.waiting(world.place().home)]
+
+
+def check_inbox(world: World, seen: Seen[list[str]]) -> None:
+    assert waiting(world) in (seen.old, seen.new, [] if seen.fault.loss else seen.old)
+    no_leftovers(world, seen.fault)
+    store = world.place().home
+    enqueue.run(event(world, events.END))
+    intake.drain(store, Tally())
+    assert waiting(world) == []
+    [path] = recall.sources(store)
+    assert [each.id for each in recall.messages(path)] == ["u0", "u1"]
+
+
+def drain(world: World) -> None:
+    intake.drain(world.place().home, Tally())
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+def test_the_inbox(world: World, kinds: Sequence[str]) -> None:
+    (world.root / "t.jsonl").write_bytes(conversation(2))
+    steps: list[Callable[[], object]] = [
+        partial(enqueue.run, event(world, events.END)),
+        partial(drain, world),
+    ]
+    assert exercise(world, steps, partial(waiting, world), partial(check_inbox, world), kinds)
