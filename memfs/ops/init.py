@@ -43,7 +43,10 @@ class Made:
 
 def run(start: str, home: str) -> Made:
     """Make the project store at the git top level of `start` (or in it), and the user tier."""
-    found = layout.find(start)
+    try:
+        found = layout.find(start)
+    except StoreError:  # a store that lost its config.yaml: it is written anew
+        found = None
     top = found.top if found else git.top_level(start) or os.path.abspath(start)
     root = f"{top}/{NAME}"
     created: list[str] = []

@@ -57,14 +57,23 @@ def user_store() -> Store | None:
 
 
 def find(start: str) -> Store | None:
-    """Return the nearest project store at or above `start`, not past the git top level."""
+    """Return the nearest project store at or above `start`, not past the git top level.
+
+    Raises `StoreError` for one that lost its `config.yaml`.
+    """
     folder = os.path.realpath(start)
     home = os.path.realpath(os.path.expanduser("~"))
     user = user_root()
     while True:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
-        if root != user and is_store(root):
-            return _with_local(root, folder)
+        if root != user:
+            if is_store(root):
+                return _with_local(root, folder)
+            if os.path.exists(f"{root}/local/journal.jsonl"):
+                raise StoreError(
+                    f"{root}/{CONFIG} is missing or damaged, and the store with it unusable",
+                    "memfs init writes it anew if it is gone; it needs the line: memfs: 1",
+                )
         parent = os.path.dirname(folder)
         if folder in (parent, home) or os.path.exists(f"{folder}/.git"):
             return None

@@ -126,6 +126,14 @@ def test_a_store_that_cannot_be_read_is_one_line_in_the_log(repo: Path) -> None:
     assert "NotADirectoryError" in log(repo)[0]
 
 
+@pytest.mark.usefixtures("place")
+def test_a_damaged_store_is_one_line_in_the_users_log(repo: Path, home: Path) -> None:
+    (repo / ".agent-memory/config.yaml").write_bytes(b"\xff\xfe\x00")
+    assert call(start(repo)) == (b"", b"")
+    [line] = (home / ".agent-memory/local/hook.log").read_text().splitlines()
+    assert "config.yaml is missing or damaged" in line
+
+
 def test_a_folder_without_a_store_is_left_alone(repo: Path, home: Path) -> None:
     assert call(start(repo)) == (b"", b"")
     assert not (repo / ".agent-memory").exists()

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
+from memfs.ops import init
 from memfs.store import layout
+from memfs.store.blocks import Place
 
 
 def make(folder: Path) -> Path:
@@ -54,6 +56,22 @@ def test_a_config_of_others_makes_no_store(repo: Path) -> None:
     (repo / layout.NAME / layout.CONFIG).write_text("theirs: true\n# memfs: 1\n")
     assert layout.find(str(repo)) is None
     (repo / layout.NAME / layout.CONFIG).write_text("theirs: true\nmemfs: 1\n")
+    assert layout.find(str(repo))
+
+
+def test_a_store_that_lost_its_config_is_not_taken_for_none(
+    place: Place, repo: Path, home: Path
+) -> None:
+    assert place.project
+    config = Path(place.project.root, layout.CONFIG)
+    for damage in (config.unlink, lambda: config.write_bytes(b"\xff\xfe\x00garbage")):
+        damage()
+        with pytest.raises(StoreError, match="missing or damaged"):
+            layout.find(str(repo))
+    with pytest.raises(StoreError, match="somebody else's"):
+        init.run(str(repo), str(home))
+    config.unlink()
+    init.run(str(repo), str(home))
     assert layout.find(str(repo))
 
 
