@@ -63,3 +63,14 @@ def block_file(place: Place) -> Callable[[str, str], Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def linked(place: Place, repo: Path, tmp_path: Path) -> Place:
+    """The same project in a linked git worktree, from a commit of the store as it is."""
+    folder = tmp_path / "linked"
+    for command in (
+        ["add", "-A"], ["commit", "-qm", "store"], ["worktree", "add", "-q", str(folder)],
+    ):  # fmt: skip
+        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
+    return blocks.here(str(folder))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memfs.core.block import WARN_AT
 from memfs.core.quoting import plain
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def style(text: str, colour: str, *, bold: bool = False, err: bool = False) -> s
 def bar(share: float) -> str:
     """Draw a usage bar: green, yellow from 80 %, red from 100 %."""
     filled = min(BAR, round(share * BAR))
-    colour = "red" if share >= 1 else "yellow" if share >= 0.8 else "green"
+    colour = "red" if share >= 1 else "yellow" if share >= WARN_AT else "green"
     return Styled(style("█" * filled, colour) + style("░" * (BAR - filled), "bright_black"))
 
 

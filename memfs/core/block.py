@@ -8,7 +8,6 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 5000
 WARN_AT = 0.8
-MAX_PINNED = 10
 MANAGED = ("version", "updated_at", "updated_by")
 
 

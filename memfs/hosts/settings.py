@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from memfs.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MARK = "memfs_hook.py"
 _OURS = object()
@@ -28,6 +31,14 @@ def paths(relative: str, home: str, top: str | None) -> dict[str, str]:
         found["project"] = f"{top}/{relative}"
         found["local"] = f"{top}/{relative.removesuffix('.json')}.local.json"
     return found
+
+
+def wired(
+    relative: str, home: str, top: str | None, read: Callable[[str], str | None]
+) -> list[tuple[str, str, str]]:
+    """List (scope, path, text) of a host's settings files that hold entries of ours."""
+    files = [(scope, path, read(path) or "") for scope, path in paths(relative, home, top).items()]
+    return [found for found in files if MARK in found[2]]
 
 
 def parse(text: str, path: str) -> Json:

@@ -11,8 +11,6 @@ from memfs.core.private import storable
 from memfs.store import inbox, lock, recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.core.records import Identity, Transcript
     from memfs.hosts.base import Host
     from memfs.store.layout import Store
@@ -109,15 +107,20 @@ def _storable(read: Transcript) -> Transcript:
     return read._replace(messages=kept, left_out=read.left_out + len(read.messages) - len(kept))
 
 
+def session(store: Store, path: str, tally: Tally) -> None:
+    """Read what is new in a session: its transcript, and those of its side chains."""
+    for each in [path, *side_chains(path)]:
+        if os.path.exists(each):
+            transcript(store, each, tally)
+
+
 def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
     """Read the transcripts that hooks left word of."""
     if not inbox.waiting(store):
         return
     with lock.hold(store, wait, LOCK):
         for note, _, path in inbox.waiting(store):
-            for each in [path, *side_chains(path)]:
-                if os.path.exists(each):
-                    transcript(store, each, tally)
+            session(store, path, tally)
             inbox.done(note)
 
 
@@ -131,7 +134,7 @@ def side_chains(path: str) -> list[str]:
     return [f"{folder}/{name}" for name in names if name.endswith(".jsonl")]
 
 
-def find(paths: list[str], skip: Callable[[str], bool] = lambda _: False) -> list[str]:
+def find(paths: list[str]) -> list[str]:
     """List the transcript files in files and folders, oldest first."""
     found: list[str] = []
     for path in paths:
@@ -140,8 +143,7 @@ def find(paths: list[str], skip: Callable[[str], bool] = lambda _: False) -> lis
                 found.extend(f"{folder}/{name}" for name in names if name.endswith(".jsonl"))
         else:
             found.append(path)
-    kept = [path for path in dict.fromkeys(found) if not skip(path)]
-    return sorted(kept, key=lambda path: (_modified(path), path))
+    return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
 
 
 def _head(path: str) -> bytes:

@@ -190,12 +190,8 @@ def _hooks(place: Place, home: str) -> Iterator[Finding]:
     for name in hosts.NAMES:
         host = hosts.get(name)
         top = place.project.top if place.project else None
-        wired = 0
-        for scope, path in settings.paths(host.SETTINGS, home, top).items():
-            text = files.read(path) or ""
-            if settings.MARK not in text:
-                continue
-            wired += 1
+        wired = settings.wired(host.SETTINGS, home, top, files.read)
+        for scope, path, text in wired:
             flag = "" if scope == "project" else f" --{scope}"
             try:
                 commands = settings.commands(settings.parse(text, path))
@@ -210,9 +206,9 @@ def _hooks(place: Place, home: str) -> Iterator[Finding]:
                 )  # fmt: skip
             if not missing:
                 yield Finding("ok", f"{host.TITLE} is wired in {path}")
-        if wired > 1:
+        if len(wired) > 1:
             yield Finding(
-                "warning", f"{host.TITLE} is wired {wired} times: each prompt runs our hook twice",
+                "warning", f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
                 f"keep one: memfs uninstall {name} [--user]",
             )  # fmt: skip
         if not wired:

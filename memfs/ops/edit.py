@@ -11,6 +11,7 @@ from memfs.core import edits, frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
+from memfs.core.errors import StoreError
 from memfs.core.private import public
 from memfs.store import blocks, clock, config, writer
 from memfs.store.writer import Change
@@ -82,7 +83,7 @@ class _Session:
 
     def open_stores(self, wanted: list[Edit]) -> None:
         """Lock the stores the edits need, in one order for all: no two calls wait in turn."""
-        tiers = {self._tier_of(edit) for edit in wanted} - {None}
+        tiers = {self._tier_of(edit) for edit in wanted}
         stores = {store.root: store for tier, store in self.place.tiers() if tier in tiers}
         for store in sorted(stores.values(), key=lambda store: os.path.realpath(store.local)):
             opened = writer.writing(store, self.place)
@@ -159,20 +160,20 @@ class _Session:
         self._drafts[tier, label] = draft
         return draft
 
-    def _tier_of(self, edit: Edit) -> str | None:
-        """Return the tier an edit is for; None for a block that does not exist."""
+    def _tier_of(self, edit: Edit) -> str:
+        """Return the tier an edit is for; an earlier edit of the call may create its block."""
         tier, _ = labels.parse(edit.label)
-        if isinstance(edit, Create):
-            return tier or self._default_tier()
-        found = blocks.locate(self.place, edit.label)
-        created = tier or self._default_tier()  # by an earlier edit of the same call, perhaps
-        return found[0] if found else created
+        found = None if isinstance(edit, Create) else blocks.locate(self.place, edit.label)
+        return found[0] if found else tier or self._default_tier()
 
     def _default_tier(self) -> str:
         return labels.PROJECT if self.place.project else labels.USER
 
     def _writer(self, tier: str) -> Writer:
-        return self._writers[self.place.store(tier).root]
+        root = self.place.store(tier).root
+        if root not in self._writers:  # the label named another tier's block before we locked
+            raise StoreError("the blocks changed meanwhile; nothing was written", "run it again")
+        return self._writers[root]
 
     def _taken(self, tier: str, label: str) -> bool:
         """Tell whether a label names a block, after the edits so far."""

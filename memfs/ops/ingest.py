@@ -60,9 +60,7 @@ def hear(event: Event) -> Tally:
     try:
         intake.drain(store, tally)
         with lock.hold(store, 2.0, intake.LOCK):
-            for path in [event.transcript, *intake.side_chains(event.transcript)]:
-                if os.path.exists(path):
-                    intake.transcript(store, path, tally)
+            intake.session(store, event.transcript, tally)
     except LockedError:  # somebody ingests right now: leave word, the next one reads it
         inbox.put(store, event.host, event.transcript)
         return tally

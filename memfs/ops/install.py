@@ -97,9 +97,8 @@ def path_of(place: Place, host: str, scope: str, home: str) -> str:
 def elsewhere(place: Place, host: str, path: str, home: str) -> str:
     """Return another settings file from which the host runs our hooks here, "" if none does."""
     top = place.project.top if place.project else None
-    for other in settings.paths(hosts.get(host).SETTINGS, home, top).values():
-        same = os.path.realpath(other) == os.path.realpath(path)
-        if not same and settings.MARK in (files.read(other) or ""):
+    for _, other, _ in settings.wired(hosts.get(host).SETTINGS, home, top, files.read):
+        if os.path.realpath(other) != os.path.realpath(path):
             return other
     return ""
 

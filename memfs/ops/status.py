@@ -64,13 +64,12 @@ def run(place: Place, home: str) -> Status:
 
 def wired(place: Place, home: str) -> list[tuple[str, str]]:
     """List (host, settings file) where our hooks are."""
-    found = []
-    for name in hosts.NAMES:
-        top = place.project.top if place.project else None
-        for path in settings.paths(hosts.get(name).SETTINGS, home, top).values():
-            if settings.MARK in (files.read(path) or ""):
-                found.append((name, path))
-    return found
+    top = place.project.top if place.project else None
+    return [
+        (name, path)
+        for name in hosts.NAMES
+        for _, path, _ in settings.wired(hosts.get(name).SETTINGS, home, top, files.read)
+    ]
 
 
 def _states(place: Place) -> list[BlockState]:

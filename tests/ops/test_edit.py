@@ -375,20 +375,12 @@ def test_a_body_cannot_become_front_matter(
     assert outcome.message == "cannot write 'plain': the text would become front matter"
 
 
-def test_in_a_linked_worktree_versions_are_its_own(
-    place: Place, repo: Path, tmp_path: Path
-) -> None:
-    for command in (
-        ["add", "-A"], ["commit", "-qm", "store"],
-        ["worktree", "add", "-q", str(tmp_path / "linked")],
-    ):  # fmt: skip
-        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
+def test_in_a_linked_worktree_versions_are_its_own(place: Place, linked: Place) -> None:
     run(place, Append("persona", "in main"))
-    other = blocks.here(str(tmp_path / "linked"))
-    run(other, Append("persona", "in linked"))
-    assert "in main" not in value(other, "persona")
+    run(linked, Append("persona", "in linked"))
+    assert "in main" not in value(linked, "persona")
     assert "in linked" not in value(place, "persona")
     assert [entry.op for entry in history.log(place, "persona")] == ["append", "create"]
-    assert [entry.op for entry in history.log(other, "persona")] == ["append"]
-    history.undo(other, "persona", ORIGIN)
+    assert [entry.op for entry in history.log(linked, "persona")] == ["append"]
+    history.undo(linked, "persona", ORIGIN)
     assert "in main" in value(place, "persona")

@@ -179,23 +179,17 @@ def test_a_carriage_return_in_a_damaged_line_costs_only_that_line(place: Place) 
 
 
 def test_an_edit_interrupted_in_a_linked_worktree_is_rolled_forward_from_the_main_one(
-    place: Place, repo: Path, tmp_path: Path
+    place: Place, linked: Place
 ) -> None:
-    for command in (
-        ["add", "-A"], ["commit", "-qm", "store"],
-        ["worktree", "add", "-q", str(tmp_path / "linked")],
-    ):  # fmt: skip
-        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
-    other = blocks.here(str(tmp_path / "linked"))
     assert place.project
     heads = Path(place.project.local, "heads.json")
-    path = Path(blocks.get(other, "persona").path)
+    path = Path(blocks.get(linked, "persona").path)
     before, known = path.read_bytes(), heads.read_bytes()
-    edit.run(other, [Append("persona", "in linked")], ORIGIN)
+    edit.run(linked, [Append("persona", "in linked")], ORIGIN)
     path.write_bytes(before)
     heads.write_bytes(known)
     edit.run(place, [Append("persona", "in main")], ORIGIN)
-    assert blocks.get(other, "persona").value.endswith("in linked")
+    assert blocks.get(linked, "persona").value.endswith("in linked")
 
 
 def test_a_held_lock_is_explained_and_not_waited_on_for_ever(place: Place) -> None:
