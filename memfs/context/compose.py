@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 _WORKING = "working"
 
 
-def whole(place: Place) -> tuple[str, dict[str, str]]:
+def whole(place: Place, held: dict[str, str | None]) -> tuple[str, dict[str, str]]:
     """Return the whole brief, and the texts it was made of (`tier:label` to text).
 
-    It holds guidance, pinned blocks, the names of the others, and the tools.
+    It holds guidance, pinned blocks, the names of the others, and the tools. The texts in `held`
+    take the place of those in the files (None: no block).
     """
     guidance = shipped.text("templates", "guidance.md")
-    found = blocks.load(place)
-    texts = {labels.qualified(block.tier, block.label): block.raw for block in found}
+    found = []
+    for block in blocks.load(place):
+        text = held.get(_key(block), block.raw)
+        if text is not None:
+            same = text == block.raw
+            found.append(block if same else blocks.make(block.tier, block.label, block.path, text))
+    texts = {_key(block): block.raw for block in found}
     return render.brief(found, guidance, names()), texts
 
 
@@ -78,3 +84,7 @@ def _block(texts: dict[str, str], key: str) -> Block | None:
     raw = texts.get(key)
     tier, _, label = key.partition(":")
     return None if raw is None else blocks.make(tier, label, "", raw)
+
+
+def _key(block: Block) -> str:
+    return labels.qualified(block.tier, block.label)

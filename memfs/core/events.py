@@ -25,3 +25,13 @@ class Event:
         self.transcript = transcript
         self.source = source
         self.prompt = prompt
+
+
+class Reply:
+    """What a host is told: `context` for the model, `notice` for the person in front of it."""
+
+    __slots__ = ("context", "notice")
+
+    def __init__(self, context: str = "", notice: str = "") -> None:
+        self.context = context
+        self.notice = notice

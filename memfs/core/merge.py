@@ -19,10 +19,10 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
     has the line ends of ours and a version of its own, and whatever either side wrote is in it.
     """
     base = base or ""
-    if _same(theirs, base) or _same(ours, theirs):
-        return ours
     if ours == base:
         return theirs
+    if _same(theirs, base) or _same(ours, theirs):
+        return ours
     eol = frontmatter.line_end(ours if "\n" in ours else theirs)
     if _same(ours, base):
         return _native(theirs, eol)

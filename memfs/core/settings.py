@@ -1,10 +1,26 @@
 """What can be configured, with types and defaults. Hot path."""
 
+NAME, HOLD = "name", "hold"
+
 DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # per label: {limit, description}
     "hooks": {"recall": "auto"},  # off, auto, or hits for a prompt at most
+    "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back
+    "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
 }
+USER_ONLY = ("llm", "trust")  # sections that a repository's configuration cannot set
+
+
+def of_project(layer: dict[str, object]) -> dict[str, object]:
+    """Return what a repository may decide of its settings.
+
+    It may be stricter than its user, and never names what is run, asked or read elsewhere.
+    """
+    found = {key: value for key, value in layer.items() if key not in USER_ONLY}
+    if _dig(layer, ["trust", "pulled"]) == HOLD:
+        found["trust"] = {"pulled": HOLD}
+    return found
 
 
 class Settings:

@@ -8,7 +8,7 @@ import sys
 
 from memfs import hosts
 from memfs.core import events, fastjson
-from memfs.core.events import Event
+from memfs.core.events import Event, Reply
 from memfs.ops import brief
 
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
@@ -46,8 +46,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def answer(event: Event) -> str:
-    """Do what an event asks for, and return the text for the prompt."""
+def answer(event: Event) -> Reply:
+    """Do what an event asks for, and return what the host is told."""
     if event.kind in (events.START, events.PROMPT):
         return brief.run(event)
     if event.kind == events.END:
@@ -60,7 +60,7 @@ def answer(event: Event) -> str:
         from memfs.ops import ingest
 
         ingest.hear(event)
-    return ""
+    return Reply()
 
 
 def _payload() -> dict[str, object]:

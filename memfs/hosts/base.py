@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from memfs.core.events import Event
+    from memfs.core.events import Event, Reply
     from memfs.core.records import Identity, Transcript
 
 
@@ -29,8 +29,8 @@ class Host(Protocol):
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         """Turn a hook's stdin into an event; None for one that is not for us."""
 
-    def format_reply(self, event: Event, text: str) -> str:
-        """Return what to print so that `text` gets into the prompt; "" where nothing can."""
+    def format_reply(self, event: Event, reply: Reply) -> str:
+        """Return what to print so that a reply gets to the model and the person; "" for nothing."""
 
     def identify(self, data: bytes, path: str) -> Identity | None:
         """Tell whose session a transcript is from its first lines; None: not this host's."""

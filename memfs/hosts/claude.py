@@ -3,7 +3,7 @@
 import os
 
 from memfs.core import events, fastjson
-from memfs.core.events import Event
+from memfs.core.events import Event, Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,12 +42,16 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     )  # fmt: skip
 
 
-def format_reply(event: Event, text: str) -> str:
-    """Return the JSON that adds `text` to the context; `hookEventName` must be the event's own."""
-    if not text or event.kind not in _WITH_CONTEXT:
-        return ""
-    output = {"hookEventName": event.name, "additionalContext": text}
-    return fastjson.dumps({"hookSpecificOutput": output}) + "\n"
+def format_reply(event: Event, reply: Reply) -> str:
+    """Return the JSON of a reply; `hookEventName` must be the event's own."""
+    made: dict[str, object] = {}
+    if reply.notice:
+        made["systemMessage"] = reply.notice
+    if reply.context:
+        made["hookSpecificOutput"] = {
+            "hookEventName": event.name, "additionalContext": reply.context,
+        }  # fmt: skip
+    return fastjson.dumps(made) + "\n" if made and event.kind in _WITH_CONTEXT else ""
 
 
 def identify(data: bytes, path: str) -> "Identity | None":

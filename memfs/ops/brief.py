@@ -5,7 +5,7 @@ Most prompts bring nothing new: what such a prompt does not need is imported whe
 
 import os
 
-from memfs.core.events import PROMPT, START, Event
+from memfs.core.events import PROMPT, START, Event, Reply
 from memfs.store import blocks, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import Shown
@@ -18,27 +18,38 @@ RECALL_AUTO = 3  # hits for one prompt at most
 _RECALL_BUDGET = 3000  # UTF-16 units
 
 
-def run(event: Event) -> str:
-    """Return the text for a session start or a prompt; "" if there is no store or nothing new."""
+def run(event: Event) -> Reply:
+    """Return what a session start or a prompt is told; nothing if nothing is new."""
     place = blocks.serving(event.cwd, event.session)
-    if place is None:
-        return ""
-    if event.kind == START:
-        return start(place)
-    return prompt(place, event.prompt) if event.kind == PROMPT else ""
+    reply = Reply()
+    if place is not None and event.kind == START:
+        reply = start(place)
+    elif place is not None and event.kind == PROMPT:
+        reply = prompt(place, event.prompt)
+    if event.kind == START and (place is None or place.project is None):
+        reply.notice = _stranger(event.cwd)
+    return reply
 
 
-def start(place: Place) -> str:
+def start(place: Place) -> Reply:
     """Return the whole brief, and note that the session was shown it."""
     from memfs.context import compose
+    from memfs.store import trust
 
     compose.begin(place)
-    text, shown = compose.whole(place)
+    held: dict[str, str | None] = {}
+    notice = ""
+    if place.project and trust.changed(place.project):
+        from memfs.context import pulled
+
+        seen = pulled.look(place, note=True)
+        held, notice = seen.held, pulled.notice(seen)
+    text, shown = compose.whole(place, held)
     sessions.save(place.home, place.session, Shown(shown, []))
-    return text
+    return Reply(text, notice)
 
 
-def prompt(place: Place, text: str) -> str:
+def prompt(place: Place, text: str) -> Reply:
     """Return what is new since the session was last shown something."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
@@ -46,15 +57,17 @@ def prompt(place: Place, text: str) -> str:
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
+    if now != shown.blocks:
+        now = _trusted(place, now)
     recalled = _recall(place, text, shown)
     if now == shown.blocks and not recalled:
-        return ""
+        return Reply()
     from memfs.context import compose
 
     new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET)
     hits = shown.hits + [hit.id for hit in recalled]
     sessions.save(place.home, place.session, Shown(now, hits))
-    return new
+    return Reply(new)
 
 
 def unsay(event: Event) -> None:
@@ -62,6 +75,34 @@ def unsay(event: Event) -> None:
     place = blocks.serving(event.cwd, event.session)
     if place is not None:
         sessions.forget(place.home, place.session)
+
+
+def _trusted(place: Place, now: dict[str, str]) -> dict[str, str]:
+    """Return the texts with what others changed held back, where that is wanted."""
+    from memfs.core.settings import HOLD
+    from memfs.store import config
+
+    if place.project is None or config.load(place).get("trust.pulled") != HOLD:
+        return now
+    from memfs.context import pulled
+
+    held = pulled.look(place, note=True).held
+    known = {key: held.get(key, text) for key, text in now.items()}
+    return {key: text for key, text in known.items() if text is not None}
+
+
+def _stranger(folder: str) -> str:
+    """Tell the person of a project store that they do not trust (yet)."""
+    from memfs.core.quoting import plain
+    from memfs.store import layout
+
+    store = layout.find(folder or ".")
+    if store is None:
+        return ""
+    return (
+        f"memfs: {plain(store.root)} came with this project; nothing of it is used until you "
+        "have looked at it: memfs trust"
+    )
 
 
 def _recall(place: Place, text: str, shown: Shown) -> "list[Recalled]":

@@ -41,8 +41,7 @@ def run(place: Place, home: str) -> list[Finding]:
     for tier, store in place.tiers():
         if tier != labels.SESSION:
             found.append(Finding("ok", f"{tier} store: {store.root}"))
-            path = f"{store.root}/{layout.CONFIG}"
-            found += [Finding("warning", text) for text in config.problems(path)]
+            found += [Finding("warning", text) for text in config.problems(store)]
             found += _journal(store)
             found += _leftovers(store)
     found += _blocks(place)

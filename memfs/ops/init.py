@@ -13,7 +13,7 @@ from memfs import hosts
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.store import blocks, clock, files, git, layout, shipped, writer
+from memfs.store import blocks, clock, files, git, layout, shipped, trust, writer
 from memfs.store.blocks import Place
 from memfs.store.layout import CONFIG, NAME, Store
 from memfs.store.writer import Change
@@ -29,16 +29,21 @@ _IGNORE = "/local/\n.*.tmp\n"
 _ATTRIBUTES = "blocks/**/*.md merge=memfs\nfacts/*.jsonl merge=union\n"
 _PROJECT_BLOCKS = ("persona", "system_rules")
 _USER_BLOCKS = ("human",)
+_MEMORY = ("blocks", "archive", "facts", "static", "local")  # folders of a store
 
 
 @dataclass(frozen=True)
 class Made:
-    """What init did: the store, the files it wrote, foreign ones it left alone, hosts it found."""
+    """What init did: the store, the files it wrote, foreign ones it left alone, hosts it found.
+
+    `trusted`: hooks use the store. One that was there before is for its user to look at first.
+    """
 
     store: str
     created: tuple[str, ...]
     foreign: tuple[str, ...]
     hosts: tuple[str, ...]
+    trusted: bool
 
 
 def run(start: str, home: str) -> Made:
@@ -53,10 +58,16 @@ def run(start: str, home: str) -> Made:
     foreign = _foreign(root)
     user = Store(layout.user_root(), labels.USER)
     _make(user, _USER_BLOCKS, created)
+    trusted = True
     if os.path.realpath(root) != user.root:
+        others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
         _make(found or Store(root, labels.PROJECT), _PROJECT_BLOCKS, created)
         git.set_driver(top, driver())
-    return Made(root, tuple(created), tuple(foreign), tuple(installed(home)))
+        made = layout.find(top) or Store(root, labels.PROJECT)
+        if not others:
+            trust.give(made, trust.texts(made))
+        trusted = layout.trusted(made)
+    return Made(root, tuple(created), tuple(foreign), tuple(installed(home)), trusted)
 
 
 def driver() -> str:
@@ -83,6 +94,11 @@ def _foreign(root: str) -> list[str]:
     return sorted(
         os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names
     )
+
+
+def _is_memory(root: str, path: str) -> bool:
+    """Tell whether a file that was there before would be used as memory."""
+    return os.path.relpath(path, root).split(os.sep)[0] in _MEMORY
 
 
 def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> None:

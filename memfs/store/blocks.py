@@ -65,8 +65,14 @@ def here(start: str, session: str = "") -> Place:
 
 
 def serving(start: str, session: str) -> Place | None:
-    """Return the place of a session's folder, or None: most folders have no store."""
-    place = Place(layout.find(start or "."), layout.user_store(), session)
+    """Return the place of a session's folder, or None: most folders have no store.
+
+    A project store that this user does not trust serves nobody.
+    """
+    project = layout.find(start or ".")
+    if project and not layout.trusted(project):
+        project = None
+    place = Place(project, layout.user_store(), session)
     return place if place.tiers() else None
 
 

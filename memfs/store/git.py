@@ -27,14 +27,32 @@ def environment() -> dict[str, str]:
 
 def run(folder: str, *arguments: str) -> str | None:
     """Run git in `folder`; return its output, None if there is no git or it failed."""
+    done = start(folder, *arguments)
+    if done is None or done.returncode:
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def feed(folder: str, data: bytes, *arguments: str) -> bytes | None:
+    """Run git with `data` on stdin; return its output, None if there is no git or it failed."""
+    done = start(folder, *arguments, data=data)
+    return None if done is None or done.returncode else done.stdout
+
+
+def start(
+    folder: str, *arguments: str, data: bytes = b""
+) -> subprocess.CompletedProcess[bytes] | None:
+    """Run git in `folder` to its end, None if there is no git or it takes too long.
+
+    Programs that a repository's configuration names to watch its files are not started.
+    """
+    words = ["git", "-C", folder, "-c", "core.fsmonitor=false", *arguments]
     try:
-        done = subprocess.run(  # noqa: S603 - fixed program, no shell
-            ["git", "-C", folder, *arguments],  # noqa: S607 - git is found on PATH
-            capture_output=True, env=environment(), timeout=20, check=False,
-        )  # fmt: skip
+        return subprocess.run(  # noqa: S603 - fixed program, no shell
+            words, input=data, capture_output=True, env=environment(), timeout=20, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else None
 
 
 def top_level(folder: str) -> str | None:
@@ -78,3 +96,9 @@ def dirty(folder: str) -> set[str] | None:
         return None
     names = [item[3:] for item in listed.split("\0") if len(item) > 3]
     return {os.path.realpath(os.path.join(top, name)) for name in names}
+
+
+def identity(folder: str) -> str:
+    """Return who commits here: "Name <mail>", "" where git does not know."""
+    found = run(folder, "var", "GIT_AUTHOR_IDENT") or ""
+    return found.rpartition("> ")[0] + ">" if "> " in found else ""

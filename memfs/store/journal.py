@@ -39,6 +39,11 @@ class Heads:
     by_key: dict[str, Head]
 
 
+def is_commit(entry: Entry) -> bool:
+    """Tell whether an entry adopted what came with a commit: its actor is the commit's author."""
+    return entry.actor.endswith(">")
+
+
 def digest(text: str | None) -> str:
     """Return the content hash of a file's text, "" for no file."""
     return "" if text is None else hashlib.sha256(files.encode(text)).hexdigest()

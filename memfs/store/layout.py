@@ -92,6 +92,24 @@ def is_store(root: str) -> bool:
     return text is not None and ("\n" + text.lstrip("\ufeff")).find("\nmemfs:") >= 0
 
 
+def trust_folder(store: Store) -> str:
+    """Return where the user tier keeps what it knows of a project's store, by its real path.
+
+    Linked worktrees share the main one's.
+    """
+    drive, path = os.path.splitdrive(os.path.realpath(os.path.dirname(store.local)))
+    return f"{user_root()}/local/trusted/{drive.rstrip(':')}{path}"
+
+
+def trusted(store: Store) -> bool:
+    """Tell whether this user trusts a project's store: both sides hold the same token.
+
+    Another repository that comes to stand at the same path does not know it.
+    """
+    token = files.read(f"{trust_folder(store)}/token", cap=100)
+    return bool(token) and token == files.read(f"{store.local}/token", cap=100)
+
+
 def require(start: str) -> Store:
     """Return the project store of `start`, else the user tier; raises `StoreError` without."""
     found = find(start) or user_store()
@@ -108,25 +126,35 @@ def block_folder(store: Store, tier: str, session: str = "") -> str:
 
 
 def file_name(name: str) -> str:
-    """Turn an outside name (a session id) into a safe file name; unsafe ones are hex-coded."""
+    """Turn an outside name (a session id) into a safe file name: hex or, where long, a hash."""
     allowed = name.isascii() and name.replace("-", "").replace("_", "").replace(".", "").isalnum()
     if allowed and name[0] not in ".-" and len(name) <= 100:
         return name
-    return "x" + name.encode("utf-8", "surrogatepass").hex()[:120]
+    data = name.encode("utf-8", "surrogatepass")
+    if len(data) > 60:
+        from hashlib import sha256
+
+        return "x" + sha256(data).hexdigest()
+    return "x" + data.hex()
 
 
 def git_folder(top: str) -> tuple[str, str]:
-    """Return (the main worktree's folder, the linked worktree's name or "") for a git top level."""
+    """Return (the main worktree's folder, the linked worktree's name or "") for a git top level.
+
+    Only what the main worktree knows as its own is a linked one: whoever wrote `.git` says less.
+    """
     git = f"{top}/.git"
-    if not os.path.isfile(git):
+    line = files.read(git, cap=4096)
+    if line is None:
         return top, ""
-    with open(git, encoding="utf-8", errors="surrogateescape") as handle:
-        line = handle.read(4096).strip()
-    pointed = os.path.normpath(os.path.join(top, line.removeprefix("gitdir:").strip()))
+    pointed = os.path.normpath(os.path.join(top, line.strip().removeprefix("gitdir:").strip()))
     main, middle, name = pointed.replace("\\", "/").rpartition("/worktrees/")
-    if middle and main.endswith("/.git"):
-        return main[: -len("/.git")], name
-    return top, ""
+    if not middle or not main.endswith("/.git"):
+        return top, ""
+    back = (files.read(f"{pointed}/gitdir", cap=4096) or "").strip()
+    if os.path.realpath(os.path.join(pointed, back)) != os.path.realpath(git):
+        return top, ""
+    return main[: -len("/.git")], name
 
 
 def make_local(store: Store) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
 from memfs.core.records import Entry, Origin, block_key
-from memfs.store import blocks, clock, files, journal, layout, lock
+from memfs.store import blocks, clock, commits, files, journal, layout, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ class Writer:
         last = journal.entry_at(self.store, head.offset)
         before = last.after if last else None
         change = Change(tier, label, path, before, text, ADOPT, head.version + 1)
-        self.journal([change], Origin("user", reason="changed outside memfs"), "", [])
+        self.journal([change], _adopted(path, text), "", [])
         self.confirm()
         return text, head.version + 1
 
@@ -159,6 +159,14 @@ def commit(parts: list[tuple[Writer, list[Change]]], origin: Origin) -> list[Ent
             writer.take_back()
         raise
     return [entry for writer in begun for entry in writer.confirm()]
+
+
+def _adopted(path: str, text: str | None) -> Origin:
+    """Return who made a text that was found: a commit's author, else the user."""
+    commit = commits.source(path, text)
+    if commit is None:
+        return Origin("user", reason="changed outside memfs")
+    return Origin(commit.author, reason=f"commit {commit.short}: {commit.subject}")
 
 
 def _reason(change: Change, origin: Origin) -> str:

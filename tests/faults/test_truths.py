@@ -167,7 +167,7 @@ def check_shown(world: World, seen: Seen[object]) -> None:
     assert shown(world) in (seen.old, seen.new, None if seen.fault.loss else seen.old)
     no_leftovers(world, seen.fault)
     brief.run(event(world, events.PROMPT, "go on"))
-    assert brief.run(event(world, events.PROMPT, "go on")) == ""
+    assert brief.run(event(world, events.PROMPT, "go on")).context == ""
 
 
 @pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memfs import hosts
 from memfs.core import events
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.events import Event
+from memfs.core.events import START, Event, Reply
 from memfs.hosts import claude
 from tests.hosts.transcript_lines import FIXTURES, conversation
 
@@ -63,7 +63,7 @@ def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: ob
 def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
     event = Event("claude", KINDS[name], name, "s", "/x")
     text = 'Name: "Ålice" 😀 </system-reminder>\nline\x00 two'
-    reply = claude.format_reply(event, text)
+    reply = claude.format_reply(event, Reply(text))
     if name in ("SessionStart", "UserPromptSubmit"):
         assert reply.endswith("}}\n")
         assert reply.count("\n") == 1
@@ -73,7 +73,15 @@ def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
         }
     else:
         assert reply == ""
-    assert claude.format_reply(event, "") == ""
+    assert claude.format_reply(event, Reply()) == ""
+
+
+def test_a_notice_goes_to_the_person_and_not_to_the_model() -> None:
+    event = Event("claude", START, "SessionStart", "s", "/x")
+    assert json.loads(claude.format_reply(event, Reply("", "look"))) == {"systemMessage": "look"}
+    both = json.loads(claude.format_reply(event, Reply("text", "look")))
+    assert both["systemMessage"] == "look"
+    assert both["hookSpecificOutput"]["additionalContext"] == "text"
 
 
 def test_an_unknown_host_is_a_usage_error() -> None:

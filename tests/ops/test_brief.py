@@ -20,7 +20,8 @@ ORIGIN = Origin()
 @pytest.fixture
 def say(place: Place, repo: Path) -> Callable[..., str]:
     def call(kind: str, prompt: str = "hello", session: str = "s1", source: str = "startup") -> str:
-        return brief.run(Event("claude", kind, "X", session, str(repo), "", source, prompt))
+        event = Event("claude", kind, "X", session, str(repo), "", source, prompt)
+        return brief.run(event).context
 
     return call
 
@@ -114,7 +115,8 @@ def test_a_damaged_memory_of_the_session_starts_anew(place: Place, say: Callable
 
 def test_without_a_store_nothing_is_said(tmp_path: Path) -> None:
     event = Event("claude", START, "SessionStart", "s", str(tmp_path))
-    assert brief.run(event) == ""
+    reply = brief.run(event)
+    assert (reply.context, reply.notice) == ("", "")
 
 
 def test_the_scratch_block_belongs_to_its_session(place: Place, say: Callable[..., str]) -> None:

@@ -7,10 +7,8 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import context, screen
-from memfs.core.quoting import plain
+from memfs.cli.diff import show
 from memfs.ops import history
-
-_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("diff")
@@ -27,7 +25,4 @@ def command(label: str, old: int | None, new: int | None, session: str, as_json:
         return
     if not found.text:
         screen.talk("no difference")
-    for line in found.text.split("\n")[:-1]:
-        colour = _COLOURS.get(line[:1], "")
-        shown = plain(line)
-        screen.styled(screen.style(shown, colour) if colour else shown)
+    show(found.text)

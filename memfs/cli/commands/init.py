@@ -33,6 +33,8 @@ def command(yes: bool) -> None:
             f"  {len(made.foreign)} files of others in {_short(made.store)} were left alone"
         )
     screen.done(f"the store is {_short(made.store)}" + ("" if made.created else " (as before)"))
+    if not made.trusted:
+        screen.talk("It was here before: hooks use nothing of it until you have run memfs trust.")
     place = context.place()
     if place.project is None:
         screen.talk("It is your own, for all projects; a project gets one with memfs init in it.")

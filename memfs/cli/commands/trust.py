@@ -1,0 +1,114 @@
+"""`memfs trust`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import context, screen
+from memfs.cli.diff import show
+from memfs.core.errors import RejectedError
+from memfs.core.quoting import plain
+from memfs.ops import trust as op
+
+if TYPE_CHECKING:
+    from memfs.ops.trust import Looked, Report
+
+_MOST_SIGNS = 20
+
+
+@click.command("trust")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask: for scripts.")
+@click.option("--revoke", is_flag=True, help="Trust it no more: hooks use nothing of it.")
+@context.json_option
+def command(yes: bool, revoke: bool, as_json: bool) -> None:
+    """Look at a project's memory that came with a clone, and let assistants be given it.
+
+    Until then hooks use nothing of it. Shown are the blocks with their sizes and authors, and
+    what in them looks as if it was written to steer an assistant; of a store that is trusted
+    already, what others changed. It is for a person to decide: an assistant cannot.
+    """
+    place = context.place()
+    if revoke:
+        gone = op.revoke(place)
+        screen.done("hooks use nothing of it any more" if gone else "it was not trusted")
+        return
+    report = op.look(place)
+    if as_json:
+        screen.as_json(_record(report))
+    else:
+        _show(report)
+    if report.trusted and not report.changed:
+        screen.done(f"{report.root} is trusted, and others changed nothing since you looked")
+        return
+    if context.origin().actor == "agent":
+        raise RejectedError(
+            "an assistant cannot trust a store", "run memfs trust in a terminal of your own"
+        )
+    if not yes:
+        if not sys.stdin.isatty():
+            raise RejectedError("nothing was decided", "to decide without being asked: --yes")
+        click.confirm("Give this to your assistants?", abort=True, err=True)
+    op.accept(place)
+    screen.done(f"{report.root} is trusted")
+
+
+def _show(report: Report) -> None:
+    if report.trusted:
+        for change in report.changed:
+            why = f": {change.why}" if change.why else ""
+            label = change.key.partition(":")[2]
+            screen.data(f"{label}, {change.what} by {change.author}{why}")
+            show(change.diff)
+        return
+    rows = [("BLOCK", "CHARS", "IN THE PROMPT", "WRITTEN BY")]
+    for looked in report.blocks:
+        pinned = "whole" if looked.block.pinned else "its name"
+        rows.append((looked.block.label, f"{looked.block.chars:,}", pinned, _who(looked)))
+    if report.blocks:
+        screen.styled(screen.table(rows, right=(1,)))
+    else:
+        screen.talk("it holds no blocks")
+    if report.passages:
+        screen.data(f"{screen.count(report.passages, 'passage')} may be recalled at a prompt")
+    if report.sessions:
+        screen.data(f"{screen.count(report.sessions, 'session')} of recall may be, too")
+    for problem in report.problems:
+        screen.data(f"! {problem}")
+    if report.tracked:
+        screen.data(
+            f"! {screen.count(report.tracked, 'file')} in local/ came with the repository: "
+            "memfs never commits that folder"
+        )
+    _show_signs(report)
+    screen.talk("The text itself: memfs show, or memfs show LABEL")
+
+
+def _show_signs(report: Report) -> None:
+    found = [(looked.block.label, sign) for looked in report.blocks for sign in looked.signs]
+    for label, sign in found[:_MOST_SIGNS]:
+        mark = screen.style("!", "yellow")
+        quoted = f": {screen.shorten(sign.text, 60)}" if sign.text else ""
+        screen.styled(f"{mark} {plain(label)}:{sign.line} {sign.what}{quoted}")
+    if len(found) > _MOST_SIGNS:
+        screen.data(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
+
+
+def _who(looked: Looked) -> str:
+    if not looked.authors:
+        return "not committed"
+    first, *others = [author.partition(" <")[0] for author in looked.authors]
+    return screen.shorten(first, 30) + (f" and {len(others)} more" if others else "")
+
+
+def _record(report: Report) -> dict[str, object]:
+    found = asdict(report)
+    found["blocks"] = [
+        {"label": looked.block.label, "chars": looked.block.chars, "pinned": looked.block.pinned,
+         "authors": list(looked.authors), "signs": [sign._asdict() for sign in looked.signs]}
+        for looked in report.blocks
+    ]  # fmt: skip
+    return found

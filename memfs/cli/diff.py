@@ -1,0 +1,16 @@
+"""Diffs on the screen."""
+
+from __future__ import annotations
+
+from memfs.cli import screen
+from memfs.core.quoting import plain
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show(text: str) -> None:
+    """Print a unified diff, in colours where there are any."""
+    for line in text.split("\n")[:-1]:
+        colour = _COLOURS.get(line[:1], "")
+        shown = plain(line)
+        screen.styled(screen.style(shown, colour) if colour else shown)

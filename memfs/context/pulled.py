@@ -1,0 +1,142 @@
+"""What others changed in the project's blocks since this user last saw them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.core import label as labels
+from memfs.core.quoting import plain
+from memfs.core.records import block_key
+from memfs.core.settings import HOLD
+from memfs.store import blocks, commits, config, git, journal, trust
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.store.layout import Store
+
+_MOST_COMMITS = 50  # of one block; whoever was away longer is told of the newest
+_MOST_NAMED = 5
+_LONGEST = 60  # characters of an author's name or a subject
+
+
+class Pulled(NamedTuple):
+    """A block that others changed: `what` is changed, new or removed; `why` the commit's subject.
+
+    `key` is `project:label`, `before` the text this user knows, `after` the file's, None where
+    there is none.
+    """
+
+    key: str
+    what: str
+    who: str
+    why: str
+    before: str | None
+    after: str | None
+
+
+class Seen(NamedTuple):
+    """What others changed, and what takes the place of a file's text where that is held back.
+
+    `held` maps `project:label` to the text that is trusted, None for a block that is not.
+    """
+
+    pulled: list[Pulled]
+    held: dict[str, str | None]
+
+
+NOTHING = Seen([], {})
+
+
+def look(place: Place, *, note: bool) -> Seen:
+    """Compare the project's blocks with what this user last saw; `note`: they see them now.
+
+    A change is theirs if memfs or their editor made it here. What came with commits is others',
+    unless this user wrote it; where changes are held back, the name in a commit proves nothing.
+    """
+    store = place.project
+    if store is None or not trust.changed(store):
+        return NOTHING
+    before = trust.seen(store)
+    now, paths = trust.texts(store), _paths(store)
+    hold = config.load(place).get("trust.pulled") == HOLD
+    me = "" if hold else git.identity(store.root)
+    found: list[Pulled] = []
+    known = dict(before)
+    for key in sorted({*now, *before}):
+        old, new = before.get(key), now.get(key)
+        path = paths.get(key) or f"{store.root}/blocks/{key.partition(':')[2]}{blocks.SUFFIX}"
+        change = None if old == new else _by_others(store, path, key, old, new, me)
+        if change:
+            found.append(change)
+        if change is None or not hold:
+            known.pop(key, None)
+            if new is not None:
+                known[key] = new
+    if note and known != before:
+        with suppress(OSError):  # a full disk: it is named again next time
+            trust.save(store, known)
+    return Seen(found, {change.key: change.before for change in found if hold})
+
+
+def _paths(store: Store) -> dict[str, str]:
+    listed = blocks.paths(Place(store, None))
+    return {labels.qualified(tier, label): path for tier, label, path in listed}
+
+
+def _by_others(
+    store: Store, path: str, key: str, old: str | None, new: str | None, me: str
+) -> Pulled | None:
+    """Return what others did to a block since it was `old`; None if it is all of this user."""
+    done = commits.touching(store.root, os.path.relpath(path, store.root), _MOST_COMMITS)
+    if not done:
+        return None  # outside git, or never committed: nobody else can have written it
+    last = done[0]
+    arrived = commits.texts(store.root, [last.blob]).get(last.blob)
+    if new is not None and arrived is not None and new.replace("\r\n", "\n") == arrived:
+        arrived = new
+    if arrived in _made_here(store, key, old):
+        return None
+    since = list(takewhile(lambda c: old is None or not commits.is_blob(old, c.blob), done))
+    others = [commit for commit in since or done[:1] if commit.author != me]
+    if not others:
+        return None
+    what = "new" if old is None else "removed" if new is None else "changed"
+    return Pulled(key, what, others[0].author, others[0].subject, old, new)
+
+
+def _made_here(store: Store, name: str, old: str | None) -> set[str | None]:
+    """Return the texts that a block got from `old` by edits that were made here."""
+    reached = {old}
+    key = block_key(store.tree, labels.PROJECT, "", name.partition(":")[2])
+    for entry in journal.read(store):
+        if entry.key == key and entry.before in reached and not journal.is_commit(entry):
+            reached.add(entry.after)
+    return reached
+
+
+def notice(seen: Seen) -> str:
+    """Tell the person what others changed, in a line; "" if they changed nothing."""
+    if not seen.pulled:
+        return ""
+    shown = [_told(change) for change in seen.pulled[:_MOST_NAMED]]
+    more = len(seen.pulled) - len(shown)
+    if more:
+        shown.append(f"{more} more")
+    if seen.held:
+        return f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
+    return f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
+
+
+def _told(change: Pulled) -> str:
+    what = "" if change.what == "changed" else f"{change.what}, "
+    why = f": {_short(change.why)}" if change.why else ""
+    who = _short(change.who.partition(" <")[0])
+    return f"{plain(change.key.partition(':')[2])} ({what}{who}{why})"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(plain(text).split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"

@@ -1,0 +1,118 @@
+"""Trust a project's store: what its hooks would be given is shown first."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.context import pulled
+from memfs.core import changes, suspicion
+from memfs.core.errors import StoreError
+from memfs.store import archive, blocks, commits, config, git, layout, recall, trust
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.core.block import Block
+    from memfs.core.suspicion import Sign
+    from memfs.store.layout import Store
+
+_MOST_COMMITS = 1000
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A block as it would be injected: who wrote it, and what in it is worth a look."""
+
+    block: Block
+    authors: tuple[str, ...]
+    signs: tuple[Sign, ...]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What others did to a block of a trusted store: `diff` is unified."""
+
+    key: str
+    what: str
+    author: str
+    why: str
+    diff: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a person should know before they trust a store.
+
+    `tracked` counts the files of `local/` that came with the repository: what memfs keeps to
+    itself is never committed. `changed` is what others changed since it was last looked at.
+    """
+
+    root: str
+    trusted: bool
+    blocks: tuple[Looked, ...]
+    passages: int
+    sessions: int
+    tracked: int
+    problems: tuple[str, ...]
+    changed: tuple[Changed, ...]
+
+
+def look(place: Place) -> Report:
+    """Look at the project's store of a place; raises `StoreError` if there is none."""
+    store = _project(place)
+    alone = Place(store, None)
+    trusted = layout.trusted(store)
+    authors = _authors(store)
+    return Report(
+        store.root,
+        trusted,
+        tuple(_looked(block, store, authors) for block in blocks.load(alone)),
+        len(archive.sources(store)),
+        len(recall.sources(store)),
+        len((git.run(store.root, "ls-files", "-z", "--", "local") or "").split("\0")) - 1,
+        tuple(config.problems(store)),
+        tuple(_changed(alone)) if trusted else (),
+    )
+
+
+def accept(place: Place) -> None:
+    """Trust the project's store of a place, with its blocks as they are."""
+    store = _project(place)
+    trust.give(store, trust.texts(store))
+
+
+def revoke(place: Place) -> bool:
+    """Trust the project's store no more; tell whether it was trusted."""
+    return trust.take(_project(place))
+
+
+def _project(place: Place) -> Store:
+    if place.project is None:
+        raise StoreError("there is no project store here to trust", "your own store needs no trust")
+    return place.project
+
+
+def _looked(block: Block, store: Store, authors: dict[str, list[str]]) -> Looked:
+    names = authors.get(os.path.relpath(block.path, store.root), [])
+    return Looked(block, tuple(names), tuple(suspicion.signs(block.raw)))
+
+
+def _authors(store: Store) -> dict[str, list[str]]:
+    """Map block files to those who committed them, the last one first."""
+    found: dict[str, list[str]] = {}
+    for commit in commits.touching(store.root, "blocks", _MOST_COMMITS):
+        names = found.setdefault(commit.path, [])
+        if commit.author not in names:
+            names.append(commit.author)
+    return found
+
+
+def _changed(place: Place) -> list[Changed]:
+    return [
+        Changed(
+            change.key, change.what, change.who, change.why,
+            changes.unified(change.before or "", change.after or "", "before", "now"),
+        )
+        for change in pulled.look(place, note=False).pulled
+    ]  # fmt: skip

@@ -1,0 +1,120 @@
+"""Commits that touched memory files: who made them, and the texts they left."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memfs.store import files, git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%s"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What one commit did to one file.
+
+    `at` is when it was written (UTC, ISO 8601), `author` "Name <mail>", `path` relative to the
+    folder that was asked about, `blob` git's id of the text it left ("" where it removed the file).
+    """
+
+    id: str
+    at: str
+    author: str
+    subject: str
+    path: str
+    blob: str
+
+    @property
+    def short(self) -> str:
+        """The beginning of the id, as git shows it."""
+        return self.id[:7]
+
+
+def touching(folder: str, path: str, most: int = 0) -> list[Commit]:
+    """List what commits up to HEAD did to `path` (a file or folder below `folder`), newest first.
+
+    At most `most` commits are looked at, if it is given. Merges count where they left a text that
+    none of their parents has. Outside git the list is empty.
+    """
+    limit = [f"--max-count={most}"] if most else []
+    out = git.run(
+        folder, "log", "-z", "-c", "--raw", "--no-abbrev", "--no-renames", "--relative",
+        f"--format={_FORMAT}", *limit, "--", path,
+    )  # fmt: skip
+    return list(_parse(out or ""))
+
+
+def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
+    """Return the texts that git has under these ids; those it does not have are left out."""
+    wanted = list(dict.fromkeys(blob for blob in blobs if blob))
+    if not wanted:
+        return {}
+    data = git.feed(folder, "\n".join(wanted).encode() + b"\n", "cat-file", "--batch") or b""
+    found: dict[str, str] = {}
+    position = 0
+    for blob in wanted:
+        end = data.find(b"\n", position)
+        words = data[position:end].split()
+        position = end + 1
+        if len(words) == 3 and words[1] == b"blob":
+            size = int(words[2])
+            found[blob] = data[position : position + size].decode("utf-8", "surrogateescape")
+            position += size + 1
+    return found
+
+
+def is_blob(text: str, blob: str) -> bool:
+    """Tell whether git's id is that of a text; `core.autocrlf` may have changed line ends."""
+    make = hashlib.sha256 if len(blob) == 64 else hashlib.sha1
+    for form in {text, text.replace("\r\n", "\n")}:
+        data = files.encode(form)
+        if make(b"blob %d\0" % len(data) + data).hexdigest() == blob:
+            return True
+    return False
+
+
+def source(path: str, text: str | None) -> Commit | None:
+    """Return the commit that a file's text is from, None if it is nobody's (yet)."""
+    folder, name = os.path.split(path)
+    while not os.path.isdir(folder):  # the commit removed all that was in it
+        folder, last = os.path.split(folder)
+        name = f"{last}/{name}"
+    for commit in touching(folder, name, 1):
+        same = not commit.blob if text is None else is_blob(text, commit.blob)
+        return commit if same else None
+    return None
+
+
+def _parse(out: str) -> Iterator[Commit]:
+    head = ["", "", "", ""]
+    fields = iter(out.split("\0"))
+    for field in fields:
+        start = field.find("\x01")
+        if start >= 0:
+            parts = field[start + 1 :].split("\x02", 3)
+            head = parts if len(parts) == 4 else ["", "", "", ""]
+            continue
+        line = field.lstrip("\n")
+        if not line.startswith(":"):
+            continue
+        parents = len(line) - len(line.lstrip(":"))
+        words = line.lstrip(":").split(" ")
+        blob = words[2 * parents + 1] if len(words) > 2 * parents + 1 else ""
+        path = next(fields, "")
+        yield Commit(
+            head[0], _utc(head[1]), head[2], head[3], path, "" if set(blob) <= {"0"} else blob
+        )
+
+
+def _utc(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):  # a commit may claim any date
+        return ""
