@@ -134,11 +134,14 @@ class Memory:
 
     def restore(self, label: str, version: int) -> tuple[Entry, ...]:
         """Make an earlier version current again; () if it is."""
-        return history.restore(self._place, label, version, self._origin)
+        return history.restore(self._place, label, version, self._origin).entries
 
     def archive(self, text: str, *, importance: int = 5, tags: Sequence[str] = ()) -> str:
         """Keep a passage for the long term; return its id, or that of one that says the same."""
-        return archive.run(self._place, text, importance=importance, tags=tuple(tags)).id
+        kept = archive.run(
+            self._place, text, importance=importance, tags=tuple(tags), origin=self._origin
+        )
+        return kept.id
 
     def search(
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,

@@ -74,8 +74,15 @@ def report(outcome: Outcome) -> None:
         case Edited():
             for entry in outcome.entries:
                 screen.done(told(entry))
+            note(outcome.note)
         case _:
             assert_never(outcome)
+
+
+def note(text: str) -> None:
+    """Say what an edit left undone, if there is something."""
+    if text:
+        screen.talk(f"  {text}")
 
 
 def told(entry: Entry) -> str:

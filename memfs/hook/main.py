@@ -51,9 +51,9 @@ def answer(event: Event) -> Reply:
     if event.kind in (events.START, events.PROMPT):
         return brief.run(event)
     if event.kind == events.END:
-        from memfs.ops import enqueue
+        from memfs.ops import end
 
-        enqueue.run(event)
+        end.run(event)
     elif event.kind in (events.STOP, events.COMPACT):
         _set_clock(SLOW_TIMEOUT)
         _add_site()

@@ -9,9 +9,10 @@ from memfs.core import edits
 from memfs.core import label as labels
 from memfs.core.errors import USAGE, MemfsError, RejectedError
 from memfs.core.private import public
-from memfs.store import archive
+from memfs.store import archive, autocommit
 
 if TYPE_CHECKING:
+    from memfs.core.records import Origin
     from memfs.store.blocks import Place
 
 LONGEST = 100_000  # characters; longer things are documents, not passages
@@ -19,16 +20,21 @@ LONGEST = 100_000  # characters; longer things are documents, not passages
 
 @dataclass(frozen=True)
 class Kept:
-    """Where a passage is; `duplicate`: it was there before, and nothing was written."""
+    """Where a passage is; `duplicate`: it was there before, and nothing was written.
+
+    `note` says why it was not committed, where it should have been.
+    """
 
     id: str
     path: str
     duplicate: bool
+    note: str = ""
 
 
 def run(
-    place: Place, text: str, *, importance: int, tags: tuple[str, ...], user: bool = False
-) -> Kept:
+    place: Place, text: str, *, importance: int, tags: tuple[str, ...], origin: Origin,
+    user: bool = False,
+) -> Kept:  # fmt: skip
     """Write a passage into the project's archive (or the user's), unless it is there already."""
     text = public(text)
     if not text.strip():
@@ -53,7 +59,7 @@ def run(
         if known and _folded(known.text) == wanted:
             return Kept(known.id, path, duplicate=True)
     passage, path = archive.add(store, text, importance=importance, tags=clean)
-    return Kept(passage.id, path, duplicate=False)
+    return Kept(passage.id, path, False, autocommit.archived(place, store, path, origin))
 
 
 def _folded(text: str) -> str:

@@ -13,7 +13,7 @@ from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.private import public
-from memfs.store import blocks, clock, config, writer
+from memfs.store import autocommit, blocks, clock, config, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Edited:
-    """Done: one journal entry for each block file that changed."""
+    """Done: one journal entry for each block file that changed.
+
+    `note` says why it was not committed, where it should have been.
+    """
 
     entries: tuple[Entry, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,11 @@ def run(
             rejected = session.apply(edit, expected_version)
             if rejected:
                 return rejected
-        return session.commit(origin, wanted)
+        changes = session.changes(origin)
+        entries = session.commit(changes, origin)
+    if not entries:
+        return Unchanged(wanted[0].label if wanted else "")
+    return Edited(tuple(entries), autocommit.edited(place, changes, origin))
 
 
 class _Session:
@@ -118,18 +126,20 @@ class _Session:
                 return self._change_body(draft, edit)
         return None
 
-    def commit(self, origin: Origin, wanted: list[Edit]) -> Outcome:
-        changed = [draft for draft in self._drafts.values() if draft.text != draft.before]
-        if not changed:
-            return Unchanged(wanted[0].label if wanted else "")
+    def changes(self, origin: Origin) -> list[Change]:
+        """Return what is to be written."""
         at = clock.now()
+        drafts = [draft for draft in self._drafts.values() if draft.text != draft.before]
+        return [self._stamped(draft, origin, at) for draft in drafts]
+
+    def commit(self, changes: list[Change], origin: Origin) -> list[Entry]:
+        """Write the changes, to all stores or to none."""
         parts = []
         for root, made in self._writers.items():
-            mine = [d for d in changed if self.place.store(d.tier).root == root]
+            mine = [change for change in changes if self.place.store(change.tier).root == root]
             if mine:
-                parts.append((made, [self._stamped(draft, origin, at) for draft in mine]))
-        done = writer.commit(parts, origin)
-        return Edited(tuple(done))
+                parts.append((made, mine))
+        return writer.commit(parts, origin) if parts else []
 
     def _stamped(self, draft: _Draft, origin: Origin, at: str) -> Change:
         """Set the managed keys, and count the version."""

@@ -10,7 +10,7 @@ from memfs.core import frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import MANAGED
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.store import blocks, clock, files, journal, writer
+from memfs.store import autocommit, blocks, clock, files, journal, writer
 from memfs.store import history as versions
 from memfs.store.writer import Change
 
@@ -24,10 +24,19 @@ _MANAGED_LINES = tuple(f"{key}:" for key in MANAGED)
 
 @dataclass(frozen=True)
 class Undone:
-    """What an undo took back, and the entries it made."""
+    """What an undo took back, the entries it made, and why they were not committed (or "")."""
 
     undone: Entry
     entries: tuple[Entry, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Restored:
+    """The entries that a restoration made, and why they were not committed (or "")."""
+
+    entries: tuple[Entry, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,11 +94,12 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
                 Change(entry.tier, entry.label, path, text, entry.before, UNDO, number + 1,
                        f"undo of version {entry.version}")
             )  # fmt: skip
-        return Undone(target, tuple(made.commit(changes, origin)))
+        entries = tuple(made.commit(changes, origin))
+    return Undone(target, entries, autocommit.edited(place, changes, origin))
 
 
-def restore(place: Place, label: str, number: int, origin: Origin) -> tuple[Entry, ...]:
-    """Make an earlier version current again, as a new version; () if it is current already."""
+def restore(place: Place, label: str, number: int, origin: Origin) -> Restored:
+    """Make an earlier version current again, as a new version; no entry if it is current."""
     text = versions.version(place, label, number)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as made:
@@ -104,9 +114,10 @@ def restore(place: Place, label: str, number: int, origin: Origin) -> tuple[Entr
             head = yamlhead.write(block.head, managed, frontmatter.line_end(text))
             text = head + block.body
         if now is not None and _unmanaged(now) == _unmanaged(text):
-            return ()
+            return Restored(())
         change = Change(tier, name, path, now, text, "restore", current + 1, f"version {number}")
-        return tuple(made.commit([change], origin))
+        entries = tuple(made.commit([change], origin))
+    return Restored(entries, autocommit.edited(place, [change], origin))
 
 
 def _undoable(entries: list[Entry]) -> Entry | None:

@@ -18,7 +18,7 @@ from memfs.search.lexical import TextIndex
 from memfs.store import lock
 from tests.faults import harness
 from tests.faults.harness import DONE, EIO, KILLS
-from tests.faults.world import Seen, World, exercise
+from tests.faults.world import ORIGIN, Seen, World, exercise
 from tests.hosts.transcript_lines import conversation
 
 # SQLite and tantivy write by themselves.
@@ -70,7 +70,9 @@ def check(world: World, _: Seen[None]) -> None:
 def searched(world: World) -> World:
     encoder.bundled()
     ingest(world, conversation(4))
-    archive.run(world.place(), "Green tea is best at 70 degrees.", importance=5, tags=())
+    archive.run(
+        world.place(), "Green tea is best at 70 degrees.", importance=5, tags=(), origin=ORIGIN
+    )
     return world
 
 

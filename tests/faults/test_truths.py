@@ -13,12 +13,12 @@ from memfs.core.events import Event
 from memfs.memory import intake
 from memfs.memory.intake import Tally
 from memfs.ops import archive as archiving
-from memfs.ops import brief, doctor, enqueue, history, init, install
+from memfs.ops import brief, doctor, end, history, init, install
 from memfs.store import archive, inbox, recall, sessions
 from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS, Fault
 from tests.faults.power import LOSSES
-from tests.faults.world import SESSION, Seen, World, exercise
+from tests.faults.world import ORIGIN, SESSION, Seen, World, exercise
 from tests.hosts.transcript_lines import conversation
 
 ANY = (*KILLS, *ERRORS)
@@ -71,7 +71,7 @@ def passages(world: World) -> list[str]:
 
 
 def keep(world: World, text: str) -> archiving.Kept:
-    return archiving.run(world.place(), text, importance=5, tags=("tea",))
+    return archiving.run(world.place(), text, importance=5, tags=("tea",), origin=ORIGIN)
 
 
 def check_passages(world: World, texts: Sequence[str], seen: Seen[list[str]]) -> None:
@@ -184,7 +184,7 @@ def check_inbox(world: World, seen: Seen[list[str]]) -> None:
     assert waiting(world) in (seen.old, seen.new, [] if seen.fault.loss else seen.old)
     no_leftovers(world, seen.fault)
     store = world.place().home
-    enqueue.run(event(world, events.END))
+    end.run(event(world, events.END))
     intake.drain(store, Tally())
     assert waiting(world) == []
     [path] = recall.sources(store)
@@ -199,7 +199,7 @@ def drain(world: World) -> None:
 def test_the_inbox(world: World, kinds: Sequence[str]) -> None:
     (world.root / "t.jsonl").write_bytes(conversation(2))
     steps: list[Callable[[], object]] = [
-        partial(enqueue.run, event(world, events.END)),
+        partial(end.run, event(world, events.END)),
         partial(drain, world),
     ]
     assert exercise(world, steps, partial(waiting, world), partial(check_inbox, world), kinds)

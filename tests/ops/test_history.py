@@ -60,10 +60,10 @@ def test_every_version_can_be_shown(place: Place) -> None:
 
 def test_restore_is_a_new_version(place: Place) -> None:
     append(place, "one", "two")
-    [entry] = history.restore(place, "human", 2, ORIGIN)
+    [entry] = history.restore(place, "human", 2, ORIGIN).entries
     block = blocks.get(place, "human")
     assert (block.value, block.version, entry.version) == ("one", 4, 4)
-    assert history.restore(place, "human", 2, ORIGIN) == ()
+    assert history.restore(place, "human", 2, ORIGIN).entries == ()
 
 
 def test_restore_brings_a_deleted_block_back(place: Place) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memfs.cli import context, screen
-from memfs.cli.edits import text_of
+from memfs.cli.edits import note, text_of
 from memfs.ops import archive as op
 
 
@@ -21,10 +21,14 @@ def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_jso
 
     `-` reads it from stdin. What says the same as an earlier passage is not kept twice.
     """
-    kept = op.run(context.place(), text_of(text), importance=importance, tags=tag, user=user)
+    kept = op.run(
+        context.place(), text_of(text), importance=importance, tags=tag, user=user,
+        origin=context.origin(),
+    )  # fmt: skip
     if as_json:
         screen.as_json({"id": kept.id, "path": kept.path, "duplicate": kept.duplicate})
     elif kept.duplicate:
         screen.done(f"it is in the archive already: {kept.id}")
     else:
         screen.done(f"archived as {kept.id}")
+        note(kept.note)

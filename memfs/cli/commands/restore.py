@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memfs.cli import context, screen
-from memfs.cli.edits import told
+from memfs.cli.edits import note, told
 from memfs.ops import history
 
 
@@ -17,8 +17,9 @@ from memfs.ops import history
 def command(label: str, version: int, reason: str, session: str) -> None:
     """Make an earlier version of a block current again, as a new version."""
     place = context.place(session)
-    entries = history.restore(place, label, version, context.origin(reason, session))
-    for entry in entries:
+    restored = history.restore(place, label, version, context.origin(reason, session))
+    for entry in restored.entries:
         screen.done(told(entry))
-    if not entries:
+    note(restored.note)
+    if not restored.entries:
         screen.done(f"{label} is as it was in version {version} already")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memfs.cli import context, screen
-from memfs.cli.edits import told
+from memfs.cli.edits import note, told
 from memfs.ops import history
 
 
@@ -24,3 +24,4 @@ def command(label: str, reason: str, session: str) -> None:
         screen.done(
             f"{told(entry)} (took back {undone.undone.op}, version {undone.undone.version})"
         )
+    note(undone.note)

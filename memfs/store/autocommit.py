@@ -1,0 +1,173 @@
+"""Commits of memory files, where the configuration asks for them: our paths and nothing else."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import time
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core.private import storable
+from memfs.core.quoting import plain
+from memfs.store import config, git, journal
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.core.records import Origin
+    from memfs.core.settings import Settings
+    from memfs.store.layout import Store
+    from memfs.store.writer import Change
+
+EDIT, SESSION = "edit", "session"
+_OURS = (
+    "blocks", "archive", "facts", "static", "config.yaml", ".gitignore", ".gitattributes",
+)  # fmt: skip
+_BUSY = {  # what git has open, by the file that says so
+    "MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisection",
+}  # fmt: skip
+_TRIES = 5  # while somebody else holds the index
+# No hook of the user's runs, nothing is signed (that may ask for a passphrase), nothing is tidied.
+_QUIET = (
+    "-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false", "-c", "gc.auto=0",
+    "-c", "maintenance.auto=false", "--literal-pathspecs",
+)  # fmt: skip
+
+
+def edited(place: Place, changes: list[Change], origin: Origin) -> str:
+    """Commit an edit if each is to be; return why it was not, "" if it was or need not be."""
+    notes = []
+    for store in _stores(place):
+        mine = [
+            change for change in changes
+            if change.tier != labels.SESSION and place.store(change.tier).root == store.root
+        ]  # fmt: skip
+        settings = _settings(place, store)
+        if mine and settings.get("git.commit") == EDIT:
+            names = ", ".join(change.label for change in mine)
+            ops = list(dict.fromkeys(change.op for change in mine))
+            subject = origin.reason or f"memory: {' and '.join(ops)} {names}"
+            message = _message(subject, [], ops, origin)
+            paths = [os.path.relpath(change.path, store.root) for change in mine]
+            notes.append(_commit(store, paths, message, settings))
+    return "; ".join(note for note in notes if note)
+
+
+def archived(place: Place, store: Store, path: str, origin: Origin) -> str:
+    """Commit a new passage if each edit is to be; return why it was not, or ""."""
+    settings = _settings(place, store)
+    if settings.get("git.commit") != EDIT:
+        return ""
+    message = _message(origin.reason or "memory: archive a passage", [], ["archive"], origin)
+    return _commit(store, [os.path.relpath(path, store.root)], message, settings)
+
+
+def ended(place: Place, origin: Origin) -> str:
+    """Commit what a session left uncommitted, if each session is to be; return why not, or ""."""
+    notes = []
+    for store in _stores(place):
+        settings = _settings(place, store)
+        if settings.get("git.commit") == SESSION:
+            edits = [
+                f"- {entry.op} {entry.label}" + (f": {entry.reason}" if entry.reason else "")
+                for entry in journal.read(store)
+                if entry.session == origin.session and entry.tree == store.tree
+                and entry.tier == store.tier
+            ]  # fmt: skip
+            subject = f"memory: session {origin.session[:8]}"
+            message = _message(subject, edits, [SESSION], origin)
+            notes.append(_commit(store, list(_OURS), message, settings))
+    return "; ".join(note for note in notes if note)
+
+
+def _stores(place: Place) -> Iterable[Store]:
+    return {
+        store.root: store for tier, store in place.tiers() if tier != labels.SESSION
+    }.values()  # fmt: skip
+
+
+def _settings(place: Place, store: Store) -> Settings:
+    """Return the settings that hold for a store: a repository has no say in its user's own."""
+    return config.load(Place(None, store) if store.tier == labels.USER else place)
+
+
+def _message(subject: str, body: list[str], ops: list[str], origin: Origin) -> str:
+    first, *rest = [line.rstrip() for line in plain(storable(subject)).split("\n")] or [""]
+    who = origin.actor + (f" ({origin.host})" if origin.host else "")
+    trailers = [f"Memfs-Op: {op}" for op in ops] + [f"Memfs-Actor: {who}"]
+    if origin.session:
+        trailers.append(f"Memfs-Session: {origin.session}")
+    paragraphs = [first, "\n".join(rest).strip(), plain(storable("\n".join(body)))]
+    last = "\n".join(" ".join(plain(line).split()) for line in trailers)
+    return "\n\n".join([part for part in paragraphs if part] + [last]) + "\n"
+
+
+def _commit(store: Store, paths: list[str], message: str, settings: Settings) -> str:
+    """Commit `paths` (relative to the store) as they are; return why not, "" if all is well."""
+    changed = _changed(store, paths)
+    if not changed:
+        return ""
+    why = _hindrance(store, settings)
+    if why:
+        return f"not committed: {why}"
+    fresh = [path for path, state in changed.items() if state == "??"]
+    if fresh:
+        _try(store, "add", "--intent-to-add", "--", *fresh)
+    failed = _try(
+        store, "commit", "--quiet", "--no-verify", "--only", "--cleanup=verbatim",
+        "--file=-", "--", *changed, data=message.encode("utf-8", "replace"),
+    )  # fmt: skip
+    if failed and fresh:
+        _try(store, "reset", "--quiet", "--", *fresh)
+    return f"not committed: {failed}" if failed else ""
+
+
+def _changed(store: Store, paths: list[str]) -> dict[str, str]:
+    """Map those of the paths that differ from HEAD to git's two letters; {} outside git."""
+    listed = git.run(
+        store.root, "--literal-pathspecs", "status", "--porcelain=v1", "-z", "--no-renames",
+        "--untracked-files=all", "--", *paths,
+    )  # fmt: skip
+    top = git.top_level(store.root)
+    if not listed or top is None:
+        return {}
+    root = os.path.realpath(store.root)
+    found = [(item[:2], os.path.join(top, item[3:])) for item in listed.split("\0") if item]
+    return {os.path.relpath(os.path.realpath(path), root): state for state, path in found}
+
+
+def _hindrance(store: Store, settings: Settings) -> str:
+    """Say why nothing may be committed here just now, or ""."""
+    folder = (git.run(store.root, "rev-parse", "--absolute-git-dir") or "").rstrip("\n")
+    for name, what in _BUSY.items():
+        if os.path.exists(f"{folder}/{name}"):
+            return f"{what} is going on"
+    branch = (git.run(store.root, "symbolic-ref", "--quiet", "--short", "HEAD") or "").rstrip("\n")
+    if not branch:
+        return "no branch is checked out"
+    protected = settings.get("git.protected")
+    patterns = [str(name) for name in protected] if isinstance(protected, list) else []
+    if any(fnmatch.fnmatchcase(branch, pattern) for pattern in patterns):
+        return f"{branch} is protected (git.protected)"
+    return ""
+
+
+def _try(store: Store, *words: str, data: bytes = b"") -> str:
+    """Run git, waiting a little for others; return its complaint, "" if it did it."""
+    complaint = ""
+    for attempt in range(_TRIES):
+        done = git.start(store.root, *_QUIET, *words, data=data)
+        if done is None:
+            return "git does not answer"
+        if done.returncode == 0:
+            return ""
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        complaint = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+        complaint = complaint or (lines[0] if lines else f"git ended with {done.returncode}")
+        if "index.lock" not in complaint:
+            break
+        time.sleep(0.05 * 2**attempt)
+    return complaint
