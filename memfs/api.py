@@ -59,9 +59,12 @@ class Memory:
         """Return the blocks of all tiers, nearest tier first."""
         return blocks.load(self._place)
 
-    def show(self, label: str, version: int | None = None) -> Block:
-        """Return a block as it is, or as it was. Raises `NotFoundError`."""
-        return show.run(self._place, label, version).block
+    def show(self, label: str, version: int | str = "") -> Block:
+        """Return a block as it is, or as it was at a version or a commit.
+
+        Raises `NotFoundError`.
+        """
+        return show.run(self._place, label, str(version)).block
 
     def brief(self) -> str:
         """Return the text an assistant is given when a session starts."""
@@ -125,16 +128,19 @@ class Memory:
         return self.edit([Describe(label, keys)])
 
     def log(self, label: str = "", limit: int = 0) -> list[Entry]:
-        """Return journalled edits, newest first, of one block or of all."""
+        """Return what the journal and git know, newest first, of one block or of all.
+
+        What git alone knows has the operation `commit` and the author as actor.
+        """
         return history.log(self._place, label, limit)
 
     def undo(self, label: str) -> tuple[Entry, ...]:
         """Take back the last edit of a block that was not undone yet."""
         return history.undo(self._place, label, self._origin).entries
 
-    def restore(self, label: str, version: int) -> tuple[Entry, ...]:
-        """Make an earlier version current again; () if it is."""
-        return history.restore(self._place, label, version, self._origin).entries
+    def restore(self, label: str, version: int | str) -> tuple[Entry, ...]:
+        """Make an earlier version, or a commit's, current again; () if it is."""
+        return history.restore(self._place, label, str(version), self._origin).entries
 
     def archive(self, text: str, *, importance: int = 5, tags: Sequence[str] = ()) -> str:
         """Keep a passage for the long term; return its id, or that of one that says the same."""

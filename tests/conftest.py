@@ -32,6 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "Tester")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "tester@example.invalid")
+        monkeypatch.setenv(f"GIT_{role}_DATE", NOW)
     return home
 
 

@@ -13,6 +13,7 @@ from memfs.store import blocks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memfs.core.records import Entry
     from memfs.store.blocks import Place
 
 _SESSION_VARIABLES = (("CLAUDE_CODE_SESSION_ID", "claude"),)
@@ -28,6 +29,13 @@ def origin(reason: str = "", session: str = "") -> Origin:
     found, host = _running()
     actor = "agent" if host else "user"
     return Origin(actor, host, session or found, reason)
+
+
+def who(entry: Entry) -> str:
+    """Return who made an edit, for people: `agent (claude)`, or the name of a commit's author."""
+    if entry.actor.endswith(">"):
+        return entry.actor.rpartition(" <")[0]
+    return entry.actor + (f" ({entry.host})" if entry.host else "")
 
 
 def home() -> str:

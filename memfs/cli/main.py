@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
-    "search", "archive", "ingest", "log", "diff", "undo", "restore", "status", "doctor", "trust",
-    "hook", "merge-driver", "completion", "bench", "demo",
+    "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "status", "doctor",
+    "trust", "hook", "merge-driver", "completion", "bench", "demo",
 )  # fmt: skip
 
 

@@ -15,9 +15,10 @@ from memfs.store import blocks, commits, config, git, journal, trust
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
+    from memfs.store.commits import Commit
     from memfs.store.layout import Store
 
-_MOST_COMMITS = 50  # of one block; whoever was away longer is told of the newest
+_PATIENCE = 1.5  # seconds for git; a session waits to start
 _MOST_NAMED = 5
 _LONGEST = 60  # characters of an author's name or a subject
 
@@ -59,52 +60,65 @@ def look(place: Place, *, note: bool) -> Seen:
     store = place.project
     if store is None or not trust.changed(store):
         return NOTHING
-    before = trust.seen(store)
-    now, paths = trust.texts(store), _paths(store)
+    seen = trust.seen(store)
+    before, now = seen.texts, trust.texts(store)
     hold = config.load(place).get("trust.pulled") == HOLD
+    arrived = _arrived(store, seen.commit)
     me = "" if hold else git.identity(store.root)
     found: list[Pulled] = []
     known = dict(before)
-    for key in sorted({*now, *before}):
+    for key in sorted(key for key in {*now, *before} if now.get(key) != before.get(key)):
         old, new = before.get(key), now.get(key)
-        path = paths.get(key) or f"{store.root}/blocks/{key.partition(':')[2]}{blocks.SUFFIX}"
-        change = None if old == new else _by_others(store, path, key, old, new, me)
-        if change:
-            found.append(change)
-        if change is None or not hold:
+        who = _others(store, key, old, new, None if arrived is None else arrived.get(key, []), me)
+        if who:
+            what = "new" if old is None else "removed" if new is None else "changed"
+            found.append(Pulled(key, what, *who, old, new))
+        if who is None or not hold:
             known.pop(key, None)
             if new is not None:
                 known[key] = new
     if note and known != before:
+        commit = seen.commit if found and hold else git.head(store.root)
         with suppress(OSError):  # a full disk: it is named again next time
-            trust.save(store, known)
+            trust.save(store, trust.Seen(known, commit))
     return Seen(found, {change.key: change.before for change in found if hold})
 
 
-def _paths(store: Store) -> dict[str, str]:
+def _arrived(store: Store, since: str) -> dict[str, list[Commit]] | None:
+    """Map `project:label` to the commits after `since` that touched it; None: git took too long."""
+    try:
+        done = commits.touching(store.root, "blocks", since=since, seconds=_PATIENCE)
+    except TimeoutError:
+        return None
     listed = blocks.paths(Place(store, None))
-    return {labels.qualified(tier, label): path for tier, label, path in listed}
+    keys = {os.path.relpath(path, store.root): label for _, label, path in listed}
+    found: dict[str, list[Commit]] = {}
+    for commit in done:
+        gone = commit.path.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
+        label = keys.get(commit.path) or labels.normalise(gone)
+        found.setdefault(labels.qualified(labels.PROJECT, label), []).append(commit)
+    return found
 
 
-def _by_others(
-    store: Store, path: str, key: str, old: str | None, new: str | None, me: str
-) -> Pulled | None:
-    """Return what others did to a block since it was `old`; None if it is all of this user."""
-    done = commits.touching(store.root, os.path.relpath(path, store.root), _MOST_COMMITS)
+def _others(
+    store: Store, key: str, old: str | None, new: str | None, done: list[Commit] | None, me: str
+) -> tuple[str, str] | None:
+    """Return (who, why) of what others did to a block that was `old`, None if they did nothing.
+
+    `done` are the commits that touched it since, the newest first, None where nobody knows.
+    """
+    if done is None:
+        return "somebody", ""
     if not done:
-        return None  # outside git, or never committed: nobody else can have written it
-    last = done[0]
-    arrived = commits.texts(store.root, [last.blob]).get(last.blob)
-    if new is not None and arrived is not None and new.replace("\r\n", "\n") == arrived:
-        arrived = new
-    if arrived in _made_here(store, key, old):
+        return None  # no commit brought it: it was changed here
+    text = commits.texts(store.root, [done[0].blob]).get(done[0].blob)
+    if new is not None and text is not None and new.replace("\r\n", "\n") == text:
+        text = new
+    if text in _made_here(store, key, old):
         return None
-    since = list(takewhile(lambda c: old is None or not commits.is_blob(old, c.blob), done))
-    others = [commit for commit in since or done[:1] if commit.author != me]
-    if not others:
-        return None
-    what = "new" if old is None else "removed" if new is None else "changed"
-    return Pulled(key, what, others[0].author, others[0].subject, old, new)
+    later = list(takewhile(lambda c: old is None or not commits.is_blob(old, c.blob), done))
+    others = [commit for commit in later or done[:1] if commit.author != me]
+    return (others[0].author, others[0].subject) if others else None
 
 
 def _made_here(store: Store, name: str, old: str | None) -> set[str | None]:

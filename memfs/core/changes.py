@@ -15,23 +15,27 @@ def lines(before: str, after: str) -> Iterator[str]:
     """Yield the lines that went (`- `) and came (`+ `), with `…` between distant places."""
     old = before.split("\n") if before else []
     new = after.split("\n") if after else []
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    old, new = old[start : len(old) - end], new[start : len(new) - end]
-    if len(old) * len(new) > _MOST_PAIRS:
-        yield from (f"- {line}" for line in old)
-        yield from (f"+ {line}" for line in new)
-        return
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     first = True
-    for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes():
-        if tag == "equal":
-            continue
+    for old_start, old_end, new_start, new_end in replaced(old, new):
         if not first:
             yield "…"
         first = False
         yield from (f"- {line}" for line in old[old_start:old_end])
         yield from (f"+ {line}" for line in new[new_start:new_end])
+
+
+def replaced(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield where lines differ: `old[a:b]` became `new[c:d]`, in order; all others are equal."""
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    left, right = old[start : len(old) - end], new[start : len(new) - end]
+    if len(left) * len(right) > _MOST_PAIRS:
+        yield start, len(old) - end, start, len(new) - end
+        return
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            yield start + a, start + b, start + c, start + d
 
 
 def unified(before: str, after: str, before_name: str, after_name: str) -> str:

@@ -68,7 +68,8 @@ class Entry:
 
     `version` is the block's version after the edit. `tree` names the linked worktree the block
     belongs to (empty for the main one). `group` ties the edits of one patch: (id, size). `tied`
-    names the journals of other stores that hold the rest of it.
+    names the journals of other stores that hold the rest of it. `commit` is the id of a commit that
+    holds the same text: git knows that, no journal does.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Entry:
     tree: str = ""
     group: tuple[str, int] | None = None
     tied: tuple[str, ...] = ()
+    commit: str = ""
 
     @property
     def key(self) -> str:

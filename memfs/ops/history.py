@@ -1,4 +1,4 @@
-"""The history of blocks: log, diff, one version, undo, restore."""
+"""The history of blocks: log, diff, blame, undo, restore."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from memfs.core import changes as compare
 from memfs.core import frontmatter, yamlhead
 from memfs.core import label as labels
+from memfs.core.blame import attribute
 from memfs.core.block import MANAGED
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.store import autocommit, blocks, clock, files, journal, writer
+from memfs.store import autocommit, blocks, clock, files, journal, timeline, writer
 from memfs.store import history as versions
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
+    from memfs.core.block import Block
     from memfs.core.records import Entry, Origin
     from memfs.store.blocks import Place
 
@@ -41,40 +43,74 @@ class Restored:
 
 @dataclass(frozen=True)
 class Diff:
-    """A unified diff between two versions of a block; "" if they are equal."""
+    """A unified diff between two states of a block (version or commit); "" if they are equal."""
 
     label: str
-    old: int
-    new: int
+    old: str
+    new: str
     text: str
 
 
+@dataclass(frozen=True)
+class Line:
+    """A line of a block, and the state that brought it; None for what was there before."""
+
+    text: str
+    source: Entry | None
+
+
 def log(place: Place, label: str = "", limit: int = 0) -> list[Entry]:
-    """Return journalled edits, newest first, of one block or of all tiers."""
-    found = versions.of(place, label) if label else versions.every(place)
-    found.sort(key=lambda entry: (entry.at, entry.id), reverse=True)
-    return found[:limit] if limit else found
+    """Return what the journal and git know, newest first, of one block or of all tiers."""
+    return timeline.read(place, label, limit)
 
 
-def diff(place: Place, label: str, old: int | None = None, new: int | None = None) -> Diff:
-    """Compare two versions; by default the one before the last edit with the file as it is."""
-    entries = versions.of(place, label)
-    if not entries:
+def blame(place: Place, label: str) -> list[Line]:
+    """Return the lines of a block as it is, each with the edit or commit that brought it."""
+    found = timeline.read(place, label)[::-1]
+    block = blocks.get(place, label)
+    states: list[tuple[str, Entry | None]] = []
+    if found and found[0].before is not None:
+        states.append((_value(block, found[0].before), None))
+    states += [(_value(block, entry.after), entry) for entry in found]
+    states.append((block.value, None))
+    return [Line(text, source) for text, source in attribute(states)]
+
+
+def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
+    """Compare two states; by default the one before the last change with the block as it is."""
+    found = timeline.read(place, label)
+    if not found:
         blocks.get(place, label)
-        return Diff(label, 0, 0, "")
-    newest = entries[-1].version
-    new = newest if new is None else new
-    old = new - 1 if old is None else old
-    after = entries[-1].after if new == newest else versions.version(place, label, new)
-    try:
-        before: str | None = versions.version(place, label, old)
-    except NotFoundError:
-        if old != entries[0].version - 1 or entries[0].before is not None:
-            raise
-        before = None
-    name = entries[-1].label
-    text = compare.unified(_shown(before), _shown(after), f"{name}@{old}", f"{name}@{new}")
+        return Diff(label, "", "", "")
+    last = found[0]
+    if not old:
+        earlier = "before" if last.op == timeline.COMMIT else str(last.version - 1)
+        return _diff(label, earlier, _name(last), last.before, last.after)
+    before = None if _is_start(old, found) else timeline.text_at(place, label, old)
+    after = timeline.text_at(place, label, new) if new else last.after
+    return _diff(label, old, new or _name(last), before, after)
+
+
+def _diff(label: str, old: str, new: str, before: str | None, after: str | None) -> Diff:
+    text = compare.unified(_shown(before), _shown(after), f"{label}@{old}", f"{label}@{new}")
     return Diff(label, old, new, text)
+
+
+def _name(entry: Entry) -> str:
+    return entry.commit[:7] if entry.op == timeline.COMMIT else str(entry.version)
+
+
+def _is_start(wanted: str, found: list[Entry]) -> bool:
+    """Tell whether what is wanted is the state before there was anything."""
+    journalled = [entry for entry in found if entry.op != timeline.COMMIT]
+    if not journalled:
+        return wanted == "0"
+    first = min(journalled, key=lambda entry: entry.version)
+    return first.before is None and wanted == str(first.version - 1)
+
+
+def _value(block: Block, text: str | None) -> str:
+    return "" if text is None else blocks.make(block.tier, block.label, "", text).value
 
 
 def undo(place: Place, label: str, origin: Origin) -> Undone:
@@ -98,9 +134,9 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
     return Undone(target, entries, autocommit.edited(place, changes, origin))
 
 
-def restore(place: Place, label: str, number: int, origin: Origin) -> Restored:
-    """Make an earlier version current again, as a new version; no entry if it is current."""
-    text = versions.version(place, label, number)
+def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
+    """Make an earlier version, or a commit's, current again; no entry if it is current."""
+    text = timeline.text_at(place, label, wanted)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as made:
         path = _path(place, tier, name)
@@ -115,9 +151,13 @@ def restore(place: Place, label: str, number: int, origin: Origin) -> Restored:
             text = head + block.body
         if now is not None and _unmanaged(now) == _unmanaged(text):
             return Restored(())
-        change = Change(tier, name, path, now, text, "restore", current + 1, f"version {number}")
+        change = Change(tier, name, path, now, text, "restore", current + 1, _said(wanted))
         entries = tuple(made.commit([change], origin))
     return Restored(entries, autocommit.edited(place, [change], origin))
+
+
+def _said(wanted: str) -> str:
+    return f"version {wanted}" if wanted.isdigit() and len(wanted) < 7 else f"commit {wanted}"
 
 
 def _undoable(entries: list[Entry]) -> Entry | None:

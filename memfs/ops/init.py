@@ -65,7 +65,7 @@ def run(start: str, home: str) -> Made:
         git.set_driver(top, driver())
         made = layout.find(top) or Store(root, labels.PROJECT)
         if not others:
-            trust.give(made, trust.texts(made))
+            trust.give(made)
         trusted = layout.trusted(made)
     return Made(root, tuple(created), tuple(foreign), tuple(installed(home)), trusted)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.context import compose, pulled
-from memfs.store import blocks, journal
+from memfs.store import blocks, journal, timeline
 from memfs.store import history as versions
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ class Shown:
     version: int
 
 
-def run(place: Place, label: str, number: int | None = None) -> Shown:
-    """Return a block as it is, or one version of it."""
-    if number is not None:
+def run(place: Place, label: str, wanted: str = "") -> Shown:
+    """Return a block as it is, or as it was at a version or a commit."""
+    if wanted:
         tier, name = versions.resolve(place, label)
-        text = versions.version(place, label, number)
-        return Shown(blocks.make(tier, name, "", text), number)
+        block = blocks.make(tier, name, "", timeline.text_at(place, label, wanted))
+        return Shown(block, int(wanted) if wanted.isdigit() else block.version)
     block = blocks.get(place, label)
     return Shown(block, _version(place, block))
 

@@ -13,6 +13,7 @@ from memfs.store import files, git
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_PATIENCE = 2  # seconds; somebody waits for an edit
 _FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%s"
 
 
@@ -37,18 +38,29 @@ class Commit:
         return self.id[:7]
 
 
-def touching(folder: str, path: str, most: int = 0) -> list[Commit]:
+def touching(
+    folder: str, path: str, most: int = 0, since: str = "", seconds: float = 20
+) -> list[Commit]:
     """List what commits up to HEAD did to `path` (a file or folder below `folder`), newest first.
 
-    At most `most` commits are looked at, if it is given. Merges count where they left a text that
-    none of their parents has. Outside git the list is empty.
+    At most `most` commits are listed, if it is given, and those after `since` alone (all, if it is
+    not known any more). Merges count where they left a text that none of their parents has.
+    Outside git the list is empty. Raises `TimeoutError` after `seconds`: a long history that
+    hardly touched the path takes its time.
     """
     limit = [f"--max-count={most}"] if most else []
-    out = git.run(
+    done = git.start(
         folder, "log", "-z", "-c", "--raw", "--no-abbrev", "--no-renames", "--relative",
-        f"--format={_FORMAT}", *limit, "--", path,
+        f"--format={_FORMAT}", *limit, *([f"{since}..HEAD"] if since else []), "--", path,
+        seconds=seconds,
     )  # fmt: skip
-    return list(_parse(out or ""))
+    if done is None:
+        return []
+    if done.returncode == git.TOO_LONG:
+        raise TimeoutError("git takes too long")
+    if done.returncode and since:
+        return touching(folder, path, most, "", seconds)
+    return list(_parse(done.stdout.decode("utf-8", "surrogateescape")))
 
 
 def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
@@ -81,14 +93,18 @@ def is_blob(text: str, blob: str) -> bool:
 
 
 def source(path: str, text: str | None) -> Commit | None:
-    """Return the commit that a file's text is from, None if it is nobody's (yet)."""
+    """Return the commit that a file's text is from, None if it is nobody's (as far as is known)."""
     folder, name = os.path.split(path)
     while not os.path.isdir(folder):  # the commit removed all that was in it
-        folder, last = os.path.split(folder)
-        name = f"{last}/{name}"
-    for commit in touching(folder, name, 1):
-        same = not commit.blob if text is None else is_blob(text, commit.blob)
-        return commit if same else None
+        folder, inner = os.path.split(folder)
+        name = f"{inner}/{name}"
+    try:
+        found = touching(folder, name, 1, seconds=_PATIENCE)
+    except TimeoutError:
+        return None
+    for commit in found:
+        if not commit.blob if text is None else is_blob(text, commit.blob):
+            return commit
     return None
 
 

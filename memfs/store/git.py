@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
+TOO_LONG = 124  # the exit code that stands for it
 _DRIVER = "merge.memfs.driver"
 _KEPT = (
     "GIT_EXEC_PATH",
@@ -40,18 +41,20 @@ def feed(folder: str, data: bytes, *arguments: str) -> bytes | None:
 
 
 def start(
-    folder: str, *arguments: str, data: bytes = b""
+    folder: str, *arguments: str, data: bytes = b"", seconds: float = 20
 ) -> subprocess.CompletedProcess[bytes] | None:
-    """Run git in `folder` to its end, None if there is no git or it takes too long.
+    """Run git in `folder` to its end, None if there is no git; `TOO_LONG` ends it after `seconds`.
 
     Programs that a repository's configuration names to watch its files are not started.
     """
     words = ["git", "-C", folder, "-c", "core.fsmonitor=false", *arguments]
     try:
         return subprocess.run(  # noqa: S603 - fixed program, no shell
-            words, input=data, capture_output=True, env=environment(), timeout=20, check=False
+            words, input=data, capture_output=True, env=environment(), timeout=seconds, check=False
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")
+    except OSError:
         return None
 
 
@@ -96,6 +99,11 @@ def dirty(folder: str) -> set[str] | None:
         return None
     names = [item[3:] for item in listed.split("\0") if len(item) > 3]
     return {os.path.realpath(os.path.join(top, name)) for name in names}
+
+
+def head(folder: str) -> str:
+    """Return the id of the commit that is checked out, "" for none."""
+    return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
 
 
 def identity(folder: str) -> str:

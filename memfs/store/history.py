@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def every(place: Place) -> list[Entry]:
     """Return all entries of all tiers, after adopting what was edited outside memfs."""
     adopt(place)
-    return [entry for store in _stores(place) for entry in journal.read(store)]
+    return [entry for store in stores(place) for entry in journal.read(store)]
 
 
 def of(place: Place, label: str) -> list[Entry]:
@@ -79,7 +79,7 @@ def head(place: Place, tier: str, label: str) -> Head | None:
 def adopt(place: Place) -> None:
     """Journal the edits that were made outside memfs, in every block the journal knows."""
     listed = blocks.paths(place)
-    for store in _stores(place):
+    for store in stores(place):
         known = journal.load_heads(store)
         if known is None:
             continue
@@ -101,7 +101,7 @@ def _heads(store: Store) -> journal.Heads:
     return journal.advance(journal.Heads(0, {}), entries, end)
 
 
-def _stores(place: Place) -> list[Store]:
+def stores(place: Place) -> list[Store]:
     """Return the stores of a place, each once (session and project tier share one)."""
     return list({store.root: store for _, store in place.tiers()}.values())
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _FIELDS = tuple(field.name for field in fields(Entry))
-_OPTIONAL = {"tree": "", "group": None, "tied": ()}
+_OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": ""}
 
 
 @dataclass(frozen=True)

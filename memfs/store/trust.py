@@ -11,19 +11,29 @@ from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
 
-def seen(store: Store) -> dict[str, str]:
-    """Return the texts of the blocks (by `project:label`) as this user last saw them.
+class Seen:
+    """The texts of a project's blocks (by `project:label`) as its user last saw them.
 
-    A linked worktree that was not seen yet has those of the main one.
+    `commit` is what was checked out then, "" outside git.
     """
+
+    __slots__ = ("commit", "texts")
+
+    def __init__(self, texts: dict[str, str], commit: str) -> None:
+        self.texts = texts
+        self.commit = commit
+
+
+def seen(store: Store) -> Seen:
+    """Return what this user last saw; a linked worktree that is new has what the main one has."""
     for path in (_seen(store, store.tree), _seen(store, "")):
         try:
             found = fastjson.loads(files.read(path) or "")
         except ValueError:
             continue
-        if isinstance(found, dict):
-            return {key: text for key, text in found.items() if isinstance(text, str)}
-    return {}
+        if isinstance(found, dict) and isinstance(found.get("texts"), dict):
+            return Seen(found["texts"], str(found.get("commit") or ""))
+    return Seen({}, "")
 
 
 def texts(store: Store) -> dict[str, str]:
@@ -33,25 +43,28 @@ def texts(store: Store) -> dict[str, str]:
     """
     now = blocks.texts(Place(store, None))
     if None in now.values():
-        before = seen(store)
+        before = seen(store).texts
         now = {key: before.get(key) if text is None else text for key, text in now.items()}
     return {key: text for key, text in now.items() if text is not None}
 
 
 def changed(store: Store) -> bool:
     """Tell whether a project's blocks differ from what this user last saw of them."""
-    return seen(store) != texts(store)
+    return seen(store).texts != texts(store)
 
 
-def save(store: Store, known: dict[str, str]) -> None:
-    """Note what this user has seen of a project's blocks (`project:label` to text)."""
+def save(store: Store, known: Seen) -> None:
+    """Note what this user has seen of a project's blocks."""
     files.make_folder(layout.trust_folder(store), private=True)
-    files.write(_seen(store, store.tree), fastjson.dumps(known), private=True)
+    text = fastjson.dumps({"commit": known.commit, "texts": known.texts})
+    files.write(_seen(store, store.tree), text, private=True)
 
 
-def give(store: Store, known: dict[str, str]) -> None:
-    """Trust a store, with its blocks as in `known`."""
-    save(store, known)
+def give(store: Store) -> None:
+    """Trust a store, with its blocks as they are."""
+    from memfs.store import git
+
+    save(store, Seen(texts(store), git.head(store.root)))
     if not layout.trusted(store):
         layout.make_local(store)
         token = os.urandom(16).hex()

@@ -84,7 +84,7 @@ def test_undo_of_a_rename(world: World) -> None:
 def test_restore(world: World) -> None:
     world.edit(Append("notes", "four"))
     world.edit(Delete("notes"))
-    step = partial(lambda: history.restore(world.place(), "notes", 1, ORIGIN))
+    step = partial(lambda: history.restore(world.place(), "notes", "1", ORIGIN))
     assert exercise(world, [step], world.texts, partial(check_blocks, world))
 
 

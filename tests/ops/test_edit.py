@@ -381,6 +381,6 @@ def test_in_a_linked_worktree_versions_are_its_own(place: Place, linked: Place) 
     assert "in main" not in value(linked, "persona")
     assert "in linked" not in value(place, "persona")
     assert [entry.op for entry in history.log(place, "persona")] == ["append", "create"]
-    assert [entry.op for entry in history.log(linked, "persona")] == ["append"]
+    assert [entry.op for entry in history.log(linked, "persona")] == ["append", "commit"]
     history.undo(linked, "persona", ORIGIN)
     assert "in main" in value(place, "persona")

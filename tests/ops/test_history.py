@@ -50,26 +50,26 @@ def test_undo_goes_back_step_by_step_and_forward_again(place: Place) -> None:
 
 def test_every_version_can_be_shown(place: Place) -> None:
     append(place, "one", "two")
-    assert show.run(place, "human", 1).block.value == ""
-    assert show.run(place, "human", 2).block.value == "one"
-    assert show.run(place, "human", 3).block.value == "one\ntwo"
+    assert show.run(place, "human", "1").block.value == ""
+    assert show.run(place, "human", "2").block.value == "one"
+    assert show.run(place, "human", "3").block.value == "one\ntwo"
     with pytest.raises(NotFoundError, match="'human' has no version 9") as caught:
-        show.run(place, "human", 9)
+        show.run(place, "human", "9")
     assert caught.value.hint == "known versions: 1-3"
 
 
 def test_restore_is_a_new_version(place: Place) -> None:
     append(place, "one", "two")
-    [entry] = history.restore(place, "human", 2, ORIGIN).entries
+    [entry] = history.restore(place, "human", "2", ORIGIN).entries
     block = blocks.get(place, "human")
     assert (block.value, block.version, entry.version) == ("one", 4, 4)
-    assert history.restore(place, "human", 2, ORIGIN).entries == ()
+    assert history.restore(place, "human", "2", ORIGIN).entries == ()
 
 
 def test_restore_brings_a_deleted_block_back(place: Place) -> None:
     append(place, "one")
     Path(blocks.get(place, "human").path).unlink()
-    history.restore(place, "human", 2, ORIGIN)
+    history.restore(place, "human", "2", ORIGIN)
     assert blocks.get(place, "human").value == "one"
 
 
@@ -78,14 +78,14 @@ def test_diff_leaves_the_managed_keys_out(place: Place) -> None:
     assert [line for line in history.diff(place, "human").text.splitlines() if line[:1] in "+-"] == [
         "--- human@2", "+++ human@3", "+two",
     ]  # fmt: skip
-    wide = history.diff(place, "human", 1, 3).text.splitlines()
+    wide = history.diff(place, "human", "1", "3").text.splitlines()
     assert [line for line in wide if line[:1] in "+-"][2:] == ["+one", "+two"]
-    assert history.diff(place, "human", 3, 3).text == ""
+    assert history.diff(place, "human", "3", "3").text == ""
 
 
 def test_diff_of_a_creation_shows_the_whole_block(place: Place) -> None:
     found = history.diff(place, "persona")
-    assert (found.old, found.new) == (0, 1)
+    assert (found.old, found.new) == ("0", "1")
     assert "+I am this project's coding assistant" in found.text
 
 
@@ -107,7 +107,7 @@ def test_read_only_holds_for_undo_and_restore(
     path.write_text(text)
     for wanted in (
         lambda: history.undo(place, "rules", ORIGIN),
-        lambda: history.restore(place, "rules", 2, ORIGIN),
+        lambda: history.restore(place, "rules", "2", ORIGIN),
     ):
         with pytest.raises(RejectedError, match="'rules': it is read-only"):
             wanted()

@@ -89,7 +89,7 @@ def test_creating_renaming_deleting_and_undoing_are_committed(place: Place, work
     change(place, Rename("api", "services/api"))
     change(place, Delete("services/api"))
     assert history.undo(place, "services/api", AGENT).note == ""
-    assert history.restore(place, "services/api", 2, AGENT).note == ""
+    assert history.restore(place, "services/api", "2", AGENT).note == ""
     kept = archive.run(place, "Deploys are on Fridays.", importance=5, tags=(), origin=AGENT)
     assert kept.note == ""
     assert git(work, "status", "--porcelain") == ""

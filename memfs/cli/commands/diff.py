@@ -13,12 +13,15 @@ from memfs.ops import history
 
 @click.command("diff")
 @click.argument("label", type=context.Label())
-@click.argument("old", type=click.IntRange(0), required=False)
-@click.argument("new", type=click.IntRange(0), required=False)
+@click.argument("old", required=False, default="")
+@click.argument("new", required=False, default="")
 @context.session_option
 @context.json_option
-def command(label: str, old: int | None, new: int | None, session: str, as_json: bool) -> None:
-    """Show what changed in a block: by the last edit, or between versions OLD and NEW."""
+def command(label: str, old: str, new: str, session: str, as_json: bool) -> None:
+    """Show what changed in a block: last, or between OLD and NEW (or OLD and now).
+
+    Both are versions, or ids of commits, as memfs log shows them.
+    """
     found = history.diff(context.place(session), label, old, new)
     if as_json:
         screen.as_json(asdict(found))

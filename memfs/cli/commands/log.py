@@ -22,22 +22,30 @@ if TYPE_CHECKING:
 @context.session_option
 @context.json_option
 def command(label: str, limit: int, session: str, as_json: bool) -> None:
-    """Show who changed a block when and why, newest first; without LABEL, all blocks."""
-    entries = history.log(context.place(session), label, limit)
+    """Show who changed a block when and why, newest first; without LABEL, all blocks.
+
+    Edits are from the journal; what teammates committed is from git.
+    """
+    found = history.log(context.place(session), label, limit)
     if as_json:
-        screen.as_json([asdict(entry) for entry in entries])
+        screen.as_json([asdict(entry) for entry in found])
         return
-    rows = [("VERSION", "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")]
-    for entry in entries:
-        who = entry.actor + (f" ({entry.host})" if entry.host else "")
-        rows.append(
-            (str(entry.version), screen.ago(entry.at), who, f"{entry.tier}:{entry.label}",
-             entry.op, _growth(entry), screen.shorten(entry.reason, 40))
-        )  # fmt: skip
-    if entries:
-        screen.styled(screen.table(rows, right=(0, 5)))
+    git = any(entry.commit for entry in found)
+    commit = ("COMMIT",) if git else ()
+    head = ("VERSION", *commit, "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")
+    rows = [head, *(_row(entry, git=git) for entry in found)]
+    if found:
+        screen.styled(screen.table(rows, right=(0, len(head) - 2)))
     else:
         screen.talk("no edits yet")
+
+
+def _row(entry: Entry, *, git: bool) -> tuple[str, ...]:
+    commit = (entry.commit[:7] or "-",) if git else ()
+    return (
+        str(entry.version or "-"), *commit, screen.ago(entry.at), context.who(entry),
+        f"{entry.tier}:{entry.label}", entry.op, _growth(entry), screen.shorten(entry.reason, 40),
+    )  # fmt: skip
 
 
 def _growth(entry: Entry) -> str:

@@ -11,11 +11,14 @@ from memfs.ops import history
 
 @click.command("restore")
 @click.argument("label", type=context.Label())
-@click.argument("version", type=click.IntRange(1))
+@click.argument("version")
 @context.reason_option
 @context.session_option
-def command(label: str, version: int, reason: str, session: str) -> None:
-    """Make an earlier version of a block current again, as a new version."""
+def command(label: str, version: str, reason: str, session: str) -> None:
+    """Make an earlier version of a block current again, as a new version.
+
+    VERSION is a number or the id of a commit, as memfs log shows them.
+    """
     place = context.place(session)
     restored = history.restore(place, label, version, context.origin(reason, session))
     for entry in restored.entries:

@@ -11,6 +11,7 @@ from memfs.core.errors import USAGE, MemfsError
 from memfs.core.quoting import plain
 from memfs.core.render import units
 from memfs.ops import show as op
+from memfs.store.timeline import is_commit
 
 
 @click.command("show")
@@ -19,13 +20,13 @@ from memfs.ops import show as op
 @context.session_option
 @context.json_option
 def command(label: str, raw: bool, session: str, as_json: bool) -> None:
-    """Show a block: LABEL, TIER:LABEL or LABEL@VERSION.
+    """Show a block: LABEL, TIER:LABEL or LABEL@VERSION (or @ the id of a commit).
 
     Without LABEL, the brief: what an assistant is given when a session starts.
     """
     place = context.place(session)
     name, at, number = label.partition("@")
-    if at and not number.isdigit():
+    if at and not (number.isdigit() or is_commit(number)):
         raise MemfsError(f"{number!r} is not a version", f"for example: memfs show {name}@1", USAGE)
     if not label:
         text = op.brief(place)
@@ -34,7 +35,7 @@ def command(label: str, raw: bool, session: str, as_json: bool) -> None:
         else:
             screen.data(text.rstrip("\n"))
         return
-    shown = op.run(place, name, int(number) if at else None)
+    shown = op.run(place, name, number)
     block = shown.block
     if as_json:
         screen.as_json(op.record(shown))

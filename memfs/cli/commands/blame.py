@@ -1,0 +1,56 @@
+"""`memfs blame`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import context, screen
+from memfs.ops import history
+from memfs.store.timeline import COMMIT
+
+if TYPE_CHECKING:
+    from memfs.core.records import Entry
+
+_EARLIER = ("-", "-", "before the history")
+
+
+@click.command("blame")
+@click.argument("label", type=context.Label())
+@context.session_option
+@context.json_option
+def command(label: str, session: str, as_json: bool) -> None:
+    """Show of each line of a block who wrote it, when, and in which version or commit."""
+    lines = history.blame(context.place(session), label)
+    if as_json:
+        screen.as_json([
+            {"line": number, "text": line.text, **_record(line.source)}
+            for number, line in enumerate(lines, 1)
+        ])  # fmt: skip
+        return
+    rows = [("VERSION", "WHEN", "WHO", "", "TEXT")]
+    for number, line in enumerate(lines, 1):
+        version, when, who = _source(line.source) if line.source else _EARLIER
+        rows.append((version, when, who, str(number), line.text))
+    if lines:
+        screen.styled(screen.table(rows, right=(0, 3)))
+    else:
+        screen.talk("the block is empty")
+
+
+def _source(entry: Entry) -> tuple[str, str, str]:
+    version = entry.commit[:7] if entry.op == COMMIT else str(entry.version)
+    return version, screen.ago(entry.at), context.who(entry)
+
+
+def _record(entry: Entry | None) -> dict[str, object]:
+    if entry is None:
+        return {"version": None, "commit": None, "at": None, "actor": None, "reason": None}
+    return {
+        "version": entry.version,
+        "commit": entry.commit or None,
+        "at": entry.at,
+        "actor": entry.actor,
+        "reason": entry.reason,
+    }

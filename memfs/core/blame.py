@@ -1,0 +1,35 @@
+"""Who wrote each line of a text, from the states it went through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from memfs.core import changes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Source = TypeVar("Source")
+
+
+def attribute(states: Sequence[tuple[str, Source]]) -> list[tuple[str, Source]]:
+    """Return the lines of the last text, each with the source of the state that brought it.
+
+    `states` are (text, source), oldest first. A line that goes and comes back (an undo) keeps the
+    source that it had.
+    """
+    lines: list[str] = []
+    sources: list[Source] = []
+    gone: dict[str, Source] = {}
+    for text, source in states:
+        new = text.split("\n") if text else []
+        kept: list[Source] = []
+        end = 0
+        for a, b, c, d in changes.replaced(lines, new):
+            kept += sources[end:a]
+            gone.update(zip(lines[a:b], sources[a:b], strict=True))
+            kept += [gone.get(line, source) for line in new[c:d]]
+            end = b
+        sources = kept + sources[end:]
+        lines = new
+    return list(zip(lines, sources, strict=True))
