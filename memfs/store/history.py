@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
@@ -80,8 +81,7 @@ def adopt(place: Place) -> None:
     """Journal the edits that were made outside memfs, in every block the journal knows."""
     listed = blocks.paths(place)
     for store in stores(place):
-        known = journal.load_heads(store)
-        if known is None:
+        if not os.path.exists(store.journal):
             continue
         mine = [item for item in listed if place.store(item[0]).root == store.root]
         try:

@@ -241,5 +241,16 @@ def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
         located = blocks.locate(place, labels.qualified(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
     now = files.read(path, cap=1 << 40)
-    if now != entry.after and now == entry.before:
+    if now != entry.after and now == entry.before and not _touched_since(path, store.journal):
         apply(path, entry.after, private=private)
+
+
+def _touched_since(path: str, record: str) -> bool:
+    """Tell whether a file was written after the journal was.
+
+    Then the edit was done, and somebody (`git checkout`) gave the file its earlier text back.
+    """
+    try:
+        return os.stat(path).st_mtime_ns > os.stat(record).st_mtime_ns
+    except FileNotFoundError:
+        return False

@@ -19,9 +19,10 @@ _DERIVED = ("heads.json", "shown.json")
 
 @dataclass
 class File:
-    """A file; `synced` is what was in it at its last fsync."""
+    """A file; `synced` is what was in it at its last fsync, `at` when that was written."""
 
     synced: bytes = b""
+    at: int = 0
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Disk:
         if isinstance(node, Folder):
             node.synced = dict(node.names)
         elif node is not None:
-            node.synced = _bytes(path)
+            node.synced, node.at = _bytes(path), os.stat(path).st_mtime_ns
 
     def changed(self, call: str, path: str, source: str = "") -> None:
         """A name was made, removed, or taken over from `source`."""
@@ -94,8 +95,12 @@ def _load(path: str) -> Folder:
     names: dict[str, File | Folder] = {}
     for entry in os.scandir(path):
         is_folder = entry.is_dir(follow_symlinks=False)
-        names[entry.name] = _load(entry.path) if is_folder else File(_bytes(entry.path))
+        names[entry.name] = _load(entry.path) if is_folder else _file(entry.path)
     return Folder(names, dict(names))
+
+
+def _file(path: str) -> File:
+    return File(_bytes(path), os.stat(path).st_mtime_ns)
 
 
 def _write(path: str, folder: Folder, *, contents: bool) -> None:
@@ -106,6 +111,7 @@ def _write(path: str, folder: Folder, *, contents: bool) -> None:
         else:
             with open(f"{path}/{name}", "wb") as handle:
                 handle.write(node.synced)
+            os.utime(f"{path}/{name}", ns=(node.at, node.at))
 
 
 def _derived(root: str) -> list[str]:

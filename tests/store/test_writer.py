@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -41,6 +42,12 @@ def test_each_edit_counts_a_version_and_is_journalled(place: Place) -> None:
     assert blocks.get(place, "human").version == 3
 
 
+def write_long_ago(path: Path, data: bytes) -> None:
+    """Give a file what it held before, and the time it had then: as if nobody had written it."""
+    path.write_bytes(data)
+    os.utime(path, (1, 1))
+
+
 def interrupted(place: Place, text: str) -> None:
     """Leave the store as a kill between journal and rename does."""
     path = Path(blocks.get(place, "human").path)
@@ -48,7 +55,7 @@ def interrupted(place: Place, text: str) -> None:
     heads = Path(place.user.local, "heads.json")
     before, known = path.read_bytes(), heads.read_bytes()
     append(place, text)
-    path.write_bytes(before)
+    write_long_ago(path, before)
     heads.write_bytes(known)
 
 
@@ -123,6 +130,21 @@ def test_a_block_put_back_by_git_is_not_corrected(repo: Path, place: Place) -> N
     assert [entry.op for entry in history.log(place, "persona")] == ["adopt", "append", "create"]
 
 
+@pytest.mark.parametrize("heads", ["", "behind"])
+def test_it_is_not_even_where_the_heads_are_lost(repo: Path, place: Place, heads: str) -> None:
+    git = ["git", "-C", str(repo)]
+    assert place.project
+    file = Path(place.project.local, "heads.json")
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "memory"], check=True)
+    before = file.read_bytes()
+    edit.run(place, [Append("persona", "changed")], ORIGIN)
+    file.write_bytes(before) if heads else file.unlink()
+    subprocess.run([*git, "checkout", "-q", "--", "."], check=True)
+    assert history.log(place, "persona")[0].op == "adopt"
+    assert "changed" not in blocks.get(place, "persona").value
+
+
 def test_a_deleted_file_is_noticed_and_can_be_undone(place: Place) -> None:
     append(place, "keep me")
     Path(blocks.get(place, "human").path).unlink()
@@ -143,8 +165,6 @@ def test_half_a_patch_in_the_journal_does_not_count(place: Place) -> None:
 def test_an_edit_that_failed_is_not_done_later(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import os
-
     append(place, "one")
     path = Path(blocks.get(place, "human").path)
     before = path.read_bytes()
@@ -186,7 +206,7 @@ def test_an_edit_interrupted_in_a_linked_worktree_is_rolled_forward_from_the_mai
     path = Path(blocks.get(linked, "persona").path)
     before, known = path.read_bytes(), heads.read_bytes()
     edit.run(linked, [Append("persona", "in linked")], ORIGIN)
-    path.write_bytes(before)
+    write_long_ago(path, before)
     heads.write_bytes(known)
     edit.run(place, [Append("persona", "in main")], ORIGIN)
     assert blocks.get(linked, "persona").value.endswith("in linked")
