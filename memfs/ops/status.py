@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core import states
 from memfs.hosts import settings
-from memfs.store import archive, blocks, clock, files, git, inbox, journal, recall
+from memfs.store import archive, blocks, clock, files, git, inbox, journal, layout, recall
 from memfs.store import history as versions
 
 if TYPE_CHECKING:
@@ -30,9 +30,13 @@ class BlockState:
 
 @dataclass(frozen=True)
 class Status:
-    """Everything `memfs status` shows. Sizes are bytes."""
+    """Everything `memfs status` shows. Sizes are bytes.
+
+    `trusted`: hooks use the project's store.
+    """
 
     project: str
+    trusted: bool
     user: str
     blocks: tuple[BlockState, ...]
     sessions: int
@@ -50,6 +54,7 @@ def run(place: Place, home: str) -> Status:
     stores = {store.root: store for _, store in place.tiers()}.values()
     return Status(
         project=place.project.root if place.project else "",
+        trusted=place.project is not None and layout.trusted(place.project),
         user=place.user.root if place.user else "",
         blocks=tuple(_states(place)),
         sessions=len(logs),

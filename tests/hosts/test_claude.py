@@ -122,3 +122,19 @@ def test_uninstalled_it_leaves_no_trace_in_the_settings(project: Project) -> Non
     with ScriptedModel(["hi"]) as model:
         project.claude(model).run("hello")
     assert "Core memory" not in everything(model.requests[0])
+
+
+def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
+    project: Project,
+) -> None:
+    project.memfs("edit", "system_rules", "--append", "The build runs on ZEPHYR-9.")
+    project.memfs("trust", "--revoke")
+    with ScriptedModel(["Understood.", "Understood."]) as model:
+        first = project.claude(model).run("hello", "--output-format", "stream-json", "--verbose")
+        project.memfs("trust", "--yes")
+        project.claude(model).run("hello")
+    assert "ZEPHYR-9" not in everything(model.requests[0])
+    assert "memfs trust" not in everything(model.requests[0])
+    assert "memfs trust" in first.stdout
+    assert "The build runs on ZEPHYR-9." in everything(model.requests[1])
+    assert project.log() == ""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs import hosts
 from memfs.cli import context, screen
 from memfs.ops import status as op
+
+if TYPE_CHECKING:
+    from memfs.ops.status import Status
 
 
 @click.command("status")
@@ -35,7 +39,7 @@ def command(session: str, as_json: bool) -> None:
         )  # fmt: skip
     said = f"{found.messages:,} messages in {found.sessions:,} sessions"
     facts = [
-        ("project store", found.project or "none: memfs init makes one"),
+        ("project store", _project(found)),
         ("user store", found.user or "none: memfs init makes one"),
         ("recall", f"{said}, {screen.size(found.recall_bytes)}"),
         ("archive", f"{found.passages:,} passages"),
@@ -51,3 +55,9 @@ def command(session: str, as_json: bool) -> None:
         screen.styled(f"{screen.style(f'{name:<14}', 'bright_black')} {value}")
     screen.styled("")
     screen.styled(screen.table(rows, right=(3, 4)))
+
+
+def _project(found: Status) -> str:
+    if not found.project:
+        return "none: memfs init makes one"
+    return found.project if found.trusted else f"{found.project} (not trusted: memfs trust)"
