@@ -68,6 +68,26 @@ def write(
         sync_folder(folder)
 
 
+def write_private(path: str, data: bytes) -> None:
+    """Write a file whole or not at all, with mode 0600 also where one with another mode was."""
+    folder, name = os.path.split(path)
+    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | _BINARY
+    remove(temporary)
+    handle = os.open(temporary, flags, 0o600)
+    try:
+        try:
+            write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+    except BaseException as error:  # noqa: BLE001 - it is raised again
+        remove(temporary)
+        raise _named(error, path) from None
+    sync_folder(folder)
+
+
 def append(path: str, data: bytes, *, private: bool = True) -> int:
     """Append durably and return the new size; after a failure the file is as it was."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY

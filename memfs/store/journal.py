@@ -13,7 +13,7 @@ from memfs.core.records import Entry
 from memfs.store import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from memfs.store.layout import Store
 
@@ -70,6 +70,23 @@ def cut(store: Store, end: int) -> None:
     files.cut(store.journal, end)
 
 
+def rewrite(store: Store, change: Callable[[str], str]) -> None:
+    """Change the text of the journal, line by line the same entries. The caller holds the lock.
+
+    What it and the files say must agree before and afterwards.
+    """
+    before = files.read(store.journal, cap=1 << 40) or ""
+    after = change(before)
+    if after == before:
+        return
+    # The heads of the old file would be believed where the new one is as long: they go first.
+    if files.remove(_heads_path(store)):
+        files.sync_folder(store.local)
+    files.write(store.journal, after, private=True, locked=True)
+    entries, _, end = since(store, 0)
+    save_heads(store, advance(Heads(0, {}), entries, end))
+
+
 def holds(path: str, group: str) -> bool:
     """Tell whether a journal file holds all its part of a patch."""
     text = files.read(path, cap=1 << 40) or ""
@@ -121,7 +138,7 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
 
 def load_heads(store: Store) -> Heads | None:
     """Read the heads as last written; None if they are missing or not of this journal."""
-    text = files.read(f"{store.local}/heads.json", cap=1 << 30)
+    text = files.read(_heads_path(store), cap=1 << 30)
     try:
         found = json.loads(text or "")
         by_key = {key: Head(*values) for key, values in found["heads"].items()}
@@ -137,7 +154,7 @@ def save_heads(store: Store, heads: Heads) -> None:
     }
     text = json.dumps({"offset": heads.offset, "heads": by_key})
     with suppress(OSError):  # the edit is done: that heads are behind is noticed by their offset
-        files.write(f"{store.local}/heads.json", text, private=True, durable=False, locked=True)
+        files.write(_heads_path(store), text, private=True, durable=False, locked=True)
 
 
 def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:
@@ -146,6 +163,10 @@ def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:
     for offset, entry in entries:
         by_key[entry.key] = Head(entry.id, entry.version, digest(entry.after), offset)
     return Heads(end, by_key)
+
+
+def _heads_path(store: Store) -> str:
+    return f"{store.local}/heads.json"
 
 
 def _write(entry: Entry) -> bytes:

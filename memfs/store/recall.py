@@ -16,13 +16,15 @@ from memfs.core.records import Identity, Message
 from memfs.store import files, layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     from memfs.core.records import Transcript
     from memfs.store.layout import Store
 
 SUFFIX = ".jsonl"
+ASIDE = ".superseded"  # what a rewritten transcript no longer says
+_STATE = ".state.json"
 _SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
 _KEPT_VERSIONS = 50
 _PREFIX = b'{"id": '
@@ -54,16 +56,11 @@ class Log:
             name += f".agent-{layout.file_name(identity.agent)}"
         self.folder = f"{store.local}/recall/{host}"
         self.path = f"{self.folder}/{name}{SUFFIX}"
-        self._state_path = f"{self.folder}/{name}.state.json"
+        self._state_path = f"{self.folder}/{name}{_STATE}"
 
     def state(self) -> State | None:
         """Return how far the transcript was read; None if never."""
-        try:
-            found = json.loads(files.read(self._state_path) or "")
-            found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
-            return State(**found)
-        except (ValueError, TypeError, KeyError):
-            return None
+        return _read_state(self._state_path)
 
     def holds(self, read: Transcript) -> bool:
         """Tell whether every message of a reading is known already."""
@@ -91,7 +88,7 @@ class Log:
         """
         files.make_folder(self.folder, private=True)
         known = _ids(self.path)  # also without a state: it is not fsynced, and may be lost
-        aside = self.path.removesuffix(SUFFIX) + ".superseded"
+        aside = self.path.removesuffix(SUFFIX) + ASIDE
         lost = known - {message.id for message in read.messages}
         if lost:
             _mend(aside)
@@ -106,8 +103,7 @@ class Log:
         return sum(message.id not in known for message in read.messages)
 
     def _save(self, state: State) -> None:
-        text = json.dumps(vars(state))
-        files.write(self._state_path, text, private=True, durable=False, locked=True)
+        _write_state(self._state_path, state)
 
 
 def fingerprint(path: str, offset: int) -> str:
@@ -117,6 +113,36 @@ def fingerprint(path: str, offset: int) -> str:
         handle.seek(max(0, offset - _SAMPLE))
         tail = handle.read(min(offset, _SAMPLE))
     return hashlib.sha256(head + b"|" + tail).hexdigest()[:32]
+
+
+def parse(data: bytes) -> tuple[list[Message], int]:
+    """Return the messages in the bytes of a recall file, and how many lines are none."""
+    lines = [line + b"\n" for line in data.split(b"\n") if line.strip()]
+    found = [message for line in lines if (message := _message(line))]
+    return found, len(lines) - len(found)
+
+
+def add(path: str, found: list[Message]) -> None:
+    """Write a recall file that is not there yet. The caller holds the ingest lock."""
+    files.make_folder(os.path.dirname(path), private=True)
+    files.write(path, _lines(found).decode("ascii"), private=True, locked=True)
+
+
+def rewrite(path: str, change: Callable[[str], str]) -> None:
+    """Change the text of a recall file; ids stay, so reading goes on where it was.
+
+    The caller holds the ingest lock. A state that was left behind by a kill is made to agree.
+    """
+    _mend(path)
+    before = files.read(path, cap=1 << 40) or ""
+    after = change(before)
+    if after != before:
+        files.write(path, after, private=True, locked=True)
+    state_path = path.removesuffix(SUFFIX) + _STATE
+    state = _read_state(state_path) if path.endswith(SUFFIX) else None
+    if state and state.kept != len(files.encode(after)):
+        state.kept = len(files.encode(after))
+        _write_state(state_path, state)
 
 
 def sources(store: Store) -> list[str]:
@@ -139,6 +165,19 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
             message = _message(line)
             if message is not None:
                 yield message
+
+
+def _read_state(path: str) -> State | None:
+    try:
+        found = json.loads(files.read(path) or "")
+        found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
+        return State(**found)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _write_state(path: str, state: State) -> None:
+    files.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)
 
 
 def _message(line: bytes) -> Message | None:

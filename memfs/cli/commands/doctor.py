@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import sys
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import context, screen
+from memfs.core.errors import MemfsError
 from memfs.core.quoting import plain
 from memfs.ops import doctor as op
 
+if TYPE_CHECKING:
+    from memfs.ops.purge import Found, Looked
+    from memfs.store.blocks import Place
+
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "red")}
+_COMMITS = 20  # named at most
 
 
 @click.command("doctor")
 @click.option("--fix", is_flag=True, help="Resolve merge conflicts in blocks, with a backup.")
+@click.option("--secrets", is_flag=True, help="Look for secrets in all that is kept, and in git.")
+@click.option("--purge", is_flag=True, help="With --secrets: redact them; cannot be undone.")
+@click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask.")
 @context.json_option
-def command(fix: bool, as_json: bool) -> None:
+def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> None:
     """Check stores, blocks, journal and hooks; say what is wrong, where, and what to do.
 
-    Exit code 1 if there is an error.
+    With --secrets: look through blocks, archive, history, recall, sessions and logs, and print
+    PATH:LINE TYPE with the first characters of each secret. --purge redacts them, in blocks that
+    are read-only too, and in the history, so that no undo brings one back; it keeps no copy.
+
+    Exit code 1 if there is an error, or a secret is left.
     """
+    if (purge or yes) and not secrets:
+        raise click.UsageError("--purge and --yes go with --secrets")
+    if fix and secrets:
+        raise click.UsageError("--fix and --secrets exclude each other")
     place = context.place()
+    if secrets:
+        _secrets(place, purge=purge, yes=yes, as_json=as_json)
+        return
     found = [*(op.fix(place) if fix else ()), *op.run(place, context.home())]
     if as_json:
         screen.as_json([asdict(finding) for finding in found])
@@ -33,3 +55,63 @@ def command(fix: bool, as_json: bool) -> None:
                 screen.styled(f"  → {plain(finding.hint)}")
     if any(finding.level == "error" for finding in found):
         screen.refuse()
+
+
+def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
+    from memfs.ops import purge as op
+
+    looked = op.find(place, context.home())
+    mine = sum(found.ours for found in looked.found)
+    if not as_json:
+        _listed(looked)
+    done: tuple[Found, ...] = ()
+    if purge and mine:
+        if not yes:
+            _ask(mine)
+        purged = op.run(place)
+        done, looked = purged.done, replace(looked, found=purged.left)
+    if as_json:
+        screen.as_json({**asdict(looked), "purged": [asdict(found) for found in done]})
+    else:
+        _told(looked, len(done), purge=purge)
+    if looked.found:
+        screen.refuse()
+
+
+def _listed(looked: Looked) -> None:
+    for found in looked.found:
+        screen.data(f"{found.path}:{found.line} {found.type} {found.masked}")
+
+
+def _ask(count: int) -> None:
+    if not sys.stdin.isatty():
+        raise MemfsError("--purge asks before it redacts, and nobody is here to answer",
+                         "memfs doctor --secrets --purge --yes")  # fmt: skip
+    what = screen.count(count, "secret")
+    click.confirm(f"Redact {what}, in the history too? No copy is kept.", abort=True, err=True)
+
+
+def _told(looked: Looked, purged: int, *, purge: bool) -> None:
+    """Say what was done, what is left, and what is out of our reach."""
+    others = [found for found in looked.found if not found.ours]
+    if purged:
+        screen.done(f"{screen.count(purged, 'place')} redacted; rotate these secrets all the same")
+    if purge and others:
+        screen.talk(f"! left in {screen.count(len(others), 'place')} of files memfs did not write")
+    if not looked.found and not purged:
+        screen.done("no secret was found")
+    elif looked.found and not purge:
+        screen.talk("→ rotate them, then: memfs doctor --secrets --purge")
+    for each in looked.commits[:_COMMITS]:
+        screen.talk(f"! git: commit {each.commit[:10]} {each.path} {each.type} {each.masked}")
+    if looked.commits:
+        more = len(looked.commits) - _COMMITS
+        screen.talk(
+            (f"  and {more:,} more. " if more > 0 else "  ")
+            + "git keeps them, and so does every clone: rotate the secrets; git filter-repo can "
+            "take them out"
+        )
+    for root in looked.unread:
+        screen.talk(f"! the git history of {root} was not looked through to its end")
+    for folder in looked.transcripts if looked.found or purged else ():
+        screen.talk(f"! not looked through: the assistant's own transcripts in {folder}")

@@ -1,0 +1,103 @@
+"""Every file of a store in which words of people can stand, and what kind of file it is."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memfs.store import blocks, journal, layout, recall
+from memfs.store.layout import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.core.leaks import Form
+
+# block: journalled; derived: can be deleted, and is made anew; foreign: not written by memfs.
+Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
+_OURS = ("archive/", "facts/", "static/", "config.yaml")
+_BOOKKEEPING = ("heads.json", ".gitignore", ".gitattributes")
+_MOST_LEVELS = 3  # folders of blocks
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A file; `session` names the folder of the session a block belongs to."""
+
+    path: str
+    kind: Kind
+    form: Form
+    session: str = ""
+
+
+def committed(store: Store) -> list[Holding]:
+    """List the files of a store that git can have; links are left out, and what only counts."""
+    listed = _walk(store.root, os.path.realpath(f"{store.root}/local"))
+    return [holding for path, name in listed if (holding := _committed(path, name))]
+
+
+def local(store: Store) -> list[Holding]:
+    """List the files of a store's local folder, in the same way."""
+    listed = _walk(store.local, "")
+    return [holding for path, name in listed if (holding := _local(path, name))]
+
+
+def worktrees(store: Store) -> list[Store]:
+    """List the stores of the other worktrees that share this one's journal."""
+    trees = {entry.tree for entry in journal.read(store)} - {store.tree}
+    roots = [(tree, layout.root_of_tree(store, tree)) for tree in sorted(trees)]
+    return [
+        Store(root, store.tier, store.local, tree)
+        for tree, root in roots
+        if root and layout.is_store(root)
+    ]
+
+
+def indexes(store: Store) -> list[str]:
+    """List the folders of search indexes: each linked worktree has its own."""
+    try:
+        names = sorted(os.listdir(store.local))
+    except FileNotFoundError:
+        return []
+    paths = [f"{store.local}/{name}" for name in names if name.startswith("index")]
+    return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
+
+
+def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
+    """Yield (path, path from `top` on) of every file below `top`, but not below `but`."""
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(n for n in folders if os.path.realpath(f"{folder}/{n}") != but)
+        for name in sorted(names):
+            path = f"{folder}/{name}"
+            if os.path.isfile(path) and not os.path.islink(path):
+                yield path, os.path.relpath(path, top).replace(os.sep, "/")
+
+
+def _committed(path: str, name: str) -> Holding | None:
+    base = os.path.basename(name)
+    if base in _BOOKKEEPING:
+        return None
+    if name.startswith("blocks/") and name.endswith(blocks.SUFFIX):
+        hidden = any(part.startswith(".") for part in name.split("/"))
+        if not hidden and name.count("/") <= _MOST_LEVELS:
+            return Holding(path, "block", "text")
+    form: Form = "lines" if name.endswith(".jsonl") else "text"
+    return Holding(path, "plain" if name.startswith(_OURS) else "foreign", form)
+
+
+def _local(path: str, name: str) -> Holding | None:
+    base = os.path.basename(name)
+    if base in _BOOKKEEPING or base.endswith((".state.json", "lock")) or name.startswith("index"):
+        return None
+    if name == "journal.jsonl":
+        return Holding(path, "journal", "lines")
+    if name.startswith("recall/") and name.endswith((recall.SUFFIX, recall.ASIDE)):
+        return Holding(path, "recall", "lines")
+    form: Form = "lines" if ".jsonl" in base else "json" if base.endswith(".json") else "text"
+    if base == "shown.json" or name.startswith("installed/"):
+        return Holding(path, "derived", form)
+    parts = name.split("/")
+    if parts[0] == "sessions" and base.endswith(blocks.SUFFIX) and not base.startswith("."):
+        return Holding(path, "block", "text", parts[1])
+    return Holding(path, "plain", form)

@@ -1,0 +1,295 @@
+"""Secrets in what is kept: found wherever they stand, redacted everywhere, nothing else lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.core import events
+from memfs.core.edits import Append, Remove
+from memfs.core.events import Event
+from memfs.core.records import Origin
+from memfs.memory import corpus, intake
+from memfs.memory.intake import Tally
+from memfs.ops import archive, brief, edit, history, install, purge
+from memfs.store import blocks, inbox, journal, lock, recall, sessions
+from memfs.store.blocks import Place
+from memfs.store.layout import Store
+from tests.hosts.transcript_lines import conversation, user
+
+SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
+MARK = "[redacted:github-token]"
+WRITE = Callable[[str, str], Path]
+
+
+def project(place: Place) -> Store:
+    assert place.project
+    return place.project
+
+
+def put(path: str | Path, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def holding(folder: str | Path) -> list[str]:
+    """The files below a folder that hold the secret."""
+    paths = [
+        path for path in Path(folder).rglob("*") if path.is_file() and ".git" not in path.parts
+    ]
+    return sorted(str(path) for path in paths if SECRET.encode() in path.read_bytes())
+
+
+def replays(place: Place, store: Store) -> None:
+    """The journal says of every block what is in its file, without a gap."""
+    entries, damaged, end = journal.since(store, 0)
+    assert (damaged, end) == (0, journal.size(store))
+    last: dict[str, str | None] = {}
+    for _, entry in entries:
+        assert last.get(entry.key, entry.before) == entry.before
+        last[entry.key] = entry.after
+    heads = journal.load_heads(store)
+    assert heads
+    assert heads.offset == end
+    assert {key: head.digest for key, head in heads.by_key.items()} == {
+        key: journal.digest(text) for key, text in last.items()
+    }
+    for head in heads.by_key.values():
+        found = journal.entry_at(store, head.offset)
+        assert found
+        assert found.id == head.id
+
+
+def spread(place: Place, home: Path) -> None:
+    """Put the secret everywhere it can stand."""
+    store, token = project(place), f"the token is {SECRET}, keep it"
+    local = store.local
+    edit.run(place, [Append("system_rules", "before")], Origin())
+    path = Path(store.root, "blocks/system_rules.md")
+    path.write_text(path.read_text() + token + "\nafter\n")
+    history.log(place)
+    put(f"{store.root}/blocks/api.md", f"---\ndescription: {token}\nread_only: true\n---\nkept\n")
+    put(f"{store.root}/archive/2026-05/p1.md", f"---\nimportance: 5\n---\n{token}\n")
+    put(f"{store.root}/facts/2026-05.jsonl", json.dumps({"id": "f", "statement": token}) + "\n")
+    put(f"{store.root}/static/key.md", token)
+    put(f"{store.root}/config.yaml", f"memfs: 1\n# {token}\n")
+    line = json.dumps({"id": "m", "session": "s", "host": "claude", "project": "/p", "branch": "",
+                       "at": "", "role": "user", "text": token}) + "\n"  # fmt: skip
+    put(f"{local}/recall/claude/s.jsonl", line)
+    put(f"{local}/recall/claude/s.superseded", line.replace('"m"', '"n"'))
+    put(f"{local}/sessions/s/working.md", token)
+    put(f"{local}/sessions/s/shown.json", json.dumps({"blocks": {"a": token}, "hits": []}))
+    put(f"{local}/inbox/1.json", json.dumps({"host": "claude", "transcript": f"/{SECRET}"}))
+    put(f"{local}/backup/x.md", token)
+    put(f"{local}/hook.log", token)
+    put(home / ".agent-memory/blocks/human.md", token)
+    put(home / ".claude/settings.json", json.dumps({"env": {"GITHUB_TOKEN": SECRET}}))
+    install.run(place, "claude", "user", str(home))
+
+
+def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
+    spread(place, home)
+    found = purge.find(place, str(home)).found
+    assert sorted({each.path for each in found}) == [
+        path for path in holding(home.parent) if "/.claude/" not in path
+    ]
+    assert len({each.path for each in found}) == 16
+    assert {(each.type, each.masked, each.ours) for each in found} == {
+        ("github-token", "ghp… (40 characters)", True)
+    }
+    lines = {os.path.basename(each.path): each.line for each in found}
+    assert lines["api.md"] == 2
+    assert lines["system_rules.md"] > 5
+
+
+def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
+    spread(place, home)
+    done = purge.run(place)
+    assert len({each.path for each in done.done}) == 16
+    assert done.left == ()
+    assert holding(home.parent) == [str(home / ".claude/settings.json")]
+    store = project(place)
+    for path in ("archive/2026-05/p1.md", "static/key.md", "local/backup/x.md", "local/hook.log"):
+        assert f"the token is {MARK}, keep it" in Path(store.root, path).read_text()
+    assert "kept\n" in Path(store.root, "blocks/api.md").read_text()
+    facts = Path(store.root, "facts/2026-05.jsonl").read_text()
+    assert json.loads(facts)["statement"] == f"the token is {MARK}, keep it"
+    replays(place, store)
+    assert place.user
+    replays(place, place.user)
+    assert not os.path.exists(f"{store.local}/sessions/s/shown.json")
+    assert purge.run(place) == purge.Purged((), ())
+
+
+def test_no_undo_brings_it_back_and_every_version_is_kept(place: Place) -> None:
+    edit.run(place, [Append("human", "one")], Origin())
+    path = Path(blocks.get(place, "human").path)
+    path.write_text(path.read_text() + f"{SECRET} two\n")
+    history.log(place)
+    edit.run(place, [Remove("human", f"{SECRET} two\n"), Append("human", "three")], Origin())
+    assert SECRET not in path.read_text()
+    before = [(entry.id, entry.version, entry.op) for entry in history.log(place, "human")]
+    purge.run(place)
+    assert [(entry.id, entry.version, entry.op) for entry in history.log(place, "human")] == before
+    assert blocks.get(place, "human").value == "one\nthree"
+    history.undo(place, "human", Origin())
+    assert blocks.get(place, "human").value == f"one\n{MARK} two"
+    assert SECRET not in str(history.log(place))
+    assert place.user
+    replays(place, place.user)
+
+
+def test_what_is_in_the_block_goes_as_an_edit_that_counts(place: Place, block_file: WRITE) -> None:
+    block_file(
+        "api", f"---\nread_only: true\nversion: 4\n---\r\nuse {SECRET} here\r\nand so on\r\n"
+    )
+    purge.run(place)
+    block = blocks.get(place, "api")
+    assert block.body == f"use {MARK} here\r\nand so on\r\n"
+    assert (block.version, block.read_only) == (5, True)
+    [entry] = history.log(place, "api")
+    assert (entry.op, entry.version, entry.actor, entry.reason) == (
+        "purge", 5, "user", "secrets redacted",
+    )  # fmt: skip
+    assert SECRET not in (entry.before or "")
+    assert edit.run(place, [Append("human", "x")], Origin())
+
+
+def test_ingest_goes_on_after_it_without_loss_or_repetition(place: Place, tmp_path: Path) -> None:
+    store = place.home
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(conversation(3))
+    ingest(store, path)
+    [log] = recall.sources(store)
+    text = Path(log).read_text().replace("turn number 1", f"turn {SECRET} 1")
+    Path(log).write_text(text)  # as an earlier memfs wrote it
+    purge.run(place)
+    assert [each.text for each in recall.messages(log)] == [
+        "turn number 0", f"turn {MARK} 1", "turn number 2",
+    ]  # fmt: skip
+    state = json.loads(Path(log.replace(".jsonl", ".state.json")).read_text())
+    assert state["kept"] == os.path.getsize(log)
+    path.write_bytes(conversation(3) + user("the fourth", "u3"))
+    assert ingest(store, path).messages == 1
+    assert [each.id for each in recall.messages(log)] == ["u0", "u1", "u2", "u3"]
+
+
+def ingest(store: Store, path: Path) -> Tally:
+    tally = Tally()
+    with lock.hold(store, name=intake.LOCK):
+        intake.transcript(store, str(path), tally)
+    return tally
+
+
+def test_the_index_is_made_anew_without_it(place: Place) -> None:
+    store = place.home
+    put(f"{store.root}/archive/2026-05/p1.md", f"the deploy key is {SECRET}\n")
+    corpus.sync(place, embed=False)
+    assert os.path.isdir(store.index)
+    purge.run(place)
+    assert not os.path.exists(store.index)
+    corpus.sync(place, embed=False)
+    [hit] = corpus.open_index(place, "text").search("deploy key", mode="text", limit=3).hits
+    assert hit.text == f"the deploy key is {MARK}"
+
+
+def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_file: WRITE) -> None:
+    block_file("api", f"use {SECRET} here\n")
+    start = Event("claude", events.START, "", "s", str(project(place).top), "", "", "")
+    assert SECRET in brief.run(start)
+    purge.run(place)
+    said = brief.run(Event("claude", events.PROMPT, "", "s", start.cwd, "", "", "go on"))
+    assert f"use {MARK} here" in said
+    assert SECRET not in said
+    assert sessions.load(place.home, "s")
+
+
+def test_files_of_others_are_named_and_left_alone(place: Place, home: Path) -> None:
+    path = Path(project(place).root, "README.md")
+    path.write_text(f"ours: {SECRET}\n")
+    assert [(each.path, each.ours) for each in purge.find(place, str(home)).found] == [
+        (str(path), False)
+    ]
+    done = purge.run(place)
+    assert done.done == ()
+    assert [each.path for each in done.left] == [str(path)]
+    assert SECRET in path.read_text()
+
+
+def test_a_damaged_line_is_redacted_as_the_text_it_is(place: Place) -> None:
+    edit.run(place, [Append("human", "one")], Origin())
+    assert place.user
+    path = Path(place.user.journal)
+    path.write_bytes(path.read_bytes() + f'{{"id": "half of {SECRET}'.encode() + b"\n")
+    history.log(place)
+    purge.run(place)
+    assert path.read_text().splitlines()[-1] == f'{{"id": "half of {MARK}'
+
+
+def test_git_history_is_named_by_its_commits(place: Place, home: Path, block_file: WRITE) -> None:
+    top = project(place).top
+    block_file("api", f"use {SECRET}\n")
+    commit(top, "with")
+    block_file("api", "use the vault\n")
+    commit(top, "without")
+    looked = purge.find(place, str(home))
+    assert looked.found == ()
+    assert looked.unread == ()
+    [found] = looked.commits
+    subject = subprocess.run(
+        ["git", "-C", top, "log", "-1", "--format=%s", found.commit],
+        capture_output=True,
+        check=True,
+    )
+    assert subject.stdout == b"with\n"
+    assert (found.path, found.type) == (".agent-memory/blocks/api.md", "github-token")
+
+
+def commit(top: str, subject: str) -> None:
+    subprocess.run(["git", "-C", top, "add", "-A"], check=True)
+    subprocess.run(["git", "-C", top, "commit", "-qm", subject], check=True)
+
+
+def test_linked_worktrees_share_the_journal_and_are_redacted_too(
+    linked: Place, place: Place
+) -> None:
+    edit.run(linked, [Append("persona", "in the linked one")], Origin())
+    store = project(linked)
+    path = Path(store.root, "blocks/persona.md")
+    path.write_text(path.read_text() + f"use {SECRET}\n")
+    history.log(linked)
+    purge.run(place)
+    assert f"use {MARK}" in path.read_text()
+    assert holding(store.root) == holding(project(place).root) == []
+    before = len(history.log(linked))
+    assert len(history.log(linked)) == before
+    replays(linked, store)
+
+
+def test_nothing_is_touched_where_there_is_none(place: Place) -> None:
+    corpus.sync(place, embed=False)
+    store = place.home
+    inbox.put(store, "claude", "/t.jsonl")
+    before = stamps(store)
+    assert purge.run(place) == purge.Purged((), ())
+    assert stamps(store) == before
+
+
+def stamps(store: Store) -> dict[Path, int]:
+    paths = [path for path in Path(store.root).rglob("*.*") if path.suffix != ".lock"]
+    return {path: path.stat().st_mtime_ns for path in paths if path.is_file()}
+
+
+@pytest.mark.parametrize("kept", ["a ", "päß\r\n", "---\n", ""])
+def test_an_archived_passage_keeps_every_other_word(place: Place, kept: str) -> None:
+    done = archive.run(place, "words before", importance=5, tags=("t",))
+    path = Path(done.path)
+    path.write_bytes(path.read_bytes() + f"{kept}{SECRET} {kept}".encode())
+    before = path.read_bytes()
+    purge.run(place)
+    assert path.read_bytes() == before.replace(SECRET.encode(), MARK.encode())
