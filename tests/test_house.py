@@ -62,7 +62,9 @@ def test_every_command_has_help_and_is_in_the_readme(name: str) -> None:
 
 
 def test_every_command_module_is_a_command() -> None:
-    modules = {path.stem for path in (ROOT / "memfs/cli/commands").glob("*.py")} - {"__init__"}
+    modules = {path.stem.rstrip("_") for path in (ROOT / "memfs/cli/commands").glob("*.py")} - {
+        "__init"
+    }
     assert modules == {name.replace("-", "_") for name in COMMANDS}
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
     "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "status", "doctor",
-    "trust", "hook", "merge-driver", "completion", "bench", "demo",
+    "trust", "hook", "export", "import", "merge-driver", "completion", "bench", "demo",
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def group() -> click.Group:
         def get_command(self, _context: click.Context, name: str) -> click.Command | None:
             if name not in COMMANDS:
                 return None
-            file = name.replace("-", "_")
+            file = name.replace("-", "_") + "_" * (name == "import")  # a word of Python's
             module = __import__(f"memfs.cli.commands.{file}", fromlist=["command"])
             found: click.Command = module.command
             return found

@@ -44,6 +44,13 @@ def exact(text: str) -> None:
     sys.stdout.flush()
 
 
+def raw(data: bytes) -> None:
+    """Write bytes to stdout."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+
+
 def as_json(value: object) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(value, indent=2))

@@ -41,6 +41,11 @@ def problem(label: str) -> str:
     return ""
 
 
+def device(name: str) -> bool:
+    """Tell whether a file name (without what is behind its dot) is a device on Windows."""
+    return name.partition(".")[0].lower() in _DEVICES
+
+
 def parse(text: str) -> tuple[str | None, str]:
     """Split what a person or an agent typed into (tier or None, label).
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from memfs.core.records import Origin
     from memfs.store.blocks import Place
 
-LONGEST = 100_000  # characters; longer things are documents, not passages
-
 
 @dataclass(frozen=True)
 class Kept:
@@ -46,21 +44,17 @@ def run(
     )
     if odd:
         raise RejectedError(odd.message, odd.hint)
-    if len(text) > LONGEST:
+    if len(text) > archive.LONGEST:
         raise MemfsError(
-            f"cannot archive {len(text):,} characters, the limit is {LONGEST:,}",
+            f"cannot archive {len(text):,} characters, the limit is {archive.LONGEST:,}",
             "archive what matters of it, in several passages",
         )
     store = place.store(labels.USER) if user else place.home
     clean = tuple(dict.fromkeys(tag.strip().lower() for tag in tags if tag.strip()))
-    wanted = _folded(text)
+    wanted = archive.folded(text)
     for path in archive.sources(store):
         known = archive.read(path)
-        if known and _folded(known.text) == wanted:
+        if known and archive.folded(known.text) == wanted:
             return Kept(known.id, path, duplicate=True)
     passage, path = archive.add(store, text, importance=importance, tags=clean)
     return Kept(passage.id, path, False, autocommit.archived(place, store, path, origin))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 SUFFIX = ".md"
+LONGEST = 100_000  # characters; longer things are documents, not passages
 
 
 def add(
@@ -53,8 +54,11 @@ def sources(store: Store) -> list[str]:
 def read(path: str) -> Passage | None:
     """Read one passage file, also one that a person wrote or broke; None if it is gone."""
     raw = files.read(path)
-    if raw is None:
-        return None
+    return None if raw is None else parse(os.path.basename(path).removesuffix(SUFFIX), raw)
+
+
+def parse(ident: str, raw: str) -> Passage:
+    """Read the text of a passage file."""
     head, body = frontmatter.split(raw)
     text = frontmatter.inner(head)
     meta = yamlmini.read(text)
@@ -63,10 +67,15 @@ def read(path: str) -> Passage | None:
     importance = meta.get("importance")
     tags = meta.get("tags")
     return Passage(
-        id=os.path.basename(path).removesuffix(SUFFIX),
+        id=ident,
         text=body.replace("\r\n", "\n").strip("\n").encode("utf-8", "replace").decode(),
         created_at=str(meta.get("created_at") or ""),
         importance=importance if isinstance(importance, int) else 5,
         tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
         source=str(meta.get("source") or ""),
     )
+
+
+def folded(text: str) -> str:
+    """Return what passages that say the same have in common."""
+    return " ".join(text.split()).casefold()

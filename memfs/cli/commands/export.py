@@ -1,0 +1,61 @@
+"""`memfs export`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import context, screen
+from memfs.core.errors import USAGE, MemfsError, RejectedError
+from memfs.ops import export as op
+from memfs.store import git
+
+if TYPE_CHECKING:
+    from memfs.core.leaks import Leak
+
+_NOUNS = {
+    "blocks": "block", "passages": "passage", "facts": "fact", "static": "static text",
+    "sessions": "session", "edits": "edit",
+}  # fmt: skip
+
+
+@click.command("export")
+@click.argument("file", type=click.Path(allow_dash=True))
+@click.option("--user", is_flag=True, help="Your own store, instead of the project's.")
+@click.option("--all", "everything", is_flag=True, help="Recall and the history of edits, too.")
+@click.option("--force", is_flag=True, help="Write over FILE if it is there.")
+@click.option("-y", "--yes", is_flag=True, help="Also if there are secrets in it.")
+def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> None:
+    """Write the project's memory to FILE, one zip: config, blocks, archive, facts, static.
+
+    `-` writes to stdout. The same memory gives the same bytes. Only you may read the file. If a
+    secret is in it, it is named and nothing is written, unless --yes is given.
+    """
+    if file == "-" and sys.stdout.isatty():
+        raise MemfsError("a zip is not for a terminal", "memfs export - > memory.zip", USAGE)
+    place = context.place()
+    path = "" if file == "-" else file
+    done = op.run(place, path, user=user, everything=everything, force=force, anyway=yes)
+    _name(done.secrets)
+    if isinstance(done, op.Held):
+        raise RejectedError(
+            f"cannot export: {screen.count(len(done.secrets), 'secret')} would be in it",
+            "memfs doctor --secrets --purge takes them out; --yes exports them all the same",
+        )
+    for left in done.left_out:
+        screen.talk(f"! left out, its name is none that can be imported: {left}")
+    if not path:
+        screen.raw(done.data)
+    what = ", ".join(
+        screen.count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
+    )
+    screen.done(f"{what or 'nothing but settings'}: {file}, {screen.size(done.size)}")
+    if path and (user or everything) and not git.ignored(path):
+        screen.talk("  git does not ignore that file: it is not for a commit.")
+
+
+def _name(secrets: tuple[tuple[str, Leak], ...]) -> None:
+    for name, leak in secrets:
+        screen.talk(f"! {name}:{leak.line} {leak.type} {leak.masked}")

@@ -1,0 +1,241 @@
+"""What comes from another store: what of its passages, facts and sessions may come into this one.
+
+Nothing is written here: each item says what would become of it, and carries what to write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memfs.core import edits, frontmatter, leaks, yamlhead, yamlmini
+from memfs.core import label as labels
+from memfs.core.private import public, storable
+from memfs.core.secrets import redact
+from memfs.store import archive, clock, files, layout, recall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from memfs.core.records import Message
+    from memfs.store.layout import Store
+
+Outcome = Literal["new", "merged", "same", "refused"]
+_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
+_ANY_SIZE = 1 << 40
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing of another store. `detail` is what it adds here, or why it is refused.
+
+    `path` is where `text` (or, for recall, `messages`) is to be written, "" for nowhere.
+    """
+
+    kind: str
+    name: str
+    outcome: Outcome
+    detail: str = ""
+    path: str = ""
+    text: str = ""
+    messages: tuple[Message, ...] = ()
+
+
+BLOCKS = ("blocks/", ".md")
+_PASSAGES = ("archive/", archive.SUFFIX)
+_FACTS = ("facts/", ".jsonl")
+_STATIC = ("static/", ".md")
+_SAID = ("local/recall/", recall.SUFFIX)
+_ASIDE = ("local/recall/", recall.ASIDE)
+
+
+def items(store: Store, found: Mapping[str, bytes]) -> list[Item]:
+    """Look at everything but the blocks; `found` maps paths in a store to bytes."""
+    return [
+        *_passages(store, of(found, _PASSAGES)),
+        *_facts(store, of(found, _FACTS)),
+        *_static(store, of(found, _STATIC)),
+        *_sessions(store, of(found, _SAID)),
+        *_sessions(store, of(found, _ASIDE)),
+    ]
+
+
+def of(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[str, bytes]]:
+    """List what is below a folder and ends so, without hidden files (other systems add some)."""
+    top, suffix = kind
+    return sorted(
+        (name, data)
+        for name, data in found.items()
+        if name.startswith(top) and name.endswith(suffix) and "/." not in name
+    )
+
+
+def memory(found: Mapping[str, bytes]) -> int:
+    """Count the files that are looked at."""
+    kinds = (BLOCKS, _PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE)
+    return sum(len(of(found, kind)) for kind in kinds)
+
+
+def write(store: Store, item: Item) -> None:
+    """Write one item. The caller holds the locks of the store and of ingestion."""
+    if item.messages:
+        recall.add(item.path, list(item.messages))
+    elif item.path:
+        files.make_folder(os.path.dirname(item.path), private=store.private)
+        files.write(item.path, item.text, private=store.private, locked=True)
+
+
+def readable(name: str, data: bytes) -> tuple[str, str]:
+    """Return (text without private parts, what forbids to take it or "")."""
+    try:
+        raw = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "", f"cannot import {name}: it is not UTF-8 text"
+    head, body = frontmatter.split(raw)
+    text = head + public(body)
+    odd = edits.unfit("import", name, text)
+    if odd:
+        return text, odd.message
+    meta = frontmatter.inner(head) if frontmatter.has_fences(head) else ""
+    wrong = "" if yamlmini.read(meta) is not None else yamlhead.read(meta)[1]
+    return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
+
+
+def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
+    paths = archive.sources(store) if found else []
+    known = {archive.folded(each.text) for path in paths if (each := archive.read(path))}
+    taken = {os.path.basename(path).removesuffix(archive.SUFFIX).casefold() for path in paths}
+    for name, data in found:
+        ident = os.path.basename(name).removesuffix(archive.SUFFIX)
+        text, wrong = readable(ident, data)
+        passage = archive.parse(ident, text)
+        held = edits.secret("import", ident, text)
+        if len(passage.text) > archive.LONGEST:
+            wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
+        if wrong or held or not passage.text.strip():
+            why = wrong or (held.message if held else f"cannot import {ident}: it is empty")
+            yield Item("passage", ident, "refused", why)
+            continue
+        folded = archive.folded(passage.text)
+        if folded in known:
+            yield Item("passage", ident, "same")
+            continue
+        if ident.casefold() in taken or layout.file_name(ident) != ident or labels.device(ident):
+            ident = clock.unique()
+        known.add(folded)
+        taken.add(ident.casefold())
+        month = next(filter(_MONTH.fullmatch, (name.split("/")[1], passage.created_at[:7])), "")
+        path = f"{store.root}/archive/{month or clock.now()[:7]}/{ident}{archive.SUFFIX}"
+        path = files.contained(path, store.root)
+        yield Item("passage", ident, "new", passage.text, path, text)
+
+
+def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
+    for name, data in found:
+        stem = name.removeprefix("facts/").removesuffix(".jsonl")
+        if not _MONTH.fullmatch(stem):
+            yield Item(
+                "facts", name, "refused", f"cannot import {name}: facts are in <yyyy-mm>.jsonl"
+            )
+            continue
+        path = files.contained(f"{store.root}/{name}", store.root)
+        before = files.read(path, cap=_ANY_SIZE) or ""
+        known = set(before.split("\n"))
+        added = []
+        for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+            if not line.strip() or line in known:
+                continue
+            wrong = _fact_problem(line)
+            if wrong:
+                why = f"cannot import line {number} of {name}: {wrong}"
+                yield Item("facts", name, "refused", why)
+                continue
+            known.add(line)
+            added.append(line + "\n")
+        new = "".join(added)
+        end = "" if not before or before.endswith("\n") else "\n"
+        if new:
+            outcome: Outcome = "merged" if before else "new"
+            yield Item("facts", name, outcome, new, path, before + end + new)
+        else:
+            yield Item("facts", name, "same")
+
+
+def _fact_problem(line: str) -> str:
+    try:
+        fact = json.loads(line)
+    except (ValueError, RecursionError):
+        fact = None
+    if not isinstance(fact, dict):
+        return "it is no JSON object"
+    if "<private>" in line.lower():
+        return "it is marked as private"
+    held = leaks.find(line, "lines")
+    return f"it holds a secret ({held[0].type})" if held else ""
+
+
+def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
+    for name, data in found:
+        key = name.removeprefix("static/").removesuffix(".md")
+        text, wrong = readable(key, data)
+        held = edits.secret("import", key, text)
+        if labels.problem(key):
+            wrong = f"cannot import {name}: {labels.problem(key)}"
+        if wrong or held:
+            yield Item("static", key, "refused", wrong or (held.message if held else ""))
+            continue
+        path = files.contained(f"{store.root}/{name}", store.root)
+        now = files.read(path, cap=_ANY_SIZE)
+        if now is None:
+            yield Item("static", key, "new", text, path, text)
+        elif now == text:
+            yield Item("static", key, "same")
+        else:
+            why = f"cannot import {key}: it is here with another text, and static entries stay"
+            yield Item("static", key, "refused", why)
+
+
+def _sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
+    for name, data in found:
+        short = name.removeprefix("local/recall/")
+        parts = short.split("/")
+        if len(parts) != 2 or any(layout.file_name(part) != part for part in parts):
+            yield Item("session", short, "refused", f"cannot import {short}: not a session's name")
+            continue
+        path = files.contained(f"{store.local}/recall/{short}", store.local)
+        if os.path.lexists(path):
+            yield Item("session", short, "same")
+            continue
+        parsed, damaged = recall.parse(data)
+        kept: dict[str, Message] = {}
+        for message in parsed:
+            clean = _clean(message)
+            if clean is None:
+                damaged += 1
+            elif clean.text:
+                kept.setdefault(clean.id, clean)
+        if not kept:
+            yield Item("session", short, "refused", f"cannot import {short}: it holds no messages")
+            continue
+        count = f"{len(kept):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
+        yield Item("session", short, "new", count, path, messages=tuple(kept.values()))
+
+
+def _clean(message: Message) -> Message | None:
+    """Return a message as our own ingestion would keep it; None if it is none."""
+    if not all(isinstance(word, str) for word in message[:-1]) or not message.id:
+        return None
+    return message._replace(
+        id=_text(message.id), session=_text(message.session), host=_text(message.host),
+        project=redact(_text(message.project)), branch=redact(_text(message.branch)),
+        at=_text(message.at), role=_text(message.role), text=storable(_text(message.text)),
+        tool=redact(_text(message.tool)), side=message.side is True,
+    )  # fmt: skip
+
+
+def _text(word: str) -> str:
+    """Return a text without halves of characters."""
+    return word.encode("utf-8", "replace").decode()

@@ -1,0 +1,128 @@
+"""Write a whole store into one file, to keep it or to take it elsewhere."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core import leaks
+from memfs.store import archive, blocks, bundle, files, layout, recall, writer
+
+if TYPE_CHECKING:
+    from memfs.core.leaks import Leak
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+
+_ANY_SIZE = 1 << 40
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Done. `data` is the file itself where it was not written to a path.
+
+    `counts` says how much of each kind is in it, `secrets` where it holds some all the same,
+    `left_out` which files could not be taken.
+    """
+
+    data: bytes
+    size: int
+    counts: dict[str, int]
+    secrets: tuple[tuple[str, Leak], ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Nothing was written: there are secrets in it, in these files."""
+
+    secrets: tuple[tuple[str, Leak], ...]
+
+
+def run(
+    place: Place, path: str, *, user: bool, everything: bool, force: bool, anyway: bool
+) -> Exported | Held:
+    """Export the project's store (or the user's) to `path`; "" returns the bytes instead.
+
+    `everything`: with recall and the history. `anyway`: also if there are secrets in it.
+    """
+    tier = labels.USER if user else labels.PROJECT
+    store = place.store(tier)
+    if path:
+        bundle.check_target(path, force=force)
+    with ExitStack() as stack:
+        with suppress(OSError):  # a store that may only be read can be exported
+            stack.enter_context(writer.writing(store, place))
+        members, left_out = _members(place, store, tier, everything=everything)
+    secrets = tuple((name, leak) for name, data in members.items() for leak in _leaks(name, data))
+    if secrets and not anyway:
+        return Held(secrets)
+    counts = _counts(members)
+    packed = bundle.pack(members, tier, counts)
+    if path:
+        bundle.save(path, packed)
+    return Exported(b"" if path else packed, len(packed), counts, secrets, tuple(left_out))
+
+
+def _members(
+    place: Place, store: Store, tier: str, *, everything: bool
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return the files of a store by their names in the export, and those that have none."""
+    listed = [
+        (path, f"blocks/{label}{blocks.SUFFIX}" if not labels.problem(label) else "")
+        for found, label, path in blocks.paths(place)
+        if found == tier
+    ]
+    listed += [(path, _name(path, store.root)) for path in archive.sources(store)]
+    listed += [(path, _name(path, store.root)) for path in _below(f"{store.root}/facts", ".jsonl")]
+    listed += [(path, _name(path, store.root)) for path in _below(f"{store.root}/static", ".md")]
+    listed.append((f"{store.root}/{layout.CONFIG}", layout.CONFIG))
+    if everything:
+        listed.append((store.journal, "local/journal.jsonl"))
+        said = _below(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)
+        listed += [(path, f"local/{_name(path, store.local)}") for path in said]
+    members: dict[str, bytes] = {}
+    left_out = []
+    for path, name in listed:
+        text = files.read(path, cap=_ANY_SIZE)
+        if text is None:
+            continue
+        if bundle.problem(name) or name in members:
+            left_out.append(path)
+        else:
+            members[name] = files.encode(text)
+    return members, left_out
+
+
+def _leaks(name: str, data: bytes) -> list[Leak]:
+    lines = name.endswith((recall.SUFFIX, recall.ASIDE))
+    return leaks.find(data.decode("utf-8", "surrogateescape"), "lines" if lines else "text")
+
+
+def _below(top: str, *suffixes: str) -> list[str]:
+    """List the files below a folder that end so, links left out."""
+    found = [f"{folder}/{name}" for folder, _, names in os.walk(top) for name in names]
+    return sorted(path for path in found if path.endswith(suffixes) and not os.path.islink(path))
+
+
+def _name(path: str, top: str) -> str:
+    return os.path.relpath(path, top).replace(os.sep, "/")
+
+
+def _counts(members: dict[str, bytes]) -> dict[str, int]:
+    def lines(prefix: str) -> int:
+        return sum(data.count(b"\n") for name, data in members.items() if name.startswith(prefix))
+
+    def count(prefix: str, suffix: str) -> int:
+        return sum(name.startswith(prefix) and name.endswith(suffix) for name in members)
+
+    return {
+        "blocks": count("blocks/", blocks.SUFFIX),
+        "passages": count("archive/", archive.SUFFIX),
+        "facts": lines("facts/"),
+        "static": count("static/", ".md"),
+        "sessions": count("local/recall/", recall.SUFFIX),
+        "edits": lines("local/journal.jsonl"),
+    }

@@ -1,0 +1,208 @@
+"""Take what is in an export into the store here: everything is checked before anything is written.
+
+Blocks are merged so that nothing either side wrote is missing, in one patch; the rest is added
+beside what is here. Importing the same file again changes nothing, so a run that was killed is
+finished by running it again.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import changes as compare
+from memfs.core import edits, frontmatter, merge, mergelines, yamlhead
+from memfs.core import label as labels
+from memfs.core.block import MANAGED, WARN_AT, Block
+from memfs.core.errors import StoreError
+from memfs.memory import foreign, intake
+from memfs.memory.foreign import Item
+from memfs.store import blocks, bundle, clock, config, files, history, journal, layout, lock, writer
+from memfs.store.writer import Change
+
+if TYPE_CHECKING:
+    from memfs.core.records import Entry, Origin
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+    from memfs.store.writer import Writer
+
+OP = "import"
+_JOURNAL = "local/journal.jsonl"
+_MANAGED_LINES = tuple(f"{key}:" for key in MANAGED)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became, or (`dry_run`) would become, of each item, and the edits of blocks.
+
+    `config` and `edits` tell of what is never taken over: settings, and the other store's history.
+    `left_out` counts files that are no memory.
+    """
+
+    items: tuple[Item, ...]
+    entries: tuple[Entry, ...]
+    config: bool
+    edits: int
+    left_out: int
+
+
+def run(
+    place: Place, path: str, origin: Origin, *, user: bool, anyway: bool, dry_run: bool
+) -> Imported:
+    """Import into the project's store, or the user's. `anyway`: also what was another tier's."""
+    tier = labels.USER if user else labels.PROJECT
+    store = place.store(tier)
+    found = bundle.read(path)
+    if found.tier not in ("", tier) and not anyway:
+        flag = " --user" if found.tier == labels.USER else ""
+        raise StoreError(
+            f"{path} is the export of a {found.tier} store, and this would go to the {tier} store",
+            f"memfs import{flag} puts it where it belongs; --anyway puts it here",
+        )
+    with ExitStack() as stack:
+        made = None
+        if not dry_run:
+            stack.enter_context(lock.hold(store, name=intake.LOCK))
+            made = stack.enter_context(writer.writing(store, place))
+        merging = _Merging(place, store, tier, made)
+        items = merging.blocks(found.files) + foreign.items(store, found.files)
+        entries = []
+        if made:
+            for item in items:
+                foreign.write(store, item)
+            changes = [merging.stamped(change, origin) for change in merging.changes]
+            entries = made.commit(changes, origin) if changes else []
+    taken = (layout.CONFIG, _JOURNAL)
+    others = len(found.files) - foreign.memory(found.files) - sum(n in taken for n in found.files)
+    return Imported(
+        tuple(items), tuple(entries), layout.CONFIG in found.files,
+        found.files.get(_JOURNAL, b"").count(b"\n"), found.left_out + others,
+    )  # fmt: skip
+
+
+class _Merging:
+    """The blocks of another store, and what they make of those here."""
+
+    def __init__(self, place: Place, store: Store, tier: str, made: Writer | None) -> None:
+        self.changes: list[Change] = []
+        self._place, self._store, self._tier, self._made = place, store, tier, made
+        self._most = config.load(place).number("max_blocks")
+        self._pinned = sum(block.pinned for block in blocks.load(place))
+
+    def blocks(self, found: dict[str, bytes]) -> list[Item]:
+        """Merge each block; what changes is in `changes` afterwards."""
+        out: list[Item] = []
+        seen: set[str] = set()
+        for name, data in foreign.of(found, foreign.BLOCKS):
+            label = "/".join(
+                labels.normalise(part)
+                for part in name[len("blocks/") : -len(blocks.SUFFIX)].split("/")
+            )
+            wrong = labels.problem(label)
+            if label in seen:
+                wrong = "another file in it has that label"
+            seen.add(label)
+            if wrong:
+                out.append(Item("block", label, "refused", f"cannot import '{label}': {wrong}"))
+            else:
+                out.append(self._block(label, data))
+        return out
+
+    def stamped(self, change: Change, origin: Origin) -> Change:
+        """Return a change with the managed keys set."""
+        head, body = frontmatter.split(change.after or "")
+        managed = {
+            "version": change.version, "updated_at": clock.now(), "updated_by": origin.actor,
+        }  # fmt: skip
+        text = yamlhead.write(head, managed, frontmatter.line_end(change.after or "")) + body
+        return Change(
+            change.tier, change.label, change.path, change.before, text, OP, change.version
+        )
+
+    def _block(self, label: str, data: bytes) -> Item:
+        theirs, wrong = foreign.readable(f"'{label}'", data)
+        if wrong:
+            return Item("block", label, "refused", wrong)
+        path, ours, version = self._here(label)
+        after = self._joined(label, path, ours, theirs)
+        if isinstance(after, str):
+            return Item("block", label, "refused", after)
+        if ours is not None and _unmanaged(after) == _unmanaged(self._read(label, path, ours)):
+            return Item("block", label, "same")
+        wrong = self._refused(label, path, ours, after)
+        if wrong:
+            return Item("block", label, "refused", wrong)
+        self._pinned += after.pinned and not (ours and self._read(label, path, ours).pinned)
+        change = Change(self._tier, label, path, ours, after.raw, OP, version + 1)
+        self.changes.append(change)
+        outcome: foreign.Outcome = "new" if ours is None else "merged"
+        return Item("block", label, outcome, _diff(label, ours, after.raw))
+
+    def _here(self, label: str) -> tuple[str, str | None, int]:
+        """Return (path, text, version) of a block here; without a writer nothing is adopted."""
+        place, tier = self._place, self._tier
+        found = blocks.locate(place, labels.qualified(tier, label))
+        path = found[2] if found else blocks.path_of(place, tier, label)
+        if self._made and (found or self._made.head(tier, label)):
+            text, version = self._made.settle(tier, label, path)
+            return path, text, version
+        return path, files.read(path, cap=1 << 40) if found else None, 0
+
+    def _read(self, label: str, path: str, text: str) -> Block:
+        return blocks.make(self._tier, label, path, text)
+
+    def _joined(self, label: str, path: str, ours: str | None, theirs: str) -> Block | str:
+        """Return the block that both sides make, or why there is none."""
+        other = self._read(label, path, theirs)
+        if ours is None:
+            return self._unpinned(label, path, other)
+        mine = self._read(label, path, ours)
+        if mine.problem:
+            return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
+        base = ours if self._untouched(label, ours) else None
+        made = self._read(label, path, merge.merge(base, ours, theirs))
+        if base is None and not mergelines.written(mine.body, other.body):
+            made = self._read(label, path, made.head + mine.body)  # all of theirs is here
+        return made if mine.pinned else self._unpinned(label, path, made)
+
+    def _unpinned(self, label: str, path: str, block: Block) -> Block:
+        """Return a block that is not pinned, where no more may be."""
+        if not block.pinned or self._pinned < self._most:
+            return block
+        head = yamlhead.write(block.head, {"pinned": False}, frontmatter.line_end(block.raw))
+        return self._read(label, path, head + block.body)
+
+    def _untouched(self, label: str, ours: str) -> bool:
+        """Tell whether a block is still as `memfs init` made it: nobody wrote anything in it."""
+        head = history.head(self._place, self._tier, label)
+        last = journal.entry_at(self._store, head.offset) if head else None
+        return bool(last and last.op == "create" and last.actor == "system" and last.after == ours)
+
+    def _refused(self, label: str, path: str, ours: str | None, after: Block) -> str:
+        """Say what forbids a change, or return an empty string."""
+        mine = self._read(label, path, ours or "")
+        if mine.read_only:
+            return f"cannot import '{label}': it is read-only here"
+        adopted = "limit" not in after.meta and after.chars >= WARN_AT * after.limit
+        limit = len(after.value) if adopted else after.limit
+        odd = edits.over_limit(label, mine.value, after.value, limit, after.tokens) or edits.secret(
+            "import", label, after.raw, ours or ""
+        )
+        return odd.message if odd else ""
+
+
+def _unmanaged(block: Block) -> tuple[dict[str, object], str]:
+    return {key: value for key, value in block.meta.items() if key not in MANAGED}, block.body
+
+
+def _diff(label: str, before: str | None, after: str) -> str:
+    return compare.unified(
+        _shown(before or ""), _shown(after), f"{label} here", f"{label} imported"
+    )
+
+
+def _shown(text: str) -> str:
+    head, body = frontmatter.split(text)
+    kept = [line for line in head.splitlines(keepends=True) if not line.startswith(_MANAGED_LINES)]
+    return files.encode("".join(kept) + body).decode("utf-8", "replace")

@@ -1,0 +1,109 @@
+"""`memfs export` and `memfs import`, as a person reads them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.ops import init
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+
+SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
+
+
+@pytest.fixture
+def elsewhere(place: Place, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another project, which becomes the current folder with `chdir`."""
+    init.run(str(tmp_path / "elsewhere"), str(home))
+    return tmp_path / "elsewhere"
+
+
+def test_memory_moves_from_one_project_to_another(
+    memfs: Run, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memfs("create", "api", "The API", "Timeouts are 5 seconds.")
+    memfs("archive", "Green tea at 70 degrees.")
+    path = str(tmp_path / "m.zip")
+    done = memfs("export", path)
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith(f"✓ 3 blocks, 1 passage: {path}, ")
+    assert memfs("export", path) == (
+        1, "", f"error: {path} exists already\nhint: --force writes over it\n",
+    )  # fmt: skip
+    monkeypatch.chdir(elsewhere)
+    dry = memfs("import", path, "--dry-run")
+    assert dry.err.endswith("✓ would be: 1 block, 1 passage added, 2 here already\n")
+    done = memfs("import", path)
+    assert done.code == 0
+    ident = done.out.rpartition("passage ")[2].partition(":")[0]
+    assert (
+        done.out
+        == f"""\
+--- api here
++++ api imported
+@@ -0,0 +1,7 @@
++---
++description: The API
++limit: 5000
++read_only: false
++pinned: true
++---
++Timeouts are 5 seconds.
++ passage {ident}: Green tea at 70 degrees.
+"""
+    )
+    assert done.err == (
+        "  its config.yaml is not taken over; settings are yours\n"
+        "✓ 1 block, 1 passage added, 2 here already\n"
+        "  look at it: memfs show, memfs log; memfs undo LABEL takes a block back\n"
+    )
+    again = memfs("import", path, "--json")
+    assert {item["outcome"] for item in json.loads(again.out)["items"]} == {"same"}
+    assert memfs("undo", "api").code == 0
+    assert memfs("show", "api").code == 1
+
+
+def test_what_is_refused_is_named_and_the_rest_is_imported(
+    memfs: Run, place: Place, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.project
+    Path(place.project.root, "blocks/api.md").write_text(f"use {SECRET}\n")
+    memfs("create", "notes", "d", "fine")
+    path = str(tmp_path / "m.zip")
+    held = memfs("export", path)
+    assert held == (1, "", (
+        "! blocks/api.md:1 github-token ghp… (40 characters)\n"
+        "error: cannot export: 1 secret would be in it\n"
+        "hint: memfs doctor --secrets --purge takes them out; --yes exports them all the same\n"
+    ))  # fmt: skip
+    assert memfs("export", path, "--yes").code == 0
+    monkeypatch.chdir(elsewhere)
+    done = memfs("import", path)
+    assert done.code == 1
+    assert "! cannot import 'api': line 1 holds a secret (github-token)\n" in done.err
+    assert SECRET not in done.out + done.err
+    assert memfs("show", "notes").out == "fine\n"
+
+
+def test_an_export_that_git_would_take_is_pointed_out(memfs: Run, place: Place) -> None:
+    assert "git does not ignore" not in memfs("export", "m.zip").err
+    assert "git does not ignore that file" in memfs("export", "m.zip", "--all", "--force").err
+
+
+def test_what_was_no_export_is_said(memfs: Run, place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    assert memfs("import", str(path)) == (1, "", f"error: there is no file {path}\n")
+    path.write_text("no zip")
+    assert memfs("import", str(path)).code == 1
+    assert memfs("import", str(path)).err.endswith(
+        "hint: it is damaged, or no zip or tar of a store\n"
+    )
+
+
+def test_an_export_can_go_through_a_pipe(memfs: Run, place: Place, tmp_path: Path) -> None:
+    memfs("export", str(tmp_path / "m.zip"))
+    piped = memfs("export", "-").out
+    assert piped.startswith("PK")

@@ -1,0 +1,147 @@
+"""Export: a whole store in one file, the same every time, and no secret in it unasked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append
+from memfs.core.errors import StoreError
+from memfs.core.records import Origin
+from memfs.ops import archive, edit, export
+from memfs.ops.export import Exported, Held
+from memfs.store import blocks, bundle
+from memfs.store.blocks import Place
+from tests.ops.test_purge import SECRET, put
+
+WRITE = Callable[[str, str], Path]
+
+
+def run(
+    place: Place, path: str | Path = "", *, user: bool = False, everything: bool = False,
+    force: bool = False, anyway: bool = False,
+) -> Exported | Held:  # fmt: skip
+    return export.run(
+        place, str(path), user=user, everything=everything, force=force, anyway=anyway
+    )
+
+
+def members(done: Exported | Held, tmp_path: Path) -> dict[str, bytes]:
+    assert isinstance(done, Exported)
+    path = tmp_path / "read.zip"
+    path.write_bytes(done.data)
+    return bundle.read(str(path)).files
+
+
+def fill(place: Place) -> None:
+    root = place.home.root
+    archive.run(place, "Green tea at 70 degrees.", importance=5, tags=("tea",))
+    put(f"{root}/facts/2026-05.jsonl", '{"statement": "a"}\n{"statement": "b"}\n')
+    put(f"{root}/static/limits.md", "five\n")
+    put(f"{root}/README.md", "of somebody else\n")
+    line = '{"id": "m", "session": "s", "host": "claude", "project": "", "branch": "", "at": "", '
+    put(f"{root}/local/recall/claude/s.jsonl", line + '"role": "user", "text": "hello"}\n')
+
+
+def test_the_projects_memory_is_in_it_and_nothing_else(place: Place, tmp_path: Path) -> None:
+    fill(place)
+    done = run(place)
+    assert isinstance(done, Exported)
+    found = members(done, tmp_path)
+    assert sorted(name.partition("/")[0] for name in found) == [
+        "archive", "blocks", "blocks", "config.yaml", "facts", "static",
+    ]  # fmt: skip
+    assert done.counts == {
+        "blocks": 2, "passages": 1, "facts": 2, "static": 1, "sessions": 0, "edits": 0,
+    }  # fmt: skip
+    path = Path(blocks.get(place, "persona").path)
+    assert found["blocks/persona.md"] == path.read_bytes()
+
+
+def test_all_adds_what_was_said_and_the_history(place: Place, tmp_path: Path) -> None:
+    fill(place)
+    done = run(place, everything=True)
+    assert isinstance(done, Exported)
+    assert {"local/recall/claude/s.jsonl", "local/journal.jsonl"} < set(members(done, tmp_path))
+    assert (done.counts["sessions"], done.counts["edits"]) == (1, 2)
+
+
+def test_the_users_store_is_exported_apart(place: Place, tmp_path: Path) -> None:
+    found = members(run(place, user=True), tmp_path)
+    assert set(found) == {"blocks/human.md", "config.yaml"}
+
+
+def test_the_same_memory_is_the_same_bytes(place: Place) -> None:
+    fill(place)
+    assert run(place, everything=True) == run(place, everything=True)
+
+
+def test_a_secret_in_it_is_named_and_nothing_is_written(
+    place: Place, tmp_path: Path, block_file: WRITE
+) -> None:
+    block_file("api", f"one\nuse {SECRET}\n")
+    put(f"{place.home.root}/archive/2026-05/p.md", SECRET)
+    held = run(place, tmp_path / "m.zip")
+    assert isinstance(held, Held)
+    assert [(name, leak.line) for name, leak in held.secrets] == [
+        ("blocks/api.md", 2), ("archive/2026-05/p.md", 1),
+    ]  # fmt: skip
+    assert not (tmp_path / "m.zip").exists()
+    done = run(place, tmp_path / "m.zip", anyway=True)
+    assert isinstance(done, Exported)
+    assert done.secrets == held.secrets
+    assert SECRET.encode() in bundle.read(str(tmp_path / "m.zip")).files["blocks/api.md"]
+
+
+def test_a_secret_in_the_history_counts_where_that_is_exported(
+    place: Place, block_file: WRITE
+) -> None:
+    path = block_file("api", f"use {SECRET}\n")
+    edit.run(place, [Append("api", "more")], Origin())
+    path.write_text("use the vault\n")
+    assert isinstance(run(place), Exported)
+    assert isinstance(run(place, everything=True), Held)
+
+
+def test_an_edit_made_with_an_editor_is_exported_as_it_is(place: Place, tmp_path: Path) -> None:
+    path = Path(blocks.get(place, "persona").path)
+    path.write_bytes(b"\xef\xbb\xbfby hand \xff\r\n")
+    assert members(run(place), tmp_path)["blocks/persona.md"] == path.read_bytes()
+
+
+def test_files_without_a_name_that_can_be_imported_are_named(
+    place: Place, block_file: WRITE
+) -> None:
+    odd = block_file("Übung", "x\n")
+    strange = Path(place.home.root, "archive/2026-05/a\nb.md")
+    put(strange, "x\n")
+    done = run(place)
+    assert isinstance(done, Exported)
+    assert sorted(done.left_out) == sorted([str(odd), str(strange)])
+
+
+def test_an_old_file_is_written_over_only_by_force(place: Place, tmp_path: Path) -> None:
+    path = tmp_path / "m.zip"
+    run(place, path)
+    before = path.read_bytes()
+    edit.run(place, [Append("persona", "more")], Origin())
+    with pytest.raises(StoreError, match="exists already"):
+        run(place, path)
+    assert path.read_bytes() == before
+    run(place, path, force=True)
+    assert path.read_bytes() != before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_store_that_may_only_be_read_can_be_exported(place: Place) -> None:
+    local = Path(place.home.local)
+    for path in local.rglob("*"):
+        path.chmod(0o400)
+    local.chmod(0o500)
+    try:
+        assert isinstance(run(place), Exported)
+    finally:
+        local.chmod(0o700)
