@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Outcome = Literal["new", "merged", "same", "refused"]
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _ANY_SIZE = 1 << 40
+_LONGEST_HEAD = 20_000  # characters; reading YAML takes long
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ def readable(name: str, data: bytes) -> tuple[str, str]:
     except UnicodeDecodeError:
         return "", f"cannot import {name}: it is not UTF-8 text"
     head, body = frontmatter.split(raw)
+    if len(data) > files.READ_CAP or len(head) > _LONGEST_HEAD:
+        return "", f"cannot import {name}: it is too large ({len(data):,} bytes)"
     text = head + public(body)
     odd = edits.unfit("import", name, text)
     if odd:
@@ -112,9 +115,9 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         ident = os.path.basename(name).removesuffix(archive.SUFFIX)
         text, wrong = readable(ident, data)
         passage = archive.parse(ident, text)
-        held = edits.secret("import", ident, text)
-        if len(passage.text) > archive.LONGEST:
+        if not wrong and len(passage.text) > archive.LONGEST:
             wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
+        held = None if wrong else edits.secret("import", ident, text)
         if wrong or held or not passage.text.strip():
             why = wrong or (held.message if held else f"cannot import {ident}: it is empty")
             yield Item("passage", ident, "refused", why)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core import leaks
+from memfs.core.errors import StoreError
 from memfs.store import archive, blocks, bundle, files, layout, recall, writer
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def run(
     `everything`: with recall and the history. `anyway`: also if there are secrets in it.
     """
     tier = labels.USER if user else labels.PROJECT
+    if not user and place.project is None:
+        raise StoreError("there is no project store here", "--user exports your own")
     store = place.store(tier)
     if path:
         bundle.check_target(path, force=force)

@@ -37,7 +37,8 @@ class Imported:
     """What became, or (`dry_run`) would become, of each item, and the edits of blocks.
 
     `config` and `edits` tell of what is never taken over: settings, and the other store's history.
-    `left_out` counts files that are no memory.
+    `left_out` counts files that are no memory; `unpinned` are blocks that are pinned there, and
+    cannot be here because enough are.
     """
 
     items: tuple[Item, ...]
@@ -45,6 +46,7 @@ class Imported:
     config: bool
     edits: int
     left_out: int
+    unpinned: tuple[str, ...]
 
 
 def run(
@@ -52,6 +54,8 @@ def run(
 ) -> Imported:
     """Import into the project's store, or the user's. `anyway`: also what was another tier's."""
     tier = labels.USER if user else labels.PROJECT
+    if not user and place.project is None:
+        raise StoreError("there is no project store here", "memfs init makes one; --user: yours")
     store = place.store(tier)
     found = bundle.read(path)
     if found.tier not in ("", tier) and not anyway:
@@ -78,6 +82,7 @@ def run(
     return Imported(
         tuple(items), tuple(entries), layout.CONFIG in found.files,
         found.files.get(_JOURNAL, b"").count(b"\n"), found.left_out + others,
+        tuple(c.label for c in merging.changes if c.label in merging.unpinned),
     )  # fmt: skip
 
 
@@ -86,6 +91,7 @@ class _Merging:
 
     def __init__(self, place: Place, store: Store, tier: str, made: Writer | None) -> None:
         self.changes: list[Change] = []
+        self.unpinned: list[str] = []
         self._place, self._store, self._tier, self._made = place, store, tier, made
         self._most = config.load(place).number("max_blocks")
         self._pinned = sum(block.pinned for block in blocks.load(place))
@@ -170,6 +176,7 @@ class _Merging:
         """Return a block that is not pinned, where no more may be."""
         if not block.pinned or self._pinned < self._most:
             return block
+        self.unpinned.append(label)
         head = yamlhead.write(block.head, {"pinned": False}, frontmatter.line_end(block.raw))
         return self._read(label, path, head + block.body)
 

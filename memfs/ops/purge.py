@@ -25,6 +25,8 @@ from memfs.store.blocks import Place
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memfs.store.holdings import Holding
     from memfs.store.layout import Store
 
@@ -59,7 +61,7 @@ class Committed:
 class Looked:
     """Everything that was found, and what is out of reach.
 
-    `unread` are stores whose git history could not be looked through, or not to its end;
+    `unread` says what could not be looked through, or not to its end;
     `transcripts` the folders in which assistants keep what was said here, which are theirs.
     """
 
@@ -77,18 +79,19 @@ class Purged:
     left: tuple[Found, ...]
 
 
-def find(place: Place, home: str) -> Looked:
-    """Look through every file of the stores, and git's history of them."""
+def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
+    """Look through every file of the stores, telling `tick` of each, and git's history of them."""
     commits: list[Committed] = []
     unread: list[str] = []
+    found = _find(place, unread, tick)
     for store in _stores(place):
         if not _history(store, commits):
-            unread.append(store.root)
+            unread.append(f"the git history of {store.root}")
     top = place.home.top
     kept = {
         os.path.dirname(path) for n in hosts.NAMES for path in hosts.get(n).transcripts(home, top)
     }
-    return Looked(tuple(_find(place)), tuple(commits), tuple(unread), tuple(sorted(kept)))
+    return Looked(tuple(found), tuple(commits), tuple(unread), tuple(sorted(kept)))
 
 
 def run(place: Place) -> Purged:
@@ -101,7 +104,7 @@ def run(place: Place) -> Purged:
                 stack.enter_context(lock.hold(store, name=name))
         for store in stores:
             done += _purge(store, place)
-    return Purged(tuple(done), tuple(_find(place)))
+    return Purged(tuple(done), tuple(_find(place, [], lambda _: None)))
 
 
 def _purge(store: Store, place: Place) -> list[Found]:
@@ -170,13 +173,16 @@ def _remove_folder(path: str) -> None:
     files.sync_folder(os.path.dirname(path))
 
 
-def _find(place: Place) -> list[Found]:
-    return [
-        _found(each, leak)
-        for store in _stores(place)
-        for each in _listed(store, [store, *holdings.worktrees(store)])
-        for leak in _leaks(each)
-    ]
+def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> list[Found]:
+    found = []
+    for store in _stores(place):
+        for each in _listed(store, [store, *holdings.worktrees(store)]):
+            try:
+                found += [_found(each, leak) for leak in _leaks(each)]
+            except OSError:
+                unread.append(each.path)
+            tick(1)
+    return found
 
 
 def _found(each: Holding, leak: leaks.Leak) -> Found:

@@ -10,9 +10,9 @@ import gzip
 import hashlib
 import io
 import json
-import lzma
 import os
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -34,10 +34,11 @@ LONGEST_NAME = 300  # characters
 _RATIO = 200  # unpacked to packed; what people write comes to 60 at most
 _FREE = 16 << 20  # bytes for which the ratio does not matter
 _CHUNK = 1 << 20
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIRST = (1980, 1, 1, 0, 0, 0)  # the time of every member: the same memory is the same bytes
 _BROKEN = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError,
-    NotImplementedError, RuntimeError, UnicodeError, ValueError, OverflowError,
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError,
+    NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError,
 )  # fmt: skip
 
 
@@ -116,11 +117,12 @@ def read(path: str) -> Bundle:
             found = dict(_checked(_members(handle, packed)))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFoundError(f"there is no file {path}") from error
-    except _BROKEN as error:
+    except (*_BROKEN, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
         what = " ".join(str(error).split())[:120] or type(error).__name__
-        raise StoreError(
-            f"{path} cannot be read: {what}", "it is damaged, or no zip or tar of a store"
-        ) from None
+        hint = "it is damaged, or no zip or tar of a store"
+        raise StoreError(f"{path} cannot be read: {what}", hint) from None
     inside, left_out = _inside(found, path)
     return Bundle(inside, _verified(inside, path), left_out)
 
@@ -184,8 +186,8 @@ def _zipped(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
             kind = stat.S_IFMT(info.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 _unsafe(name, "it is a link or a device")
-            if info.flag_bits & 1:
-                _unsafe(name, "it is encrypted")
+            if info.flag_bits & 1 or info.compress_type not in _METHODS:
+                _unsafe(name, "it is encrypted, or packed in a way that is not known")
             if name.endswith("/"):
                 _check_name(name[:-1])
                 continue

@@ -67,7 +67,9 @@ def indexes(store: Store) -> list[str]:
 def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
     """Yield (path, path from `top` on) of every file below `top`, but not below `but`."""
     for folder, folders, names in os.walk(top):
-        folders[:] = sorted(n for n in folders if os.path.realpath(f"{folder}/{n}") != but)
+        folders[:] = sorted(
+            n for n in folders if n != ".git" and os.path.realpath(f"{folder}/{n}") != but
+        )
         for name in sorted(names):
             path = f"{folder}/{name}"
             if os.path.isfile(path) and not os.path.islink(path):
@@ -83,7 +85,8 @@ def _committed(path: str, name: str) -> Holding | None:
         if not hidden and name.count("/") <= _MOST_LEVELS:
             return Holding(path, "block", "text")
     form: Form = "lines" if name.endswith(".jsonl") else "text"
-    return Holding(path, "plain" if name.startswith(_OURS) else "foreign", form)
+    ours = name.startswith(_OURS) or (base.startswith(".") and base.endswith(".tmp"))
+    return Holding(path, "plain" if ours else "foreign", form)
 
 
 def _local(path: str, name: str) -> Holding | None:

@@ -203,10 +203,30 @@ def test_more_pinned_blocks_than_may_be_are_listed_by_name_only(
     place: Place, tmp_path: Path
 ) -> None:
     path = made(tmp_path, **{f"b{n}": "x\n" for n in range(12)})
-    run(place, path)
+    assert run(place, path).unpinned == ("b5", "b6", "b7", "b8", "b9")
     assert sum(block.pinned for block in blocks.load(place)) == 10
     assert len(blocks.load(place)) == 15
-    assert set(outcomes(run(place, path)).values()) == {"same"}
+    again = run(place, path)
+    assert set(outcomes(again).values()) == {"same"}
+    assert again.unpinned == ()
+
+
+def test_what_would_take_long_to_look_at_is_refused(place: Place, tmp_path: Path) -> None:
+    done = run(place, packed(tmp_path, {
+        "blocks/a.md": "x\n" * (5 << 20), "blocks/b.md": f"---\na: {'x' * 30_000}\n---\n",
+        "archive/2026-05/p.md": "x " * 60_000,
+    }))  # fmt: skip
+    assert [why.partition(": ")[2][:15] for why in refusals(done)] == [
+        "it is too large", "it is too large", "120,000 charact",
+    ]  # fmt: skip
+
+
+def test_without_a_project_it_says_what_to_do(home: Path, place: Place, tmp_path: Path) -> None:
+    outside = blocks.here(str(tmp_path))
+    with pytest.raises(StoreError, match="no project store"):
+        run(outside, made(tmp_path, a="x\n"))
+    run(outside, made(tmp_path, a="x\n"), user=True)
+    assert blocks.get(outside, "a").value == "x"
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,10 @@ def replays(place: Place, store: Store) -> None:
         assert found.id == head.id
 
 
+def find(place: Place, home: Path) -> purge.Looked:
+    return purge.find(place, str(home), lambda _: None)
+
+
 def spread(place: Place, home: Path) -> None:
     """Put the secret everywhere it can stand."""
     store, token = project(place), f"the token is {SECRET}, keep it"
@@ -94,7 +98,7 @@ def spread(place: Place, home: Path) -> None:
 
 def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
     spread(place, home)
-    found = purge.find(place, str(home)).found
+    found = find(place, home).found
     assert sorted({each.path for each in found}) == [
         path for path in holding(home.parent) if "/.claude/" not in path
     ]
@@ -212,9 +216,7 @@ def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_fil
 def test_files_of_others_are_named_and_left_alone(place: Place, home: Path) -> None:
     path = Path(project(place).root, "README.md")
     path.write_text(f"ours: {SECRET}\n")
-    assert [(each.path, each.ours) for each in purge.find(place, str(home)).found] == [
-        (str(path), False)
-    ]
+    assert [(each.path, each.ours) for each in find(place, home).found] == [(str(path), False)]
     done = purge.run(place)
     assert done.done == ()
     assert [each.path for each in done.left] == [str(path)]
@@ -237,7 +239,7 @@ def test_git_history_is_named_by_its_commits(place: Place, home: Path, block_fil
     commit(top, "with")
     block_file("api", "use the vault\n")
     commit(top, "without")
-    looked = purge.find(place, str(home))
+    looked = find(place, home)
     assert looked.found == ()
     assert looked.unread == ()
     [found] = looked.commits
@@ -283,6 +285,25 @@ def test_nothing_is_touched_where_there_is_none(place: Place) -> None:
 def stamps(store: Store) -> dict[Path, int]:
     paths = [path for path in Path(store.root).rglob("*.*") if path.suffix != ".lock"]
     return {path: path.stat().st_mtime_ns for path in paths if path.is_file()}
+
+
+def test_what_a_killed_run_left_is_looked_through_and_a_repository_is_not(
+    place: Place, home: Path
+) -> None:
+    left = Path(project(place).root, "blocks/.api.md.tmp")
+    put(left, f"half of {SECRET}")
+    put(home / ".agent-memory/.git/x", SECRET)
+    assert [each.path for each in find(place, home).found] == [str(left)]
+    purge.run(place)
+    assert left.read_text() == f"half of {MARK}"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_file_that_may_not_be_read_is_named(place: Place, home: Path) -> None:
+    path = Path(project(place).root, "static/key.md")
+    put(path, SECRET)
+    path.chmod(0)
+    assert find(place, home).unread == (str(path),)
 
 
 @pytest.mark.parametrize("kept", ["a ", "päß\r\n", "---\n", ""])

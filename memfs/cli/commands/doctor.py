@@ -60,7 +60,9 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
 def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
     from memfs.ops import purge as op
 
-    looked = op.find(place, context.home())
+    counter = screen.Counter("files looked through")
+    looked = op.find(place, context.home(), counter)
+    counter.clear()
     mine = sum(found.ours for found in looked.found)
     if not as_json:
         _listed(looked)
@@ -111,7 +113,7 @@ def _told(looked: Looked, purged: int, *, purge: bool) -> None:
             + "git keeps them, and so does every clone: rotate the secrets; git filter-repo can "
             "take them out"
         )
-    for root in looked.unread:
-        screen.talk(f"! the git history of {root} was not looked through to its end")
+    for name in looked.unread:
+        screen.talk(f"! not looked through, or not to its end: {name}")
     for folder in looked.transcripts if looked.found or purged else ():
         screen.talk(f"! not looked through: the assistant's own transcripts in {folder}")

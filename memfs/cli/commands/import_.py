@@ -52,7 +52,8 @@ def _record(done: op.Imported) -> dict[str, object]:
         {"kind": item.kind, "name": item.name, "outcome": item.outcome, "detail": item.detail}
         for item in done.items
     ]
-    return {"items": items, "config": done.config, "edits": done.edits, "left_out": done.left_out}
+    return {"items": items, "config": done.config, "edits": done.edits, "left_out": done.left_out,
+            "unpinned": done.unpinned}  # fmt: skip
 
 
 def _told(done: op.Imported, *, dry_run: bool) -> None:
@@ -61,6 +62,8 @@ def _told(done: op.Imported, *, dry_run: bool) -> None:
     for item in done.items:
         if item.outcome == "refused":
             screen.talk(f"! {item.detail}")
+    for label in done.unpinned:
+        screen.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
     if done.config:
         screen.talk("  its config.yaml is not taken over; settings are yours")
     if done.edits:
