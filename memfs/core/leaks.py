@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Form = Literal["text", "json", "lines"]
 _SHOWN = 3  # characters of a secret that are shown
 _LONG = 12  # of shorter ones none is
+_REMEMBERED = 4096  # texts: a journal holds each twice, and it is looked at more than once
 _NAMES = frozenset((
     "id", "at", "actor", "host", "session", "tier", "label", "op", "version", "role", "tree",
     "group", "tied", "side",
@@ -60,7 +61,7 @@ def mask(secret: str) -> str:
     return f"{' '.join(head.split())}… ({len(secret):,} characters)"
 
 
-@lru_cache(maxsize=64)  # a journal holds the same text twice: after one edit and before the next
+@lru_cache(maxsize=_REMEMBERED)
 def _spans(text: str) -> list[tuple[int, str, str]]:
     return [
         (text.count("\n", 0, each.start), each.type, mask(text[each.start : each.end]))
@@ -68,7 +69,7 @@ def _spans(text: str) -> list[tuple[int, str, str]]:
     ]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_REMEMBERED)
 def _redacted(text: str) -> str:
     return redact(text) if _spans(text) else text
 
