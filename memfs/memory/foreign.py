@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from memfs.core import edits, frontmatter, leaks, yamlhead, yamlmini
+from memfs.core import edits, frontmatter, leaks, suspicion, yamlhead, yamlmini
 from memfs.core import label as labels
 from memfs.core.private import public, storable
 from memfs.core.secrets import redact
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from memfs.core.records import Message
+    from memfs.core.suspicion import Sign
     from memfs.store.layout import Store
 
 Outcome = Literal["new", "merged", "same", "refused"]
+_NAME = re.compile(r"[a-z0-9_][\w.-]{0,250}", re.ASCII | re.IGNORECASE)
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _ANY_SIZE = 1 << 40
 _LONGEST_HEAD = 20_000  # characters; reading YAML takes long
@@ -33,7 +35,8 @@ _LONGEST_HEAD = 20_000  # characters; reading YAML takes long
 class Item:
     """One thing of another store. `detail` is what it adds here, or why it is refused.
 
-    `path` is where `text` (or, for recall, `messages`) is to be written, "" for nowhere.
+    `path` is where `text` (or, for recall, `messages`) is to be written, "" for nowhere. `signs`
+    are lines that are worth a look.
     """
 
     kind: str
@@ -43,6 +46,7 @@ class Item:
     path: str = ""
     text: str = ""
     messages: tuple[Message, ...] = ()
+    signs: tuple[Sign, ...] = ()
 
 
 BLOCKS = ("blocks/", ".md")
@@ -133,7 +137,8 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         month = next(filter(_MONTH.fullmatch, (name.split("/")[1], passage.created_at[:7])), "")
         path = f"{store.root}/archive/{month or clock.now()[:7]}/{ident}{archive.SUFFIX}"
         path = files.contained(path, store.root)
-        yield Item("passage", ident, "new", passage.text, path, text)
+        signs = tuple(suspicion.signs(text))
+        yield Item("passage", ident, "new", passage.text, path, text, signs=signs)
 
 
 def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
@@ -193,7 +198,8 @@ def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         path = files.contained(f"{store.root}/{name}", store.root)
         now = files.read(path, cap=_ANY_SIZE)
         if now is None:
-            yield Item("static", key, "new", text, path, text)
+            signs = tuple(suspicion.signs(text))
+            yield Item("static", key, "new", text, path, text, signs=signs)
         elif now == text:
             yield Item("static", key, "same")
         else:
@@ -205,7 +211,7 @@ def _sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
     for name, data in found:
         short = name.removeprefix("local/recall/")
         parts = short.split("/")
-        if len(parts) != 2 or any(layout.file_name(part) != part for part in parts):
+        if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
             yield Item("session", short, "refused", f"cannot import {short}: not a session's name")
             continue
         path = files.contained(f"{store.local}/recall/{short}", store.local)

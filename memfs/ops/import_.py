@@ -12,13 +12,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.core import changes as compare
-from memfs.core import edits, frontmatter, merge, mergelines, yamlhead
+from memfs.core import edits, frontmatter, merge, mergelines, suspicion, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import MANAGED, WARN_AT, Block
 from memfs.core.errors import StoreError
-from memfs.memory import foreign, intake
+from memfs.memory import corpus, foreign, intake
 from memfs.memory.foreign import Item
-from memfs.store import blocks, bundle, clock, config, files, history, journal, layout, lock, writer
+from memfs.store import (
+    autocommit,
+    blocks,
+    bundle,
+    clock,
+    config,
+    files,
+    history,
+    journal,
+    layout,
+    lock,
+    writer,
+)
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -38,7 +50,7 @@ class Imported:
 
     `config` and `edits` tell of what is never taken over: settings, and the other store's history.
     `left_out` counts files that are no memory; `unpinned` are blocks that are pinned there, and
-    cannot be here because enough are.
+    cannot be here because enough are. `note` says why nothing was committed where it should be.
     """
 
     items: tuple[Item, ...]
@@ -47,6 +59,7 @@ class Imported:
     edits: int
     left_out: int
     unpinned: tuple[str, ...]
+    note: str
 
 
 def run(
@@ -71,18 +84,24 @@ def run(
             made = stack.enter_context(writer.writing(store, place))
         merging = _Merging(place, store, tier, made)
         items = merging.blocks(found.files) + foreign.items(store, found.files)
-        entries = []
+        entries, note = [], ""
         if made:
             for item in items:
                 foreign.write(store, item)
             changes = [merging.stamped(change, origin) for change in merging.changes]
             entries = made.commit(changes, origin) if changes else []
+    if made:
+        paths = [change.path for change in merging.changes]
+        paths += [item.path for item in items if item.text]
+        subject = f"memory: import {origin.reason}".rstrip()
+        note = autocommit.written(place, store, paths, OP, subject, origin)
     taken = (layout.CONFIG, _JOURNAL)
     others = len(found.files) - foreign.memory(found.files) - sum(n in taken for n in found.files)
     return Imported(
         tuple(items), tuple(entries), layout.CONFIG in found.files,
         found.files.get(_JOURNAL, b"").count(b"\n"), found.left_out + others,
         tuple(c.label for c in merging.changes if c.label in merging.unpinned),
+        note,
     )  # fmt: skip
 
 
@@ -118,8 +137,10 @@ class _Merging:
     def stamped(self, change: Change, origin: Origin) -> Change:
         """Return a change with the managed keys set."""
         head, body = frontmatter.split(change.after or "")
+        at = str(self._read(change.label, "", head).meta.get("updated_at") or "")
         managed = {
-            "version": change.version, "updated_at": clock.now(), "updated_by": origin.actor,
+            "version": change.version, "updated_at": at if _later(at) else clock.now(),
+            "updated_by": origin.actor,
         }  # fmt: skip
         text = yamlhead.write(head, managed, frontmatter.line_end(change.after or "")) + body
         return Change(
@@ -143,7 +164,10 @@ class _Merging:
         change = Change(self._tier, label, path, ours, after.raw, OP, version + 1)
         self.changes.append(change)
         outcome: foreign.Outcome = "new" if ours is None else "merged"
-        return Item("block", label, outcome, _diff(label, ours, after.raw))
+        known = set((ours or "").split("\n"))
+        lines = after.raw.split("\n")
+        signs = [sign for sign in suspicion.signs(after.raw) if lines[sign.line - 1] not in known]
+        return Item("block", label, outcome, _diff(label, ours, after.raw), signs=tuple(signs))
 
     def _here(self, label: str) -> tuple[str, str | None, int]:
         """Return (path, text, version) of a block here; without a writer nothing is adopted."""
@@ -164,6 +188,9 @@ class _Merging:
         if ours is None:
             return self._unpinned(label, path, other)
         mine = self._read(label, path, ours)
+        if _later(str(other.meta.get("updated_at") or "")):  # what is newest wins: nobody is newer
+            head = yamlhead.write(other.head, {"updated_at": clock.now()}, "\n")
+            theirs = head + other.body
         if mine.problem:
             return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
         base = ours if self._untouched(label, ours) else None
@@ -197,6 +224,11 @@ class _Merging:
             "import", label, after.raw, ours or ""
         )
         return odd.message if odd else ""
+
+
+def _later(at: str) -> bool:
+    """Tell whether a time is in the future."""
+    return (corpus.epoch(at) or 0) > (corpus.epoch(clock.now()) or 0)
 
 
 def _unmanaged(block: Block) -> tuple[dict[str, object], str]:

@@ -20,25 +20,41 @@ from memfs.core import label as labels
 from memfs.core.records import Origin
 from memfs.core.secrets import redact
 from memfs.memory import corpus, intake
-from memfs.store import blocks, clock, files, git, holdings, journal, lock, recall, writer
+from memfs.store import (
+    autocommit,
+    blocks,
+    clock,
+    commits,
+    files,
+    git,
+    holdings,
+    journal,
+    layout,
+    lock,
+    recall,
+    trust,
+    writer,
+)
 from memfs.store.blocks import Place
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from memfs.store.holdings import Holding
     from memfs.store.layout import Store
 
 OP = "purge"
+_BY = Origin("user", reason="secrets redacted")
 _ANY_SIZE = 1 << 40
-_MOST_VERSIONS = 2_000  # of files in git's history, the newest; each costs a few milliseconds
+_MOST_VERSIONS = 5_000  # of files in git's history, the newest
+_AT_ONCE = 100
 _PATIENCE = 15.0  # seconds for them
 
 
 @dataclass(frozen=True)
 class Found:
-    """A secret in a file. `ours`: memfs wrote the file, and can write it anew."""
+    """A secret in a file. `ours`: the file is memfs's own, and can be redacted from here."""
 
     path: str
     line: int
@@ -73,46 +89,60 @@ class Looked:
 
 @dataclass(frozen=True)
 class Purged:
-    """What was redacted, and what is left: secrets in files of others."""
+    """What was redacted, and what is left: secrets in files of others or of other projects.
+
+    `note` says why the redaction was not committed, where each edit should be.
+    """
 
     done: tuple[Found, ...]
     left: tuple[Found, ...]
+    note: str = ""
 
 
 def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
     """Look through every file of the stores, telling `tick` of each, and git's history of them."""
-    commits: list[Committed] = []
+    brought: list[Committed] = []
     unread: list[str] = []
     found = _find(place, unread, tick)
     for store in _stores(place):
-        if not _history(store, commits):
+        if not _history(store, brought):
             unread.append(f"the git history of {store.root}")
     top = place.home.top
     kept = {
         os.path.dirname(path) for n in hosts.NAMES for path in hosts.get(n).transcripts(home, top)
     }
-    return Looked(tuple(found), tuple(commits), tuple(unread), tuple(sorted(kept)))
+    return Looked(tuple(found), tuple(brought), tuple(unread), tuple(sorted(kept)))
 
 
 def run(place: Place) -> Purged:
     """Redact everything that is found in files of ours."""
     stores = sorted(_stores(place), key=lambda store: os.path.realpath(store.local))
-    done: list[Found] = []
     with ExitStack() as stack:
         for store in stores:
             for name in (corpus.LOCK, intake.LOCK):
                 stack.enter_context(lock.hold(store, name=name))
+        done = [each for each in _find(place, [], lambda _: None) if each.ours]
         for store in stores:
-            done += _purge(store, place)
-    return Purged(tuple(done), tuple(_find(place, [], lambda _: None)))
+            _purge(store, place)
+    paths = list(dict.fromkeys(each.path for each in done))
+    notes = [_committed(store, place, paths) for store in stores]
+    left = _find(place, [], lambda _: None)
+    return Purged(tuple(done), tuple(left), "; ".join(note for note in notes if note))
 
 
-def _purge(store: Store, place: Place) -> list[Found]:
+def _committed(store: Store, place: Place, paths: list[str]) -> str:
+    """Commit what was redacted of a store, if each edit is to be; return why not, or ""."""
+    committed = {each.path for each in holdings.committed(store)}
+    mine = [path for path in paths if path in committed]
+    return autocommit.written(place, store, mine, OP, "memory: secrets redacted", _BY)
+
+
+def _purge(store: Store, place: Place) -> None:
     trees = [store, *holdings.worktrees(store)]
-    found = [(each, leak) for each in _listed(store, trees) for leak in _leaks(each)]
-    leaking = list(dict.fromkeys(each for each, _ in found if each.kind != "foreign"))
+    listed = _listed(store, trees)
+    leaking = [each for each in listed if _ours(each, place) and _leaks(each)]
     if not leaking:
-        return []
+        return
     for path in holdings.indexes(store):
         _remove_folder(path)
     for each in leaking:
@@ -121,17 +151,31 @@ def _purge(store: Store, place: Place) -> list[Found]:
             files.sync_folder(os.path.dirname(each.path))
     sessions = sorted({"", *(each.session for each in leaking if each.kind == "block")})
     for tree in trees:
-        for session in sessions if tree.tier == labels.PROJECT else [""]:
-            whole = tree.tier == labels.PROJECT
+        whole = tree.tier == labels.PROJECT
+        for session in sessions if whole else [""]:
             _blocks(tree, Place(tree if whole else None, None if whole else tree, session))
     for each in leaking:
-        if each.kind in ("plain", "block"):  # of blocks, those that have no label
+        if each.kind in ("plain", "seen", "block"):  # of blocks, those that have no label
             _rewrite(each, private=store.private or each.path.startswith(f"{store.local}/"))
         elif each.kind == "recall":
             recall.rewrite(each.path, lambda text: leaks.cleaned(text, "lines"))
     with writer.writing(store, place):
         journal.rewrite(store, lambda text: leaks.cleaned(text, "lines"))
-    return [_found(each, leak) for each, leak in found if each.kind != "foreign"]
+
+
+def _ours(each: Holding, place: Place) -> bool:
+    """Tell whether a file is to be redacted here.
+
+    What this user saw of another project is not, as long as that is there: it would look as if
+    somebody had changed it.
+    """
+    if each.kind != "seen":
+        return each.kind != "foreign"
+    folder = os.path.normpath(os.path.dirname(each.path))
+    if place.project and folder == os.path.normpath(layout.trust_folder(place.project)):
+        return True
+    root = folder.partition("/local/trusted/")[2]
+    return not os.path.isdir(f"/{root}")
 
 
 def _blocks(store: Store, place: Place) -> None:
@@ -149,7 +193,22 @@ def _blocks(store: Store, place: Place) -> None:
                 after = _stamped(redact(text), version + 1)
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))
         if changes:
-            made.commit(changes, Origin("user", reason="secrets redacted"))
+            made.commit(changes, _BY)
+            _known(store, changes)
+
+
+def _known(store: Store, changes: list[Change]) -> None:
+    """Let what this user saw of a project be what is in its blocks now, where it was before."""
+    if store.tier != labels.PROJECT or not layout.trusted(store):
+        return
+    before = trust.seen(store)
+    now = {key: redact(text) for key, text in before.items()}
+    for change in changes:
+        key = labels.qualified(change.tier, change.label)
+        if now.get(key) == redact(change.before or ""):
+            now[key] = change.after or ""
+    if now != before:
+        trust.save(store, now)
 
 
 def _stamped(text: str, version: int) -> str:
@@ -178,15 +237,15 @@ def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> lis
     for store in _stores(place):
         for each in _listed(store, [store, *holdings.worktrees(store)]):
             try:
-                found += [_found(each, leak) for leak in _leaks(each)]
+                found += [_found(each, leak, place) for leak in _leaks(each)]
             except OSError:
                 unread.append(each.path)
             tick(1)
     return found
 
 
-def _found(each: Holding, leak: leaks.Leak) -> Found:
-    return Found(each.path, *leak, each.kind != "foreign")
+def _found(each: Holding, leak: leaks.Leak, place: Place) -> Found:
+    return Found(each.path, *leak, _ours(each, place))
 
 
 def _listed(store: Store, trees: list[Store]) -> list[Holding]:
@@ -215,7 +274,23 @@ def _history(store: Store, found: list[Committed]) -> bool:
     if listed is None:  # it takes too long, or there is no commit yet
         return git.run(store.root, "rev-parse", "--verify", "-q", "HEAD") is None
     deadline = time.monotonic() + _PATIENCE
+    places = list(_versions(listed))
+    blobs = list(dict.fromkeys(blob for _, blob, _ in places))
     known: dict[str, list[leaks.Leak]] = {}
+    for at in range(0, min(len(blobs), _MOST_VERSIONS), _AT_ONCE):
+        if time.monotonic() > deadline:
+            break
+        for blob, text in commits.texts(store.root, blobs[at : at + _AT_ONCE]).items():
+            lines = text.startswith("{") and text.endswith("\n")
+            known[blob] = leaks.find(text, "lines" if lines else "text")
+    for commit, blob, path in places:
+        kinds = dict.fromkeys((leak.type, leak.masked) for leak in known.get(blob, []))
+        found += [Committed(commit, path, *kind) for kind in kinds]
+    return len(known) == len(blobs)
+
+
+def _versions(listed: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (commit, id of the text, path) of git's raw log."""
     commit = ""
     for line in listed.split("\n"):
         if not line.startswith(":"):
@@ -223,14 +298,5 @@ def _history(store: Store, found: list[Committed]) -> bool:
             continue
         fields, _, path = line.partition("\t")
         blob = fields.split()[3]
-        if not blob.strip("0"):  # the file was removed
-            continue
-        if blob not in known:
-            if len(known) >= _MOST_VERSIONS or time.monotonic() > deadline:
-                return False
-            text = git.run(store.root, "cat-file", "blob", blob) or ""
-            form: leaks.Form = "lines" if path.endswith(".jsonl") else "text"
-            known[blob] = leaks.find(text, form)
-        kinds = dict.fromkeys((leak.type, leak.masked) for leak in known[blob])
-        found += [Committed(commit, path, *kind) for kind in kinds]
-    return True
+        if blob.strip("0"):  # else the file was removed
+            yield commit, blob, path

@@ -58,11 +58,19 @@ def edited(place: Place, changes: list[Change], origin: Origin) -> str:
 
 def archived(place: Place, store: Store, path: str, origin: Origin) -> str:
     """Commit a new passage if each edit is to be; return why it was not, or ""."""
+    subject = origin.reason or "memory: archive a passage"
+    return written(place, store, [path], "archive", subject, origin)
+
+
+def written(
+    place: Place, store: Store, paths: list[str], op: str, subject: str, origin: Origin
+) -> str:
+    """Commit files that one operation wrote, as `archived` does."""
     settings = _settings(place, store)
-    if settings.get("git.commit") != EDIT:
+    if not paths or settings.get("git.commit") != EDIT:
         return ""
-    message = _message(origin.reason or "memory: archive a passage", [], ["archive"], origin)
-    return _commit(store, [os.path.relpath(path, store.root)], message, settings)
+    names = [os.path.relpath(path, store.root) for path in paths]
+    return _commit(store, names, _message(subject, [], [op], origin), settings)
 
 
 def ended(place: Place, origin: Origin) -> str:

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from memfs.core.leaks import Form
 
-# block: journalled; derived: can be deleted, and is made anew; foreign: not written by memfs.
-Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
+# block: journalled; seen: what the user saw of a project's blocks; derived: can be deleted, and is
+# made anew; foreign: not written by memfs.
+Kind = Literal["block", "plain", "recall", "journal", "seen", "derived", "foreign"]
 _OURS = ("archive/", "facts/", "static/", "config.yaml")
-_BOOKKEEPING = ("heads.json", ".gitignore", ".gitattributes")
+_BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
 _MOST_LEVELS = 3  # folders of blocks
 
 
@@ -78,7 +79,7 @@ def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
 
 def _committed(path: str, name: str) -> Holding | None:
     base = os.path.basename(name)
-    if base in _BOOKKEEPING:
+    if name in (".gitignore", ".gitattributes"):
         return None
     if name.startswith("blocks/") and name.endswith(blocks.SUFFIX):
         hidden = any(part.startswith(".") for part in name.split("/"))
@@ -98,6 +99,8 @@ def _local(path: str, name: str) -> Holding | None:
     if name.startswith("recall/") and name.endswith((recall.SUFFIX, recall.ASIDE)):
         return Holding(path, "recall", "lines")
     form: Form = "lines" if ".jsonl" in base else "json" if base.endswith(".json") else "text"
+    if name.startswith("trusted/"):
+        return Holding(path, "seen", form)
     if base == "shown.json" or name.startswith("installed/"):
         return Holding(path, "derived", form)
     parts = name.split("/")

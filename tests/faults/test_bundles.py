@@ -16,7 +16,7 @@ from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS
 from tests.faults.power import LOSSES
 from tests.faults.world import ORIGIN, Seen, World, exercise
-from tests.ops.test_import import said
+from tests.ops.imports import said
 from tests.store.test_bundle import zipped
 
 ANY = (*KILLS, *ERRORS)

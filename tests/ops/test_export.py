@@ -38,7 +38,7 @@ def members(done: Exported | Held, tmp_path: Path) -> dict[str, bytes]:
 
 def fill(place: Place) -> None:
     root = place.home.root
-    archive.run(place, "Green tea at 70 degrees.", importance=5, tags=("tea",))
+    archive.run(place, "Green tea at 70 degrees.", importance=5, tags=("tea",), origin=Origin())
     put(f"{root}/facts/2026-05.jsonl", '{"statement": "a"}\n{"statement": "b"}\n')
     put(f"{root}/static/limits.md", "five\n")
     put(f"{root}/README.md", "of somebody else\n")

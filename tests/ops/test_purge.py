@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from memfs.context import pulled
 from memfs.core import events
 from memfs.core.edits import Append, Remove
 from memfs.core.events import Event
 from memfs.core.records import Origin
 from memfs.memory import corpus, intake
 from memfs.memory.intake import Tally
-from memfs.ops import archive, brief, edit, history, install, purge
-from memfs.store import blocks, inbox, journal, lock, recall, sessions
+from memfs.ops import archive, brief, edit, history, init, install, purge
+from memfs.store import blocks, inbox, journal, lock, recall, sessions, trust
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 from tests.hosts.transcript_lines import conversation, user
@@ -205,9 +206,9 @@ def test_the_index_is_made_anew_without_it(place: Place) -> None:
 def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_file: WRITE) -> None:
     block_file("api", f"use {SECRET} here\n")
     start = Event("claude", events.START, "", "s", str(project(place).top), "", "", "")
-    assert SECRET in brief.run(start)
+    assert SECRET in brief.run(start).context
     purge.run(place)
-    said = brief.run(Event("claude", events.PROMPT, "", "s", start.cwd, "", "", "go on"))
+    said = brief.run(Event("claude", events.PROMPT, "", "s", start.cwd, "", "", "go on")).context
     assert f"use {MARK} here" in said
     assert SECRET not in said
     assert sessions.load(place.home, "s")
@@ -253,6 +254,8 @@ def test_git_history_is_named_by_its_commits(place: Place, home: Path, block_fil
 
 
 def commit(top: str, subject: str) -> None:
+    for words in (["user.name", "Tester"], ["user.email", "tester@example.invalid"]):
+        subprocess.run(["git", "-C", top, "config", *words], check=True)
     subprocess.run(["git", "-C", top, "add", "-A"], check=True)
     subprocess.run(["git", "-C", top, "commit", "-qm", subject], check=True)
 
@@ -306,9 +309,56 @@ def test_a_file_that_may_not_be_read_is_named(place: Place, home: Path) -> None:
     assert find(place, home).unread == (str(path),)
 
 
+def test_what_the_user_knows_of_a_project_is_redacted_and_still_known(
+    place: Place, home: Path, block_file: WRITE
+) -> None:
+    put(home / ".agent-memory/config.yaml", "memfs: 1\ntrust:\n  pulled: hold\n")
+    store = project(place)
+    path = block_file("api", f"use {SECRET}\n")
+    commit(store.top, "by the user")
+    trust.save(store, trust.texts(store))
+    purge.run(place)
+    assert holding(home.parent) == []
+    assert not trust.changed(store)
+    assert pulled.look(place, note=False).held == {}
+    assert f"use {MARK}\n" in path.read_text()
+
+
+def test_what_the_user_knows_of_another_project_is_left_to_it(
+    place: Place, home: Path, tmp_path: Path
+) -> None:
+    assert init.run(str(tmp_path / "other"), str(home)).trusted
+    other = blocks.here(str(tmp_path / "other"))
+    put(Path(project(other).root, "blocks/api.md"), f"use {SECRET}\n")
+    trust.save(project(other), trust.texts(project(other)))
+    [found] = find(place, home).found
+    assert not found.ours
+    assert purge.run(place).done == ()
+    assert len(purge.run(other).done) == 2
+    assert not trust.changed(project(other))
+    assert find(place, home).found == ()
+
+
+def test_it_is_committed_where_each_edit_is(place: Place, block_file: WRITE) -> None:
+    store = project(place)
+    put(f"{store.root}/config.yaml", "memfs: 1\ngit: {commit: edit, protected: []}\n")
+    block_file("api", f"use {SECRET}\n")
+    put(f"{store.root}/archive/2026-05/p1.md", SECRET)
+    put(f"{store.top}/own.txt", "not ours")
+    commit(store.top, "all")
+    put(f"{store.top}/own.txt", "changed")
+    assert purge.run(place).note == ""
+    said = ["git", "-C", store.top, "show", "--name-only", "--format=%s"]
+    done = subprocess.run(said, capture_output=True, check=True, text=True).stdout.split("\n")
+    assert done[0] == "memory: secrets redacted"
+    assert sorted(filter(None, done[1:])) == [
+        ".agent-memory/archive/2026-05/p1.md", ".agent-memory/blocks/api.md",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("kept", ["a ", "päß\r\n", "---\n", ""])
 def test_an_archived_passage_keeps_every_other_word(place: Place, kept: str) -> None:
-    done = archive.run(place, "words before", importance=5, tags=("t",))
+    done = archive.run(place, "words before", importance=5, tags=("t",), origin=Origin())
     path = Path(done.path)
     path.write_bytes(path.read_bytes() + f"{kept}{SECRET} {kept}".encode())
     before = path.read_bytes()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import context, screen
+from memfs.cli.edits import note
 from memfs.core.errors import MemfsError
 from memfs.core.quoting import plain
 from memfs.ops import doctor as op
@@ -72,6 +73,7 @@ def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
             _ask(mine)
         purged = op.run(place)
         done, looked = purged.done, replace(looked, found=purged.left)
+        note(purged.note)
     if as_json:
         screen.as_json({**asdict(looked), "purged": [asdict(found) for found in done]})
     else:
@@ -99,7 +101,8 @@ def _told(looked: Looked, purged: int, *, purge: bool) -> None:
     if purged:
         screen.done(f"{screen.count(purged, 'place')} redacted; rotate these secrets all the same")
     if purge and others:
-        screen.talk(f"! left in {screen.count(len(others), 'place')} of files memfs did not write")
+        where = screen.count(len(others), "place")
+        screen.talk(f"! left in {where}: files of others, and what is known of other projects")
     if not looked.found and not purged:
         screen.done("no secret was found")
     elif looked.found and not purge:

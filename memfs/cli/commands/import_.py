@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import context, screen
+from memfs.cli.edits import note
 from memfs.ops import import_ as op
 
 if TYPE_CHECKING:
@@ -49,9 +50,10 @@ def command(file: str, user: bool, anyway: bool, dry_run: bool, as_json: bool) -
 
 def _record(done: op.Imported) -> dict[str, object]:
     items = [
-        {"kind": item.kind, "name": item.name, "outcome": item.outcome, "detail": item.detail}
+        {"kind": item.kind, "name": item.name, "outcome": item.outcome, "detail": item.detail,
+         "signs": [sign._asdict() for sign in item.signs]}
         for item in done.items
-    ]
+    ]  # fmt: skip
     return {"items": items, "config": done.config, "edits": done.edits, "left_out": done.left_out,
             "unpinned": done.unpinned}  # fmt: skip
 
@@ -62,6 +64,10 @@ def _told(done: op.Imported, *, dry_run: bool) -> None:
     for item in done.items:
         if item.outcome == "refused":
             screen.talk(f"! {item.detail}")
+    for item in done.items:
+        for sign in item.signs:
+            quoted = f": {screen.shorten(sign.text, 60)}" if sign.text else ""
+            screen.talk(f"! {item.name}:{sign.line} {sign.what}{quoted}")
     for label in done.unpinned:
         screen.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
     if done.config:
@@ -78,6 +84,7 @@ def _told(done: op.Imported, *, dry_run: bool) -> None:
     ]
     what = f"{', '.join(counts) or 'nothing'} added"
     screen.done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
+    note(done.note)
     if added and not dry_run:
         screen.talk("  look at it: memfs show, memfs log; memfs undo LABEL takes a block back")
 
