@@ -21,7 +21,7 @@ _LONG = 12  # of shorter ones none is
 _REMEMBERED = 4096  # texts: a journal holds each twice, and it is looked at more than once
 _NAMES = frozenset((
     "id", "at", "actor", "host", "session", "tier", "label", "op", "version", "role", "tree",
-    "group", "tied", "side",
+    "group", "tied", "side", "commit",
 ))  # fmt: skip
 
 

@@ -202,13 +202,13 @@ def _known(store: Store, changes: list[Change]) -> None:
     if store.tier != labels.PROJECT or not layout.trusted(store):
         return
     before = trust.seen(store)
-    now = {key: redact(text) for key, text in before.items()}
+    now = {key: redact(text) for key, text in before.texts.items()}
     for change in changes:
         key = labels.qualified(change.tier, change.label)
         if now.get(key) == redact(change.before or ""):
             now[key] = change.after or ""
-    if now != before:
-        trust.save(store, now)
+    if now != before.texts:
+        trust.save(store, trust.Seen(now, before.commit))
 
 
 def _stamped(text: str, version: int) -> str:

@@ -316,7 +316,7 @@ def test_what_the_user_knows_of_a_project_is_redacted_and_still_known(
     store = project(place)
     path = block_file("api", f"use {SECRET}\n")
     commit(store.top, "by the user")
-    trust.save(store, trust.texts(store))
+    trust.give(store)
     purge.run(place)
     assert holding(home.parent) == []
     assert not trust.changed(store)
@@ -330,7 +330,7 @@ def test_what_the_user_knows_of_another_project_is_left_to_it(
     assert init.run(str(tmp_path / "other"), str(home)).trusted
     other = blocks.here(str(tmp_path / "other"))
     put(Path(project(other).root, "blocks/api.md"), f"use {SECRET}\n")
-    trust.save(project(other), trust.texts(project(other)))
+    trust.give(project(other))
     [found] = find(place, home).found
     assert not found.ours
     assert purge.run(place).done == ()
