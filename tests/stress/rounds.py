@@ -99,7 +99,7 @@ def _judge(world: World, told: Round, result: Result) -> None:
     for path in sorted(world.ledgers.glob("*.ledger")):
         result.noted += steps.read(path)
     found = checks.check(world, result.noted)
-    result.failures += found.failures
+    result.failures += [*found.failures, *checks.doctor(world)]
     result.journalled, result.overtaken = found.journalled, found.overtaken
 
 

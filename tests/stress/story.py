@@ -97,11 +97,11 @@ def ends(
             elif note and note.step.parts[0].op != UNDO:
                 added, removed = note.step.change(key)
                 states[version] = old - removed | added
-            elif entry:
+            elif entry and entry.op == _ADOPT:
                 after = frozenset(lines(entry.after))
                 dropped = (key, version - 1) not in claims
                 states[version] = after if dropped else old | after
-            else:  # a version that is nowhere: it was said so already
+            else:  # nobody's, or nowhere: that was said already
                 states[version] = old
         found = frozenset(lines(texts[key]))
         for line in sorted(states[newest] - found):
