@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.stress import rounds
 from tests.stress.roads import ROADS
 from tests.stress.rounds import Plan, Result
+from tests.stress.workers import LOCKED_OUT
 
 _SHOWN = 30  # failures of a round
 
@@ -33,7 +34,11 @@ def main(words: list[str]) -> int:
         plan = Plan(
             asked.processes, asked.edits, f"{seed}.{len(results)}", asked.roads, asked.kills, until
         )
-        result = rounds.run(root, plan)
+        try:
+            result = rounds.run(root, plan)
+        except KeyboardInterrupt:
+            shutil.rmtree(root)
+            raise
         results.append(result)
         if result.failures:
             failed = True
@@ -102,11 +107,8 @@ def _table(processes: int, results: list[Result], seconds: float) -> str:
         ("killed steps", f"{unknown:,}, {overtaken:,} of them journalled before"),
         ("killed workers", f"{sum(result.killed_workers for result in results):,}"),
         ("refused", f"{sum(bool(n.refused) for n in steps) - locked:,}"),
-        ("lock timeouts", f"{locked + len(calls.get('locked out', [])):,}"),
-        *(
-            (f"{what}s", f"{len(took):,}, slowest {max(took):.2f} s")
-            for what, took in calls.items()
-        ),
+        ("lock timeouts", f"{locked + len(calls.pop(LOCKED_OUT, [])):,}"),
+        *((what, f"{len(took):,}, slowest {max(took):.2f} s") for what, took in calls.items()),
         ("seconds", f"{seconds:,.0f}"),
         ("edits per second", f"{acknowledged / working:.1f}"),
         ("failures", f"{sum(len(result.failures) for result in results):,}"),

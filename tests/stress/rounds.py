@@ -9,6 +9,7 @@ import select
 import signal
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,14 +89,14 @@ def run(root: Path, plan: Plan) -> Result:
 
 def _judge(world: World, told: Round, result: Result) -> None:
     """Edit every block once more, and see what ledgers, journals and files say."""
-    told.life = os.open(os.devnull, os.O_WRONLY)
-    _edit_each(told, "closing")
-    os.close(told.life)
     for note in Notes.read(world):
         if "failure" in note:
             result.failures.append(str(note["failure"]))
         else:
             result.calls.setdefault(str(note["call"]), []).append(float(str(note["seconds"])))
+    told.life = os.open(os.devnull, os.O_WRONLY)
+    _edit_each(told, "closing")
+    os.close(told.life)
     for path in sorted(world.ledgers.glob("*.ledger")):
         result.noted += steps.read(path)
     found = checks.check(world, result.noted)
@@ -153,6 +154,8 @@ class _House:
         pid = os.fork()
         if pid == 0:
             _be(role, self._told, who)
+        with suppress(OSError):  # the child does the same: whoever is first
+            os.setpgid(pid, pid)
         self._alive[pid] = role, who
 
     def _reap(self) -> None:

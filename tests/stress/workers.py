@@ -28,6 +28,7 @@ from tests.stress.steps import (
 from tests.stress.world import BLOCKS, COMMAND, LINKED, MAIN, USER_BLOCK, World
 
 EDITOR = "editor"
+LOCKED_OUT = "reads that found the store locked"
 _IN_TIME = 8.0  # seconds: a prompt's hook ends after 5, and the machine is busy
 # Why a step may be refused: what it was about was taken back by somebody's undo, or killed.
 _EXPECTED = ("is not in it", "nothing to undo", "it has ", "is locked by")
@@ -164,13 +165,15 @@ def prompt(told: Round, who: str) -> None:
         start = time.monotonic()
         done = _run(told, ("hook", "claude"), MAIN, json.dumps(payload))
         seconds = time.monotonic() - start
-        notes.call("prompt", seconds)
+        notes.call("prompts", seconds)
         if done.returncode or done.stderr or seconds > _IN_TIME:
             notes.failure(f"exit {done.returncode} after {seconds:.1f} s: {done.stderr}")
-        if done.stdout:
-            text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-            if half := [line for line in mentioned(text) if not whole(line)]:
-                notes.failure(f"the prompt was given half a line: {half[0]}")
+        reply = json.loads(done.stdout or '{"hookSpecificOutput": {"additionalContext": ""}}')
+        lines = list(mentioned(reply["hookSpecificOutput"]["additionalContext"]))
+        if half := [line for line in lines if not whole(line)]:
+            notes.failure(f"the prompt was given half a line: {half[0]}")
+        if payload["hook_event_name"] == "SessionStart" and not lines:
+            notes.failure(f"a session was started without the blocks: {done.stdout}")
         time.sleep(chance.uniform(0, 0.4))
 
 
@@ -187,7 +190,7 @@ def look(told: Round, who: str) -> None:
         start = time.monotonic()
         done = _run(told, words, chance.choice((MAIN, LINKED)))
         notes.call(
-            "locked out" if "is locked by" in done.stderr else "read", time.monotonic() - start
+            LOCKED_OUT if "is locked by" in done.stderr else "reads", time.monotonic() - start
         )
         if done.returncode and "is locked by" not in done.stderr:
             notes.failure(f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}")
