@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -25,6 +26,7 @@ _SHOWN = 30  # failures of a round
 
 def main(words: list[str]) -> int:
     asked = _arguments().parse_args(words)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     start, seed = time.time(), asked.seed or secrets.token_hex(4)
     until = start + asked.minutes * 60 if asked.minutes else float("inf")
     results: list[Result] = []

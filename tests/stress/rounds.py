@@ -176,6 +176,7 @@ def _be(role: Role, told: Round, who: str) -> None:
     """Play a role in a child, and end it."""
     status = 1
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setpgid(0, 0)
         gc.disable()
         role(told, who)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import time
@@ -76,9 +77,11 @@ class Round:
         self.until = until
         self.life = life
         self.wishes = wishes
+        self._parent = os.getpid()
 
     def stopped(self) -> bool:
-        return (self.world.ledgers / "stop").exists()
+        """Tell whether all is done, or whoever started this was killed."""
+        return (self.world.ledgers / "stop").exists() or os.getppid() != self._parent
 
 
 def work(told: Round, who: str) -> None:
@@ -91,7 +94,7 @@ def work(told: Round, who: str) -> None:
     usual = {note.step.road: note.seconds for note in noted if note.done}
     ledger = Ledger(path)
     notes = Notes(told.world, who)
-    while worker.next <= told.edits and time.time() < told.until:
+    while worker.next <= told.edits and time.time() < told.until and not told.stopped():
         step = worker.choose()
         ledger.begin(step)
         hunter.before(step, usual.get(step.road, 0.1))
