@@ -47,9 +47,10 @@ def check(world: World, noted: list[Noted]) -> Found:
         *_locks(world),
         *_leftovers(world),
     ]
-    reasons = {entry.reason for mine in entries.values() for entry in mine}
-    unknown = [note for note in noted if not note.done and not note.refused]
-    overtaken = sum(note.step.name in reasons for note in unknown)
+    lots = story.drawn(noted)
+    owners = [story.owner(entry, lots) for mine in entries.values() for entry in mine]
+    done = {note.step.name for note in owners if note}
+    overtaken = sum(n.step.name in done for n in noted if not n.done and not n.refused)
     return Found(sum(map(len, entries.values())), overtaken, failures)
 
 

@@ -54,9 +54,10 @@ class Hunter:
         writing = self._chance.random() < 0.5
         delay = self._chance.uniform(0, 1.2 * usual)
         whom = self._chance.choice(("command", "command", "worker", "all"))
-        if step.road == "cli" and whom == "command":
+        inside = step.road == "python"  # other roads start a process
+        if not inside and whom == "command":
             self._command = writing, self._chance.uniform(0, _HELD) if writing else delay
-        elif step.road != "cli" and writing:
+        elif inside and writing:
             self._changes = self._chance.randint(1, _CHANGES)
         else:
             os.write(self._wishes, _REQUEST.pack(os.getpid(), whom == "all", delay))

@@ -34,7 +34,7 @@ class BrokenError(Exception):
 
 
 class Road(Protocol):
-    """Does a step and returns the versions it made; raises `RefusedError`, `KilledError` or `BrokenError`."""
+    """Does a step and returns the versions it made; raises one of the three errors above."""
 
     def __call__(self, step: Step) -> Versions: ...
 
@@ -88,7 +88,8 @@ class Python:
         return {key_of(step.tree, f"{e.tier}:{e.label}"): e.version for e in entries}
 
 
-Doom = Callable[["subprocess.Popen[bytes]"], None]
+Doom = Callable[["subprocess.Popen[bytes]"], None]  # kills a process if that is its lot
+# Made once in each worker. What a road starts must inherit `life` (its second argument).
 ROADS: dict[str, Callable[[World, int, Doom], Road]] = {"cli": Cli, "python": Python}
 
 

@@ -12,6 +12,7 @@ from tests.stress.workers import EDITOR
 _ADOPT = "adopt"
 _UNDONE = re.compile(r"undo of version (\d+)")
 Claims = dict[tuple[str, int], Noted]  # (block file, version) -> who says to have made it
+Lots = dict[tuple[str, str], Noted]  # ("+" or "-", line) -> who was to add it or to take it out
 
 
 def lines(text: str | None) -> list[str]:
@@ -22,19 +23,18 @@ def lines(text: str | None) -> list[str]:
 def told(entries: dict[str, list[Entry]], noted: list[Noted]) -> Iterator[str]:
     """Every edit is a step's, did what it was for and nothing else; every step happened as noted."""
     made: dict[tuple[str, str], list[Entry]] = {}  # (step, block file) -> entries
-    by_name = {note.step.name: note for note in noted}
-    claims = claimed(noted)
+    lots, claims = drawn(noted), claimed(noted)
     saved = {part.text for n in noted if n.step.road == EDITOR for part in n.step.parts}
     for key, mine in entries.items():
         for index, entry in enumerate(mine):
             before = mine[index - 1] if index else None
-            note = by_name.get(entry.reason)
+            note = owner(entry, lots)
             if entry.op == UNDO:
                 yield from _undo(entry, mine)
             elif entry.op == _ADOPT:
                 yield from _adopted(entry, before, saved, claims)
             elif note is None:
-                yield f"{key} version {entry.version} ({entry.op}) is nobody's: {entry.reason!r}"
+                yield f"{key} version {entry.version} ({entry.op}) is nobody's"
             else:
                 made.setdefault((note.step.name, key), []).append(entry)
                 yield from _exact(entry, note)
@@ -81,26 +81,25 @@ def ends(
     The journal says no more than which versions were undone, and what became of steps that nobody
     heard of again.
     """
-    claims = claimed(noted)
-    by_name = {note.step.name: note for note in noted}
+    lots, claims = drawn(noted), claimed(noted)
     for key, mine in entries.items():
         states: dict[int, frozenset[str]] = {1: frozenset()}
         journalled = {entry.version: entry for entry in mine}
         newest = max([*journalled, *(v for k, v in claims if k == key), 1])
         for version in range(2, newest + 1):
             entry = journalled.get(version)
-            note = claims.get((key, version)) or (by_name.get(entry.reason) if entry else None)
+            note = claims.get((key, version)) or (owner(entry, lots) if entry else None)
             old = states[version - 1]
             undone = _UNDONE.match(entry.reason) if entry else None
             if entry and undone and entry.op == UNDO:
                 states[version] = states.get(int(undone[1]) - 1, old)
-            elif note and note.step.parts[0].op != UNDO:
-                added, removed = note.step.change(key)
-                states[version] = old - removed | added
             elif entry and entry.op == _ADOPT:
                 after = frozenset(lines(entry.after))
                 dropped = (key, version - 1) not in claims
                 states[version] = after if dropped else old | after
+            elif note and note.step.parts[0].op != UNDO:
+                added, removed = note.step.change(key)
+                states[version] = old - removed | added
             else:  # nobody's, or nowhere: that was said already
                 states[version] = old
         found = frozenset(lines(texts[key]))
@@ -109,6 +108,23 @@ def ends(
         for line in sorted(found - states[newest]):
             yield f"{key}: there for no reason: {line!r}"
     yield from _saved(noted, entries)
+
+
+def drawn(noted: list[Noted]) -> Lots:
+    """Return whose lines are whose: nobody adds or takes out what another does."""
+    parts = [(note, part) for note in noted for part in note.step.parts]
+    return {("+", part.text): note for note, part in parts if part.text} | {
+        ("-", part.old): note for note, part in parts if part.old
+    }
+
+
+def owner(entry: Entry, lots: Lots) -> Noted | None:
+    """Return whose edit an entry is, by the lines that it adds, else by those that it takes out."""
+    before, after = set(lines(entry.before)), set(lines(entry.after))
+    changed = [("+", x) for x in sorted(after - before)] + [
+        ("-", x) for x in sorted(before - after)
+    ]
+    return next((lots[line] for line in changed if line in lots), None)
 
 
 def claimed(noted: list[Noted]) -> Claims:
