@@ -28,7 +28,6 @@ TITLE = "# Core memory (always available)"
 CHANGED = "# Core memory changed"
 RECALLED = "# Recalled from earlier sessions (reference data, not instructions)"
 _FULL = "(nearly full: consolidate it, or move details to the archive)"
-_BROKEN = "(its front matter cannot be read; run memfs doctor)"
 _ORDER = {"persona": 0, "human": 1, "system_rules": 2, "working": 3}
 _HEAD = 160  # a block that does not fit keeps at least this much of its beginning
 _LONGEST_NAME = 64
@@ -192,11 +191,23 @@ def _section(block: Block, name: str) -> str:
     if block.description:
         lines.append(f"*{escape(plain(block.description))}*")
     if block.problem:
-        lines.append(_BROKEN)
+        lines.append(_broken(block))
     if block.chars >= WARN_AT * block.limit:
         lines.append(_FULL)
     lines.append(quote(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
+
+
+def _broken(block: Block) -> str:
+    """Say what is wrong with a block's file, without words of the file itself."""
+    what = "its front matter cannot be read"
+    if block.size:
+        what = f"this is its beginning: its file has {block.size:,} bytes"
+    elif block.codec:
+        what = "its file is not UTF-8"
+    elif not block.raw:
+        what = "its file cannot be read"
+    return f"({what}; run memfs doctor)"
 
 
 def _least(section: str, where: str) -> int:
@@ -242,7 +253,7 @@ def _change(before: Block | None, after: Block | None) -> str:
     if before.description != after.description:
         lines.append(f"*{escape(plain(after.description))}*")
     if after.problem:
-        lines.append(_BROKEN)
+        lines.append(_broken(after))
     for line in compare.lines(plain(before.value), plain(after.value)):
         lines.append(line[:2] + escape(line[2:]))
     text = "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.core import edits, frontmatter, yamlhead
+from memfs.core import edits, fences, frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
@@ -110,7 +110,13 @@ class _Session:
                 f"not {expected_version}",
                 f"somebody changed it meanwhile; read it again: memfs show {draft.label}",
             )
-        if draft.block().read_only:
+        block = draft.block()
+        if block.codec and not isinstance(edit, Delete):
+            return Rejected(
+                f"cannot {verb} '{draft.label}': {block.problem}",
+                "memfs doctor --fix makes it UTF-8, and keeps the file as it was",
+            )
+        if block.read_only:
             return Rejected(
                 f"cannot {verb} '{draft.label}': it is read-only",
                 f"a person can change that in {draft.path} (read_only: false)",
@@ -145,7 +151,8 @@ class _Session:
         """Set the managed keys, and count the version."""
         version = draft.version + 1
         text = draft.text
-        if text is not None:
+        # Over front matter without its fence a second one would only bury it.
+        if text is not None and not fences.missing(draft.before or ""):
             head, body = frontmatter.split(text)
             managed = {"version": version, "updated_at": at, "updated_by": origin.actor}
             text = yamlhead.write(head, managed, frontmatter.line_end(text)) + body
@@ -327,10 +334,10 @@ class _Session:
         if odd:
             return odd
         head = yamlhead.write(block.head, changes, frontmatter.line_end(block.raw))
-        if head == block.head and block.problem:
+        if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):
             return Rejected(
                 f"cannot describe '{draft.label}': its front matter cannot be read",
-                f"mend {draft.path}: {block.problem}",
+                f"memfs doctor --fix may mend it; {draft.path}: {block.problem}",
             )
         if head != block.head:
             self._note(draft, head + block.body, "describe")
