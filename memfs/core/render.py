@@ -31,6 +31,7 @@ _FULL = "(nearly full: consolidate it, or move details to the archive)"
 _ORDER = {"persona": 0, "human": 1, "system_rules": 2, "working": 3}
 _HEAD = 160  # a block that does not fit keeps at least this much of its beginning
 _LONGEST_NAME = 64
+_MOST = 2 * BUDGET  # characters of a block that are prepared for showing
 
 
 class Names:
@@ -64,6 +65,7 @@ def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET
     `blocks` are all blocks of all tiers, the nearest tier first; those not pinned are listed by
     name and size. What is cut says how much, and where to read it.
     """
+    budget = min(budget, _MOST)
     called: dict[int, str] = {}
     seen: set[str] = set()
     for block in blocks:
@@ -123,6 +125,7 @@ def changes(
 
     Each pair is (as shown, as it is); None stands for a block that was not there.
     """
+    budget = min(budget, _MOST)
     found = []
     for before, after in pairs:
         text = _change(before, after)
@@ -194,8 +197,13 @@ def _section(block: Block, name: str) -> str:
         lines.append(_broken(block))
     if block.chars >= WARN_AT * block.limit:
         lines.append(_FULL)
-    lines.append(quote(block.value) if block.value.strip() else "(empty)")
+    lines.append(_quoted(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
+
+
+def _quoted(value: str) -> str:
+    """Return a block's text as it may be shown; what no budget has room for is only counted."""
+    return quote(value[:_MOST]) + value[_MOST:] if len(value) > _MOST else quote(value)
 
 
 def _broken(block: Block) -> str:
@@ -247,6 +255,8 @@ def _change(before: Block | None, after: Block | None) -> str:
         return whole
     if _section(before, _name(before)) == whole:
         return ""
+    if max(len(before.value), len(after.value)) > _MOST:
+        return whole
     from memfs.core import changes as compare  # difflib is needed only where something changed
 
     lines = [title(after)]

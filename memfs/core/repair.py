@@ -5,7 +5,12 @@ Each step is only taken where its result can be read, and gives the same values 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memfs.core import encodings, fences, frontmatter, merge, yamlhead, yamlines, yamlmini
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ENCODING, CONFLICT, FENCE, HEAD = "encoding", "conflict", "fence", "head"
 _ROUNDS = 4  # one step may bring to light what another mends
@@ -63,19 +68,25 @@ def _head(text: str) -> tuple[str, str, str]:
         return text, HEAD, ""
     start = head.index("\n") + 1
     known = _folded(yamlines.read(inner))
-    spaced = _without_tabs(inner)
-    single, dropped = _without_doubles(spaced)
-    tabs = "tabs in the front matter made spaces" if spaced != inner else ""
-    doubles = f"of double keys one kept ({', '.join(dropped)})" if dropped else ""
-    for made in (spaced, single):
+    for made, what in _candidates(inner):
         new = head[:start] + made + head[start + len(inner) :] + body
         if front_matter(new) or frontmatter.split(new)[1] != body:
             continue
         now = _folded(_read(made))
         if all(key in now and now[key] == value for key, value in known.items()):
-            what = "; ".join(part for part in (tabs, doubles if made == single else "") if part)
             return new, HEAD, what
     return text, HEAD, ""
+
+
+def _candidates(inner: str) -> Iterator[tuple[str, str]]:
+    """Yield (front matter that may be readable, what was done), what changes least first."""
+    for indent in ("  ", ""):
+        spaced = _without_tabs(inner, indent)
+        tabs = "tabs in the front matter made spaces" if spaced != inner else ""
+        yield spaced, tabs
+        single, dropped = _without_doubles(spaced)
+        doubles = f"of double keys one kept ({', '.join(dropped)})" if dropped else ""
+        yield single, "; ".join(part for part in (tabs, doubles) if part)
 
 
 def _read(inner: str) -> dict[str, object]:
@@ -87,14 +98,14 @@ def _folded(meta: dict[str, object]) -> dict[str, object]:
     return {k: " ".join(v.split()) if isinstance(v, str) else v for k, v in meta.items()}
 
 
-def _without_tabs(inner: str) -> str:
-    """Make spaces of the tabs before and behind keys, list marks and lines."""
+def _without_tabs(inner: str, indent: str) -> str:
+    """Make spaces of the tabs behind keys and list marks, and `indent` of one before them."""
     lines = []
     for line in inner.split("\n"):
         end = "\r" if line.endswith("\r") else ""
         bare = line.removesuffix("\r").rstrip("\t ") if "\t" in line else line.removesuffix("\r")
         rest = bare.lstrip("\t ")
-        lead = bare[: len(bare) - len(rest)].replace("\t", "  ")
+        lead = bare[: len(bare) - len(rest)].replace("\t", indent)
         name, colon, value = rest.partition(":")
         if colon and value[:1] in (" ", "\t"):
             rest = f"{name.rstrip()}: {value.lstrip()}" if "\t" in rest else rest

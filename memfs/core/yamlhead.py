@@ -260,6 +260,8 @@ def _told(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return _first_line(error)
+    if str(getattr(error, "context", "")).endswith("a simple key"):  # what ended it is a line below
+        mark = getattr(error, "context_mark", None) or mark
     parts = [getattr(error, name, None) for name in ("context", "problem")]
     what = ", ".join(str(part) for part in parts if part)
     return f"line {mark.line + 1}: {' '.join(what.split())}"[:200]

@@ -58,6 +58,8 @@ def key_of(line: str) -> str:
 
 def _clean(line: str) -> str:
     """Return a line with spaces for tabs and without what YAML does not allow."""
+    if line.isprintable():
+        return line.rstrip(" ")
     line = line.replace("\t", " ").encode("utf-8", "replace").decode("utf-8")
     return "".join([c for c in line if c.isprintable() or c in _ALSO_KEPT]).rstrip(" ")
 
@@ -81,6 +83,6 @@ def _value(key: str, lines: list[str]) -> object:
         if rest.startswith(_BLOCK_SCALAR):
             rest = " ".join([line.strip(" ") for line in lines[1:]])
         return rest.strip(" \"'") or None
-    first = rest.split(" ", 1)[0].rstrip(",;")
+    first = rest.split(" ", 1)[0].rstrip(",;:")
     found = yamlmini.read(f"{key}: {first}") if first else None
     return found.get(key) if found else None

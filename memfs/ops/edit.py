@@ -13,7 +13,7 @@ from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.private import public
-from memfs.store import autocommit, blocks, clock, config, writer
+from memfs.store import autocommit, blocks, clock, config, files, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ def run(
             rejected = session.apply(edit, expected_version)
             if rejected:
                 return rejected
+        too_large = session.too_large()
+        if too_large:
+            return too_large
         changes = session.changes(origin)
         entries = session.commit(changes, origin)
     if not entries:
@@ -130,6 +133,18 @@ class _Session:
                 return self._describe(draft, edit)
             case _:
                 return self._change_body(draft, edit)
+        return None
+
+    def too_large(self) -> Rejected | None:
+        """Refuse to make a block file larger than memfs reads one."""
+        for draft in self._drafts.values():
+            size = len(files.encode(draft.text or ""))
+            if size > blocks.LARGEST and draft.text != draft.before:
+                return Rejected(
+                    f"cannot write '{draft.label}': {size:,} bytes, a block has at most "
+                    f"{blocks.LARGEST:,}",
+                    "move details to the archive (memfs archive), or start a block of its own",
+                )
         return None
 
     def changes(self, origin: Origin) -> list[Change]:

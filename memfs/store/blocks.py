@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from memfs.core.block import Block
 
 SUFFIX = ".md"
-LARGEST = 1 << 20  # bytes of a block file: a larger one is shown from its beginning, and not edited
-_BEGINNING = 64 << 10
-_FULL_READING = 40_000  # characters of front matter for the full YAML reader, over all blocks
+LARGEST = (
+    256 << 10
+)  # bytes of a block file: a larger one is shown from its beginning, and not edited
+_BEGINNING = 16 << 10
+_FULL_READING = 20_000  # characters of front matter for the full YAML reader, over all blocks
 
 
 class Place:
@@ -139,7 +141,7 @@ def whole(path: str) -> str | None:
     text, size = files.beginning(path, LARGEST, 0)
     if size > LARGEST:
         raise StoreError(
-            f"{path} has {size:,} bytes, a block that memfs edits at most {LARGEST:,}",
+            f"{path} has {size:,} bytes; memfs edits blocks of at most {LARGEST:,}",
             "shorten it in an editor, or move it out of blocks/ and keep what matters",
         )
     return text

@@ -11,12 +11,16 @@ from random import Random
 Mutation = Callable[[bytes, Random], bytes]
 
 SAMPLES = (
-    b"---\ndescription: What the user likes\nlimit: 5000   # characters\nread_only: false\n"
-    b"pinned: true\nversion: 3\nupdated_at: 2026-05-03T10:00:00Z\nupdated_by: agent\n---\n"
-    b"Name: Alice\nLanguages: TypeScript, Python\n\n- one\n- two\n",
+    (
+        b"---\ndescription: What the user likes\nlimit: 5000   # characters\nread_only: false\n"
+        b"pinned: true\nversion: 3\nupdated_at: 2026-05-03T10:00:00Z\nupdated_by: agent\n---\n"
+        b"Name: Alice\nLanguages: TypeScript, Python\n\n- one\n- two\n"
+    ),
     b"---\r\ndescription: \"Windows: line ends\"\r\ntags: [a, 'b c']\r\nlimit: 800\r\n---\r\nfirst\r\nsecond\r\n",
-    b"---\n# a comment of ours\ndescription: >\n  folded over\n  two lines\ntags:\n  - x\n  - y # why\n"
-    b"own:\n  nested: {a: 1, b: [2, 3]}\nlimit: 1_000\n---\n# Title\n\n```python\nprint('---')\n```\n",
+    (
+        b"---\n# a comment of ours\ndescription: >\n  folded over\n  two lines\ntags:\n  - x\n  - y # why\n"
+        b"own:\n  nested: {a: 1, b: [2, 3]}\nlimit: 1_000\n---\n# Title\n\n```python\nprint('---')\n```\n"
+    ),
     "\ufeff---\ndescription: Größe 名前 😀\nlimit: 300\nversion: 12\n---\nZeile mit ü\n名前: アリス\n".encode(),
     b"no front matter at all\n\nlimit: 5 is what the text says\n---\nand a rule\n",
     b"---\ndescription: protected\nread_only: true\nlimit: 100\n---\nnever touched\n",

@@ -14,7 +14,7 @@ from memfs.core.records import Origin
 from memfs.memory import intake
 from memfs.ops.doctor import leftovers, modes
 from memfs.ops.doctor.finding import Finding
-from memfs.store import blocks, clock, files, layout, lock, writer
+from memfs.store import autocommit, blocks, clock, files, layout, lock, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def _mended(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]
         backup = _backup(store, label, text)
         change = Change(tier, label, path, text, after, "mend", version + 1, what)
         made.commit([change], _BY_DOCTOR)
-    yield Finding("ok", f"{labels.qualified(tier, label)}: {what}", f"as it was: {backup}")
+    note = autocommit.edited(place, [change], _BY_DOCTOR)
+    yield _done(f"{labels.qualified(tier, label)}: {what}", backup, note)
 
 
 def _clashes(place: Place) -> Iterator[Finding]:
@@ -103,7 +104,14 @@ def _clashes(place: Place) -> Iterator[Finding]:
             made.commit([change], _BY_DOCTOR)
             files.remove(path)
             files.sync_folder(os.path.dirname(path))
-        yield Finding("ok", f"{path} is now {labels.qualified(tier, new)}", f"as it was: {backup}")
+        gone = Change(tier, label, path, text, None, "rename", version + 1)
+        note = autocommit.edited(place, [change, gone], _BY_DOCTOR)
+        yield _done(f"{path} is now {labels.qualified(tier, new)}", backup, note)
+
+
+def _done(what: str, backup: str, note: str) -> Finding:
+    hint = f"as it was: {backup}"
+    return Finding("ok", what, f"{hint} ({note})" if note else hint)
 
 
 def _free(place: Place, tier: str, label: str, taken: set[tuple[str, str]]) -> str:
