@@ -88,8 +88,8 @@ def check_fix(place: Place, home: str, laid: dict[str, tuple[Path, str, bytes]])
 def test_broken_files_go_through_everything(place: Place, home: Path, seed: int) -> None:
     laid = lay_out(place, list(broken(60, seed)))
     session = Place(place.project, place.user, "s")
-    assert "Core memory" in brief.start(session).text
-    assert brief.prompt(session, "hello there").text == ""
+    assert "Core memory" in brief.start(session).context
+    assert brief.prompt(session, "hello there").context == ""
     found = doctor.run(place, str(home))
     assert any(finding.level == "error" for finding in found)
     assert all(path.read_bytes() == data for path, _, data in laid.values())

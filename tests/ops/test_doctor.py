@@ -52,7 +52,7 @@ def dead_process() -> int:
 
 def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
     install.run(place, "claude", "project", str(home))
-    archive.run(place, "We chose httpx over requests.", importance=5, tags=())
+    archive.run(place, "We chose httpx over requests.", importance=5, tags=(), origin=Origin())
     edit.run(place, [Create("notes", "What is worth noting", "one")], Origin())
     brief.start(Place(place.project, place.user, "s"))
     assert wrong(place, home) == []
@@ -85,7 +85,7 @@ def test_each_fault_is_named_where_it_is(
     [found] = wrong(place, home)
     assert found.text.startswith(f"{path}:{line}: {what}")
     assert found.hint.startswith(hint)
-    assert "## [ODD]" in brief.start(Place(place.project, place.user, "s")).text
+    assert "## [ODD]" in brief.start(Place(place.project, place.user, "s")).context
     done = mended(place, home)
     if hint != FIXES:
         assert (done, path.read_bytes()) == ([], text.encode("utf-8", "surrogateescape"))
@@ -106,7 +106,7 @@ def test_utf16_is_read_refused_mended_and_given_back(
     as_it_was = path.read_bytes()
     found = blocks.get(place, "odd")
     assert (found.value, found.description, found.limit) == ("Grüße an alle", "mine", 500)
-    shown = brief.start(Place(place.project, place.user, "s")).text
+    shown = brief.start(Place(place.project, place.user, "s")).context
     assert "(its file is not UTF-8; run memfs doctor)\nGrüße an alle\n" in shown
     for wanted in (Append("odd", "more"), Describe("odd", {"limit": 9}), Rename("odd", "even")):
         refused = rejected(place, wanted)
@@ -130,7 +130,7 @@ def test_an_edit_leaves_nul_bytes_and_broken_front_matter_alone(
 ) -> None:
     text = f"{HEAD}stray\0\n---\nfirst\0 line\n"
     path = block_file("odd", text)
-    shown = brief.start(Place(place.project, place.user, "s")).text
+    shown = brief.start(Place(place.project, place.user, "s")).context
     assert "*mine*\n(its front matter cannot be read; run memfs doctor)\nfirst line\n" in shown
     assert isinstance(edit.run(place, [Append("odd", "second")], Origin()), edit.Edited)
     assert path.read_text() == text + "second\n"
@@ -164,13 +164,13 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
     with path.open("r+b") as handle:
         handle.truncate(3 << 30)
     session = Place(place.project, place.user, "s")
-    shown = brief.start(session).text
+    shown = brief.start(session).context
     assert "(this is its beginning: its file has 3,221,225,472 bytes; run memfs doctor)" in shown
     assert "the beginning" in shown
-    assert brief.prompt(session, "hello there").text == ""
+    assert brief.prompt(session, "hello there").context == ""
     with path.open("r+b") as handle:
         handle.truncate(4 << 30)
-    assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").text
+    assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").context
     with pytest.raises(Exception, match="memfs edits blocks of at most 262,144") as error:
         edit.run(place, [Append("big", "more")], Origin())
     assert "shorten it in an editor" in str(getattr(error.value, "hint", ""))
@@ -212,7 +212,7 @@ def test_what_is_no_file_is_named_and_never_opened(
         f"{folder}/out.md is no block: a link that leaves the store, to {tmp_path}/outside.md",
         f"{folder}/outside is no block: a link that leaves the store, to {tmp_path}",
     }
-    assert "private" not in brief.start(Place(place.project, place.user, "s")).text
+    assert "private" not in brief.start(Place(place.project, place.user, "s")).context
     assert mended(place, home) == []
     assert len(list(folder.iterdir())) == 10
 
@@ -223,11 +223,11 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
     inner = block_file("sub/inner", "y\n").parent
     path.chmod(0)
     inner.chmod(0)
-    shown = brief.start(Place(place.project, place.user, "s")).text
+    shown = brief.start(Place(place.project, place.user, "s")).context
     assert "(its file cannot be read; run memfs doctor)" in shown
     found = {each.text for each in wrong(place, home)}
     assert f"{path}: cannot be read: Permission denied" in found
-    assert f"{inner} is no block: cannot be read: Permission denied" in found
+    assert f"{inner}: cannot be read: Permission denied" in found
     assert mended(place, home) == []
     inner.chmod(0o755)
 

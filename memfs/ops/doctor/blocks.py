@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _FIXED = "memfs doctor --fix mends it, and keeps the file as it was"
+_UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its folder"
 _KINDS = {
     stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
@@ -43,6 +44,9 @@ def look(place: Place) -> Iterator[Finding]:
         yield from _values(block)
         read.add(block.path)
     for path, what in _left_out(place, read):
+        if what.startswith(_UNREAD):
+            yield Finding("error", f"{path}: {what}", _PERMISSIONS)
+            continue
         yield Finding(
             "warning", f"{path} is no block: {what}",
             "blocks are .md files, at most 3 levels deep, not links that leave the store",
@@ -60,7 +64,7 @@ def _file(block: Block) -> Iterator[Finding]:
         )  # fmt: skip
         return
     if block.problem and not block.raw:
-        yield Finding("error", f"{block.path}: {block.problem}", "see its permissions")
+        yield Finding("error", f"{block.path}: {block.problem}", _PERMISSIONS)
         return
     for fault in faults.find(block.raw):
         yield Finding(
@@ -87,7 +91,7 @@ def _left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
 
     def unread(error: OSError) -> None:
-        found.append((str(error.filename), f"cannot be read: {error.strerror}"))
+        found.append((str(error.filename), f"{_UNREAD}: {error.strerror}"))
 
     for tier, store in place.tiers():
         if tier == labels.SESSION:
@@ -119,7 +123,7 @@ def _what(path: str, root: str) -> str:
     except StoreError:
         return f"a link that leaves the store, to {os.path.realpath(path)}"
     except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        return f"{_UNREAD}: {error.strerror}"
     kind = _KINDS.get(stat.S_IFMT(mode))
     if kind:
         return kind
