@@ -184,7 +184,10 @@ class _Session:
         if found is None or (found[0], found[1]) in self._drafts:
             error = blocks.missing(self.place, text)
             return Rejected(error.message, error.hint)
-        return self._draft(*found)
+        try:
+            return self._draft(*found)
+        except StoreError as error:  # it is too large to be read whole
+            return Rejected(error.message, error.hint)
 
     def _draft(self, tier: str, label: str, path: str) -> _Draft:
         text, version = self._writer(tier).settle(tier, label, path)

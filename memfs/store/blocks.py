@@ -221,8 +221,12 @@ def _text(path: str) -> tuple[str, int]:
 def _walk(folder: str, prefix: str, depth: int, found: list[tuple[str, str]], root: str) -> None:
     try:
         entries = list(os.scandir(folder))
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return  # `memfs doctor` names what may not be read
+    except FileNotFoundError:
+        return
+    except PermissionError:
+        if not prefix:
+            raise
+        return  # one topic of many: `memfs doctor` names it
     for entry in entries:
         name = entry.name
         if name.startswith("."):

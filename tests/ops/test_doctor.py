@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -171,9 +172,11 @@ def test_a_file_that_is_too_large_is_shown_from_its_beginning(
     with path.open("r+b") as handle:
         handle.truncate(4 << 30)
     assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").context
-    with pytest.raises(Exception, match="memfs edits blocks of at most 262,144") as error:
-        edit.run(place, [Append("big", "more")], Origin())
-    assert "shorten it in an editor" in str(getattr(error.value, "hint", ""))
+    refused = rejected(place, Append("big", "more"))
+    assert (
+        refused.message == f"{path} has 4,294,967,296 bytes; memfs edits blocks of at most 262,144"
+    )
+    assert refused.hint.startswith("shorten it in an editor")
     assert len(show.every(place)) == 4
     assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
     assert [entry.label for entry in history.log(place)][:1] == ["persona"]
@@ -230,6 +233,17 @@ def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Wri
     assert f"{inner}: cannot be read: Permission denied" in found
     assert mended(place, home) == []
     inner.chmod(0o755)
+
+
+def test_a_file_where_the_blocks_should_be_is_named(place: Place, home: Path) -> None:
+    assert place.project
+    folder = Path(place.project.root, "blocks")
+    shutil.rmtree(folder)
+    folder.write_text("x\n")
+    assert [each.text for each in wrong(place, home)] == [
+        f"{folder}: cannot be read: Not a directory"
+    ]
+    assert mended(place, home) == []
 
 
 def test_of_two_files_with_one_label_the_second_gets_its_own(

@@ -30,7 +30,12 @@ def look(place: Place) -> Iterator[Finding]:
     """Look at every block file, and at what lies among them and is none."""
     paths: dict[tuple[str, str], str] = {}
     read: set[str] = set()
-    for block in blocks.load(place):
+    try:
+        loaded = blocks.load(place)
+    except OSError as error:  # the folder of all blocks
+        yield Finding("error", f"{error.filename}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
+        return
+    for block in loaded:
         other = paths.setdefault((block.tier, block.label), block.path)
         if other != block.path:
             yield Finding(

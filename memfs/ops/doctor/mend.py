@@ -28,7 +28,11 @@ _BY_DOCTOR = Origin("user", reason="by memfs doctor")
 
 def blocks_of(place: Place) -> Iterator[Finding]:
     """Mend the files of blocks. Links are left alone, and what is too large to be read."""
-    yield from _clashes(place)
+    try:
+        listed = blocks.paths(place)
+    except OSError:  # the folder of all blocks cannot be read
+        return
+    yield from _clashes(place, listed)
     for tier, label, path in blocks.paths(place):
         if os.path.islink(path):
             continue
@@ -77,9 +81,8 @@ def _mended(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]
     yield _done(f"{labels.qualified(tier, label)}: {what}", backup, note)
 
 
-def _clashes(place: Place) -> Iterator[Finding]:
+def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Finding]:
     """Give the second of two files with one label a label of its own."""
-    known = blocks.paths(place)
     taken = {(tier, label) for tier, label, _ in known}
     seen: dict[tuple[str, str], str] = {}
     for tier, label, path in known:
