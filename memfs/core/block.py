@@ -8,6 +8,8 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 5000
 WARN_AT = 0.8
+_MOST = 10**15  # a larger number is a slip, and cannot always be written
+_FOREIGN = ("\udcfe", "\udcff")  # the first byte of a byte order mark that is not UTF-8's
 MANAGED = ("version", "updated_at", "updated_by")
 
 
@@ -16,24 +18,39 @@ class Block:
 
     `raw` is the whole text (bytes decoded as UTF-8 with `surrogateescape`), `head` + `body` ==
     `raw`, `meta` the front matter, `problem` what is wrong with it (empty if nothing).
+
+    `codec` names the encoding of a file that is not UTF-8: head and body are its text then, `raw`
+    its bytes. `size` is that of a file too large to be read whole: `raw` is its beginning.
     """
 
-    __slots__ = ("body", "head", "label", "meta", "path", "problem", "raw", "tier")
+    __slots__ = ("body", "codec", "head", "label", "meta", "path", "problem", "raw", "size", "tier")
 
     def __init__(
         self, tier: str, label: str, path: str, raw: str,
-        full_reader: "Callable[[str], tuple[dict[str, object], str]]",
+        full_reader: "Callable[[str], tuple[dict[str, object], str]]", size: int = 0,
     ) -> None:  # fmt: skip
         self.tier = tier
         self.label = label
         self.path = path
         self.raw = raw
-        self.head, self.body = frontmatter.split(raw)
-        self.problem = ""
-        meta = frontmatter.read(self.head) if frontmatter.has_fences(self.head) else {}
-        if meta is None:
-            meta, self.problem = full_reader(frontmatter.inner(self.head))
-        self.meta = meta
+        self.size = size
+        self.codec = ""
+        text = raw
+        if "\0" in raw or raw[:1] in _FOREIGN:
+            from memfs.core import encodings
+
+            self.codec = encodings.codec(raw)
+            text = encodings.decode(raw, self.codec) if self.codec else raw
+        self.head, self.body = frontmatter.split(text)
+        self.meta: dict[str, object]
+        if frontmatter.has_fences(self.head):
+            self.meta, self.problem = _front_matter(self.head, full_reader)
+        else:
+            self.meta, self.problem = _without_fences(text)
+        if self.codec:
+            self.problem = f"it is {self.codec[:6].upper()}, not UTF-8"
+        if size:
+            self.problem = f"{size:,} bytes are too many for a block: this is its beginning"
 
     @property
     def value(self) -> str:
@@ -95,6 +112,46 @@ class Block:
 
     def _integer(self, key: str, default: int, *, minimum: int) -> int:
         found = self.meta.get(key)
-        if isinstance(found, int) and not isinstance(found, bool) and found >= minimum:
+        if isinstance(found, int) and not isinstance(found, bool) and minimum <= found <= _MOST:
             return found
         return default
+
+
+def _front_matter(
+    head: str, full_reader: "Callable[[str], tuple[dict[str, object], str]]"
+) -> tuple[dict[str, object], str]:
+    """Read front matter: (keys, what is wrong with it or "")."""
+    inner = frontmatter.inner(head)
+    found, problem = None, ""
+    if len(inner) <= frontmatter.MOST:
+        found = frontmatter.read(head)
+        if found is None:  # a line more at the top: its line numbers are those of the file
+            found, problem = full_reader("\n" + inner)
+    else:
+        problem = f"{len(inner):,} characters, at most {frontmatter.MOST:,} are read as YAML"
+    if not problem and found is not None:
+        return found, ""
+    from memfs.core import yamlines
+
+    return yamlines.read(inner), problem
+
+
+def _without_fences(text: str) -> tuple[dict[str, object], str]:
+    """Look at a text that is all body: front matter of which a fence is missing is text as well.
+
+    But what it protects stays protected.
+    """
+    start = text[:32].lstrip(frontmatter.BOM)
+    name = start.partition(":")[0]
+    if not start.startswith("---") and (name == start or " " in name.strip() or "\n" in name):
+        return {}, ""
+    from memfs.core import fences
+
+    found = fences.missing(text)
+    if found is None:
+        return {}, ""
+    kept: dict[str, object] = (
+        {"read_only": True} if fences.keys(text).get("read_only") is True else {}
+    )
+    line = found[1] + 1
+    return kept, f"line {line}: the {found[0]} line --- of the front matter is missing"

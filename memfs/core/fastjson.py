@@ -42,7 +42,8 @@ def loads(text: str) -> object:
 
             return json.loads(text)
         value, end = scanner(_Context)(text, start)
-    except StopIteration as error:
+    except (StopIteration, SystemError) as error:
+        # The scanner wants its error from the `json` package, and fails where that is not loaded.
         raise ValueError("not JSON") from error
     except RecursionError as error:
         raise ValueError("JSON nested too deeply") from error

@@ -7,6 +7,7 @@ from memfs.core import yamlmini
 
 BOM = "\ufeff"
 _FENCE = "---"
+MOST = 10_000  # characters of front matter: ruamel.yaml takes up to 0.17 s for so many
 
 
 def split(raw: str) -> tuple[str, str]:

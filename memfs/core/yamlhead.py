@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _PLAIN_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _MOST_VALUES = 20_000  # aliases of aliases grow without end
+_MOST_DIGITS = 18
+_DEEPEST = 50
 # What ruamel.yaml raises for texts that are no YAML: `!!bool x` is a KeyError, for one.
 _UNREADABLE = (
     YAMLError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
@@ -41,7 +43,12 @@ def read(text: str) -> tuple[dict[str, object], str]:
     """Read front matter with ruamel.yaml: (mapping, what is wrong or "").
 
     Timestamps stay text, as with the strict reader. A text that is no mapping gives an empty one.
+    What is wrong begins with the line where it is, if that is known: "line 3: …".
     """
+    if len(text) > frontmatter.MOST + 1:
+        return {}, f"{len(text):,} characters, at most {frontmatter.MOST:,} are read as YAML"
+    if _depth(text) > _DEEPEST:  # ruamel.yaml takes time by the square of it
+        return {}, f"nested more than {_DEEPEST} levels deep"
     yaml = _yaml("safe")
     yaml.Constructor = _Constructor
     try:
@@ -53,7 +60,7 @@ def read(text: str) -> tuple[dict[str, object], str]:
         room = [_MOST_VALUES]
         return {str(key): _plain(value, room) for key, value in found.items()}, ""
     except _UNREADABLE as error:
-        return {}, _first_line(error)
+        return {}, _told(error)
 
 
 def write(head: str, changes: Mapping[str, object], eol: str) -> str:
@@ -67,6 +74,8 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
         ]
         return f"{head}---{eol}{''.join(lines)}---{eol}"
     text = frontmatter.inner(head)
+    if len(text) > frontmatter.MOST:
+        return head
     before, problem = _read_any(text)
     wanted = {key: value for key, value in changes.items() if not _holds(before, key, value)}
     if problem or not wanted:
@@ -229,7 +238,33 @@ def _plain(value: object, room: list[int]) -> object:
         return {str(key): _plain(item, room) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_plain(item, room) for item in value]
+    if isinstance(value, int) and abs(value) >= 10**_MOST_DIGITS:
+        raise ValueError("front matter holds a number that is too long")
     return value
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets may be nested in a text; those in quotes count too."""
+    deepest = depth = 0
+    for character in text:
+        if character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "]}" and depth:
+            depth -= 1
+    return deepest
+
+
+def _told(error: Exception) -> str:
+    """Say what is wrong in one line, with the line number first."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return _first_line(error)
+    if str(getattr(error, "context", "")).endswith("a simple key"):  # what ended it is a line below
+        mark = getattr(error, "context_mark", None) or mark
+    parts = [getattr(error, name, None) for name in ("context", "problem")]
+    what = ", ".join(str(part) for part in parts if part)
+    return f"line {mark.line + 1}: {' '.join(what.split())}"[:200]
 
 
 def _first_line(error: Exception) -> str:

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.core import edits, frontmatter, yamlhead
+from memfs.core import edits, fences, frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.private import public
-from memfs.store import autocommit, blocks, clock, config, writer
+from memfs.store import autocommit, blocks, clock, config, files, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ def run(
             rejected = session.apply(edit, expected_version)
             if rejected:
                 return rejected
+        too_large = session.too_large()
+        if too_large:
+            return too_large
         changes = session.changes(origin)
         entries = session.commit(changes, origin)
     if not entries:
@@ -110,7 +113,13 @@ class _Session:
                 f"not {expected_version}",
                 f"somebody changed it meanwhile; read it again: memfs show {draft.label}",
             )
-        if draft.block().read_only:
+        block = draft.block()
+        if block.codec and not isinstance(edit, Delete):
+            return Rejected(
+                f"cannot {verb} '{draft.label}': {block.problem}",
+                "memfs doctor --fix makes it UTF-8, and keeps the file as it was",
+            )
+        if block.read_only:
             return Rejected(
                 f"cannot {verb} '{draft.label}': it is read-only",
                 f"a person can change that in {draft.path} (read_only: false)",
@@ -124,6 +133,18 @@ class _Session:
                 return self._describe(draft, edit)
             case _:
                 return self._change_body(draft, edit)
+        return None
+
+    def too_large(self) -> Rejected | None:
+        """Refuse to make a block file larger than memfs reads one."""
+        for draft in self._drafts.values():
+            size = len(files.encode(draft.text or ""))
+            if size > blocks.LARGEST and draft.text != draft.before:
+                return Rejected(
+                    f"cannot write '{draft.label}': {size:,} bytes, a block has at most "
+                    f"{blocks.LARGEST:,}",
+                    "move details to the archive (memfs archive), or start a block of its own",
+                )
         return None
 
     def changes(self, origin: Origin) -> list[Change]:
@@ -145,7 +166,8 @@ class _Session:
         """Set the managed keys, and count the version."""
         version = draft.version + 1
         text = draft.text
-        if text is not None:
+        # Over front matter without its fence a second one would only bury it.
+        if text is not None and not fences.missing(draft.before or ""):
             head, body = frontmatter.split(text)
             managed = {"version": version, "updated_at": at, "updated_by": origin.actor}
             text = yamlhead.write(head, managed, frontmatter.line_end(text)) + body
@@ -162,7 +184,10 @@ class _Session:
         if found is None or (found[0], found[1]) in self._drafts:
             error = blocks.missing(self.place, text)
             return Rejected(error.message, error.hint)
-        return self._draft(*found)
+        try:
+            return self._draft(*found)
+        except StoreError as error:  # it is too large to be read whole
+            return Rejected(error.message, error.hint)
 
     def _draft(self, tier: str, label: str, path: str) -> _Draft:
         text, version = self._writer(tier).settle(tier, label, path)
@@ -327,10 +352,10 @@ class _Session:
         if odd:
             return odd
         head = yamlhead.write(block.head, changes, frontmatter.line_end(block.raw))
-        if head == block.head and block.problem:
+        if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):
             return Rejected(
                 f"cannot describe '{draft.label}': its front matter cannot be read",
-                f"mend {draft.path}: {block.problem}",
+                f"memfs doctor --fix may mend it; {draft.path}: {block.problem}",
             )
         if head != block.head:
             self._note(draft, head + block.body, "describe")

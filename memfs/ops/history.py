@@ -143,7 +143,7 @@ def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
         now, current = made.settle(tier, name, path)
         _refuse_read_only("restore", name, now)
         block = blocks.make(tier, name, path, text)
-        if block.version:
+        if block.version and not block.codec:  # the bytes of another encoding stay as they are
             managed = {
                 "version": current + 1, "updated_at": clock.now(), "updated_by": origin.actor,
             }  # fmt: skip

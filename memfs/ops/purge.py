@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core import frontmatter, leaks, yamlhead
 from memfs.core import label as labels
+from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.core.secrets import redact
 from memfs.memory import corpus, intake
@@ -188,7 +189,10 @@ def _blocks(store: Store, place: Place) -> None:
         for tier, label, path in blocks.paths(place):
             if (tier == labels.SESSION) != bool(place.session):
                 continue
-            text, version = made.settle(tier, label, path)
+            try:
+                text, version = made.settle(tier, label, path)
+            except StoreError:  # too large for an edit: its file is rewritten afterwards
+                continue
             if text is not None and redact(text) != text:
                 after = _stamped(redact(text), version + 1)
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))

@@ -94,7 +94,7 @@ def _project(place: Place) -> Store:
 
 def _looked(block: Block, store: Store, authors: dict[str, list[str]]) -> Looked:
     names = authors.get(os.path.relpath(block.path, store.root), [])
-    return Looked(block, tuple(names), tuple(suspicion.signs(block.raw)))
+    return Looked(block, tuple(names), tuple(suspicion.signs(block.head + block.body)))
 
 
 def _authors(store: Store) -> dict[str, list[str]]:

@@ -9,9 +9,16 @@ from memfs.store.layout import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memfs.core.block import Block
 
 SUFFIX = ".md"
+LARGEST = (
+    256 << 10
+)  # bytes of a block file: a larger one is shown from its beginning, and not edited
+_BEGINNING = 16 << 10
+_FULL_READING = 20_000  # characters of front matter for the full YAML reader, over all blocks
 
 
 class Place:
@@ -97,7 +104,7 @@ def texts(place: Place) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for tier, label, path in paths(place):
         try:
-            found[labels.qualified(tier, label)] = files.read(path) or ""
+            found[labels.qualified(tier, label)] = _text(path)[0]
         except OSError:
             found[labels.qualified(tier, label)] = None
     return found
@@ -105,25 +112,49 @@ def texts(place: Place) -> dict[str, str | None]:
 
 def load(place: Place) -> "list[Block]":
     """Read every block, nearest tier first; one that cannot be read is empty and says so."""
-    return [read(tier, label, path) for tier, label, path in paths(place)]
+    room = _FULL_READING
+
+    def reader(text: str) -> tuple[dict[str, object], str]:
+        nonlocal room
+        room -= len(text)
+        return full_reader(text) if room >= 0 else ({}, "too much odd front matter in all blocks")
+
+    return [read(tier, label, path, reader) for tier, label, path in paths(place)]
 
 
-def read(tier: str, label: str, path: str) -> "Block":
-    """Read one block file that exists."""
+def read(
+    tier: str, label: str, path: str,
+    reader: "Callable[[str], tuple[dict[str, object], str]] | None" = None,
+) -> "Block":  # fmt: skip
+    """Read one block file that exists; of one that is too large, the beginning."""
     try:
-        raw = files.read(path)
+        raw, size = _text(path)
     except OSError as error:
         block = make(tier, label, path, "")
         block.problem = f"cannot be read: {error.strerror}"
         return block
-    return make(tier, label, path, raw or "")
+    return make(tier, label, path, raw, size, reader)
 
 
-def make(tier: str, label: str, path: str, raw: str) -> "Block":
+def whole(path: str) -> str | None:
+    """Return all of a block file, None if there is none; raises `StoreError` for a large one."""
+    text, size = files.beginning(path, LARGEST, 0)
+    if size > LARGEST:
+        raise StoreError(
+            f"{path} has {size:,} bytes; memfs edits blocks of at most {LARGEST:,}",
+            "shorten it in an editor, or move it out of blocks/ and keep what matters",
+        )
+    return text
+
+
+def make(
+    tier: str, label: str, path: str, raw: str, size: int = 0,
+    reader: "Callable[[str], tuple[dict[str, object], str]] | None" = None,
+) -> "Block":  # fmt: skip
     """Return the block that a text is; the class is imported when the first one is made."""
     from memfs.core.block import Block
 
-    return Block(tier, label, path, raw, full_reader)
+    return Block(tier, label, path, raw, reader or full_reader, size)
 
 
 def locate(place: Place, text: str) -> tuple[str, str, str] | None:
@@ -176,11 +207,26 @@ def full_reader(text: str) -> tuple[dict[str, object], str]:
     return yamlhead.read(text)
 
 
+def _text(path: str) -> tuple[str, int]:
+    """Return (text, 0) of a block file; of one too large (its beginning and a note, its size).
+
+    The note is part of the text, so that a session is told when such a file changes its size.
+    """
+    text, size = files.beginning(path, LARGEST, _BEGINNING)
+    if size <= LARGEST:
+        return text or "", 0
+    return f"{text}\n[its file has {size:,} bytes; this is the beginning]\n", size
+
+
 def _walk(folder: str, prefix: str, depth: int, found: list[tuple[str, str]], root: str) -> None:
     try:
         entries = list(os.scandir(folder))
     except FileNotFoundError:
         return
+    except PermissionError:
+        if not prefix:
+            raise
+        return  # one topic of many: `memfs doctor` names it
     for entry in entries:
         name = entry.name
         if name.startswith("."):

@@ -12,16 +12,21 @@ def read(path: str, cap: int = READ_CAP) -> str | None:
 
     Anything but a regular file counts as none: a FIFO would block a hook for ever.
     """
+    return beginning(path, cap, cap)[0]
+
+
+def beginning(path: str, most: int, least: int) -> tuple[str | None, int]:
+    """Return (text, size in bytes) of a file: of one larger than `most` its first `least` bytes."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return None
+        return None, 0
     try:
         status = os.fstat(handle)
         if status.st_mode & 0o170000 != 0o100000:
-            return None
-        size = min(status.st_size, cap)
-        data = os.read(handle, size + 1) if size < cap else os.read(handle, cap)
+            return None, 0
+        size = status.st_size if status.st_size <= most else least
+        data = os.read(handle, size + 1 if size < most else size)
         while len(data) < size:  # a short read: the file shrinks, or the system reads in pieces
             more = os.read(handle, size - len(data))
             if not more:
@@ -29,7 +34,9 @@ def read(path: str, cap: int = READ_CAP) -> str | None:
             data += more
     finally:
         os.close(handle)
-    return data.decode("utf-8", "surrogateescape")
+    if status.st_size > most:
+        data = data[:least]
+    return data.decode("utf-8", "surrogateescape"), status.st_size
 
 
 def encode(text: str) -> bytes:

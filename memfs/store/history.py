@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.records import block_key
 from memfs.store import blocks, journal, writer
 
@@ -86,8 +87,9 @@ def adopt(place: Place) -> None:
         mine = [item for item in listed if place.store(item[0]).root == store.root]
         try:
             with writer.writing(store, place) as made:
-                for tier, label, path in mine:
-                    made.settle(tier, label, path)
+                for tier, label, path in {item[:2]: item for item in reversed(mine)}.values():
+                    with suppress(StoreError, PermissionError):  # named by `memfs doctor`
+                        made.settle(tier, label, path)
         except OSError:  # a folder that may only be read: what is journalled can be shown
             continue
 

@@ -136,6 +136,16 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
     return list(_whole_groups(found)), damaged, position
 
 
+def damaged(store: Store) -> list[int]:
+    """Return the numbers of the whole lines that are no entry, counted from 1."""
+    try:
+        with open(store.journal, "rb") as handle:
+            whole = handle.read().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    return [at for at, line in enumerate(whole, 1) if line.strip() and _parse(line) is None]
+
+
 def load_heads(store: Store) -> Heads | None:
     """Read the heads as last written; None if they are missing or not of this journal."""
     text = files.read(_heads_path(store), cap=1 << 30)

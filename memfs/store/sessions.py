@@ -5,6 +5,7 @@ from memfs.store import files, layout
 from memfs.store.layout import Store
 
 _KEPT_HITS = 500
+_CAP = 256 << 20  # the texts of all blocks
 
 
 class Shown:
@@ -22,7 +23,7 @@ class Shown:
 
 def load(store: Store, session: str) -> Shown | None:
     """Return what a session was shown; None if it was shown nothing yet (or nobody knows)."""
-    text = files.read(f"{store.session(session)}/shown.json")
+    text = files.read(f"{store.session(session)}/shown.json", cap=_CAP)
     if text is None:
         return None
     try:

@@ -10,6 +10,8 @@ from memfs.store import blocks, files, layout
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
+_CAP = 256 << 20  # the texts of all blocks
+
 
 class Seen:
     """The texts of a project's blocks (by `project:label`) as its user last saw them.
@@ -28,7 +30,7 @@ def seen(store: Store) -> Seen:
     """Return what this user last saw; a linked worktree that is new has what the main one has."""
     for path in (_seen(store, store.tree), _seen(store, "")):
         try:
-            found = fastjson.loads(files.read(path) or "")
+            found = fastjson.loads(files.read(path, cap=_CAP) or "")
         except ValueError:
             continue
         if isinstance(found, dict) and isinstance(found.get("texts"), dict):

@@ -55,9 +55,10 @@ class Writer:
     def settle(self, tier: str, label: str, path: str) -> tuple[str | None, int]:
         """Return (text, version) of a block as it is now, adopting an edit made behind our back.
 
-        A block that the journal does not know yet has the version its file names, or 1.
+        A block that the journal does not know yet has the version its file names, or 1. Raises
+        `StoreError` for a file that is too large to be a block.
         """
-        text = files.read(path, cap=1 << 40)
+        text = blocks.whole(path)
         head = self.head(tier, label)
         if head is None:
             return text, 0 if text is None else self.named_version(tier, label, path, text) or 1

@@ -119,8 +119,8 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     Path(place.project.root, "config.yaml").write_text("memfs: 1\nhoks: 1\n")
     found = memfs("doctor")
     assert found.code == 1
-    assert "✗ project:bad holds merge conflict markers" in found.out
-    assert "✗ project:bad: " in found.out
+    assert "blocks/bad.md:4: merge conflict markers" in found.out
+    assert "blocks/bad.md:3: front matter: while parsing a flow sequence" in found.out
     assert "did you mean hooks?" in found.out
     memfs("install", "claude")
     settings = repo / ".claude/settings.json"

@@ -84,8 +84,10 @@ def test_the_value_has_lf_line_ends_and_none_at_the_end(body: str, value: str) -
 
 def test_broken_front_matter_is_a_problem_and_the_body_stays() -> None:
     found = block("a", "---\ndescription: [open\n---\nbody\n")
-    assert found.problem.startswith("while parsing a flow sequence")
-    assert (found.meta, found.value, found.limit) == ({}, "body", DEFAULT_LIMIT)
+    assert found.problem.startswith("line 3: while parsing a flow sequence")
+    assert (found.meta, found.value, found.limit) == (
+        {"description": "[open"}, "body", DEFAULT_LIMIT,
+    )  # fmt: skip
 
 
 def test_what_the_strict_reader_refuses_is_read_all_the_same() -> None:

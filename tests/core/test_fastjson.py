@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memfs
 from memfs.core import fastjson
 from tests.core.samples import alike, examples
 
@@ -90,3 +94,17 @@ def test_an_interpreter_without_the_c_scanner_does_the_same(
     assert fastjson.loads(' {"a": [1, "x"]}\n') == {"a": [1, "x"]}
     with pytest.raises(ValueError, match=r"."):
         fastjson.loads(text)
+
+
+def test_garbage_is_a_value_error_where_json_is_not_loaded() -> None:
+    program = (
+        "from memfs.core import fastjson\n"
+        "for text in ('[\"a', '{\"a\": \"b', '[1,', '{'):\n"
+        "    try: fastjson.loads(text)\n"
+        "    except ValueError: print('ValueError')\n"
+    )
+    root = str(Path(memfs.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", "-c", program], cwd=root, capture_output=True, check=True
+    )
+    assert done.stdout.split() == [b"ValueError"] * 4

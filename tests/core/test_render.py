@@ -266,7 +266,7 @@ def test_a_diff_longer_than_the_block_is_the_block() -> None:
         ("limit: 5000", "limit: 60", "## [HUMAN] ⚠️ 53/60 chars (88%)\n"),
         ("limit: 5000", "read_only: true", "## [HUMAN] 53/5000 chars read-only\n"),
         ("about the user", "about Alice", "## [HUMAN] 53/5000 chars\n*Everything known about Alice.*\n"),
-        ("limit: 5000", "bad: [", "## [HUMAN] 53/5000 chars\n**\n(its front matter cannot be read; run memfs doctor)\n"),
+        ("limit: 5000", "bad: [", "## [HUMAN] 53/5000 chars\n(its front matter cannot be read; run memfs doctor)\n"),
     ],
 )  # fmt: skip
 def test_what_a_reader_sees_of_the_front_matter_is_a_change(old: str, new: str, shown: str) -> None:

@@ -102,7 +102,7 @@ def test_a_description_cannot_imitate_the_frame() -> None:
     assert unframed(brief(block("a", raw))) == "*\\# [HUMAN] 1/2 chars ## [X] [1m*\nbody"
     assert (
         unframed(brief(block("a", "---\ndescription: ```\n---\nbody\n")))
-        == "(its front matter cannot be read; run memfs doctor)\nbody"
+        == "*```*\n(its front matter cannot be read; run memfs doctor)\nbody"
     )
     assert unframed(brief(block("a", '---\ndescription: "```"\n---\nbody\n'))) == "*```*\nbody"
 

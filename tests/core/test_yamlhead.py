@@ -226,7 +226,7 @@ def test_what_is_no_mapping_is_named() -> None:
     assert yamlhead.read("- a\n") == ({}, "front matter is a list, not a mapping")
     assert yamlhead.read("text\n") == ({}, "front matter is a str, not a mapping")
     assert yamlhead.read("# nothing\n") == ({}, "")
-    assert yamlhead.read("a: 1\na: 2\n")[1].startswith("while constructing a mapping")
+    assert yamlhead.read("a: 1\na: 2\n")[1].startswith("line 2: while constructing a mapping")
 
 
 def test_keys_become_text() -> None:

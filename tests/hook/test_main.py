@@ -265,3 +265,22 @@ def test_front_matter_beyond_the_strict_reader_is_shown_all_the_same(repo: Path)
     text = json.loads(out)["hookSpecificOutput"]["additionalContext"]
     assert "## [ODD] 8/256 chars\n*folded over two lines*\nodd body" in text
     assert log(repo) == []
+
+
+@pytest.mark.usefixtures("place")
+def test_many_broken_and_huge_files_do_not_silence_the_hook(repo: Path) -> None:
+    folder = repo / ".agent-memory/blocks"
+    odd = f"---\ndescription: odd\na: [{'1,' * 4500}]\n---\nodd body\n"
+    for number in range(15):
+        (folder / f"odd{number}.md").write_text(odd)
+        (folder / f"utf{number}.md").write_bytes(odd.encode("utf-16"))
+        (folder / f"nul{number}.md").write_bytes(b"\0" * 200_000)
+        (folder / f"big{number}.md").write_bytes(b"---\ndescription: big\n---\nlarge body\n")
+        with (folder / f"big{number}.md").open("r+b") as handle:
+            handle.truncate((50 << 20) + number)
+    context = json.loads(call(start(repo))[0])["hookSpecificOutput"]["additionalContext"]
+    assert "large body" in context
+    assert "odd" in context
+    again = payload(repo, "UserPromptSubmit", prompt="hello there")
+    assert call(again) == (b"", b"")
+    assert log(repo) == []

@@ -69,9 +69,12 @@ def test_doctor_mends_what_git_left_without_it(clones: tuple[Place, Place], repo
     assert "<<<<<<<" in text
     assert "- theirs" in text
     findings = doctor.run(ours, os.environ["HOME"])
-    assert "project:system_rules holds merge conflict markers" in {f.text for f in findings}
+    assert ours.project
+    path = f"{ours.project.root}/blocks/system_rules.md"
+    line = text.split("\n").index("<<<<<<< HEAD") + 1
+    assert f"{path}:{line}: merge conflict markers" in {f.text for f in findings}
     assert "git does not merge blocks with memfs in this clone" in {f.text for f in findings}
-    [fixed] = doctor.fix(ours)
+    [fixed] = doctor.fix(ours, os.environ["HOME"])
     assert blocks.get(ours, "system_rules").value == MERGED
     assert Path(fixed.hint.removeprefix("as it was: ")).read_text() == text
     history.undo(ours, "system_rules", Origin())

@@ -364,3 +364,13 @@ def test_an_archived_passage_keeps_every_other_word(place: Place, kept: str) -> 
     before = path.read_bytes()
     purge.run(place)
     assert path.read_bytes() == before.replace(SECRET.encode(), MARK.encode())
+
+
+def test_a_block_too_large_for_an_edit_is_redacted_all_the_same(
+    place: Place, block_file: WRITE
+) -> None:
+    edit.run(place, [Append("persona", "one")], Origin())
+    path = block_file("persona", f"{'x y z ' * 50_000}\ntoken {SECRET}\n")
+    assert [each.path for each in purge.run(place).done] == [str(path)]
+    assert path.read_text().endswith(f"\ntoken {MARK}\n")
+    assert holding(project(place).root) == []

@@ -36,6 +36,9 @@ def test_what_is_no_regular_file_reads_as_none(tmp_path: Path) -> None:
 def test_reading_stops_at_the_cap(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"x" * 10_000)
     assert files.read(str(tmp_path / "large"), cap=100) == "x" * 100
+    assert files.beginning(str(tmp_path / "large"), 100, 10) == ("x" * 10, 10_000)
+    assert files.beginning(str(tmp_path / "large"), 10_000, 10) == ("x" * 10_000, 10_000)
+    assert files.beginning(str(tmp_path / "missing"), 100, 10) == (None, 0)
 
 
 def test_a_write_keeps_the_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:

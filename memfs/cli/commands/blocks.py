@@ -26,7 +26,7 @@ def command(session: str, as_json: bool) -> None:
             mark
             for mark, there in (
                 ("read-only", block.read_only), ("unpinned", not block.pinned),
-                ("broken front matter", bool(block.problem)),
+                ("broken: memfs doctor", bool(block.problem)),
             )
             if there
         ]  # fmt: skip

@@ -23,7 +23,7 @@ _COMMITS = 20  # named at most
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Resolve merge conflicts in blocks, with a backup.")
+@click.option("--fix", is_flag=True, help="Mend what can be mended, and keep what was.")
 @click.option("--secrets", is_flag=True, help="Look for secrets in all that is kept, and in git.")
 @click.option("--purge", is_flag=True, help="With --secrets: redact them; cannot be undone.")
 @click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask.")
@@ -45,7 +45,8 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
     if secrets:
         _secrets(place, purge=purge, yes=yes, as_json=as_json)
         return
-    found = [*(op.fix(place) if fix else ()), *op.run(place, context.home())]
+    home = context.home()
+    found = [*(op.fix(place, home) if fix else ()), *op.run(place, home)]
     if as_json:
         screen.as_json([asdict(finding) for finding in found])
     else:

@@ -1,0 +1,33 @@
+"""Find what is wrong, say where, and what to do about it; mend what can be mended safely."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.ops.doctor import blocks, hosts, mend, stores
+from memfs.ops.doctor.finding import Finding
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+
+__all__ = ["Finding", "fix", "run"]
+
+
+def run(place: Place, home: str) -> list[Finding]:
+    """Look at stores, configuration, blocks, journal and hooks."""
+    return [
+        *stores.look(place),
+        *blocks.look(place),
+        *stores.merging(place),
+        *hosts.look(place, home),
+        *stores.calls(place),
+    ]
+
+
+def fix(place: Place, home: str) -> list[Finding]:
+    """Mend what can be mended without losing a byte; return what was done, nothing if nothing was.
+
+    A block that changes is journalled like an edit (`memfs undo` takes it back), and its file as it
+    was is kept in `local/backup/`. So are temporary files of killed runs.
+    """
+    return [*mend.blocks_of(place), *mend.stores_of(place), *mend.settings_of(place, home)]

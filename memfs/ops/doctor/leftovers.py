@@ -1,0 +1,84 @@
+"""Temporary files of runs that were killed, in stores and beside the settings of assistants."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import TYPE_CHECKING
+
+from memfs import hosts
+from memfs.hosts import settings
+from memfs.ops.doctor.finding import Finding
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+
+_NUMBERED = re.compile(r"\..+\.(\d{1,9})\.tmp", re.DOTALL)
+
+
+def finding(path: str) -> Finding:
+    """Return what `memfs doctor` says of one."""
+    return Finding(
+        "warning", f"{path} was left by a run that was killed",
+        "memfs doctor --fix puts it into local/backup/",
+    )  # fmt: skip
+
+
+def of_store(store: Store) -> list[str]:
+    """List those of a store; the local folder of a linked worktree is elsewhere."""
+    tops = [store.root]
+    if os.path.realpath(store.local) != os.path.realpath(f"{store.root}/local"):
+        tops.append(store.local)
+    found = []
+    for top in tops:
+        for folder, folders, names in os.walk(top):
+            folders[:] = [name for name in folders if name != ".git"]
+            for name in names:
+                if name.startswith(".") and name.endswith(".tmp") and _left(folder, name):
+                    found.append(f"{folder}/{name}")
+    return sorted(found)
+
+
+def of_settings(place: Place, home: str) -> list[str]:
+    """List those beside the settings files that `memfs install` writes."""
+    top = place.project.top if place.project else None
+    found = set()
+    for name in hosts.NAMES:
+        for path in settings.paths(hosts.get(name).SETTINGS, home, top).values():
+            folder, base = os.path.split(path)
+            if not os.path.isdir(folder):
+                continue
+            for entry in os.listdir(folder):
+                if entry.startswith(f".{base}.") and numbered(entry) and _left(folder, entry):
+                    found.add(f"{folder}/{entry}")
+    return sorted(found)
+
+
+def numbered(name: str) -> bool:
+    """Tell whether a temporary file names its process: its writer held no lock."""
+    return _NUMBERED.fullmatch(name) is not None
+
+
+def _left(folder: str, name: str) -> bool:
+    """Tell whether a temporary file is a regular one whose writer, if it is named, is gone."""
+    try:
+        if not stat.S_ISREG(os.lstat(f"{folder}/{name}").st_mode):
+            return False
+    except OSError:
+        return False
+    found = _NUMBERED.fullmatch(name)
+    return found is None or not _alive(int(found[1]))
+
+
+def _alive(process: int) -> bool:
+    if os.name == "nt":  # there, asking would end the process
+        return process == os.getpid()
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,159 @@
+"""Mend blocks, modes and leftovers: nothing is lost, and a second time there is nothing to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core import repair
+from memfs.core.errors import LockedError, MemfsError
+from memfs.core.records import Origin
+from memfs.memory import intake
+from memfs.ops.doctor import leftovers, modes
+from memfs.ops.doctor.finding import Finding
+from memfs.store import autocommit, blocks, clock, files, layout, lock, writer
+from memfs.store.writer import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+
+_BY_DOCTOR = Origin("user", reason="by memfs doctor")
+
+
+def blocks_of(place: Place) -> Iterator[Finding]:
+    """Mend the files of blocks. Links are left alone, and what is too large to be read."""
+    try:
+        listed = blocks.paths(place)
+    except OSError:  # the folder of all blocks cannot be read
+        return
+    yield from _clashes(place, listed)
+    for tier, label, path in blocks.paths(place):
+        if os.path.islink(path):
+            continue
+        try:
+            raw = blocks.whole(path)
+            if raw is not None and repair.mend(raw)[1]:
+                yield from _mended(place, tier, label, path)
+        except (MemfsError, OSError) as error:
+            if not isinstance(error, PermissionError | MemfsError):
+                yield Finding("error", f"{path} cannot be mended: {error}")
+
+
+def stores_of(place: Place) -> Iterator[Finding]:
+    """Close private files to others, and put what killed runs left out of the way."""
+    done: set[str] = set()
+    for _, store in place.tiers():
+        if store.root in done:
+            continue
+        done.add(store.root)
+        yield from _put_away(store, leftovers.of_store(store))
+        closed = 0
+        for path in modes.open_to_others(store):
+            modes.close(path)
+            closed += 1
+        if closed:
+            yield Finding("ok", f"{store.tier} store: {closed:,} files and folders made private")
+
+
+def settings_of(place: Place, home: str) -> Iterator[Finding]:
+    """Put what killed runs left beside settings files out of the way."""
+    yield from _put_away(place.home, leftovers.of_settings(place, home))
+
+
+def _mended(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]:
+    store = place.store(tier)
+    with writer.writing(store, place) as made:
+        text, version = made.settle(tier, label, path)
+        after, done = repair.mend(text or "")
+        if text is None or not done:  # somebody was quicker
+            return
+        what = "; ".join(done.values())
+        backup = _backup(store, label, text)
+        change = Change(tier, label, path, text, after, "mend", version + 1, what)
+        made.commit([change], _BY_DOCTOR)
+    note = autocommit.edited(place, [change], _BY_DOCTOR)
+    yield _done(f"{labels.qualified(tier, label)}: {what}", backup, note)
+
+
+def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Finding]:
+    """Give the second of two files with one label a label of its own."""
+    taken = {(tier, label) for tier, label, _ in known}
+    seen: dict[tuple[str, str], str] = {}
+    for tier, label, path in known:
+        first = seen.setdefault((tier, label), path)
+        if first == path or os.path.islink(path) or labels.problem(label):
+            continue
+        new = _free(place, tier, label, taken)
+        taken.add((tier, new))
+        store = place.store(tier)
+        target = blocks.path_of(place, tier, new)
+        with writer.writing(store, place) as made:
+            try:
+                text = blocks.whole(path)
+            except (MemfsError, OSError):
+                continue
+            if text is None:
+                continue
+            _, version = made.settle(tier, new, target)
+            backup = _backup(store, label, text)
+            reason = f"{os.path.basename(path)} had the label of {os.path.basename(first)}"
+            change = Change(tier, new, target, None, text, "create", version + 1, reason)
+            made.commit([change], _BY_DOCTOR)
+            files.remove(path)
+            files.sync_folder(os.path.dirname(path))
+        gone = Change(tier, label, path, text, None, "rename", version + 1)
+        note = autocommit.edited(place, [change, gone], _BY_DOCTOR)
+        yield _done(f"{path} is now {labels.qualified(tier, new)}", backup, note)
+
+
+def _done(what: str, backup: str, note: str) -> Finding:
+    hint = f"as it was: {backup}"
+    return Finding("ok", what, f"{hint} ({note})" if note else hint)
+
+
+def _free(place: Place, tier: str, label: str, taken: set[tuple[str, str]]) -> str:
+    number = 2
+    while True:
+        new = f"{label[: labels.MAX_LENGTH - 6]}-{number}"
+        if (tier, new) not in taken and not os.path.lexists(blocks.path_of(place, tier, new)):
+            return new
+        number += 1
+
+
+def _backup(store: Store, name: str, text: str) -> str:
+    path = _backup_path(store, name) + blocks.SUFFIX
+    files.write(path, text, private=True)
+    return path
+
+
+def _backup_path(store: Store, name: str) -> str:
+    layout.make_local(store)
+    folder = f"{store.local}/backup"
+    files.make_folder(folder, private=True)
+    return f"{folder}/{clock.unique()}-{layout.file_name(name.replace('/', '-').lstrip('.'))}"
+
+
+def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
+    """Move temporary files into the backup: those without a process under the writers' locks."""
+    if not found:
+        return
+    with ExitStack() as stack:
+        locked = True
+        try:
+            stack.enter_context(lock.hold(store))
+            stack.enter_context(lock.hold(store, 1.0, intake.LOCK))
+        except LockedError:
+            locked = False
+        for path in found:
+            name = os.path.basename(path)
+            if (locked or leftovers.numbered(name)) and os.path.exists(path):
+                backup = _backup_path(store, name)
+                shutil.move(path, backup)
+                os.chmod(backup, 0o600)
+                yield Finding("ok", f"{path}, left by a killed run, was put away", f"in {backup}")

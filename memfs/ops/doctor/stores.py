@@ -1,0 +1,100 @@
+"""Stores: configuration, journal, modes, what killed runs left, git, failed hook calls."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.ops.doctor import leftovers, modes
+from memfs.ops.doctor.finding import Finding
+from memfs.ops.doctor.hosts import programs
+from memfs.store import config, files, git, journal, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.blocks import Place
+
+_LOG_LINES = 3
+_MOST_NAMED = 10
+
+
+def look(place: Place) -> Iterator[Finding]:
+    """Look at the stores themselves."""
+    for tier, store in place.tiers():
+        if tier == labels.SESSION:
+            continue
+        yield Finding("ok", f"{tier} store: {store.root}")
+        for text in config.problems(store):
+            yield Finding("warning", text)
+        yield from _journal(store)
+        for path in leftovers.of_store(store):
+            yield leftovers.finding(path)
+        yield from _modes(store)
+
+
+def merging(place: Place) -> Iterator[Finding]:
+    """Look whether git merges blocks with our driver in this clone."""
+    project = place.project
+    if project is None or git.top_level(project.root) is None:
+        return
+    driver = git.driver(project.root)
+    if git.merged_by(project.root, "blocks/x.md") != "memfs" or not driver:
+        yield Finding(
+            "warning",
+            "git does not merge blocks with memfs in this clone",
+            "memfs init registers it; .agent-memory/.gitattributes needs the line: "
+            "blocks/**/*.md merge=memfs",
+        )
+    elif not os.path.exists(programs(driver)[0]):
+        yield Finding(
+            "error",
+            f"git merges blocks with {programs(driver)[0]}, which is gone",
+            "register it anew: memfs init",
+        )
+
+
+def _modes(store: layout.Store) -> Iterator[Finding]:
+    found = modes.open_to_others(store)
+    if found:
+        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+        yield Finding(
+            "warning", f"{found[0]}{more} can be read by other users of this machine",
+            "memfs doctor --fix gives them the modes 0600 and 0700",
+        )  # fmt: skip
+
+
+def _journal(store: layout.Store) -> Iterator[Finding]:
+    entries, _, end = journal.since(store, 0)
+    size = os.path.getsize(store.journal) if os.path.exists(store.journal) else 0
+    damaged = [str(line) for line in journal.damaged(store)]
+    if damaged:
+        most = ", …" if len(damaged) > _MOST_NAMED else ""
+        where = f"line{'s' * (len(damaged) > 1)} {', '.join(damaged[:_MOST_NAMED])}{most}"
+        yield Finding(
+            "error", f"{store.journal}: {where} cannot be read",
+            "the other entries are used; the versions in these lines cannot be restored",
+        )  # fmt: skip
+    if end < size:
+        yield Finding(
+            "warning", f"{store.journal}: an entry at the end is not whole",
+            "it was never acknowledged; the next edit removes it",
+        )  # fmt: skip
+    yield Finding("ok", f"{len(entries):,} edits in the journal")
+
+
+def calls(place: Place) -> Iterator[Finding]:
+    """Look whether hook calls failed, and name the Python that runs."""
+    for tier, store in place.tiers():
+        path = f"{store.local}/hook.log"
+        lines = (files.read(path) or "").splitlines()
+        if lines and tier != labels.SESSION:
+            shown = "; ".join(lines[-_LOG_LINES:])
+            yield Finding(
+                "warning",
+                f"{path}: {len(lines)} hook calls failed",
+                f"last: {shown}; delete the file when it is seen to",
+            )
+    yield Finding("ok", f"Python {sys.version.split()[0]} at {sys.executable}")

@@ -1,0 +1,353 @@
+"""What `memfs doctor` names, and what `--fix` does about it: nothing is lost, and once is enough."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append, Create, Delete, Describe, Edit, Rejected, Rename
+from memfs.core.records import Origin
+from memfs.ops import archive, brief, doctor, edit, history, install, show
+from memfs.ops.doctor import Finding
+from memfs.store import blocks, inbox, sessions
+from memfs.store.blocks import Place
+from memfs.store.sessions import Shown
+
+Write = Callable[[str, str], Path]
+HEAD = "---\ndescription: mine\nlimit: 500\n"
+LONG = "k: [a\n" * 3000
+FIXES = "memfs doctor --fix mends it, and keeps the file as it was"
+
+
+def wrong(place: Place, home: Path) -> list[Finding]:
+    """Everything that doctor does not like, but that no assistant is wired."""
+    found = [each for each in doctor.run(place, str(home)) if each.level != "ok"]
+    return [each for each in found if "is not wired" not in each.text]
+
+
+def mended(place: Place, home: Path) -> list[str]:
+    """Mend twice; return what was done the first time."""
+    done = [each.text for each in doctor.fix(place, str(home))]
+    assert doctor.fix(place, str(home)) == []
+    return done
+
+
+def rejected(place: Place, wanted: Edit) -> Rejected:
+    outcome = edit.run(place, [wanted], Origin())
+    assert isinstance(outcome, Rejected)
+    return outcome
+
+
+def dead_process() -> int:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
+    install.run(place, "claude", "project", str(home))
+    archive.run(place, "We chose httpx over requests.", importance=5, tags=(), origin=Origin())
+    edit.run(place, [Create("notes", "What is worth noting", "one")], Origin())
+    brief.start(Place(place.project, place.user, "s"))
+    assert wrong(place, home) == []
+    assert mended(place, home) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what", "hint"),
+    [
+        (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping, found duplicate key", FIXES),
+        (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
+        (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next token, found character '\\t'", FIXES),
+        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "mend it in an editor"),
+        (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
+        (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
+        ("---\nlimit: 5\nx\n", 1, "front matter begins here and does not end", "put a line ---"),
+        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it counts as text", "move what"),
+        (f"{HEAD}---\na\n<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n", 6, "merge conflict markers", FIXES),
+        (f"{HEAD}---\na\n<<<<<<< x\nb\n>>>>>>> y\n", 6, "merge conflict markers", "resolve them in an editor"),
+        (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
+        (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
+        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,030 characters, at most 10,000", "mend it"),
+        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50 levels deep", "mend it"),
+    ],
+)  # fmt: skip
+def test_each_fault_is_named_where_it_is(
+    place: Place, home: Path, block_file: Write, text: str, line: int, what: str, hint: str
+) -> None:
+    path = block_file("odd", text)
+    [found] = wrong(place, home)
+    assert found.text.startswith(f"{path}:{line}: {what}")
+    assert found.hint.startswith(hint)
+    assert "## [ODD]" in brief.start(Place(place.project, place.user, "s")).context
+    done = mended(place, home)
+    if hint != FIXES:
+        assert (done, path.read_bytes()) == ([], text.encode("utf-8", "surrogateescape"))
+        return
+    assert len(done) == 1
+    assert wrong(place, home) == []
+    history.undo(place, "odd", Origin())
+    assert path.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_read_refused_mended_and_given_back(
+    place: Place, home: Path, block_file: Write, codec: str
+) -> None:
+    path = block_file("odd", "")
+    text = f"{HEAD}version: 3\n---\nGrüße an alle\n"
+    path.write_bytes(text.encode(codec))
+    as_it_was = path.read_bytes()
+    found = blocks.get(place, "odd")
+    assert (found.value, found.description, found.limit) == ("Grüße an alle", "mine", 500)
+    shown = brief.start(Place(place.project, place.user, "s")).context
+    assert "(its file is not UTF-8; run memfs doctor)\nGrüße an alle\n" in shown
+    for wanted in (Append("odd", "more"), Describe("odd", {"limit": 9}), Rename("odd", "even")):
+        refused = rejected(place, wanted)
+        assert refused.message.endswith("it is UTF-16, not UTF-8")
+        assert refused.hint.startswith("memfs doctor --fix makes it UTF-8")
+    assert [each.text for each in wrong(place, home)] == [f"{path}:1: it is UTF-16, not UTF-8"]
+    assert path.read_bytes() == as_it_was
+    assert mended(place, home) == ["project:odd: UTF-16 made UTF-8"]
+    assert path.read_text(encoding="utf-8") == text
+    assert isinstance(edit.run(place, [Append("odd", "more")], Origin()), edit.Edited)
+    for _ in range(2):
+        history.undo(place, "odd", Origin())
+    assert path.read_bytes() == as_it_was
+    assert isinstance(edit.run(place, [Delete("odd")], Origin()), edit.Edited)
+    history.undo(place, "odd", Origin())
+    assert path.read_bytes() == as_it_was
+
+
+def test_an_edit_leaves_nul_bytes_and_broken_front_matter_alone(
+    place: Place, block_file: Write
+) -> None:
+    text = f"{HEAD}stray\0\n---\nfirst\0 line\n"
+    path = block_file("odd", text)
+    shown = brief.start(Place(place.project, place.user, "s")).context
+    assert "*mine*\n(its front matter cannot be read; run memfs doctor)\nfirst line\n" in shown
+    assert isinstance(edit.run(place, [Append("odd", "second")], Origin()), edit.Edited)
+    assert path.read_text() == text + "second\n"
+    assert "cannot describe 'odd'" in rejected(place, Describe("odd", {"limit": 400})).message
+
+
+def test_an_edit_does_not_bury_front_matter_without_its_fence(
+    place: Place, block_file: Write
+) -> None:
+    path = block_file("odd", f"{HEAD}first\n")
+    assert isinstance(edit.run(place, [Append("odd", "second")], Origin()), edit.Edited)
+    assert path.read_text() == f"{HEAD}first\nsecond\n"
+    assert "cannot describe 'odd'" in rejected(place, Describe("odd", {"pinned": False})).message
+
+
+def test_what_was_protected_stays_protected(place: Place, block_file: Write) -> None:
+    for text in (
+        f"{HEAD}read_only: true\nread_only: false\n---\nx\n",
+        f"{HEAD}\tread_only: true\nstray\n---\nx\n",
+        f"{HEAD}read_only: true\nx\n",
+    ):
+        path = block_file("odd", text)
+        assert "read-only" in rejected(place, Append("odd", "more")).message
+        assert path.read_text() == text
+
+
+def test_a_file_that_is_too_large_is_shown_from_its_beginning(
+    place: Place, home: Path, block_file: Write
+) -> None:
+    path = block_file("big", f"{HEAD}---\nthe beginning\n")
+    with path.open("r+b") as handle:
+        handle.truncate(3 << 30)
+    session = Place(place.project, place.user, "s")
+    shown = brief.start(session).context
+    assert "(this is its beginning: its file has 3,221,225,472 bytes; run memfs doctor)" in shown
+    assert "the beginning" in shown
+    assert brief.prompt(session, "hello there").context == ""
+    with path.open("r+b") as handle:
+        handle.truncate(4 << 30)
+    assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").context
+    refused = rejected(place, Append("big", "more"))
+    assert (
+        refused.message == f"{path} has 4,294,967,296 bytes; memfs edits blocks of at most 262,144"
+    )
+    assert refused.hint.startswith("shorten it in an editor")
+    assert len(show.every(place)) == 4
+    assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
+    assert [entry.label for entry in history.log(place)][:1] == ["persona"]
+    [found] = wrong(place, home)
+    assert found.text == f"{path}: 4,294,967,296 bytes, a block has at most 262,144"
+    assert mended(place, home) == []
+    assert path.stat().st_size == 4 << 30
+
+
+def test_an_edit_does_not_make_a_block_too_large(place: Place, block_file: Write) -> None:
+    block_file("big", f"---\nlimit: 1000000\n---\n{'é' * 131_000}\n")
+    assert isinstance(edit.run(place, [Append("big", "x" * 50)], Origin()), edit.Edited)
+    assert "a block has at most 262,144" in rejected(place, Append("big", "x" * 500)).message
+
+
+def test_what_is_no_file_is_named_and_never_opened(
+    place: Place, home: Path, block_file: Write, tmp_path: Path
+) -> None:
+    folder = block_file("odd", "x\n").parent
+    (folder / "folder.md").mkdir()
+    os.mkfifo(folder / "fifo.md")
+    os.chdir(folder)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket.md")
+    (folder / "gone.md").symlink_to(folder / "not-there")
+    (tmp_path / "outside.md").write_text("private")
+    (folder / "out.md").symlink_to(tmp_path / "outside.md")
+    (folder / "outside").symlink_to(tmp_path)
+    (folder / "inside.md").symlink_to(folder / "odd.md")
+    found = {each.text for each in wrong(place, home)}
+    assert found == {
+        f"{folder}/folder.md is no block: a folder",
+        f"{folder}/fifo.md is no block: a FIFO",
+        f"{folder}/socket.md is no block: a socket",
+        f"{folder}/gone.md is no block: a link to {folder}/not-there, which is not there",
+        f"{folder}/out.md is no block: a link that leaves the store, to {tmp_path}/outside.md",
+        f"{folder}/outside is no block: a link that leaves the store, to {tmp_path}",
+    }
+    assert "private" not in brief.start(Place(place.project, place.user, "s")).context
+    assert mended(place, home) == []
+    assert len(list(folder.iterdir())) == 10
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Write) -> None:
+    path = block_file("odd", "x\n")
+    inner = block_file("sub/inner", "y\n").parent
+    path.chmod(0)
+    inner.chmod(0)
+    shown = brief.start(Place(place.project, place.user, "s")).context
+    assert "(its file cannot be read; run memfs doctor)" in shown
+    found = {each.text for each in wrong(place, home)}
+    assert f"{path}: cannot be read: Permission denied" in found
+    assert f"{inner}: cannot be read: Permission denied" in found
+    assert mended(place, home) == []
+    inner.chmod(0o755)
+
+
+def test_a_file_where_the_blocks_should_be_is_named(place: Place, home: Path) -> None:
+    assert place.project
+    folder = Path(place.project.root, "blocks")
+    shutil.rmtree(folder)
+    folder.write_text("x\n")
+    assert [each.text for each in wrong(place, home)] == [
+        f"{folder}: cannot be read: Not a directory"
+    ]
+    assert mended(place, home) == []
+
+
+def test_of_two_files_with_one_label_the_second_gets_its_own(
+    place: Place, home: Path, block_file: Write
+) -> None:
+    first, second = block_file("Notes", "upper\n"), block_file("notes", "lower\n")
+    block_file("notes-2", "taken\n")
+    [found] = wrong(place, home)
+    assert found.text == f"{second} and {first} have one label"
+    assert mended(place, home) == [f"{second} is now project:notes-3"]
+    assert [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")] == [
+        "upper", "taken", "lower",
+    ]  # fmt: skip
+    assert wrong(place, home) == []
+    assert (
+        history.log(place, "notes-3")[0].reason
+        == "notes.md had the label of Notes.md: by memfs doctor"
+    )
+    assert history.log(place) == history.log(place)
+
+
+def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: Path) -> None:
+    assert place.project
+    install.run(place, "claude", "project", str(home))
+    dead, root = dead_process(), Path(place.project.root)
+    edit.run(place, [Create("notes", "What is worth noting", "one")], Origin())
+    sessions.save(place.project, "s", Shown({}, []))
+    inbox.put(place.project, "claude", "/x")
+    left = [
+        root / f".config.yaml.{dead}.tmp", root / "blocks/.notes.md.tmp", root / f"archive/.p.md.{dead}.tmp",
+        root / f"local/sessions/s/.shown.json.{dead}.tmp", root / f"local/inbox/.1-a.json.{dead}.tmp",
+        home / f".agent-memory/blocks/.human.md.{dead}.tmp", repo / f".claude/.settings.json.{dead}.tmp",
+    ]  # fmt: skip
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(f"half of {path.name}")
+        path.chmod(0o600)
+    alive = root / f"blocks/.notes.md.{os.getpid()}.tmp"
+    alive.write_text("still being written")
+    (repo / ".claude/.other.tmp").write_text("somebody else's")
+    found = {each.text for each in wrong(place, home)}
+    assert found == {f"{path} was left by a run that was killed" for path in left}
+    assert len(mended(place, home)) == len(left)
+    assert not any(path.exists() for path in left)
+    assert alive.exists()
+    assert (repo / ".claude/.other.tmp").exists()
+    kept = [*(root / "local/backup").iterdir(), *(home / ".agent-memory/local/backup").iterdir()]
+    assert {path.read_text() for path in kept} == {f"half of {path.name}" for path in left}
+    assert wrong(place, home) == []
+
+
+def test_leftovers_in_the_main_store_are_seen_from_a_linked_worktree(
+    place: Place, linked: Place, home: Path
+) -> None:
+    assert place.project
+    left = Path(place.project.local, ".heads.json.tmp")
+    left.write_text("half")
+    left.chmod(0o600)
+    assert [each.text for each in wrong(linked, home)] == [
+        f"{left} was left by a run that was killed"
+    ]
+    assert len(mended(linked, home)) == 1
+
+
+def test_private_files_are_closed_to_others(place: Place, home: Path) -> None:
+    assert place.project
+    user = home / ".agent-memory"
+    journal = Path(place.project.journal)
+    human = user / "blocks/human.md"
+    journal.chmod(0o644)
+    human.chmod(0o664)
+    (user / "blocks").chmod(0o755)
+    (user / "link").symlink_to("/etc/hosts")
+    found = [each.text for each in wrong(place, home)]
+    assert found == [
+        f"{journal} can be read by other users of this machine",
+        f"{user}/blocks and 1 more can be read by other users of this machine",
+    ]
+    assert mended(place, home) == [
+        "project store: 1 files and folders made private",
+        "user store: 2 files and folders made private",
+    ]
+    assert [path.stat().st_mode & 0o777 for path in (journal, human, user / "blocks")] == [
+        0o600, 0o600, 0o700,
+    ]  # fmt: skip
+    assert wrong(place, home) == []
+
+
+def test_damaged_lines_of_the_journal_are_numbered(place: Place, home: Path) -> None:
+    assert place.project
+    journal = Path(place.project.journal)
+    lines = journal.read_bytes().split(b"\n")
+    journal.write_bytes(b"\n".join([b"{}", lines[0], b"\xff\0", *lines[1:]]) + b"half")
+    found = [each.text for each in wrong(place, home)]
+    assert found == [
+        f"{journal}: lines 1, 3 cannot be read",
+        f"{journal}: an entry at the end is not whole",
+    ]
+
+
+def test_a_name_that_is_no_label_is_named_and_its_text_mended(
+    place: Place, home: Path, block_file: Write
+) -> None:
+    path = block_file("Ä" * 100, f"{HEAD}limit: 5\n---\nx\n")
+    assert len(wrong(place, home)) == 2
+    assert len(mended(place, home)) == 1
+    assert path.read_text() == "---\ndescription: mine\nlimit: 5\n---\nx\n"
