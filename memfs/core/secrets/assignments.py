@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs.core.secrets.values import (
     generic,
     is_hex,
+    is_uuid,
     key_like,
     made_up,
     masked,
@@ -28,21 +29,28 @@ from memfs.core.secrets.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Searched in lower case, so that the first letters of the words are all it has to look for.
+# Searched in lower case and without groups, so that first letters are all it has to look for.
 _KEYWORD = re.compile(
-    r"(?P<password>pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w)|kennwort|senha|contrase[nñ]a"
-    r"|mot de passe|identified by|пароль|비밀번호|비번|密码|密碼|口令|パスワード)"
-    r"|(?P<key>secret|token|credentials?|bearer|auth(?:orization)?|salt)"
-    r"|(?P<loose>key)"
+    r"pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a"
+    r"|mot de passe|identified by|пароль|비밀번호|비번|密码|密碼|口令|パスワード"
+    r"|secret|token|credentials?|bearer|auth(?:orization)?|salt|key"
 )
+_KEYS = ("secret", "token", "credential", "bearer", "auth", "salt")
 # What makes a key one that is kept secret, left of the word `key`.
-_KEPT = re.compile(
-    r"(?:api|access|auth|private|encryption|signing|account|shared|master|license|app|deploy|stream"
-    r"|service|user|admin|client|consumer|session|storage|write|read|integration|pre-?shared)[_ -]?\Z"
+_KEPT = tuple(
+    """
+api access auth private encryption signing account shared master license app deploy stream service
+user admin client consumer session storage write read integration preshared pre-shared pre_shared
+""".split()  # noqa: SIM905 - a table
 )
-_BARE = frozenset({"pass", "pswd", "psw", "pwd", "pw", "identified by", "auth", "bearer", "salt"})
-_COMPOUND = re.compile(
-    r"(?:db|my|ftp|smtp|imap|sql|user|mail|root|admin|store|key|ssh|http|login|rabbitmq|redis|pg|c|u)\Z"
+_BARE = frozenset(
+    {"pass", "pswd", "psw", "pwd", "pw", "psk", "identified by", "auth", "bearer", "salt"}
+)
+# The short words are also keywords at the end of these: dbpass, storepass, cpw.
+_COMPOUND = tuple(
+    """
+db my ftp smtp imap sql user mail root admin store key ssh http login rabbitmq redis require pg c u
+""".split()  # noqa: SIM905 - a table
 )
 # What may follow the keyword in a key's name, and the names that are about a secret, not for one.
 _SUFFIX = re.compile(r"s?(?:[_A-Z0-9-][A-Za-z0-9_-]*)?\Z")
@@ -59,13 +67,13 @@ _ABOUT = re.compile(
 _SEPARATOR = re.compile(
     r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)"
     r"(?:(?P<call>\([ ]{0,4}(?=\\?[\"']))"
-    r"|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))"
     r"|(?P<pair>[\"'`]?[ ]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|string)"
     r"[\"']?[ ]{0,4}[:=>][ ]{0,4})"
+    r"|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))"
     r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are)(?:[ ]set[ ]to|[ ]now)?:?[ ][*]{0,2}"
     r"|[\"'`*]{0,3}[ ]{1,30}[|→\u2013-][ ]{1,30})"
     r"|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?"
-    r"(?P<assign>=>|[:?+]=|[:=]{1,3}|<?->?)(?P<bold>[*_]{2})?[ \t]{0,40}"
+    r"(?P<assign>=>|[:?+]=|[:=]{1,3}|<?->?|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}"
     r"|(?P<path>/)"
     r"|(?P<space>\\?[\"'`]?[ \t]{1,8}))"
 )
@@ -74,12 +82,17 @@ _VALUE = re.compile(
     r"(?:(?:bearer|basic|token|apikey|bot|key|digest)[ ]{1,4})?@?"
     r"(?:\\{0,3}(?P<quote>[\"'`])(?P<quoted>(?:[^\"'`\\\n]|\\[^\"'`\n]|(?!(?P=quote))[\"'`]){1,600})"
     r"\\{0,3}(?P=quote)"
-    r"|(?P<open>[\"'`]?)(?P<bare>[^\s\"'`<>,]{1,600}+))",
+    r"|(?P<open>[\"'`]?)(?P<bare>(?:[^\s\"'`<>,&;]|[&;](?![A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600}+))",
+    re.IGNORECASE,
+)
+# The name and the value in one word: acme-api-key-3f9a…
+_GLUED = re.compile(
+    r"(?:[_-]?(?:key|token|secret))?[_-](?P<value>[A-Za-z0-9-]{20,200}+)(?![A-Za-z0-9_.])",
     re.IGNORECASE,
 )
 _XML_NAME = re.compile(r"<[A-Za-z0-9:_.-]{0,30}\Z")
 _LOGIN = re.compile(
-    r"(?:(?<![a-z])(?:login|user|machine|username|account|role|create|alter|identity|requirepass)"
+    r"(?:(?<![a-z])(?:login|user|machine|username|account|role|create|alter|set|identity|require)"
     r"(?![a-z])|--?[a-z-]{0,20}\Z|#define[ ]\w{0,40}\Z|\A\s*\Z)",
     re.IGNORECASE,
 )
@@ -133,6 +146,13 @@ def _is_password(value: str, claim: _Claim) -> bool:
     return password_like(value, quoted=claim.quoted or claim.how == "xml") or key_like(value)
 
 
+def _generated(value: str) -> bool:
+    """Tell whether `value` is what generators of salts give, with every sign and even spaces."""
+    signs = sum(not char.isalnum() and char != " " for char in value)
+    mixed = len(value) >= 48 and len(set(value)) >= 28 and bool(re.search("[0-9]", value))
+    return mixed and signs >= 10 and value.count(" ") <= 6
+
+
 def _directive(value: str, claim: _Claim) -> bool:
     """Tell whether `value` is the password of a login, however plain: `user="x" password="pass"`."""
     if claim.sort != "password" or not claim.quoted or not generic(value):
@@ -144,9 +164,8 @@ def _directive(value: str, claim: _Claim) -> bool:
 def _is_secret(value: str, claim: _Claim) -> bool:
     """Tell whether `value` is the secret that `claim` says it is."""
     sort, how, quoted, _, tie = claim
-    if quoted and len(value) >= 48 and how in {"assign", "comma"} and len(set(value)) >= 28:
-        signs = sum(not char.isalnum() and char != " " for char in value)
-        return signs >= 10 and value.count(" ") <= 6 and bool(re.search("[0-9]", value))
+    if quoted and how in {"assign", "comma"} and _generated(value):
+        return True
     if any(char.isspace() for char in value) or not value.isprintable():
         return False
     if _directive(value, claim):
@@ -188,14 +207,14 @@ def _value(text: str, at: int) -> tuple[int, int, bool] | None:
 
 def _sort(text: str, word: re.Match[str], line: str) -> str:
     """Return the sort of key that the keyword `word` is part of, after `line`; '' for none."""
-    sort = word.lastgroup or ""
-    left = line.lower()
+    sort = "loose" if word[0] == "key" else "key" if word[0].startswith(_KEYS) else "password"
+    left = line[-16:].lower()
     if sort == "loose":
-        if _KEPT.search(left):
+        if (left[:-1] if left[-1:] in {"_", " ", "-"} else left).endswith(_KEPT):
             return "key"
         return "" if left[-1:].isalpha() and text[word.start()].islower() else sort
     if word[0] in _BARE:
-        starts = not left[-1:].isalpha() or text[word.start()].isupper() or _COMPOUND.search(left)
+        starts = not left[-1:].isalpha() or text[word.start()].isupper() or left.endswith(_COMPOUND)
         return sort if starts else ""
     return sort
 
@@ -210,38 +229,39 @@ def lowered(text: str) -> str:
 
 def assigned(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of the values of keys, headers and flags that name a secret."""
-    until = named = nested = 0
+    until = nested = 0
     for word in _KEYWORD.finditer(lowered(text)):
         # A value may hold further keys (?token=…&secret=…), but not be read once for each.
         nested = nested + 1 if word.start() < until else 0
-        if word.start() < named or nested > 4:
+        if nested > 4:
             continue
         line = text[max(0, word.start() - 80) : word.start()].rpartition("\n")[2]
         sort = _sort(text, word, line)
         if not sort:
             continue
+        if sort == "key" and (glued := _GLUED.match(text, word.end())):
+            value = glued["value"]
+            if is_uuid(value) or (len(value) >= 20 and (is_hex(value) or random_looking(value))):
+                yield _kind(word[0]), *glued.span("value")
+                continue
         after = _XML_NAME.search(line) and _ELEMENT.match(text, word.end())
         after = after or _SEPARATOR.match(text, word.end())
         if not after or not _SUFFIX.match(after["suffix"]) or _ABOUT.search(after["suffix"]):
             continue
         if sort == "loose" and re.search(r"publi[a-z]{1,9}[_ -]?\Z", line, re.IGNORECASE):
             continue
-        named = after.end("suffix")
         place = _value(text, after.end())
         if not place:
             continue
         start, end, quoted = place
         until = max(until, end)
-        how = next(name for name in _HOW if after.groupdict().get(name) is not None)
+        how = (after.lastgroup or "").replace("bold", "assign")
         if (how == "assign" and ("**" in line or after["bold"])) or (
             how == "space" and text[start - 1] == "`"
         ):
             how = "says"
         if _is_secret(text[start:end], _Claim(sort, how, quoted, line, after[0])):
             yield ("password" if sort == "password" else _kind(word[0])), start, end
-
-
-_HOW = ("xml", "call", "comma", "pair", "says", "assign", "path", "space")
 
 
 def _kind(word: str) -> str:

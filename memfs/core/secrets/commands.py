@@ -37,7 +37,7 @@ _COMMANDS = (
     ),
     # the call of a login with a name and a password
     re.compile(
-        r"(?:login|authenticate|connect|sign_?in|basic_?auth|auth)\([ ]{0,4}"
+        r"(?:login|authenticate|connect|sign_?in|basic_?auth|auth|credentials?)=?\([ ]{0,4}"
         r"(?:[a-z_.]{1,40}, ?)?([\"'])[^\"'\n]{1,80}\1,[ ]{0,4}([\"'])(?P<value>[^\s\"'\n]{5,128})\2"
     ),
     # echo password | sudo -S
@@ -46,7 +46,7 @@ _COMMANDS = (
         r"(?:sudo[ ]-s|passwd[ ]--stdin|docker[ ]login)"
     ),
     re.compile(
-        r"(?:htpasswd[ ]-[a-z]{0,4}b[a-z]{0,4}[ ]\S{1,80}[ ]\S{1,60}|net[ ]user[ ]\S{1,60}"
+        r"(?:htpasswd[ ]-[a-z]{0,4}b[a-z]{0,4}[ ]\S{1,80}[ ]\S{1,60}|net[ ]user[ ]\S{1,60}|net[ ]use[ ][^\n]{1,80}?/user:\S{1,60}"
         r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring)[ ][\"']?"
         r"(?P<value>[^\s\"'/-][^\s\"']{4,100}+)"
     ),
@@ -59,9 +59,17 @@ _PGPASS = re.compile(
 )
 _HOST = re.compile(r"[A-Za-z0-9.*_-]{1,100}\Z")
 _URL = re.compile(r"://(?P<authority>[^\s/\"'`<>?(){}|\\]{5,300}+)")
-_SIDEKIQ = re.compile(
-    r"contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?(?P<value>[0-9a-f]{8}:[0-9a-f]{8})"
-    r"(?![0-9a-f])"
+# Values with a form of their own that only tells something beside a name, in lower case.
+_BESIDE = (
+    (
+        "password",
+        re.compile(
+            r"contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"
+        ),
+    ),
+    ("okta-token", re.compile(r"okta[^\n]{0,60}?(?<![a-z0-9])(00[a-z0-9_-]{40})(?![a-z0-9_-])")),
+    ("token", re.compile(r"token[\"' :=]{1,4}([a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9.])")),
+    ("sonar-token", re.compile(r"sonar\.(?:login|token)[\"' :=,]{1,6}([0-9a-f]{40})(?![0-9a-f])")),
 )
 
 
@@ -72,8 +80,9 @@ def given(text: str) -> Iterator[tuple[str, int, int]]:
         if _HOST.match(line):
             yield "password", *found.span("value")
     lower = lowered(text)
-    for found in _SIDEKIQ.finditer(lower):
-        yield "password", *found.span("value")
+    for kind, pattern in _BESIDE:
+        for found in pattern.finditer(lower):
+            yield kind, *found.span(1)
     for pattern in _COMMANDS:
         for found in pattern.finditer(lower):
             start, end = found.span("value")

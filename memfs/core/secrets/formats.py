@@ -197,6 +197,7 @@ _STARTING: tuple[tuple[str, str, str], ...] = (
     # A token whose middle part is missing is still one: header and claims suffice.
     ("jwt", "eyJ", rf"{_chars(12, 4000)}(?:\.|%2E){_chars(12, 8000)}(?:\.[A-Za-z0-9_/+-]{{0,2000}}+)?(?:\.[A-Za-z0-9_-]{{0,4000}}+)?(?:\.[A-Za-z0-9_-]{{1,400}}+)?={{0,2}}"),
     ("jwt", "ZXlK", r"[A-Za-z0-9]{60,8000}+={0,2}"),
+    ("discord-token", "M N O", r"[A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![_-])"),
     ("paseto", "v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public.", _chars(40, 4000)),
     # The base64 of what is in this table: Kubernetes secrets, `data:` of cloud-init.
     ("github-token", "Z2hwX Z2hvX Z2h1X Z2hzX Z2hyX Z2l0aHViX3BhdF", r"[A-Za-z0-9+/]{40,400}+={0,2}"),
@@ -221,6 +222,9 @@ _STARTING: tuple[tuple[str, str, str], ...] = (
     ("newrelic-key", "NRBR-", rf"{_HEX}{{19}}"),
     ("besttime-key", "pri_", rf"{_HEX}{{32}}"),
     ("pubnub-key", "sec-c-", r"[A-Za-z0-9+/=-]{36,60}+"),
+    ("dropbox-token", "sl.", _chars(130, 1400)),
+    ("dependencytrack-key", "odt_", r"(?:[A-Za-z0-9]{8}_)?[A-Za-z0-9]{32,40}"),
+    ("nightfall-key", "NF-", r"[A-Za-z0-9]{32}"),
     ("render-key", "rnd_", r"[A-Za-z0-9]{24,40}+"),
     ("resend-key", "re_", r"[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}"),
     ("mailersend-key", "mlsn.", rf"{_HEX}{{64}}"),
@@ -241,7 +245,8 @@ _INSIDE: tuple[tuple[str, str, str], ...] = (
     ("azure-devops-token", "AZDO", r"(?<![A-Za-z0-9])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
     ("azure-sas", "sig=", r"(?<=[?&])sig=([A-Za-z0-9%+/]{30,120}+=?)"),
     ("telegram-token", ":A", r"(?<![0-9A-Za-z])[0-9]{6,10}:A[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])"),
-    ("discord-token", ".", r"(?<![A-Za-z0-9])[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-])"),
+    ("maxmind-key", "_mmk", r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
+    ("password-hash", "$8$ $9$", r"\$[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}"),
     ("discord-token", "mfa.", r"mfa\.(?<![A-Za-z0-9]mfa\.)[A-Za-z0-9_-]{80,95}"),
     ("mailchimp-key", "-us", r"(?<![0-9A-Za-z])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])"),
     ("facebook-token", "|", r"(?<![0-9A-Za-z])[0-9]{14,16}(?:\||%7C)[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])"),

@@ -47,6 +47,11 @@ def _starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[int, ...]
     return re.compile(pattern), rows, tuple(sorted({len(anchor) for anchor in rows}))
 
 
+@functools.cache
+def _inside() -> re.Pattern[str]:
+    return re.compile(any_of({form.anchor for form in INSIDE}))
+
+
 def _found(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]:
     group = 1 if found.re.groups else 0
     token = found[group]
@@ -60,16 +65,19 @@ def _found(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]
 
 def matches(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
+    starts, rows, lengths = _starts()
+    inside = _inside()
     for long in _LONG.finditer(text):
         first, last = long.span()
-        starts, rows, lengths = _starts()
         for start in starts.finditer(text, first, last):
             at = start.start()
             for length in lengths:
                 for form in rows.get(text[at : at + length], ()):
                     if found := _compiled(form.pattern).match(text, at):
                         yield from _found(form, found)
-        for form in INSIDE if last - first >= _LONGER else ():
+        if last - first < _LONGER or not inside.search(text, first, last):
+            continue
+        for form in INSIDE:
             if form.anchor in long[0]:
                 for found in _compiled(form.pattern).finditer(text, first, last):
                     yield from _found(form, found)

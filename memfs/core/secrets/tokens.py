@@ -78,7 +78,7 @@ def _standing(text: str, value: str, start: int) -> bool:
     before = text[max(0, start - 64) : start].rpartition("\n")[2]
     if _VAULT.search(before) and 24 <= len(value) <= 200 and random_looking(value):
         return True
-    if _ID.match(value):
+    if _ID.match(value) or value.startswith("//"):
         return False
     if _HARMLESS.search(before):
         return bool(_AZURE_ID.search(before)) and is_uuid(value)

@@ -59,9 +59,13 @@ uabcdegilmnprst vaei waeio xpt yps ze
 """.split()  # noqa: SIM905 - a table
     for second in group[1:]
 )
-_RUN = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
+_RUN = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 # Names of how secrets are made, not of one: SHA-256, Argon2id, OAuth2.
-_ALGORITHM = re.compile(r"[A-Za-z]+-?[0-9]{1,4}[A-Za-z]{0,6}(?:[-_/][A-Za-z0-9]{1,8}){0,3}\Z")
+_ALGORITHM = re.compile(
+    r"(?:sha|md|base|argon|pbkdf|[bs]crypt|utf|aes|rsa|[hrep]s|ed|oauth|ipv?|http|tls|ssl|x|v|k)-?[0-9]",
+    re.IGNORECASE,
+)
+_WITHIN = re.compile(r"[A-Za-z][0-9]{1,6}[A-Za-z]")
 _MADE_UP = re.compile(r"[A-Za-z]+[0-9]{1,4}\Z")
 
 
@@ -179,13 +183,9 @@ def strong(value: str) -> bool:
     """Tell whether `value` cannot be a word of the sentence that it stands in."""
     if worded(value) or _ALGORITHM.match(value) or not value.isascii():
         return False
-    kinds = (
-        any(map(str.isdigit, value)),
-        any(map(str.isupper, value)),
-        any(map(str.islower, value)),
-    )
-    signs = any(char in "!@#$%^&*+=?~" for char in value[1:-1])
-    return sum(kinds) + signs >= 3 or (len(value) >= 12 and key_like(value))
+    kinds = [any(map(kind, value)) for kind in (str.isdigit, str.isupper, str.islower)]
+    kinds.append(any(char in "!@#$%^&*+=?~" for char in value[1:-1]))
+    return sum(kinds) >= 3 or (len(value) >= 8 and bool(_WITHIN.search(value)))
 
 
 def password_like(value: str, *, quoted: bool) -> bool:
