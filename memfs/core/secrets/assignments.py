@@ -23,6 +23,7 @@ from memfs.core.secrets.values import (
     sequence,
     stand_in,
     strong,
+    within,
     worded,
 )
 
@@ -82,7 +83,7 @@ _VALUE = re.compile(
     r"(?:(?:bearer|basic|token|apikey|bot|key|digest)[ ]{1,4})?@?"
     r"(?:\\{0,3}(?P<quote>[\"'`])(?P<quoted>(?:[^\"'`\\\n]|\\[^\"'`\n]|(?!(?P=quote))[\"'`]){1,600})"
     r"\\{0,3}(?P=quote)"
-    r"|(?P<open>[\"'`]?)(?P<bare>(?:[^\s\"'`<>,&;]|[&;](?![A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600}+))",
+    r"|(?P<open>[\"'`]?)(?P<bare>(?:[^\s\"'`<>,&;\\]|\\(?![nrt])|[&;](?![A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600}+))",
     re.IGNORECASE,
 )
 # The name and the value in one word: acme-api-key-3f9a…
@@ -132,13 +133,17 @@ def _is_key(value: str, claim: _Claim) -> bool:
     setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
     if setting and re.search(r"[a-z]\d|\d[a-z]", value):
         return len(value) >= 8 and (made_up(value) or not worded(value))
+    if claim.quoted and claim.how == "assign" and len(value) >= 8 and within(value):
+        return not worded(value)
     return key_like(value) or _basic(value)
 
 
 def _is_password(value: str, claim: _Claim) -> bool:
     if claim.how == "says":
         return len(value) >= 6 and strong(value)
-    if claim.how == "path" or (claim.how == "space" and not _LOGIN.search(claim.before)):
+    if claim.how == "path":
+        return False
+    if claim.how == "space" and not _LOGIN.search(claim.before):
         return len(value) >= 16 and key_like(value)
     setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
     if setting and re.fullmatch(r"\w{6,64}", value):
@@ -182,9 +187,11 @@ def _is_secret(value: str, claim: _Claim) -> bool:
     ):
         return False
     if sort == "loose":
-        sized = len(value) >= 32 and is_hex(value)
+        sized = is_uuid(value) or (len(value) >= 32 and is_hex(value))
         tied = how in {"assign", "pair", "xml"}
-        return tied and key_like(value) and (sized or random_looking(value))
+        if tied or how == "says":
+            return key_like(value) and ((tied and sized) or random_looking(value))
+        return False
     return _is_key(value, claim) if sort == "key" else _is_password(value, claim)
 
 
@@ -214,8 +221,12 @@ def _sort(text: str, word: re.Match[str], line: str) -> str:
             return "key"
         return "" if left[-1:].isalpha() and text[word.start()].islower() else sort
     if word[0] in _BARE:
-        starts = not left[-1:].isalpha() or text[word.start()].isupper() or left.endswith(_COMPOUND)
-        return sort if starts else ""
+        written = text[word.start() : word.end()]
+        hump = written.istitle() and len(written) > 2
+        if left[-1:].isalpha() and not hump and not left.endswith(_COMPOUND):
+            return ""
+        if len(written) < 4 and text[word.end() : word.end() + 1].isalnum():
+            return ""
     return sort
 
 

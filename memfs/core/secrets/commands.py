@@ -32,7 +32,7 @@ _COMMANDS = (
     re.compile(
         r"(?:psexec|sshpass|mysql|mariadb|ldap(?:search|add|modify)|smbclient|redis-cli|login|sqlcmd"
         r"|mongo|unzip|7z|xfreerdp|evil-winrm|crackmapexec)(?<![a-z0-9_]{12})"
-        r"[a-z]{0,6}(?:\.exe)?[ ][^\n]{0,120}?(?<=[ ])[-/](?:p|w|a)[ =:]?[\"']?"
+        r"[a-z0-9]{0,6}(?:\.exe)?[ ][^\n]{0,120}?(?<=[ ])(?:-(?:p|w|a)[ =]?|/p:)[\"']?"
         r"(?P<value>[^\s\"'-][^\s\"']{3,100}+)"
     ),
     # the call of a login with a name and a password

@@ -22,6 +22,11 @@ _FILLER = re.compile("[xX]{12}|[*]{4}|[.]{4}|0{20}")
 _DIGIT = re.compile("[0-9]")
 _FILLED = frozenset({"twilio-key", "artifactory-token"})
 
+# No word has more tokens; one that seems to is made to keep the expressions busy.
+_TRIES = 50
+# The middle of something in base64, where any letters may stand.
+_BLOB = re.compile(r"[A-Za-z0-9+/]{23}[+/]")
+
 _compiled = functools.cache(re.compile)
 
 
@@ -63,18 +68,30 @@ def _found(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]
     yield form.type, *found.span(group)
 
 
+def _starting(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the tokens that start in the long word from `first` to `last`."""
+    starts, rows, lengths = _starts()
+    done = tries = 0
+    for start in starts.finditer(text, first, last):
+        at = start.start()
+        if at < done or _BLOB.match(text, max(0, at - 24)):
+            continue
+        tries += 1
+        if tries > _TRIES:
+            return
+        for length in lengths:
+            for form in rows.get(text[at : at + length], ()):
+                if found := _compiled(form.pattern).match(text, at):
+                    done = max(done, found.end())
+                    yield from _found(form, found)
+
+
 def matches(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
-    starts, rows, lengths = _starts()
     inside = _inside()
     for long in _LONG.finditer(text):
         first, last = long.span()
-        for start in starts.finditer(text, first, last):
-            at = start.start()
-            for length in lengths:
-                for form in rows.get(text[at : at + length], ()):
-                    if found := _compiled(form.pattern).match(text, at):
-                        yield from _found(form, found)
+        yield from _starting(text, first, last)
         if last - first < _LONGER or not inside.search(text, first, last):
             continue
         for form in INSIDE:

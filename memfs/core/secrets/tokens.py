@@ -39,7 +39,9 @@ _ID = re.compile(
     r"|price|acct|org|user|usr|proj|project|wrkspc|sess|session|conv|resp|chatcmpl|item|step|vs|ft"
     r"|job|task|doc|page|node|img|trace|span|container|skill|id)[_-]"
 )
-_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,40}[\"'`]?[ ]{0,4}(?:=>|[:=])[ ]{0,4}[\"'`]?\Z")
+_ASSIGNED = re.compile(
+    r"[A-Za-z_][A-Za-z0-9_.-]{0,40}[\"'`]?[ ]{0,4}(?:=>|[:=]{1,2})[ ]{0,4}[\"'`]?\Z"
+)
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _GAP = re.compile(
     r"[A-Za-z0-9_-]{0,40}[\"'`]?[\s:=>\"'`(,*-]{1,12}(?:[A-Za-z_-]{1,24}[\"'`]?[\s:=>\"'`(,*-]{1,12}){0,3}\Z"
@@ -108,7 +110,7 @@ def random_tokens(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of keys that only their randomness and surroundings give away."""
     for found in _CANDIDATE.finditer(text):
         value, (start, end) = found[0], found.span()
-        if not _DIGIT.search(value):
+        if not _DIGIT.search(value) and not (value.isalpha() and len(value) >= 20):
             continue
         if _line_of_key(text, value, start, end):
             yield "key-material", start, end

@@ -33,6 +33,7 @@ _REFERENCE = re.compile(
 )
 _CODE = re.compile(r"[A-Za-z_)\]][\w.\]]{0,80}(?:\(|\[)|->|::|=>|\$\{|\{\{|#\{|%\(|&&|\|\|")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+_UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
 _HEX = re.compile(r"(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+\Z")
 _WORDS = frozenset(
@@ -59,7 +60,7 @@ uabcdegilmnprst vaei waeio xpt yps ze
 """.split()  # noqa: SIM905 - a table
     for second in group[1:]
 )
-_RUN = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_RUN = re.compile(r"[A-Z][a-z]+|[a-z]{3,}|[A-Z]{3,}")
 # Names of how secrets are made, not of one: SHA-256, Argon2id, OAuth2.
 _ALGORITHM = re.compile(
     r"(?:sha|md|base|argon|pbkdf|[bs]crypt|utf|aes|rsa|[hrep]s|ed|oauth|ipv?|http|tls|ssl|x|v|k)-?[0-9]",
@@ -158,6 +159,8 @@ def random_looking(value: str) -> bool:
     digits = sum(char.isdigit() for char in value)
     if len(value) < 20 or digits < 2 or letters < 6 or is_hex(value) or worded(value):
         return False
+    if _UUID_IN.search(value):
+        return False
     if max(map(len, re.split("[_-]", value))) < 11:  # ECDHE-RSA-AES256-GCM-SHA384, a pod's name
         return False
     mixed = any(char.isupper() for char in value) and any(char.islower() for char in value)
@@ -173,10 +176,16 @@ def key_like(value: str) -> bool:
         return False
     letters = "".join(char for char in value if char.isalpha())
     if len(letters) == len(value) or not any(char.isdigit() for char in value):
-        return len(letters) >= 16 and value.isascii() and _common(letters) < 0.55
+        mixed = _switches(value) >= 0.3 * len(value)
+        return len(letters) >= (12 if mixed else 16) and value.isascii() and _common(letters) < 0.55
     if not letters:
         return len(value) >= 20 and value.isdigit() and entropy(value) > 2.5
     return entropy(value) >= (2.3 if len(value) >= 20 else 3.0)
+
+
+def within(value: str) -> bool:
+    """Tell whether `value` has a digit among its letters, and is no name of an algorithm."""
+    return bool(_WITHIN.search(value)) and not _ALGORITHM.match(value)
 
 
 def strong(value: str) -> bool:
@@ -185,7 +194,7 @@ def strong(value: str) -> bool:
         return False
     kinds = [any(map(kind, value)) for kind in (str.isdigit, str.isupper, str.islower)]
     kinds.append(any(char in "!@#$%^&*+=?~" for char in value[1:-1]))
-    return sum(kinds) >= 3 or (len(value) >= 8 and bool(_WITHIN.search(value)))
+    return sum(kinds) >= 3 or (len(value) >= 8 and within(value))
 
 
 def password_like(value: str, *, quoted: bool) -> bool:
