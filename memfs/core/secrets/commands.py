@@ -28,18 +28,6 @@ _COMMANDS = (
         r"-(?<![a-z0-9_-]-)(?:u|-user|-proxy-user)[ =]?[ ]{0,4}[\"']?[^\s:\"'/]{0,80}+[\"']?:"
         r"[\"']?(?P<value>[^\s\"']{3,200}+)"
     ),
-    # mysql -uname -ppassword
-    re.compile(
-        r"(?:psexec|sshpass|mysql|mariadb|ldap(?:search|add|modify)|smbclient|redis-cli|login|sqlcmd"
-        r"|mongo|unzip|7z|xfreerdp|evil-winrm|crackmapexec)(?<![a-z0-9_]{12})"
-        r"[a-z0-9]{0,6}(?:\.exe)?[ ][^\n]{0,120}?(?<=[ ])(?:-(?:p|w|a)[ =]?|/p:)[\"']?"
-        r"(?P<value>[^\s\"'-][^\s\"']{3,100}+)"
-    ),
-    # the call of a login with a name and a password
-    re.compile(
-        r"(?:login|authenticate|connect|sign_?in|basic_?auth|auth|credentials?)=?\([ ]{0,4}"
-        r"(?:[a-z_.]{1,40}, ?)?([\"'])[^\"'\n]{1,80}\1,[ ]{0,4}([\"'])(?P<value>[^\s\"'\n]{5,128})\2"
-    ),
     # echo password | sudo -S
     re.compile(
         r"echo[ ](?:-n[ ])?[\"']?(?P<value>[^\s\"'|]{5,100}+)[\"']?[ ]{0,2}\|[ ]{0,2}"
@@ -50,6 +38,22 @@ _COMMANDS = (
         r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring)[ ][\"']?"
         r"(?P<value>[^\s\"'/-][^\s\"']{4,100}+)"
     ),
+)
+# mysql -uname -ppassword: the flag is quicker to look for than the names of all that take it.
+_FLAG = re.compile(r" -(?:p[ =:]?|[wa] )[\"']?(?P<value>[^\s\"'-][^\s\"']{3,100}+)")
+_TAKES_FLAG = re.compile(
+    r"(?<![a-z0-9_])(?:(?P<database>mysql|mariadb|mongo|redis-cli|sqlcmd)|psexec|sshpass|smbclient|login"
+    r"|ldap(?:search|add|modify)|7z|evil-winrm|crackmapexec)[a-z0-9]{0,6}(?:\.exe)?(?: |\Z)"
+)
+# The call of a login, with a name and a password, or with a host before them.
+_CALL = re.compile(
+    r"\([ ]{0,4}(?:[$a-z_.]{1,40}, ?)?(?:\"[^\"\n]{0,80}\", ?|'[^'\n]{0,80}', ?)?"
+    r"([\"'])[^\"'\n]{1,80}\1, ?([\"'])(?P<value>[^\s\"'\n]{5,128})\2"
+)
+_LOGINS = tuple(
+    """
+login authenticate connect sign_in signin auth credential credentials mysqli pdo directoryentry
+""".split()  # noqa: SIM905 - a table
 )
 # A line of .pgpass: host:port:database:user:password
 _PGPASS = re.compile(
@@ -73,6 +77,22 @@ _BESIDE = (
 )
 
 
+def _arguments(lower: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield where `lower` has an argument that may be a password, and if a plain one may be."""
+    for pattern in _COMMANDS:
+        for found in pattern.finditer(lower):
+            yield *found.span("value"), False
+    for found in _FLAG.finditer(lower):
+        line = lower[max(0, found.start() - 140) : found.start()].rpartition("\n")[2]
+        if command := _TAKES_FLAG.search(line):
+            # What opens the database of a development machine is no secret: it is in every README.
+            yield *found.span("value"), not command["database"]
+    for found in _CALL.finditer(lower):
+        name = lower[max(0, found.start() - 16) : found.start()].rstrip("=")
+        if name.endswith(_LOGINS):
+            yield *found.span("value"), False
+
+
 def given(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of the passwords that are arguments of known commands."""
     for found in _PGPASS.finditer(text):
@@ -83,16 +103,14 @@ def given(text: str) -> Iterator[tuple[str, int, int]]:
     for kind, pattern in _BESIDE:
         for found in pattern.finditer(lower):
             yield kind, *found.span(1)
-    for pattern in _COMMANDS:
-        for found in pattern.finditer(lower):
-            start, end = found.span("value")
-            value = text[start:end]
-            if stand_in(value) or reference(value) or value.isdigit() or "/" in value[:2]:
-                continue
-            if made_up(value):  # the way to the database of a development machine
-                continue
-            if password_like(value, quoted=True) or key_like(value):
-                yield "password", start, end
+    for start, end, plain in _arguments(lower):
+        value = text[start:end]
+        if stand_in(value) or reference(value) or value.isdigit() or "/" in value[:2]:
+            continue
+        if made_up(value) and not plain:
+            continue
+        if password_like(value, quoted=True) or key_like(value):
+            yield "password", start, end
 
 
 def urls(text: str) -> Iterator[tuple[str, int, int]]:

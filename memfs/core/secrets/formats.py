@@ -172,7 +172,6 @@ _STARTING: tuple[tuple[str, str, str], ...] = (
     ("deno-token", "ddp_ ddo_ ddw_", r"[A-Za-z0-9]{36,40}+"),
     ("supabase-key", "sb_secret_ sbp_", r"[A-Za-z0-9_]{20,64}+"),
     ("authress-key", "sc_ ext_ scauth_ authress_", r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.(?:acc[_-])[a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}+"),
-    ("truenas-key", "1- 2- 3- 4- 5- 6- 7- 8- 9-", r"[A-Za-z0-9]{64}"),
     ("twitch-key", "live_", r"[0-9]{8,12}_[A-Za-z0-9]{28,36}+"),
     ("beamer-token", "b_", r"[A-Za-z0-9=_-]{44}"),
     ("posthog-key", "phc_ phx_", r"[A-Za-z0-9]{40,48}+"),

@@ -51,6 +51,7 @@ _HINTED = re.compile(
     r"(?:[A-Za-z0-9]{1,12}[_-]){0,2}(?:key|tok|token|secret|sec|pat|live|test|prod|api|auth|priv|svc"
     r"|refresh|access|pw|admin|sk)[_-](?P<body>[A-Za-z0-9]{24,})=*\Z"
 )
+_NUMBERED = re.compile(r"[0-9]{1,4}-(?P<body>[A-Za-z0-9]{64})\Z")
 _ARGUMENT = re.compile(r"[A-Za-z_]\([\"']\Z")
 _AZURE_ID = re.compile(
     r"(?:azure|arm|aad|ad)_?(?:client|tenant|subscription)_?id[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?\Z",
@@ -86,6 +87,9 @@ def _standing(text: str, value: str, start: int) -> bool:
         return bool(_AZURE_ID.search(before)) and is_uuid(value)
     hinted = _HINTED.match(value)
     if hinted and (is_hex(hinted["body"]) or random_looking(hinted["body"])):
+        return True
+    numbered = _NUMBERED.match(value)
+    if numbered and random_looking(numbered["body"]):
         return True
     if is_uuid(value) or is_hex(value) or len(value) < 20:
         sized = len(value) >= 20 or (not is_hex(value) and key_like(value))
