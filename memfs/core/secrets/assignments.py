@@ -47,12 +47,11 @@ user admin client consumer session storage write read integration preshared pre-
 _BARE = frozenset(
     {"pass", "pswd", "psw", "pwd", "pw", "psk", "identified by", "auth", "bearer", "salt"}
 )
-# The short words are also keywords at the end of these: dbpass, storepass, cpw.
-_COMPOUND = tuple(
-    """
-db my ftp smtp imap sql user mail root admin store key ssh http login rabbitmq redis require pg c u
-""".split()  # noqa: SIM905 - a table
-)
+# The short words are also keywords at the end of these (dbpass, storepass), and the longer of
+# them at the end of any other name, but for words of the language: bypass, compass.
+_COMPOUND = (*"cu", "db", "my", "pg", "ftp", "smtp", "ssh", "http", "sql", "mail", "user", "root")
+_COMPOUND += ("admin", "store", "key", "login")
+_LANGUAGE = ("by", "com", "over", "tres", "under", "sur", "im", "en")
 # What may follow the keyword in a key's name, and the names that are about a secret, not for one.
 _SUFFIX = re.compile(r"s?(?:[_A-Z0-9-][A-Za-z0-9_-]*)?\Z")
 _ABOUT = re.compile(
@@ -74,16 +73,16 @@ _SEPARATOR = re.compile(
     r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are)(?:[ ]set[ ]to|[ ]now)?:?[ ][*]{0,2}"
     r"|[\"'`*]{0,3}[ ]{1,30}[|→\u2013-][ ]{1,30})"
     r"|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?"
-    r"(?P<assign>=>|[:?+]=|[:=]{1,3}|<?->?|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}"
+    r"(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|<?->?|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?"
     r"|(?P<path>/)"
     r"|(?P<space>\\?[\"'`]?[ \t]{1,8}))"
 )
 _ELEMENT = re.compile(r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)(?P<xml>(?:[ ][^<>\n]{0,60}+)?>)")
 _VALUE = re.compile(
-    r"(?:(?:bearer|basic|token|apikey|bot|key|digest)[ ]{1,4})?@?"
+    r"(?:(?:bearer|basic|token|apikey|bot|key|digest|ntlm|negotiate)[ ]{1,4})?@?"
     r"(?:\\{0,3}(?P<quote>[\"'`])(?P<quoted>(?:[^\"'`\\\n]|\\[^\"'`\n]|(?!(?P=quote))[\"'`]){1,600})"
     r"\\{0,3}(?P=quote)"
-    r"|(?P<open>[\"'`]?)(?P<bare>(?:[^\s\"'`<>,&;\\]|\\(?![nrt])|[&;](?![A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600}+))",
+    r"|(?P<open>[\"'`]?)(?P<bare>(?:[^\s\"'`<>,&;\\]|\\(?![nrt])|[&;](?!quot;|[A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600}+))",
     re.IGNORECASE,
 )
 # The name and the value in one word: acme-api-key-3f9a…
@@ -94,9 +93,12 @@ _GLUED = re.compile(
 _XML_NAME = re.compile(r"<[A-Za-z0-9:_.-]{0,30}\Z")
 _LOGIN = re.compile(
     r"(?:(?<![a-z])(?:login|user|machine|username|account|role|create|alter|set|identity|require)"
-    r"(?![a-z])|--?[a-z-]{0,20}\Z|#define[ ]\w{0,40}\Z|\A\s*\Z)",
+    r"(?![a-z])|--?[a-z-]{0,20}\Z|[#%]define[ ]\w{0,40}\Z|(?:env|arg)[ ]\w{0,40}\Z|\A\s*\Z)",
     re.IGNORECASE,
 )
+_OPTION = re.compile(r"(?<![A-Za-z0-9])--?[a-z-]{0,20}\Z", re.IGNORECASE)
+# The key of a program that was bought: ABCDE-12345-…
+_LICENCE = re.compile(r"(?=[A-Z-]*[0-9])(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,8}\Z")
 # A line of an environment file: NAME=value, and nothing else.
 _ENVIRONMENT = re.compile(r"\s*(?:export\s+)?[A-Z0-9_]*\Z")
 # A directive of .netrc, .esmtprc and the like, and attributes side by side: whatever is there.
@@ -128,7 +130,7 @@ def _basic(value: str) -> bool:
 def _is_key(value: str, claim: _Claim) -> bool:
     if claim.how == "path":
         return len(value) >= 24 and key_like(value)
-    if claim.how in {"space", "says"}:
+    if claim.how in {"space", "says"} and not _OPTION.search(claim.before):
         return len(value) >= (16 if claim.how == "says" else 20) and key_like(value)
     setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
     if setting and re.search(r"[a-z]\d|\d[a-z]", value):
@@ -189,6 +191,8 @@ def _is_secret(value: str, claim: _Claim) -> bool:
     if sort == "loose":
         sized = is_uuid(value) or (len(value) >= 32 and is_hex(value))
         tied = how in {"assign", "pair", "xml"}
+        if tied and _LICENCE.match(value):
+            return True
         if tied or how == "says":
             return key_like(value) and ((tied and sized) or random_looking(value))
         return False
@@ -223,7 +227,13 @@ def _sort(text: str, word: re.Match[str], line: str) -> str:
     if word[0] in _BARE:
         written = text[word.start() : word.end()]
         hump = written.istitle() and len(written) > 2
-        if left[-1:].isalpha() and not hump and not left.endswith(_COMPOUND):
+        name = word[0] in {"pass", "pwd", "psw", "pswd"} and text[word.end() :][:1] in {
+            ":",
+            "=",
+            " ",
+        }
+        known = left.endswith(_COMPOUND) or (name and not left.endswith(_LANGUAGE))
+        if left[-1:].isalpha() and not hump and not known:
             return ""
         if len(written) < 4 and text[word.end() : word.end() + 1].isalnum():
             return ""

@@ -35,7 +35,7 @@ _COMMANDS = (
     ),
     re.compile(
         r"(?:htpasswd[ ]-[a-z]{0,4}b[a-z]{0,4}[ ]\S{1,80}[ ]\S{1,60}|net[ ]user[ ]\S{1,60}|net[ ]use[ ][^\n]{1,80}?/user:\S{1,60}"
-        r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring)[ ][\"']?"
+        r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring)[ ]\\?[\"']?"
         r"(?P<value>[^\s\"'/-][^\s\"']{4,100}+)"
     ),
 )
@@ -63,8 +63,9 @@ _PGPASS = re.compile(
 )
 _HOST = re.compile(r"[A-Za-z0-9.*_-]{1,100}\Z")
 _URL = re.compile(r"://(?P<authority>[^\s/\"'`<>?(){}|\\]{5,300}+)")
-# Values with a form of their own that only tells something beside a name, in lower case.
+# What the table of formats cannot hold: values known beside a name, or by a sign. In lower case.
 _BESIDE = (
+    ("password-hash", re.compile(r"(\*[0-9a-f]{40})(?![0-9a-f])")),
     (
         "password",
         re.compile(
