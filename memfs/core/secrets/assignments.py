@@ -49,8 +49,10 @@ _BARE = frozenset(
 )
 # The short words are also keywords at the end of these (dbpass, storepass), and the longer of
 # them at the end of any other name, but for words of the language: bypass, compass.
-_COMPOUND = (*"cu", "db", "my", "pg", "ftp", "smtp", "ssh", "http", "sql", "mail", "user", "root")
-_COMPOUND += ("admin", "store", "key", "login")
+_COMPOUND = tuple(
+    "c u db my pg ftp smtp ssh http sql mail user root admin store key login".split()  # noqa: SIM905 - a table
+)
+_ENDING = frozenset({"pass", "pwd", "psw", "pswd"})
 _LANGUAGE = ("by", "com", "over", "tres", "under", "sur", "im", "en")
 # What may follow the keyword in a key's name, and the names that are about a secret, not for one.
 _SUFFIX = re.compile(r"s?(?:[_A-Z0-9-][A-Za-z0-9_-]*)?\Z")
@@ -225,17 +227,12 @@ def _sort(text: str, word: re.Match[str], line: str) -> str:
             return "key"
         return "" if left[-1:].isalpha() and text[word.start()].islower() else sort
     if word[0] in _BARE:
-        written = text[word.start() : word.end()]
+        written, after = text[word.start() : word.end()], text[word.end() : word.end() + 1]
         hump = written.istitle() and len(written) > 2
-        name = word[0] in {"pass", "pwd", "psw", "pswd"} and text[word.end() :][:1] in {
-            ":",
-            "=",
-            " ",
-        }
-        known = left.endswith(_COMPOUND) or (name and not left.endswith(_LANGUAGE))
-        if left[-1:].isalpha() and not hump and not known:
+        ending = word[0] in _ENDING and after in {":", "=", " "} and not left.endswith(_LANGUAGE)
+        if left[-1:].isalpha() and not (hump or ending or left.endswith(_COMPOUND)):
             return ""
-        if len(written) < 4 and text[word.end() : word.end() + 1].isalnum():
+        if len(written) < 4 and after.isalnum():
             return ""
     return sort
 
