@@ -75,7 +75,7 @@ _SEPARATOR = re.compile(
     r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are)(?:[ ]set[ ]to|[ ]now)?:?[ ][*]{0,2}"
     r"|[\"'`*]{0,3}[ ]{1,30}[|→\u2013-][ ]{1,30})"
     r"|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?"
-    r"(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|<?->?|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?"
+    r"(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?"
     r"|(?P<path>/)"
     r"|(?P<space>\\?[\"'`]?[ \t]{1,8}))"
 )
@@ -145,7 +145,10 @@ def _is_key(value: str, claim: _Claim) -> bool:
 def _is_password(value: str, claim: _Claim) -> bool:
     if claim.how == "says":
         return len(value) >= 6 and strong(value)
-    if claim.how == "path":
+    own = (
+        value.isalpha() and value.lower() in claim.before.lower()
+    )  # CLICKHOUSE_PASSWORD=clickhouse
+    if claim.how == "path" or own:
         return False
     if claim.how == "space" and not _LOGIN.search(claim.before):
         return len(value) >= 16 and key_like(value)

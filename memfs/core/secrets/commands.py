@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _COMMANDS = (
     # curl -u name:password, and what else takes the pair
     re.compile(
-        r"-(?<![a-z0-9_-]-)(?:u|-user|-proxy-user)[ =]?[ ]{0,4}[\"']?[^\s:\"'/]{0,80}+[\"']?:"
+        r"-(?<![a-z0-9_-]-)(?:u|-user|-proxy-user)[ =]?[ ]{0,4}[\"']?[^\s:\"'/+%]{0,80}+[\"']?:"
         r"[\"']?(?P<value>[^\s\"']{3,200}+)"
     ),
     # echo password | sudo -S

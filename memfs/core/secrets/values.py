@@ -95,7 +95,7 @@ def masked(value: str) -> bool:
 
 def generic(value: str) -> bool:
     """Tell whether `value` is a word that stands in code and documents where a secret would."""
-    return value.lower() in _WORDS
+    return value.lower().rstrip("!?") in _WORDS
 
 
 def sequence(value: str) -> bool:
