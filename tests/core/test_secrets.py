@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memfs.core.secrets import Secret, find_secrets, redact
 from memfs.core.secrets.formats import FORMATS
+from memfs.core.secrets.values import worded
 
 MIXED = "q7Rw2ZtK9mXc4VbN8sLd6HfJ3gPy5TuA1eWo0iCx7RkB2nMv9QzD4hYs"
 HEX = "3f9a1c7e5b2d8064" * 8
@@ -76,6 +80,7 @@ def test_what_is_public_is_left() -> None:
     assert find_secrets(f"{HEAD}\n...\n{TAIL}") == []
 
 
+UUID = "3f9a1c7e-5b2d-4064-8f9a-1c7e5b2d8064"
 WEAK, STRONG = "tr0ub4dor" + "&3", MIXED[:32]
 
 
@@ -105,6 +110,30 @@ WEAK, STRONG = "tr0ub4dor" + "&3", MIXED[:32]
         (f"db.acme.dev:5432:main:bob:{WEAK}", WEAK),
         (f"MAILGUN_KEY={HEX[:32]}", HEX[:32]),
         (f"AccountName=a;AccountKey={B64[:86]}==;", B64[:86] + "=="),
+        (f"- name: DB_PASSWORD\n  value: {WEAK}\n", WEAK),
+        (f'{{"name": "API_TOKEN", "value": "{STRONG}"}}', STRONG),
+        (f"<key>password</key>\n<string>{WEAK}</string>", WEAK),
+        (f'variable "db_password" {{ default = "{WEAK}" }}', WEAK),
+        (f'#define WIFI_PASSWORD "{WEAK}"', WEAK),
+        (f"ansible_ssh_pass: {WEAK}", WEAK),
+        (f"requirepass {WEAK}", WEAK),
+        (f"The password for staging is `{WEAK}`.", WEAK),
+        (f"**Password:** {WEAK}", WEAK),
+        (f"| Password | `{WEAK}` |", WEAK),
+        (f"Contraseña: {WEAK}", WEAK),
+        (f"密码\uff1a{WEAK}", WEAK),
+        (f"my acme api key is `{STRONG}`", STRONG),
+        (f"acme-secret-{UUID}", UUID),
+        (f'client = Client("{STRONG}")', STRONG),
+        (f"acme_live_{STRONG}", f"acme_live_{STRONG}"),
+        (f"echo {WEAK} | sudo -S true", WEAK),
+        (f"mysql -h db -uroot -p{WEAK} shop", WEAK),
+        (f"Server=db;User Id=sa;Password={STRONG};Database=shop", STRONG),
+        (f"https://acme.dev/x?access_token={HEX[:40]}&page=2", HEX[:40]),
+        (f"API_KEY={STRONG}\\nOTHER=1", STRONG),
+        (f"https://{STRONG}@git.acme.dev/repo.git", STRONG),
+        (f"-Dsonar.login={HEX[:40]}", HEX[:40]),
+        (f'key = "{(MIXED + HEX)[:60]}"', (MIXED + HEX)[:60]),
     ],
 )
 def test_a_secret_is_known_by_its_key(text: str, secret: str) -> None:
@@ -143,6 +172,24 @@ def test_a_secret_is_known_by_its_key(text: str, secret: str) -> None:
         "image: acme/app@sha256:" + HEX[:64],
         "model: claude-sonnet-4-20250514",
         "see docs/decisions/2026-01-26-use-tokens-for-login.md",
+        "password: 'password123'",
+        "user.set_password('newpassword1')",
+        "password: hashedPassword,",
+        "- **Password**: AcmeAdmin66",
+        "docker exec -i acme-mysql mysql -uroot -pAcmeAdmin66 acme",
+        "the password is required, and hashed with SHA-256",
+        "Pass `country` for that",
+        "CLICKHOUSE_PASSWORD=clickhouse",
+        "password: String!",
+        "date -u +%Y-%m-%dT00:00:00.000Z",
+        "tool --password=dbpass --database=prod2",
+        "SLACK_BOT_TOKEN=xo" + "xb-your-bot-token",
+        'client.files.delete("file_011' + MIXED[:20] + '")',
+        'ssl_ciphers "ECDHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384";',
+        f"traceparent: 00-{HEX[:32]}-{HEX[:16]}-01",
+        f"ACME_COMMIT={HEX[:40]}",
+        "session 2026-01-05-3f9a1c7e-5b2d-4064-8f9a-1c7e5b2d8064",
+        "pod-payment-7d4f8b9c-xk2l9",
         "[redacted:password] and password=[redacted:password]",
         "",
     ],
@@ -185,3 +232,85 @@ def test_redacted_text_holds_no_secret_and_stays_as_it_is(text: str) -> None:
     once = redact(text)
     assert find_secrets(once) == []
     assert redact(once) == once
+
+
+@given(TEXTS)
+@settings(deadline=None)
+def test_redacting_leaves_every_other_character_in_its_order(text: str) -> None:
+    at = 0
+    for left in re.split(r"\[redacted:[a-z0-9-]+\]", redact(text)):
+        at = text.find(left, at)
+        assert at >= 0
+        at += len(left)
+
+
+def test_redacting_stops_where_the_next_key_begins() -> None:
+    text = f"?token={HEX[:40]}&page=2;password={WEAK};ssl=1"
+    assert redact(text) == "?token=[redacted:token]&page=2;password=[redacted:password];ssl=1"
+    assert redact(f"KEY={STRONG}\\nuser: bob") == "KEY=[redacted:api-key]\\nuser: bob"
+
+
+def test_words_are_told_from_random_letters() -> None:
+    for name in (
+        "getUserById2",
+        "2026-01-26-use-tokens-for-login",
+        "XMLHttpRequest",
+        "signing_key_v2",
+    ):
+        assert worded(name), name
+    for value in (STRONG, HEX[:32], MIXED[:20].lower(), "qxzvkjwqpfgh"):
+        assert not worded(value), value
+
+
+KEYWORDS = [
+    "password",
+    "pass",
+    "token",
+    "secret",
+    "key",
+    "auth",
+    "bearer",
+    "identified",
+    "psexec",
+    "mysql",
+    "htpasswd",
+    "okta",
+]
+TIES = ("=", ": ", ' = "', "='", " ", "/", "://a:b@", "(", '", "', "\\n", "<", ">", "`", " is ")
+ARMOUR = (
+    "login(",
+    "contribsys",
+    "echo ",
+    "net user ",
+    HEAD,
+    "-----BEGIN CERTIFICATE-----",
+    "-----END ",
+    "-u a:",
+    ":5432:a:a:",
+    "[redacted:",
+    "\n",
+)
+UNITS = (
+    *sorted({form.anchor + tail for form in FORMATS for tail in ("", "a1-")}),
+    *(word + tie for word in KEYWORDS for tie in TIES),
+    *(*TIES, *ARMOUR, "a", "A1", "aB3/", "x", "0", ".", "-", "_a", "$1$a", "eyJa."),
+)
+
+
+def seconds(text: str) -> float:
+    before = time.process_time()
+    find_secrets(text)
+    return time.process_time() - before
+
+
+def test_time_grows_with_the_text_whatever_is_repeated() -> None:
+    """Four times the text takes some four times as long; sixteen would be a square."""
+    suspects = list(UNITS)
+    for size in (500, 4_000, 16_000):  # what was only noise in a small text is gone in a larger
+        suspects = [
+            unit
+            for unit in suspects
+            if seconds(unit * (4 * size // len(unit)))
+            > 9 * max(seconds(unit * (size // len(unit))), 0.0002)
+        ]
+    assert suspects == []

@@ -1,43 +1,59 @@
 """Secrets that are known by the key, header or flag that they are the value of."""
 
-# ruff: noqa: E501, ERA001 - a regular expression is read whole.
+# ruff: noqa: E501 - a regular expression is read whole.
 
 from __future__ import annotations
 
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.secrets.values import (
     generic,
     is_hex,
+    is_uuid,
     key_like,
+    made_up,
+    masked,
+    namesake,
     password_like,
     random_looking,
     reference,
     sequence,
     stand_in,
+    strong,
+    within,
     worded,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Searched in lower case and without groups, so that first letters are all it has to look for.
 _KEYWORD = re.compile(
-    r"(?P<password>password|passwd|passphrase|passcode|passwort|kennwort|senha|contrase[nñ]a"
-    r"|mot de passe|пароль|비밀번호|비번|密码|密碼|口令|パスワード"
-    r"|(?:(?<![a-z])|(?<=db)|(?<=my)|(?<=ftp)|(?<=smtp)|(?<=sql)|(?<=user)|(?<=mail)|(?<=root)"
-    r"|(?<=admin))pass(?![a-z]{2})|(?<![a-z])(?:pwd|psw|pw|pswd)(?![a-z])|(?<=db)pwd"
-    r"|(?<![a-z])identified[ ]by(?![a-z]))"
-    r"|(?P<key>secret|token|api[_ -]?key|access[_ -]?key|auth[_ -]?key|private[_ -]?key"
-    r"|encryption[_ -]?key|signing[_ -]?key|account[_ -]?key|shared[_ -]?key|master[_ -]?key|pre-?shared[_ -]?key"
-    r"|license[_ -]?key|app[_ -]?key|deploy[_ -]?key|stream[_ -]?key|service[_ -]?key"
-    r"|user[_ -]?key|(?<![a-z])salt(?![a-z])|credentials?(?![a-z])|(?<![a-z])auth(?![a-z])"
-    r"|authorization|(?<![a-z])bearer(?![a-z]))"
-    r"|(?P<loose>(?<![a-z])key(?![a-z]))",
-    re.IGNORECASE,
+    r"pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a"
+    r"|mot de passe|identified by|пароль|비밀번호|비번|密码|密碼|口令|パスワード"
+    r"|secret|token|credentials?|bearer|auth(?:orization)?|salt|key"
 )
+_KEYS = ("secret", "token", "credential", "bearer", "auth", "salt")
+# What makes a key one that is kept secret, left of the word `key`.
+_KEPT = tuple(
+    """
+api access auth private encryption signing account shared master license app deploy stream service
+user admin client consumer session storage write read integration preshared pre-shared pre_shared
+""".split()  # noqa: SIM905 - a table
+)
+_BARE = frozenset(
+    {"pass", "pswd", "psw", "pwd", "pw", "psk", "identified by", "auth", "bearer", "salt"}
+)
+# The short words are also keywords at the end of these (dbpass, storepass), and the longer of
+# them at the end of any other name, but for words of the language: bypass, compass.
+_COMPOUND = tuple(
+    "c u db my pg ftp smtp ssh http sql mail user root admin store key login".split()  # noqa: SIM905 - a table
+)
+_ENDING = frozenset({"pass", "pwd", "psw", "pswd"})
+_LANGUAGE = ("by", "com", "over", "tres", "under", "sur", "im", "en")
 # What may follow the keyword in a key's name, and the names that are about a secret, not for one.
 _SUFFIX = re.compile(r"s?(?:[_A-Z0-9-][A-Za-z0-9_-]*)?\Z")
 _ABOUT = re.compile(
@@ -48,64 +64,59 @@ _ABOUT = re.compile(
     r"s?\Z",
     re.IGNORECASE,
 )
+# How a value is tied to the name before it. `pair`: the name and the value have keys of their own
+# (name: TOKEN, value: …); `says`: prose and tables.
 _SEPARATOR = re.compile(
     r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)"
     r"(?:(?P<call>\([ ]{0,4}(?=\\?[\"']))"
-    r"|(?P<comma>\\?[\"'][ ]{0,4},[ \t]{0,8}(?=\\?[\"']))"
-    r"|(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:str|String|string)[ ]{0,2}(?==))?"
-    r"(?P<assign>=>|:=|[:=]{1,3}|->)[ \t]{0,40}"
+    r"|(?P<pair>[\"'`]?[ ]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|string)"
+    r"[\"']?[ ]{0,4}[:=>][ ]{0,4})"
+    r"|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))"
+    r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are)(?:[ ]set[ ]to|[ ]now)?:?[ ][*]{0,2}"
+    r"|[\"'`*]{0,3}[ ]{1,30}[|→\u2013-][ ]{1,30})"
+    r"|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?"
+    r"(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?"
     r"|(?P<path>/)"
     r"|(?P<space>\\?[\"'`]?[ \t]{1,8}))"
 )
 _ELEMENT = re.compile(r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)(?P<xml>(?:[ ][^<>\n]{0,60}+)?>)")
 _VALUE = re.compile(
-    r"(?:(?:bearer|basic|token|apikey|bot|key|digest)[ ]{1,4})?"
+    r"(?:(?:bearer|basic|token|apikey|bot|key|digest|ntlm|negotiate)[ ]{1,4})?@?"
     r"(?:\\{0,3}(?P<quote>[\"'`])(?P<quoted>(?:[^\"'`\\\n]|\\[^\"'`\n]|(?!(?P=quote))[\"'`]){1,600})"
     r"\\{0,3}(?P=quote)"
-    r"|(?P<open>[\"'`]?)(?P<bare>[^\s\"'`<>,]{1,600}+))",
+    r"|(?P<open>[\"'`]?)(?P<bare>(?:[^\s\"'`<>,&;\\]|\\(?![nrt])|[&;](?!quot;|[A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600}+))",
+    re.IGNORECASE,
+)
+# The name and the value in one word: acme-api-key-3f9a…
+_GLUED = re.compile(
+    r"(?:[_-]?(?:key|token|secret))?[_-](?P<value>[A-Za-z0-9-]{20,200}+)(?![A-Za-z0-9_.])",
     re.IGNORECASE,
 )
 _XML_NAME = re.compile(r"<[A-Za-z0-9:_.-]{0,30}\Z")
 _LOGIN = re.compile(
-    r"(?:(?<![a-z])(?:login|user|machine|username|account|role|create|alter|identity|requirepass)"
-    r"(?![a-z])|--?[a-z-]{0,20}\Z|\A\s*\Z)",
+    r"(?:(?<![a-z])(?:login|user|machine|username|account|role|create|alter|set|identity|require)"
+    r"(?![a-z])|--?[a-z-]{0,20}\Z|[#%]define[ ]\w{0,40}\Z|(?:env|arg)[ ]\w{0,40}\Z|\A\s*\Z)",
     re.IGNORECASE,
 )
-# A login that a document tells its readers: **Password**: Welcome1
-_EMPHASIS = re.compile(r"\*\*[A-Za-z ]{0,20}\Z")
-_DEFAULT = re.compile(r"[A-Za-z]+[0-9]{1,4}\Z")
+_OPTION = re.compile(r"(?<![A-Za-z0-9])--?[a-z-]{0,20}\Z", re.IGNORECASE)
+# The key of a program that was bought: ABCDE-12345-…
+_LICENCE = re.compile(r"(?=[A-Z-]*[0-9])(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,8}\Z")
 # A line of an environment file: NAME=value, and nothing else.
 _ENVIRONMENT = re.compile(r"\s*(?:export\s+)?[A-Z0-9_]*\Z")
 # A directive of .netrc, .esmtprc and the like, and attributes side by side: whatever is there.
 _DIRECTIVE = re.compile(r"\A\s*\Z|(?<![a-z])(?:user|username|login)=[\"'][^\"'<>]{1,64}[\"'] \Z")
 _ROUTE = re.compile(r"[#/]?[A-Za-z_-]+(?:[/#:][A-Za-z_:-]+)*\Z")
-_TRAILING = ";,)}]:\\.&"
-
-_COMMANDS = (
-    # curl -u name:password, and what else takes the pair
-    re.compile(
-        r"(?<![A-Za-z0-9_-])(?:-u|--user|--proxy-user|-U)[ =]?[ ]{0,4}[\"']?[^\s:\"'/]{0,80}+[\"']?:"
-        r"[\"']?(?P<value>[^\s\"']{3,200}+)"
-    ),
-    re.compile(
-        r"(?<![A-Za-z0-9_-])(?:psexec|sshpass|mysql[a-z]{0,6}|ldapsearch|smbclient|redis-cli|login)"
-        r"(?:\.exe)?[ ][^\n]{0,120}?(?<=[ ])-(?:p|w|a)[ =]?[\"']?(?P<value>[^\s\"'-][^\s\"']{3,100}+)",
-        re.IGNORECASE,
-    ),
-    # client.login("name", "password")
-    re.compile(
-        r"(?:login|authenticate|connect|signin|sign_in|basicauth|basic_auth|auth)\([ ]{0,4}"
-        r"(?:[A-Za-z_.]{1,40}, ?)?([\"'])[^\"'\n]{1,80}\1,[ ]{0,4}([\"'])(?P<value>[^\s\"'\n]{5,128})\2",
-        re.IGNORECASE,
-    ),
-)
+_TRAILING = ";,)}]:\\.&*"
 
 
-_PGPASS = re.compile(
-    r"^[A-Za-z0-9.*_-]{1,100}:(?:[0-9]{4,5}|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_-]{1,64}:"
-    r"(?P<value>[^\s:/$<{]{4,100}+)$",
-    re.MULTILINE,
-)
+class _Claim(NamedTuple):
+    """What says that a value is a secret: a key of a sort, how it is tied, what is before it."""
+
+    sort: str
+    how: str
+    quoted: bool
+    before: str
+    tie: str
 
 
 def _basic(value: str) -> bool:
@@ -118,18 +129,63 @@ def _basic(value: str) -> bool:
     return bool(colon and name and password) and decoded.isprintable() and not stand_in(password)
 
 
-def _is_secret(value: str, sort: str, how: str, *, quoted: bool, before: str) -> bool:
-    """Tell whether `value` is a secret that a key of `sort` names by `how` (see `_SEPARATOR`)."""
-    if quoted and len(value) >= 48 and how in {"assign", "comma"} and len(set(value)) >= 28:
-        signs = sum(not char.isalnum() and char != " " for char in value)
-        return signs >= 10 and value.count(" ") <= 6 and bool(re.search("[0-9]", value))
+def _is_key(value: str, claim: _Claim) -> bool:
+    if claim.how == "path":
+        return len(value) >= 24 and key_like(value)
+    if claim.how in {"space", "says"} and not _OPTION.search(claim.before):
+        return len(value) >= (16 if claim.how == "says" else 20) and key_like(value)
+    setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
+    if setting and re.search(r"[a-z]\d|\d[a-z]", value):
+        return len(value) >= 8 and (made_up(value) or not worded(value))
+    if claim.quoted and claim.how == "assign" and len(value) >= 8 and within(value):
+        return not worded(value)
+    return key_like(value) or _basic(value)
+
+
+def _is_password(value: str, claim: _Claim) -> bool:
+    if claim.how == "says":
+        return len(value) >= 6 and strong(value)
+    own = (
+        value.isalpha() and value.lower() in claim.before.lower()
+    )  # CLICKHOUSE_PASSWORD=clickhouse
+    if claim.how == "path" or own:
+        return False
+    if claim.how == "space" and not _LOGIN.search(claim.before):
+        return len(value) >= 16 and key_like(value)
+    setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
+    if setting and re.fullmatch(r"\w{6,64}", value):
+        return not value.isupper()
+    return password_like(value, quoted=claim.quoted or claim.how == "xml") or key_like(value)
+
+
+def _generated(value: str) -> bool:
+    """Tell whether `value` is what generators of salts give, with every sign and even spaces."""
+    signs = sum(not char.isalnum() and char != " " for char in value)
+    mixed = len(value) >= 48 and len(set(value)) >= 28 and bool(re.search("[0-9]", value))
+    return mixed and signs >= 10 and value.count(" ") <= 6
+
+
+def _directive(value: str, claim: _Claim) -> bool:
+    """Tell whether `value` is the password of a login, however plain: `user="x" password="pass"`."""
+    if claim.sort != "password" or not claim.quoted or not generic(value):
+        return False
+    tied = claim.how == "space" or (claim.how == "assign" and claim.before.strip())
+    return bool(tied and _DIRECTIVE.search(claim.before))
+
+
+def _is_secret(value: str, claim: _Claim) -> bool:
+    """Tell whether `value` is the secret that `claim` says it is."""
+    sort, how, quoted, _, tie = claim
+    if quoted and how in {"assign", "comma"} and _generated(value):
+        return True
     if any(char.isspace() for char in value) or not value.isprintable():
         return False
-    if sort == "password" and quoted and _DIRECTIVE.search(before):
-        known = generic(value) and how in {"space", "assign"}
-        if known and (how == "space" or before.strip()):
-            return True
-    if len(value) < 32 and stand_in(value) and not (sort == "key" and _basic(value)):
+    if _directive(value, claim):
+        return True
+    shown = masked(value) or (len(value) < 32 and stand_in(value))
+    if shown and not (sort == "key" and _basic(value)):
+        return False
+    if namesake(value) and quoted and "=" not in tie:  # a test, or an example of a request
         return False
     if (
         (("/" in value or "#" in value[:1]) and _ROUTE.match(value))
@@ -137,26 +193,15 @@ def _is_secret(value: str, sort: str, how: str, *, quoted: bool, before: str) ->
         or (len(value) < 24 and sequence(value))
     ):
         return False
-    if how == "path":
-        return sort == "key" and len(value) >= 24 and key_like(value)
     if sort == "loose":
-        sized = len(value) >= 32 and is_hex(value)
-        return how == "assign" and key_like(value) and (sized or random_looking(value))
-    if sort == "key":
-        if how == "space":
-            return len(value) >= 20 and key_like(value)
-        if how == "assign" and _ENVIRONMENT.match(before) and re.search(r"[a-z]+\d|\d[a-z]", value):
-            return len(value) >= 8 and not worded(value)
-        return key_like(value) or _basic(value)
-    if how == "space" and not _LOGIN.search(before):
-        return len(value) >= 16 and key_like(value)
-    if _EMPHASIS.search(before) and _DEFAULT.match(value):
+        sized = is_uuid(value) or (len(value) >= 32 and is_hex(value))
+        tied = how in {"assign", "pair", "xml"}
+        if tied and _LICENCE.match(value):
+            return True
+        if tied or how == "says":
+            return key_like(value) and ((tied and sized) or random_looking(value))
         return False
-    if how == "xml":
-        quoted = True
-    if how == "assign" and _ENVIRONMENT.match(before) and re.fullmatch(r"\w{6,64}", value):
-        return not value.isupper()
-    return password_like(value, quoted=quoted) or key_like(value)
+    return _is_key(value, claim) if sort == "key" else _is_password(value, claim)
 
 
 def _value(text: str, at: int) -> tuple[int, int, bool] | None:
@@ -165,7 +210,10 @@ def _value(text: str, at: int) -> tuple[int, int, bool] | None:
     if not found:
         return None
     if found["quoted"] is not None:
-        return *found.span("quoted"), True
+        start, end = found.span("quoted")
+        while end - start > 2 and text[start] in "\"'" and text[end - 1] == text[start]:
+            start, end = start + 1, end - 1
+        return start, end, True
     start, end = found.span("bare")
     if not found["open"]:
         while end > start and text[end - 1] in _TRAILING:
@@ -173,53 +221,71 @@ def _value(text: str, at: int) -> tuple[int, int, bool] | None:
     return start, end, False
 
 
+def _sort(text: str, word: re.Match[str], line: str) -> str:
+    """Return the sort of key that the keyword `word` is part of, after `line`; '' for none."""
+    sort = "loose" if word[0] == "key" else "key" if word[0].startswith(_KEYS) else "password"
+    left = line[-16:].lower()
+    if sort == "loose":
+        if (left[:-1] if left[-1:] in {"_", " ", "-"} else left).endswith(_KEPT):
+            return "key"
+        return "" if left[-1:].isalpha() and text[word.start()].islower() else sort
+    if word[0] in _BARE:
+        written, after = text[word.start() : word.end()], text[word.end() : word.end() + 1]
+        hump = written.istitle() and len(written) > 2
+        ending = word[0] in _ENDING and after in {":", "=", " "} and not left.endswith(_LANGUAGE)
+        if left[-1:].isalpha() and not (hump or ending or left.endswith(_COMPOUND)):
+            return ""
+        if len(written) < 4 and after.isalnum():
+            return ""
+    return sort
+
+
+def lowered(text: str) -> str:
+    """Return `text` in lower case, every character in its place."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+
+
 def assigned(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of the values of keys, headers and flags that name a secret."""
     until = nested = 0
-    for word in _KEYWORD.finditer(text):
+    for word in _KEYWORD.finditer(lowered(text)):
         # A value may hold further keys (?token=…&secret=…), but not be read once for each.
         nested = nested + 1 if word.start() < until else 0
         if nested > 4:
             continue
         line = text[max(0, word.start() - 80) : word.start()].rpartition("\n")[2]
+        sort = _sort(text, word, line)
+        if not sort:
+            continue
+        if sort == "key" and (glued := _GLUED.match(text, word.end())):
+            value = glued["value"]
+            if is_uuid(value) or (len(value) >= 20 and (is_hex(value) or random_looking(value))):
+                yield _kind(word[0]), *glued.span("value")
+                continue
         after = _XML_NAME.search(line) and _ELEMENT.match(text, word.end())
         after = after or _SEPARATOR.match(text, word.end())
         if not after or not _SUFFIX.match(after["suffix"]) or _ABOUT.search(after["suffix"]):
             continue
-        how = after.lastgroup or ""
-        if word.lastgroup == "loose" and re.search(r"publi[a-z]{1,9}[_ -]?\Z", line, re.IGNORECASE):
+        if sort == "loose" and re.search(r"publi[a-z]{1,9}[_ -]?\Z", line, re.IGNORECASE):
             continue
         place = _value(text, after.end())
         if not place:
             continue
         start, end, quoted = place
         until = max(until, end)
-        while quoted and end - start > 2 and text[start] in "\"'" and text[end - 1] == text[start]:
-            start, end = start + 1, end - 1
-        sort = word.lastgroup or ""
-        if _is_secret(text[start:end], sort, how, quoted=quoted, before=line):
-            kind = "password" if sort == "password" else _kind(word[0])
-            yield kind, start, end
+        how = (after.lastgroup or "").replace("bold", "assign")
+        if (how == "assign" and ("**" in line or after["bold"])) or (
+            how == "space" and text[start - 1] == "`"
+        ):
+            how = "says"
+        if _is_secret(text[start:end], _Claim(sort, how, quoted, line, after[0])):
+            yield ("password" if sort == "password" else _kind(word[0])), start, end
 
 
 def _kind(word: str) -> str:
-    word = word.lower()
     if "token" in word or "bearer" in word or "auth" in word:
         return "token"
     return "api-key" if "key" in word else "secret"
-
-
-def given(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of the passwords that are arguments of known commands."""
-    for found in _PGPASS.finditer(text):
-        yield "password", *found.span("value")
-    for pattern in _COMMANDS:
-        for found in pattern.finditer(text):
-            start, end = found.span("value")
-            value = text[start:end]
-            if "docker exec" in text[max(0, start - 100) : start]:
-                continue  # a container of the reader's own machine
-            if stand_in(value) or reference(value) or value.isdigit() or "/" in value[:2]:
-                continue
-            if password_like(value, quoted=True) or key_like(value):
-                yield "password", start, end

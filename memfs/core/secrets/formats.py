@@ -1,23 +1,16 @@
 """The table of secrets that are known by their form: tokens with a prefix, hashes, webhooks.
 
-A row is `(type, anchor, before, after)`. The anchor is a literal that every such secret holds, so
-a text without it costs one `str.find`; `before` and `after` are what surrounds the anchor. Every
-repetition is bounded and none is followed by something it could also match, so that matching is
-linear in the text whatever the text is.
+A row is `(type, anchors, what follows)`. An anchor is a literal that every such secret holds;
+`matching` looks for the anchors first, and tries a row where one of its own stands. Every
+repetition is bounded and none is followed by something it could also match.
 """
 
-# ruff: noqa: E501, F541, ISC004 - a table is read by its rows: one form, one line.
+# ruff: noqa: E501, F541 - a table is read by its rows: one form, one line.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import TYPE_CHECKING, NamedTuple
-
-from memfs.core.secrets.values import worded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 _ALNUM = "A-Za-z0-9"
 _WORD = "A-Za-z0-9_-"
@@ -31,29 +24,15 @@ class Format(NamedTuple):
     pattern: str
 
 
-def _prefixed(kind: str, anchor: str, rest: str) -> Format:
-    """Return a token that starts with `anchor`; the look-behind sits after it to stay fast."""
-    literal = re.escape(anchor)
-    pattern = rf"{literal}(?<![{_ALNUM}]{literal}){rest}(?![{_ALNUM}])"
-    if not anchor[0].isalnum():
-        pattern = rf"{literal}{rest}(?![{_ALNUM}])"
-    return Format(kind, anchor, pattern)
-
-
-def _inside(kind: str, anchor: str, pattern: str) -> Format:
-    return Format(kind, anchor, pattern)
-
-
 def _chars(low: int, high: int = 512) -> str:
     return f"[{_WORD}]{{{low},{high}}}+"
 
 
 _HEX = "[0-9a-f]"
 _UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
-_B64 = "[A-Za-z0-9+/_-]"
 
-# Anchors that share one shape: (type, anchors, what follows).
-_FAMILIES: tuple[tuple[str, str, str], ...] = (
+# What a secret starts with, and what follows: (type, anchors, rest).
+_STARTING: tuple[tuple[str, str, str], ...] = (
     (
         "aws-access-key",
         "AKIA ASIA ABIA ACCA AROA AIDA AGPA ANPA ANVA AIPA A3TA A3TX APKA ASCA",
@@ -70,8 +49,7 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("github-token", "github_pat_", r"[A-Za-z0-9_]{22,255}+"),
     (
         "gitlab-token",
-        "glpat- gldt- glft- glsoat- glrt- glrtr- glimt- glagent- glptt- glffct- GR1348941"
-        " _gitlab_session=",
+        "glpat- gldt- glft- glsoat- glrt- glrtr- glimt- glagent- glptt- glffct- GR1348941",
         rf"[.{_WORD}]{{20,300}}+",
     ),
     ("gitlab-token", "glcbt-", rf"(?:[0-9a-zA-Z]{{1,5}}_)?{_chars(16)}"),
@@ -91,7 +69,7 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
         _chars(20),
     ),
     ("anthropic-key", "sk-ant-", _chars(16)),
-    ("openrouter-key", "sk-or-v1- sk-or-", rf"{_HEX}{{40,64}}+"),
+    ("openrouter-key", "sk-or-v1- sk-or-", r"[A-Za-z0-9]{40,80}+"),
     ("api-key", "sk-lf- pk-lf- sk-litellm- sk-kimi- sk-helicone- sk-cp-", _chars(16)),
     ("api-key", "sk-", r"[A-Za-z0-9]{20,160}+(?:T3BlbkFJ[A-Za-z0-9]{1,40})?"),
     ("npm-token", "npm_", r"[A-Za-z0-9]{36}"),
@@ -99,7 +77,7 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("sendgrid-key", "SG.", rf"{_chars(16, 32)}\.{_chars(39, 64)}"),
     ("twilio-key", "SK AC", r"[a-f0-9x]{32}"),
     ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{64}}"),
-    ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", r"[a-fA-F0-9]{32,64}+"),
+    ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_ shpua_ shpctk_", r"[a-fA-F0-9]{32,64}+"),
     ("square-token", "sq0atp- sq0csp- sq0idp- sq0i2p-", _chars(22, 64)),
     ("square-token", "EAAA", r"[A-Za-z0-9_+=-]{56,64}+"),
     ("huggingface-token", "hf_ api_org_", r"[A-Za-z0-9]{30,64}+"),
@@ -109,12 +87,13 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("vault-token", "hvs. hvb. hvr.", _chars(20)),
     ("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,64}+"),
     ("groq-key", "gsk_", r"[A-Za-z0-9]{40,64}+"),
-    ("xai-key", "xai-", r"[A-Za-z0-9_]{60,100}+"),
+    ("xai-key", "xai- xai-token-", r"[A-Za-z0-9_]{60,100}+"),
     ("perplexity-key", "pplx-", r"[A-Za-z0-9]{40,64}+"),
     ("replicate-token", "r8_", r"[A-Za-z0-9]{37,40}+"),
     ("api-key", "fw_ csk- nvapi- tvly- jina_ fc- gorq_ phx_ phc_ phs_ tgp_v1_", _chars(20)),
     ("api-key", "tvly-dev- tvly-prod- lsv2_pt_ lsv2_sk_ lin_api_ lin_oauth_ ctx7sk- e2b_", _chars(16)),
-    ("api-key", "sm_live_ rzp_live_ rzp_test_ sk_ant_ key_live_ live_sk_ sbp_ sb_secret_", _chars(12)),
+    ("api-key", "sm_live_ rzp_live_ rzp_test_ sk_ant_ key_live_ live_sk_", _chars(12)),
+    ("netlify-token", "nfp_ nfc_ nfo_ nfu_", r"[A-Za-z0-9_]{36,44}+"),
     ("notion-token", "ntn_", r"[A-Za-z0-9]{40,50}+"),
     ("notion-token", "secret_", r"[A-Za-z0-9]{43}"),
     ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,80}+"),
@@ -168,7 +147,7 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("artifactory-token", "cmVmdGtuOj", r"[A-Za-z0-9+/]{40,100}+={0,2}"),
     ("checkout-key", "sk_sbox_", r"[a-z0-9_*#$=-]{20,64}+"),
     ("contentful-token", "CFPAT-", _chars(43, 43)),
-    ("defined-token", "dnkey-", rf"[a-z0-9=_-]{{26}}-[a-z0-9=_-]{{52}}"),
+    ("defined-token", "dnkey-", r"[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
     ("sonar-token", "sqp_ squ_ sqa_", rf"{_HEX}{{40}}"),
     ("facebook-token", "EAACEdEose0cBA EAAC EAAG EAAM EAAD EAAB", r"[A-Za-z0-9]{40,300}+"),
     ("openshift-token", "sha256~", _chars(43, 43)),
@@ -190,10 +169,9 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("django-key", "django-insecure-", r"[^\s'\"]{20,80}+"),
     ("laravel-key", "base64:", r"[A-Za-z0-9+/]{42,44}={0,2}"),
     ("langfuse-key", "pk-lf- sk-lf-", _UUID),
-    ("deno-token", "ddp_ ddw_", r"[A-Za-z0-9]{36}"),
+    ("deno-token", "ddp_ ddo_ ddw_", r"[A-Za-z0-9]{36,40}+"),
     ("supabase-key", "sb_secret_ sbp_", r"[A-Za-z0-9_]{20,64}+"),
     ("authress-key", "sc_ ext_ scauth_ authress_", r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.(?:acc[_-])[a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}+"),
-    ("truenas-key", "1- 2- 3- 4- 5- 6- 7- 8- 9-", r"[A-Za-z0-9]{64}"),
     ("twitch-key", "live_", r"[0-9]{8,12}_[A-Za-z0-9]{28,36}+"),
     ("beamer-token", "b_", r"[A-Za-z0-9=_-]{44}"),
     ("posthog-key", "phc_ phx_", r"[A-Za-z0-9]{40,48}+"),
@@ -215,86 +193,100 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("cloudsmith-key", "csa_ ldtk_ cld_", r"[A-Za-z0-9]{32,64}+"),
     ("bws-token", "0.", rf"{_UUID}\.[A-Za-z0-9+/]{{30}}:[A-Za-z0-9+/]{{22}}==?"),
     ("heroku-key", "HRKU-", r"[A-Za-z0-9_-]{30,64}+"),
-    ("password-hash", "{SSHA} {SHA} {SSHA512}", r"[A-Za-z0-9+/]{27,140}+={0,2}"),
+    # A token whose middle part is missing is still one: header and claims suffice.
+    ("jwt", "eyJ", rf"{_chars(12, 4000)}(?:\.|%2E){_chars(12, 8000)}(?:\.[A-Za-z0-9_/+-]{{0,2000}}+)?(?:\.[A-Za-z0-9_-]{{0,4000}}+)?(?:\.[A-Za-z0-9_-]{{1,400}}+)?={{0,2}}"),
+    ("jwt", "ZXlK", r"[A-Za-z0-9]{60,8000}+={0,2}"),
+    ("discord-token", "M N O", r"[A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![_-])"),
+    ("paseto", "v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public.", _chars(40, 4000)),
+    # The base64 of what is in this table: Kubernetes secrets, `data:` of cloud-init.
+    ("github-token", "Z2hwX Z2hvX Z2h1X Z2hzX Z2hyX Z2l0aHViX3BhdF", r"[A-Za-z0-9+/]{40,400}+={0,2}"),
+    ("private-key", "LS0tLS1CRUdJTiBSU0EgUFJJVkFUR LS0tLS1CRUdJTiBQUklWQVRFIEtFW LS0tLS1CRUdJTiBFQyBQUklWQVRF LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVE LS0tLS1CRUdJTiBFTkNSWVBURUQg LS0tLS1CRUdJTiBEU0EgUFJJVkFUR LS0tLS1CRUdJTiBQR1AgUFJJVkFUR", r"[A-Za-z0-9+/]{60,16000}+={0,2}"),
+    ("aws-session-token", "IQoJb3JpZ2lu FQoGZXIvYXdz FwoGZXIvYXdz", r"[A-Za-z0-9+/%]{80,2000}+={0,2}"),
+    ("jenkins-secret", "AQAAABAAA", r"[A-Za-z0-9+/]{20,400}+={0,2}"),
+    ("aws-appsync-key", "da2-", r"[a-z0-9]{26}"),
+    ("google-hmac-key", "GOOG1E GOOG", r"[A-Z0-9]{20,60}+"),
+    ("google-oauth", "4/0A", _chars(40, 200)),
+    ("google-api-key", "AQ.Ab8", _chars(30, 80)),
+    ("recaptcha-key", "6L", r"[A-Za-z0-9_-]{6}AAAAA[A-Za-z0-9_-]{27}"),
+    ("salesforce-key", "3MVG9 5Aep861", r"[A-Za-z0-9._]{60,255}+"),
+    ("hubspot-key", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", _UUID),
+    ("elevenlabs-key", "sk_", rf"{_HEX}{{40,64}}+"),
+    ("elastic-key", "essu_", r"[A-Za-z0-9+/_-]{40,200}+={0,2}"),
+    ("cursor-key", "key_", rf"{_HEX}{{64}}"),
+    ("pganalyze-key", "pgar_ pgaw_", r"[A-Za-z0-9]{27,32}+"),
+    ("portainer-key", "ptr_", r"[A-Za-z0-9_+/-]{35,60}+={0,2}"),
+    ("packagist-key", "packagist_ack_ packagist_acs_ packagist_uut_ packagist_out_", rf"{_HEX}{{28,110}}+"),
+    ("postman-key", "PMAT-", r"[A-Z0-9]{26}"),
+    ("1password-key", "1PRK-", r"[A-Z0-9]{4}(?:-[A-Z0-9]{4}){12}"),
+    ("newrelic-key", "NRBR-", rf"{_HEX}{{19}}"),
+    ("besttime-key", "pri_", rf"{_HEX}{{32}}"),
+    ("pubnub-key", "sec-c-", r"[A-Za-z0-9+/=-]{36,60}+"),
+    ("dropbox-token", "sl.", _chars(130, 1400)),
+    ("dependencytrack-key", "odt_", r"(?:[A-Za-z0-9]{8}_)?[A-Za-z0-9]{32,40}"),
+    ("nightfall-key", "NF-", r"[A-Za-z0-9]{32}"),
+    ("llamacloud-key", "llx-", r"[A-Za-z0-9]{40,60}+"),
+    ("wundergraph-key", "cosmo_", rf"{_HEX}{{32}}"),
+    ("instagram-token", "IGQV IGQW", _chars(100, 300)),
+    ("render-key", "rnd_", r"[A-Za-z0-9]{24,40}+"),
+    ("resend-key", "re_", r"[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}"),
+    ("mailersend-key", "mlsn.", rf"{_HEX}{{64}}"),
+    ("neon-key", "napi_", r"[a-z0-9]{50,80}+"),
+    ("langsmith-key", "ls__", rf"{_HEX}{{32}}"),
+    ("wakatime-key", "waka_", _UUID),
+    ("zuplo-key", "zpka_", r"[A-Za-z0-9]{32}_[a-z0-9]{8}"),
+    ("volcengine-key", "AKLT", r"[A-Za-z0-9]{28,60}+"),
 )  # fmt: skip
 
 _CRYPT = "[./A-Za-z0-9]"
 
-# Secrets whose anchor is not where they begin, or that have a form of their own.
-_SINGLES: tuple[Format, ...] = (
-    # A token whose middle part is missing is still one: header and claims suffice.
-    _inside("jwt", "eyJ", r"eyJ(?<![A-Za-z0-9]eyJ)[A-Za-z0-9_-]{12,4000}+(?:\.|%2E)[A-Za-z0-9_-]{12,8000}+(?:\.[A-Za-z0-9_/+-]{0,2000}+)?(?:\.[A-Za-z0-9_-]{0,4000}+)?(?:\.[A-Za-z0-9_-]{1,400}+)?={0,2}"),
-    _inside("jwt", "ZXlK", r"ZXlK(?<![A-Za-z0-9]ZXlK)[A-Za-z0-9]{60,8000}+={0,2}"),
-    _inside("azure-client-secret", "Q~", r"(?<![A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~-])"),
-    _inside("azure-key", "AAAAAA", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52,76}(?:JQQJ99|AzSe)[A-Za-z0-9+/]{8,30}"),
-    _inside("azure-key", "JQQJ99", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}"),
-    _inside("azure-key", "AzCa", r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{38,42}AzCa[A-Za-z0-9+/]{5,8}={0,2}"),
-    _inside("azure-key", "+ASt", r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{76}\+ASt[A-Za-z0-9+/]{5}[AQgw]=="),
-    _inside("azure-devops-token", "AZDO", r"(?<![A-Za-z0-9])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
-    _inside("azure-sas", "sig=", r"[?&]sig=([A-Za-z0-9%+/]{30,120}+=?)"),
-    _inside("telegram-token", ":A", r"(?<![0-9A-Za-z])[0-9]{6,10}:A[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])"),
-    _inside("discord-token", ".", r"(?<![A-Za-z0-9])[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-])"),
-    _inside("discord-token", "mfa.", r"mfa\.(?<![A-Za-z0-9]mfa\.)[A-Za-z0-9_-]{80,95}"),
-    _inside("mailchimp-key", "-us", r"(?<![0-9A-Za-z])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])"),
-    _inside("facebook-token", "|", r"(?<![0-9A-Za-z])[0-9]{14,16}(?:\||%7C)[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])"),
-    _inside("okta-token", "00", r"(?i)okta[^\n]{0,60}?\b(00[a-z0-9_-]{40})(?![a-z0-9_-])"),
-    _inside("mongodb-key", "mdb_s", r"mdb_s[ak]_[a-z]{2}_[A-Za-z0-9_]{20,60}+"),
-    _inside("google-client-id", ".apps.googleusercontent.com", r"(?<![A-Za-z0-9-])[0-9]{6,20}-[a-z0-9]{20,40}\.apps\.googleusercontent\.com"),
-    _inside("newrelic-key", "NRAL", r"(?<![A-Za-z0-9])[a-f0-9]{36}(?:FFFF)?NRAL"),
-    _inside("databricks-token", "dkea", r"dkea[a-h0-9]{32}"),
-    _inside("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30,120}+"),
-    _inside("discord-webhook", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/[0-9]{15,22}/[A-Za-z0-9_-]{50,80}"),
-    _inside("teams-webhook", "/IncomingWebhook/", r"[a-z0-9.-]{3,60}/webhook[a-z0-9]{0,3}/[A-Za-z0-9@-]{30,90}/IncomingWebhook/[A-Za-z0-9-]{20,40}/[A-Za-z0-9-]{20,50}(?:/[A-Za-z0-9_-]{1,60})?"),
-    _inside("google-webhook", "chat.googleapis.com/v1/spaces/", r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_-]{5,30}/messages\?key=[A-Za-z0-9_&=%-]{40,200}+"),
-    _inside("webhook", "hooks.zapier.com/hooks/catch/", r"hooks\.zapier\.com/hooks/catch/[0-9]{4,12}/[A-Za-z0-9]{5,20}"),
-    _inside("webhook", "/tines.com/webhook", r"[a-z0-9.-]{3,60}\.tines\.com/webhook/[a-z0-9]{32}/[a-z0-9]{32}"),
-    _inside("password-hash", "$", r"\$(?:[156]|2[abxy]?|7|y|gy|md5|sha1|apr1|argon2(?:id|i|d)|scrypt|pbkdf2-sha(?:1|256|512))(?:\$[A-Za-z0-9=,]{1,40})?\$(?:[./A-Za-z0-9+]{1,64}\$)?[./A-Za-z0-9+]{20,128}+(?:\$[./A-Za-z0-9+]{20,128}+)?"),
-    _inside("password-hash", "pbkdf2_sha", r"pbkdf2_sha(?:1|256|512)\$[0-9]{3,8}\$[A-Za-z0-9]{6,40}\$[A-Za-z0-9+/]{28,90}+={0,2}"),
-    _inside("password-hash", "$krb5", r"\$krb5[a-z]{2,8}\$[0-9]{1,3}\$[^\s]{40,4000}+"),
-    _inside("password-hash", "$P$", r"\$P\$(?<![A-Za-z0-9]\$P\$)[./A-Za-z0-9]{31}"),
-    _inside("password-hash", ":::", r"(?<![0-9A-Fa-f:])[0-9]{1,8}:[0-9a-fA-F]{32}:([0-9a-fA-F]{32}):::"),
-    _inside("ethereum-key", "0x", r"(?i)(?:private|secret|priv|wallet|deployer|signer)[a-z_ -]{0,16}[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?(0x[0-9a-f]{64})(?![0-9a-f])"),
-    _inside("password", "ontribsys", r"(?i)contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"),
-    _inside("password", "ONTRIBSYS", r"(?i)contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"),
-    _inside("azure-id", "-", r"(?i)(?:azure|arm|aad|ad)_?(?:client|tenant|subscription)_?id[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?![0-9a-f-])"),
-    _inside("softlayer-key", "softlayer.com/", r"softlayer\.com/(?:soap|xmlrpc)/v3(?:\.1)?/([a-z0-9]{64})(?![a-z0-9])"),
-    _inside("cloudant-key", "cl", r"(?i)(?:cloudant|\bcl)_?(?:api_?key|key|pwd?|pass(?:word)?)[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?([a-z]{24}|[a-f0-9]{64})(?![a-z0-9])"),
-    _inside("kubernetes-token", ".", r"(?i)token[\"' :=]{1,4}([a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9.])"),
-    _inside("wechat-app-id", "wx", r"(?<![A-Za-z0-9])wx[0-9a-f]{16}(?![A-Za-z0-9])"),
-    _inside("nuget-key", "oy2", r"(?<![A-Za-z0-9])oy2[a-z0-9]{43}(?![A-Za-z0-9])"),
-    _inside("extended-key", "prv", r"(?<![A-Za-z0-9])[xtyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
+# Secrets whose anchor is not where they begin: (type, anchors, pattern).
+_INSIDE: tuple[tuple[str, str, str], ...] = (
+    ("azure-client-secret", "Q~", r"(?<![A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~-])"),
+    ("azure-key", "AAAAAA", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52,76}(?:JQQJ99|AzSe)[A-Za-z0-9+/]{8,30}"),
+    ("azure-key", "JQQJ99", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}"),
+    ("azure-devops-token", "AZDO", r"(?<![A-Za-z0-9])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
+    ("azure-sas", "sig=", r"(?<=[?&])sig=([A-Za-z0-9%+/]{30,120}+=?)"),
+    ("telegram-token", ":A", r"(?<![0-9A-Za-z])[0-9]{6,10}:A[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])"),
+    ("maxmind-key", "_mmk", r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
+    ("password-hash", "$8$ $9$", r"\$[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}"),
+    ("discord-token", "mfa.", r"mfa\.(?<![A-Za-z0-9]mfa\.)[A-Za-z0-9_-]{80,95}"),
+    ("mailchimp-key", "-us", r"(?<![0-9A-Za-z])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])"),
+    ("facebook-token", "|", r"(?<![0-9A-Za-z])[0-9]{14,16}(?:\||%7C)[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])"),
+    ("mongodb-key", "mdb_s", r"mdb_s[ak]_[a-z]{2}_[A-Za-z0-9_]{20,60}+"),
+    ("google-client-id", ".apps.googleusercontent.com", r"(?<![A-Za-z0-9-])[0-9]{6,20}-[a-z0-9]{20,40}\.apps\.googleusercontent\.com"),
+    ("databricks-token", "dkea", r"dkea[a-h0-9]{32}"),
+    ("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30,120}+"),
+    ("discord-webhook", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/[0-9]{15,22}/[A-Za-z0-9_-]{50,80}"),
+    ("teams-webhook", "/IncomingWebhook/", r"[a-z0-9.-]{3,60}/webhook[a-z0-9]{0,3}/[A-Za-z0-9@-]{30,90}/IncomingWebhook/[A-Za-z0-9-]{20,40}/[A-Za-z0-9-]{20,50}(?:/[A-Za-z0-9_-]{1,60})?"),
+    ("google-webhook", "chat.googleapis.com/v1/spaces/", r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_-]{5,30}/messages\?key=[A-Za-z0-9_&=%-]{40,200}+"),
+    ("webhook", "hooks.zapier.com/hooks/catch/", r"hooks\.zapier\.com/hooks/catch/[0-9]{4,12}/[A-Za-z0-9]{5,20}"),
+    ("webhook", "/tines.com/webhook", r"[a-z0-9.-]{3,60}\.tines\.com/webhook/[a-z0-9]{32}/[a-z0-9]{32}"),
+    ("password-hash", "$", r"\$(?:[156]|2[abxy]?|7|y|gy|md5|sha1|apr1|argon2(?:id|i|d)|scrypt|pbkdf2-sha(?:1|256|512))(?:\$[A-Za-z0-9=,]{1,40})?\$(?:[./A-Za-z0-9+]{1,64}\$)?[./A-Za-z0-9+]{20,128}+(?:\$[./A-Za-z0-9+]{20,128}+)?"),
+    ("password-hash", "pbkdf2_sha", r"pbkdf2_sha(?:1|256|512)\$[0-9]{3,8}\$[A-Za-z0-9]{6,40}\$[A-Za-z0-9+/]{28,90}+={0,2}"),
+    ("password-hash", "$krb5", r"\$krb5[a-z]{2,8}\$[0-9]{1,3}\$[^\s]{40,4000}+"),
+    ("password-hash", "$P$", r"\$P\$(?<![A-Za-z0-9]\$P\$)[./A-Za-z0-9]{31}"),
+    ("password-hash", ":::", r"(?<![0-9A-Fa-f:])[0-9]{1,8}:[0-9a-fA-F]{32}:([0-9a-fA-F]{32}):::"),
+    ("softlayer-key", "softlayer.com/", r"softlayer\.com/(?:soap|xmlrpc)/v3(?:\.1)?/([a-z0-9]{64})(?![a-z0-9])"),
+    ("wechat-app-id", "wx", r"(?<![A-Za-z0-9])wx[0-9a-f]{16}(?![A-Za-z0-9])"),
+    ("nuget-key", "oy2", r"(?<![A-Za-z0-9])oy2[a-z0-9]{43}(?![A-Za-z0-9])"),
+    ("extended-key", "prv", r"(?<![A-Za-z0-9])[xtyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
+    ("azure-key", "AzCa AzFu AzSe APIM ACDb AIoT +ABa +AMC +ARm +AEh +ACR +ASt", r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{33,80}(?:AzCa|AzFu|AzSe|APIM|ACDb|AIoT|\+(?:ABa|AMC|ARm|AEh|ACR|ASt))[A-Za-z0-9+/]{4,12}={0,2}(?![A-Za-z0-9+/])"),
+    ("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,80}"),
+    ("newrelic-key", "-NRMA", r"(?<![A-Za-z0-9])[a-z]{2}[0-9]{2}xx[a-f0-9]{30,40}-NRMA"),
+    ("newrelic-key", "NRAL", r"(?<![A-Za-z0-9])[a-f0-9]{36}(?:FFFF)?NRAL"),
+    ("launchdarkly-key", "sdk- api- mob-", r"(?<![A-Za-z0-9])(?:sdk|api|mob)-[a-z0-9]{8}-(?:[a-z0-9]{4}-){3}[a-z0-9]{12}(?![A-Za-z0-9-])"),
+    ("gitlab-token", "_gitlab_session=", r"_gitlab_session=[A-Za-z0-9_-]{20,300}+"),
+    ("password-hash", "{SSHA {SHA", r"\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{27,140}+={0,2}"),
 )  # fmt: skip
 
-FORMATS: tuple[Format, ...] = (
-    *(
-        _prefixed(kind, anchor, rest)
-        for kind, anchors, rest in _FAMILIES
-        for anchor in anchors.split()
-    ),
-    *_SINGLES,
+STARTING = tuple(
+    Format(kind, anchor, rf"{re.escape(anchor)}{rest}(?![{_ALNUM}])")
+    for kind, anchors, rest in _STARTING
+    for anchor in anchors.split()
 )
-
-# A row of x is somebody's way of not writing a token, but for those whose services print it so.
-_FILLER = re.compile("[xX]{12}|[*]{4}|[.]{4}|0{20}")
-_FILLED = frozenset({"twilio-key", "artifactory-token"})
-
-# Compiled when a text first holds the anchor: compiling the whole table takes 100 ms.
-_compiled = functools.cache(re.compile)
-
-
-def matches(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
-    for kind, anchor, pattern in FORMATS:
-        if anchor in text:
-            for found in _compiled(pattern).finditer(text):
-                group = 1 if found.re.groups else 0
-                token = found[group]
-                if _FILLER.search(token) and kind not in _FILLED:
-                    continue
-                if (
-                    kind == "huggingface-token"
-                    and worded(token)
-                    and not any(char.isdigit() for char in token)
-                ):
-                    continue  # a name in some program
-                yield kind, found.start(group), found.end(group)
+INSIDE = tuple(
+    Format(kind, anchor, pattern)
+    for kind, anchors, pattern in _INSIDE
+    for anchor in anchors.split()
+)
+FORMATS = (*STARTING, *INSIDE)

@@ -19,7 +19,8 @@ from memfs.core.secrets.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CANDIDATE = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_%-]{16,2000}+={0,2}")
+_CANDIDATE = re.compile(r"[A-Za-z0-9+/_%-]{16,2000}+={0,2}")
+_DIGIT = re.compile("[0-9]")
 _VAULT = re.compile(r"(?<![A-Za-z0-9_.\])])[sbr]\.\Z")
 _WHOLE = re.compile(r"\s*([0-9a-f]{32})\s*\Z")
 # The names of things that are random without being secret: hashes, revisions, public halves, data.
@@ -27,18 +28,38 @@ _HARMLESS = re.compile(
     r"(?:(?:sha|md)[0-9]{0,3}[-:=~ ]|integrity|commit|hash|checksum|digest|revision|\brev|etag"
     r"|\bnonce|version|signature|fingerprint|cursor|ur[il]|path|file|name|uuid|guid|public|cert"
     r"|model|\btag|image|src|href|class|style|blob|tree|data|content|body|session|request|trace"
-    r"|span|event|\bruns?|build|index|page|project|issue|[_-]id|\bid|Id|ID|serial|version|resolved)"
+    r"|span|parent|state|event|\bruns?|build|index|page|project|issue|[_-]id|\bid|Id|ID|serial|version|resolved)"
     r"s?[\"'`]?[ ]{0,4}(?:=>|[:=#@])?[ ]{0,4}[\"'`(]?\Z"
-    r"|[/@#?&$.\\]\Z|base64,\Z|ssh-[a-z0-9-]{2,20} \Z|ecdsa-[a-z0-9-]{2,30} \Z"
+    r"|[/@#?&$.\\]\Z|base64,\Z|ssh-[a-z0-9-]{2,20} \Z|ecdsa-[a-z0-9-]{2,30} \Z",
+    re.IGNORECASE,
 )
-_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{1,40}[\"'`]?[ ]{0,4}(?:=>|[:=])[ ]{0,4}[\"'`]?\Z")
+# The prefixes of ids that services give to what is no secret: files, messages, calls, customers.
+_ID = re.compile(
+    r"(?:file|msg|message|toolu|srvtoolu|req|request|call|run|thread|asst|batch|evt|event|cus|sub|pi|ch|prod"
+    r"|price|acct|org|user|usr|proj|project|wrkspc|sess|session|conv|resp|chatcmpl|item|step|vs|ft"
+    r"|job|task|doc|page|node|img|trace|span|container|skill|id)[_-]"
+)
+_ASSIGNED = re.compile(
+    r"[A-Za-z_][A-Za-z0-9_.-]{0,40}[\"'`]?[ ]{0,4}(?:=>|[:=]{1,2})[ ]{0,4}[\"'`]?\Z"
+)
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _GAP = re.compile(
-    r"[A-Za-z0-9_-]{0,40}[\"'`]?[\s:=>\"'`(,-]{1,12}(?:[A-Za-z_-]{1,24}[\"'`]?[\s:=>\"'`(,-]{1,12}){0,2}\Z"
+    r"[A-Za-z0-9_-]{0,40}[\"'`]?[\s:=>\"'`(,*-]{1,12}(?:[A-Za-z_-]{1,24}[\"'`]?[\s:=>\"'`(,*-]{1,12}){0,3}\Z"
 )
-_LINE = re.compile(
-    r"(?:^|(?<=[\s\"']))(?P<value>[A-Za-z0-9+/]{60,76}={0,2})(?=[\s\"'\\]|$)", re.MULTILINE
+# The parts of a service's prefix that say what follows them: acme_live_…, acme-pat-….
+_HINTED = re.compile(
+    r"(?:[A-Za-z0-9]{1,12}[_-]){0,2}(?:key|tok|token|secret|sec|pat|live|test|prod|api|auth|priv|svc"
+    r"|refresh|access|pw|admin|sk)[_-](?P<body>[A-Za-z0-9]{24,})=*\Z"
 )
+_NUMBERED = re.compile(r"[0-9]{1,4}-(?P<body>[A-Za-z0-9]{64})\Z")
+_ARGUMENT = re.compile(r"[A-Za-z_]\([\"']\Z")
+_AZURE_ID = re.compile(
+    r"(?:azure|arm|aad|ad)_?(?:client|tenant|subscription)_?id[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?\Z",
+    re.IGNORECASE,
+)
+_BODY = re.compile(r"[A-Za-z0-9+/]{60,76}={0,2}\Z")
+_LEFT = frozenset(" \t\r\n\"'")
+_RIGHT = frozenset(" \t\r\n\"'\\")
 
 
 def _of_service(before: str) -> bool:
@@ -55,32 +76,49 @@ def _of_service(before: str) -> bool:
 
 def _standing(text: str, value: str, start: int) -> bool:
     """Tell whether `value` is a key by what stands before it on its line."""
+    if "/" in value and (len(value) < 40 or entropy(value) < 4.4):
+        return False
     before = text[max(0, start - 64) : start].rpartition("\n")[2]
     if _VAULT.search(before) and 24 <= len(value) <= 200 and random_looking(value):
         return True
-    if _HARMLESS.search(before):
+    if _ID.match(value) or value.startswith("//"):
         return False
+    if _HARMLESS.search(before):
+        return bool(_AZURE_ID.search(before)) and is_uuid(value)
+    hinted = _HINTED.match(value)
+    if hinted and (is_hex(hinted["body"]) or random_looking(hinted["body"])):
+        return True
+    numbered = _NUMBERED.match(value)
+    if numbered and random_looking(numbered["body"]):
+        return True
     if is_uuid(value) or is_hex(value) or len(value) < 20:
         sized = len(value) >= 20 or (not is_hex(value) and key_like(value))
         return sized and key_like(value) and _of_service(before)
-    if "/" in value and not (len(value) >= 40 and entropy(value) >= 4.4):
-        return False
-    if _ASSIGNED.search(before) and random_looking(value):
+    if (_ASSIGNED.search(before) or _ARGUMENT.search(before)) and random_looking(value):
         return True
     return key_like(value) and _of_service(before)
+
+
+def _line_of_key(text: str, value: str, start: int, end: int) -> bool:
+    """Tell whether `value` is a line out of a key in base64, whose first and last are elsewhere."""
+    alone = (start == 0 or text[start - 1] in _LEFT) and (end == len(text) or text[end] in _RIGHT)
+    return (
+        alone
+        and bool(_BODY.match(value))
+        and bool(re.search("[A-Z]", value) and re.search("[a-z]", value))
+        and entropy(value) >= 4.7
+    )
 
 
 def random_tokens(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of keys that only their randomness and surroundings give away."""
     for found in _CANDIDATE.finditer(text):
-        if not stand_in(found[0]) and _standing(text, found[0], found.start()):
-            yield "api-key", found.start(), found.end()
+        value, (start, end) = found[0], found.span()
+        if not _DIGIT.search(value) and not (value.isalpha() and len(value) >= 20):
+            continue
+        if _line_of_key(text, value, start, end):
+            yield "key-material", start, end
+        elif _standing(text, value, start) and not stand_in(value):
+            yield "api-key", start, end
     if alone := _WHOLE.match(text):  # a file that is one key, such as config/master.key
         yield "api-key", *alone.span(1)
-    for found in _LINE.finditer(text):
-        value = found["value"]
-        mixed = (
-            re.search("[A-Z]", value) and re.search("[a-z]", value) and re.search("[0-9]", value)
-        )
-        if mixed and entropy(value) >= 4.7:
-            yield "key-material", *found.span("value")

@@ -16,6 +16,15 @@ _STAND_IN = re.compile(
 _EXAMPLE = re.compile(r"(?i:example)(?![A-Z][a-z])")
 _SEQUENCE = re.compile(r"12345678|abcdef|qwerty|deadbeef", re.IGNORECASE)
 _MASK = re.compile(r"(.)\1*+$|[xX*0.#_-]+$")
+# "newpassword", "my_secret_token_1", "hashedPassword", "Password123!": named after what it is.
+_NAMESAKE = re.compile(
+    r"(?:(?:my|our|new|old|super|top|very|wrong|bad|good|correct|current|confirm|hashed|encrypted|change"
+    r"|plain|test|user|admin|owner|db|database|some|any|another|secure|strong|weak|valid|invalid"
+    r"|random|initial|temp|temporary|demo|api|auth|access|refresh|login|root|client|app|bearer|jwt)"
+    r"[_ -]?){0,4}(?:pass[_-]?word|passwd|pass|pwd|token|secret|key|credentials?)"
+    r"(?:[_ -]?(?:password|token|secret|key|value|data|here|hash))?[^A-Za-z]{0,6}\Z",
+    re.IGNORECASE,
+)
 # What starts so is looked up or computed when the program runs.
 _REFERENCE = re.compile(
     r"\$|\{|%[({sdv]|<|@[A-Za-z{]|#\{|\[|&|\\\$|\\\(|process\.|os\.|env\.|ENV\[|System\.|self\."
@@ -24,8 +33,9 @@ _REFERENCE = re.compile(
 )
 _CODE = re.compile(r"[A-Za-z_)\]][\w.\]]{0,80}(?:\(|\[)|->|::|=>|\$\{|\{\{|#\{|%\(|&&|\|\|")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+_UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
-_NAME = re.compile(r"[A-Za-z]+(?:[_.-][A-Za-z]+)*[0-9]?\Z")
+_HEX = re.compile(r"(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+\Z")
 _WORDS = frozenset(
     """
 admin administrator any api_key apikey basic bearer bool boolean bytes char configured confirm const
@@ -38,6 +48,26 @@ signed static str string strong text token tokens true type undefined unknown un
 username validate value varchar varies verify wrong yes
 """.split()  # noqa: SIM905 - a table, as in secret_services
 )
+# The pairs of letters that English words and names in programs are made of: nineteen in twenty
+# of theirs, one in three of random letters.
+_PAIRS = frozenset(
+    group[0] + second
+    for group in """
+abcdgilmnprstuvy baeilorsu cacehiklorstu dadeiorsu eabcdefglmnopqrstvwxy faefiloru
+gaeghilnorsu haeiortu iabcdefgklmnoprstvz jes keis ladefilostuy mabdegilmopsu nacdefginostuv
+oabcdfgiklmnoprstuvw paehiloprstuy qu racdegiklmnorstuvy sacehiklmopstuy tacehiloprstuy
+uabcdegilmnprst vaei waeio xpt yps ze
+""".split()  # noqa: SIM905 - a table
+    for second in group[1:]
+)
+_RUN = re.compile(r"[A-Z][a-z]+|[a-z]{3,}|[A-Z]{3,}")
+# Names of how secrets are made, not of one: SHA-256, Argon2id, OAuth2.
+_ALGORITHM = re.compile(
+    r"(?:sha|md|base|argon|pbkdf|[bs]crypt|utf|aes|rsa|[hrep]s|ed|oauth|ipv?|http|tls|ssl|x|v|k)-?[0-9]",
+    re.IGNORECASE,
+)
+_WITHIN = re.compile(r"[A-Za-z][0-9]{1,6}[A-Za-z]")
+_MADE_UP = re.compile(r"[A-Za-z]+[0-9]{1,4}\Z")
 
 
 def entropy(value: str) -> float:
@@ -49,9 +79,13 @@ def entropy(value: str) -> float:
 
 def stand_in(value: str) -> bool:
     """Tell whether `value` stands for a secret that somebody is to fill in."""
-    return bool(_STAND_IN.search(value) or _EXAMPLE.search(value) or _MASK.match(value)) or generic(
-        value
-    )
+    shown = _STAND_IN.search(value) or _EXAMPLE.search(value) or _MASK.match(value)
+    return bool(shown) or generic(value) or (namesake(value) and value[-1].isalpha())
+
+
+def namesake(value: str) -> bool:
+    """Tell whether `value` is a name of what it is, with or without a number: `newpassword1`."""
+    return bool(_NAMESAKE.match(value))
 
 
 def masked(value: str) -> bool:
@@ -61,7 +95,7 @@ def masked(value: str) -> bool:
 
 def generic(value: str) -> bool:
     """Tell whether `value` is a word that stands in code and documents where a secret would."""
-    return value.lower() in _WORDS
+    return value.lower().rstrip("!?") in _WORDS
 
 
 def sequence(value: str) -> bool:
@@ -84,19 +118,29 @@ def _switches(value: str) -> int:
     return sum(a != b for a, b in itertools.pairwise(kinds))
 
 
+def _common(letters: str) -> float:
+    """Return the share of the pairs of neighbours in `letters` that words are made of."""
+    pairs = [a + b for a, b in itertools.pairwise(letters.lower())]
+    return sum(pair in _PAIRS for pair in pairs) / len(pairs) if pairs else 0.0
+
+
 def worded(value: str) -> bool:
     """Tell whether `value` is put together from words and dates: a slug, a name in camel case."""
-    parts = re.split(r"[^A-Za-z0-9%]+", value)
-    if len(parts) == 1 and not (re.search("[A-Z]", value) and re.search("[a-z]", value)):
-        return False
     if _UUID.match(value):
         return False
-    plain = sum(len(part) for part in parts if part.isdigit()) if len(parts) > 1 else 0
+    parts = re.split(r"[^A-Za-z0-9%]+", value)
     if any(len(part) >= 32 and re.search("[0-9]", part) for part in parts):
         return False
-    plain += sum(len(part) for part in parts if len(part) >= 3 and re.fullmatch("[A-Z]+", part))
-    words = sum(len(word) for word in re.findall("[A-Z]?[a-z]{3,}", value))
-    return words + plain >= max(4, 0.65 * sum(len(part) for part in parts))
+    runs = [run for run in _RUN.findall(value) if len(set(run)) * 3 >= len(run)]
+    words = sum(len(run) for run in runs if _common(run) >= 0.65)
+    if len(parts) > 1:
+        words += sum(len(part) for part in parts if part.isdigit())
+    return words >= max(4, 0.65 * sum(len(part) for part in parts))
+
+
+def made_up(value: str) -> bool:
+    """Tell whether `value` is words and a number, such as a document tells its readers to try."""
+    return bool(_MADE_UP.match(value)) and worded(value)
 
 
 def is_uuid(value: str) -> bool:
@@ -106,7 +150,7 @@ def is_uuid(value: str) -> bool:
 
 def is_hex(value: str) -> bool:
     """Tell whether `value` is a run of hexadecimal digits with a digit and a letter in it."""
-    return bool(re.fullmatch(r"(?=.*[0-9])(?=.*[a-fA-F])[0-9a-fA-F]+", value))
+    return bool(_HEX.match(value))
 
 
 def random_looking(value: str) -> bool:
@@ -114,6 +158,10 @@ def random_looking(value: str) -> bool:
     letters = sum(char.isalpha() for char in value)
     digits = sum(char.isdigit() for char in value)
     if len(value) < 20 or digits < 2 or letters < 6 or is_hex(value) or worded(value):
+        return False
+    if _UUID_IN.search(value):
+        return False
+    if max(map(len, re.split("[_-]", value))) < 11:  # ECDHE-RSA-AES256-GCM-SHA384, a pod's name
         return False
     mixed = any(char.isupper() for char in value) and any(char.islower() for char in value)
     switches = _switches(value) / len(value)
@@ -124,13 +172,29 @@ def random_looking(value: str) -> bool:
 
 def key_like(value: str) -> bool:
     """Tell whether `value` is a key, given that something beside it says that one is there."""
-    if len(value) < 12 or len(set(value)) < 6 or _NAME.match(value) or worded(value):
+    if len(value) < 12 or len(set(value)) < 6 or worded(value):
         return False
-    if not any(char.isdigit() for char in value):
-        return len(value) >= 20 and _switches(value) / len(value) >= 0.3
-    if not any(char.isalpha() for char in value):
+    letters = "".join(char for char in value if char.isalpha())
+    if len(letters) == len(value) or not any(char.isdigit() for char in value):
+        mixed = _switches(value) >= 0.3 * len(value)
+        return len(letters) >= (12 if mixed else 16) and value.isascii() and _common(letters) < 0.55
+    if not letters:
         return len(value) >= 20 and value.isdigit() and entropy(value) > 2.5
     return entropy(value) >= (2.3 if len(value) >= 20 else 3.0)
+
+
+def within(value: str) -> bool:
+    """Tell whether `value` has a digit among its letters, and is no name of an algorithm."""
+    return bool(_WITHIN.search(value)) and not _ALGORITHM.match(value)
+
+
+def strong(value: str) -> bool:
+    """Tell whether `value` cannot be a word of the sentence that it stands in."""
+    if worded(value) or _ALGORITHM.match(value) or not value.isascii():
+        return False
+    kinds = [any(map(kind, value)) for kind in (str.isdigit, str.isupper, str.islower)]
+    kinds.append(any(char in "!@#$%^&*+=?~" for char in value[1:-1]))
+    return sum(kinds) >= 3 or (len(value) >= 8 and within(value))
 
 
 def password_like(value: str, *, quoted: bool) -> bool:

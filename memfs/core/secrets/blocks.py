@@ -1,0 +1,49 @@
+"""Private keys in their armour, and the blocks in the same armour that are public."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BEGIN = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,12}[ ]){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"|PuTTY-User-Key-File-[0-9]: |---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
+)
+_KEY_LENGTH = 30_000
+_BODY = re.compile(r"(?:[A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_-]){0,30000}+")
+_END = re.compile(r"-{4,5}[ ]?END [A-Z0-9 ]{0,60}-{4,5}|Private-MAC: [0-9a-f]{1,64}")
+_PUBLIC = re.compile(
+    r"-----BEGIN ((?:[A-Z0-9]{1,12}[ ]){0,3}"
+    r"(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE))-----"
+)
+
+
+def private_keys(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of private keys, however they are wrapped or cut off."""
+    begin = _BEGIN.search(text)
+    end = begin and _END.search(text, begin.end())
+    while begin:
+        while end and end.start() < begin.end():
+            end = _END.search(text, end.end())
+        close = end if end and end.start() - begin.end() <= _KEY_LENGTH else None
+        body = _BODY.match(text, begin.end(), close.start() if close else len(text))
+        at = close.end() if close else max(begin.end(), body.end() if body else 0)
+        if sum(map(len, re.findall(r"[A-Za-z0-9+/]{16,}", text[begin.end() : at]))) >= 40:
+            yield "private-key", begin.start(), at
+        begin = _BEGIN.search(text, at)
+
+
+def without_public(text: str) -> str:
+    """Return `text`, as long as it was, without the bodies of certificates and public keys."""
+    pieces: list[str] = []
+    at = 0
+    while found := _PUBLIC.search(text, at):
+        end = text.find("-----END ", found.end())
+        if end < 0:
+            break
+        pieces += text[at : found.end()], "\0" * (end - found.end())
+        at = end
+    return "".join([*pieces, text[at:]])

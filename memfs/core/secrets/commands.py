@@ -1,0 +1,135 @@
+"""Secrets that stand where a command, a call or an address has its password."""
+
+# ruff: noqa: E501 - a regular expression is read whole.
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memfs.core.secrets.assignments import lowered
+from memfs.core.secrets.values import (
+    generic,
+    key_like,
+    made_up,
+    masked,
+    password_like,
+    reference,
+    stand_in,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Searched in lower case. Each starts with letters or a sign that it is quick to look for.
+_COMMANDS = (
+    # curl -u name:password, and what else takes the pair
+    re.compile(
+        r"-(?<![a-z0-9_-]-)(?:u|-user|-proxy-user)[ =]?[ ]{0,4}[\"']?[^\s:\"'/+%]{0,80}+[\"']?:"
+        r"[\"']?(?P<value>[^\s\"']{3,200}+)"
+    ),
+    # echo password | sudo -S
+    re.compile(
+        r"echo[ ](?:-n[ ])?[\"']?(?P<value>[^\s\"'|]{5,100}+)[\"']?[ ]{0,2}\|[ ]{0,2}"
+        r"(?:sudo[ ]-s|passwd[ ]--stdin|docker[ ]login)"
+    ),
+    re.compile(
+        r"(?:htpasswd[ ]-[a-z]{0,4}b[a-z]{0,4}[ ]\S{1,80}[ ]\S{1,60}|net[ ]user[ ]\S{1,60}|net[ ]use[ ][^\n]{1,80}?/user:\S{1,60}"
+        r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring)[ ]\\?[\"']?"
+        r"(?P<value>[^\s\"'/-][^\s\"']{4,100}+)"
+    ),
+)
+# mysql -uname -ppassword: the flag is quicker to look for than the names of all that take it.
+_FLAG = re.compile(r" -(?:p[ =:]?|[wa] )[\"']?(?P<value>[^\s\"'-][^\s\"']{3,100}+)")
+_TAKES_FLAG = re.compile(
+    r"(?<![a-z0-9_])(?:(?P<database>mysql|mariadb|mongo|redis-cli|sqlcmd)|psexec|sshpass|smbclient|login"
+    r"|ldap(?:search|add|modify)|7z|evil-winrm|crackmapexec)[a-z0-9]{0,6}(?:\.exe)?(?: |\Z)"
+)
+# The call of a login, with a name and a password, or with a host before them.
+_CALL = re.compile(
+    r"\([ ]{0,4}(?:[$a-z_.]{1,40}, ?)?(?:\"[^\"\n]{0,80}\", ?|'[^'\n]{0,80}', ?)?"
+    r"([\"'])[^\"'\n]{1,80}\1, ?([\"'])(?P<value>[^\s\"'\n]{5,128})\2"
+)
+_LOGINS = tuple(
+    """
+login authenticate connect sign_in signin auth credential credentials mysqli pdo directoryentry
+""".split()  # noqa: SIM905 - a table
+)
+# A line of .pgpass: host:port:database:user:password
+_PGPASS = re.compile(
+    r":(?:[0-9]{4,5}|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_-]{1,64}:"
+    r"(?P<value>[^\s:/$<{]{4,100}+)$",
+    re.MULTILINE,
+)
+_HOST = re.compile(r"[A-Za-z0-9.*_-]{1,100}\Z")
+_URL = re.compile(r"://(?P<authority>[^\s/\"'`<>?(){}|\\]{5,300}+)")
+# What the table of formats cannot hold: values known beside a name, or by a sign. In lower case.
+_BESIDE = (
+    ("password-hash", re.compile(r"(\*[0-9a-f]{40})(?![0-9a-f])")),
+    (
+        "password",
+        re.compile(
+            r"contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"
+        ),
+    ),
+    ("okta-token", re.compile(r"okta[^\n]{0,60}?(?<![a-z0-9])(00[a-z0-9_-]{40})(?![a-z0-9_-])")),
+    ("token", re.compile(r"token[\"' :=]{1,4}([a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9.])")),
+    ("sonar-token", re.compile(r"sonar\.(?:login|token)[\"' :=,]{1,6}([0-9a-f]{40})(?![0-9a-f])")),
+)
+
+
+def _arguments(lower: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield where `lower` has an argument that may be a password, and if a plain one may be."""
+    for pattern in _COMMANDS:
+        for found in pattern.finditer(lower):
+            yield *found.span("value"), False
+    for found in _FLAG.finditer(lower):
+        line = lower[max(0, found.start() - 140) : found.start()].rpartition("\n")[2]
+        if command := _TAKES_FLAG.search(line):
+            # What opens the database of a development machine is no secret: it is in every README.
+            yield *found.span("value"), not command["database"]
+    for found in _CALL.finditer(lower):
+        name = lower[max(0, found.start() - 16) : found.start()].rstrip("=")
+        if name.endswith(_LOGINS):
+            yield *found.span("value"), False
+
+
+def given(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the passwords that are arguments of known commands."""
+    for found in _PGPASS.finditer(text):
+        line = text[max(0, found.start() - 101) : found.start()].rpartition("\n")[2]
+        if _HOST.match(line):
+            yield "password", *found.span("value")
+    lower = lowered(text)
+    for kind, pattern in _BESIDE:
+        for found in pattern.finditer(lower):
+            yield kind, *found.span(1)
+    for start, end, plain in _arguments(lower):
+        value = text[start:end]
+        if stand_in(value) or reference(value) or value.isdigit() or "/" in value[:2]:
+            continue
+        if made_up(value) and not plain:
+            continue
+        if password_like(value, quoted=True) or key_like(value):
+            yield "password", start, end
+
+
+def urls(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the passwords and tokens that are in the head of an address."""
+    for found in _URL.finditer(text):
+        user, at, host = found["authority"].rpartition("@")
+        name, colon, password = user.partition(":")
+        start = found.start("authority")
+        if at and host and not colon and len(user) >= 20 and key_like(user):
+            yield "url-token", start, start + len(user)
+        if not (at and colon and password and host) or password == name or host[0] in "$%*[":
+            continue
+        if reference(password) or generic(password) or masked(password):
+            continue
+        real = "." in host and not stand_in(host)
+        if stand_in(password) and not (real and password.lower().startswith("test")):
+            continue
+        if "." not in host and password.isalpha():  # a container of a development set-up
+            continue
+        start += len(name) + 1
+        yield "url-password", start, start + len(password)

@@ -1,0 +1,100 @@
+"""Finds the tokens of the table `formats`: long words first, anchors in them, then the row."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from memfs.core.secrets.formats import INSIDE, STARTING, Format
+from memfs.core.secrets.values import worded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# No token is shorter, or written with other characters up to the end of its anchor. Prose, which
+# has no such words, costs this one expression.
+_LONG = re.compile(r"[A-Za-z0-9_.~+/=%|:$!?&@{}-]{13,}+")
+_LONGER = 18
+
+# A row of x is somebody's way of not writing a token, but for those whose services print it so.
+_FILLER = re.compile("[xX]{12}|[*]{4}|[.]{4}|0{20}")
+_DIGIT = re.compile("[0-9]")
+_FILLED = frozenset({"twilio-key", "artifactory-token"})
+
+# No word has more tokens; one that seems to is made to keep the expressions busy.
+_TRIES = 50
+# The middle of something in base64, where any letters may stand.
+_BLOB = re.compile(r"[A-Za-z0-9+/]{23}[+/]")
+
+_compiled = functools.cache(re.compile)
+
+
+def any_of(literals: Iterable[str]) -> str:
+    """Return an expression for one of `literals` that looks at each character once."""
+    after: dict[str, list[str]] = {}
+    for literal in sorted(literals):
+        after.setdefault(literal[:1], []).append(literal[1:])
+    if "" in after:  # a shorter literal is all of a longer one that matters here
+        return ""
+    branches = [re.escape(first) + any_of(rests) for first, rests in after.items()]
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+@functools.cache
+def _starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[int, ...]]:
+    """Return what finds the anchors where words start, their rows, and how long anchors are."""
+    rows: dict[str, list[Format]] = {}
+    for form in STARTING:
+        rows.setdefault(form.anchor, []).append(form)
+    # A word also starts behind the escape of a line break.
+    pattern = rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?={any_of(rows)})"
+    return re.compile(pattern), rows, tuple(sorted({len(anchor) for anchor in rows}))
+
+
+@functools.cache
+def _inside() -> re.Pattern[str]:
+    return re.compile(any_of({form.anchor for form in INSIDE}))
+
+
+def _found(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]:
+    group = 1 if found.re.groups else 0
+    token = found[group]
+    if _FILLER.search(token) and form.type not in _FILLED:
+        return
+    body = token[len(form.anchor) :]
+    if not _DIGIT.search(body) and len(set(body)) >= 8 and worded(body):
+        return  # a name in some program, or words for what to put there
+    yield form.type, *found.span(group)
+
+
+def _starting(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the tokens that start in the long word from `first` to `last`."""
+    starts, rows, lengths = _starts()
+    done = tries = 0
+    for start in starts.finditer(text, first, last):
+        at = start.start()
+        if at < done or _BLOB.match(text, max(0, at - 24)):
+            continue
+        tries += 1
+        if tries > _TRIES:
+            return
+        for length in lengths:
+            for form in rows.get(text[at : at + length], ()):
+                if found := _compiled(form.pattern).match(text, at):
+                    done = max(done, found.end())
+                    yield from _found(form, found)
+
+
+def matches(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
+    inside = _inside()
+    for long in _LONG.finditer(text):
+        first, last = long.span()
+        yield from _starting(text, first, last)
+        if last - first < _LONGER or not inside.search(text, first, last):
+            continue
+        for form in INSIDE:
+            if form.anchor in long[0]:
+                for found in _compiled(form.pattern).finditer(text, first, last):
+                    yield from _found(form, found)
