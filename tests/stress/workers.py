@@ -152,6 +152,7 @@ def _save(path: Path, line: str, chance: random.Random) -> None:
     lines.insert(chance.randint(0, len(lines)), line)
     new = path.with_name(f".{path.name}.edited")
     new.write_text(head + mark + "\n".join(lines) + "\n")
+    new.chmod(path.stat().st_mode)
     new.replace(path)
 
 

@@ -43,6 +43,7 @@ class World:
         self.memfs("init")
         for label in BLOCKS:
             self.file(MAIN, label).write_text(_BLOCK)
+        self.file(MAIN, USER_BLOCK).chmod(0o600)  # as all of the user tier
         self.git("-C", str(repo), "add", "-A")
         self.git("-C", str(repo), "commit", "-qm", "memory")
         self.git("-C", str(repo), "worktree", "add", "-q", str(self.trees[LINKED]))

@@ -61,7 +61,7 @@ def _show(report: Report) -> None:
         for change in report.changed:
             why = f": {change.why}" if change.why else ""
             label = change.key.partition(":")[2]
-            screen.data(f"{label}, {change.what} by {change.author}{why}")
+            _say(f"{label}, {change.what} by {change.author}{why}")
             show(change.diff)
         return
     rows = [("BLOCK", "CHARS", "IN THE PROMPT", "WRITTEN BY")]
@@ -73,18 +73,23 @@ def _show(report: Report) -> None:
     else:
         screen.talk("it holds no blocks")
     if report.passages:
-        screen.data(f"{screen.count(report.passages, 'passage')} may be recalled at a prompt")
+        _say(f"{screen.count(report.passages, 'passage')} may be recalled at a prompt")
     if report.sessions:
-        screen.data(f"{screen.count(report.sessions, 'session')} of recall may be, too")
+        _say(f"{screen.count(report.sessions, 'session')} of recall may be, too")
     for problem in report.problems:
-        screen.data(f"! {problem}")
+        _say(f"! {problem}")
     if report.tracked:
-        screen.data(
+        _say(
             f"! {screen.count(report.tracked, 'file')} in local/ came with the repository: "
             "memfs never commits that folder"
         )
     _show_signs(report)
     screen.talk("The text itself: memfs show, or memfs show LABEL")
+
+
+def _say(text: str) -> None:
+    """Print what may hold words of others: without control characters, into a pipe too."""
+    screen.styled(plain(text))
 
 
 def _show_signs(report: Report) -> None:
@@ -94,7 +99,7 @@ def _show_signs(report: Report) -> None:
         quoted = f": {screen.shorten(sign.text, 60)}" if sign.text else ""
         screen.styled(f"{mark} {plain(label)}:{sign.line} {sign.what}{quoted}")
     if len(found) > _MOST_SIGNS:
-        screen.data(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
+        _say(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
 
 
 def _who(looked: Looked) -> str:
