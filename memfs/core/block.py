@@ -58,6 +58,11 @@ class Block:
         return self.body.replace("\r\n", "\n").rstrip("\n")
 
     @property
+    def content(self) -> "tuple[dict[str, object], str]":
+        """What was written in it: the keys that memfs does not manage itself, and the body."""
+        return {key: value for key, value in self.meta.items() if key not in MANAGED}, self.body
+
+    @property
     def chars(self) -> int:
         """Size of the value in characters (Unicode code points): what `limit` counts."""
         return len(self.value)

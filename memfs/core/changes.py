@@ -5,9 +5,13 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from memfs.core import frontmatter
+from memfs.core.block import MANAGED
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_MANAGED = tuple(f"{key}:" for key in MANAGED)
 _MOST_PAIRS = 1_000_000  # of lines; comparing more can take seconds
 
 
@@ -46,6 +50,19 @@ def unified(before: str, after: str, before_name: str, after_name: str) -> str:
         ended = line.endswith("\n")
         out.append(line if ended else line + "\n\\ no line end at the end of the file\n")
     return "".join(out)
+
+
+def of_blocks(before: str | None, after: str | None, before_name: str, after_name: str) -> str:
+    """Return a unified diff of two block files, without the keys that every edit changes."""
+    return unified(_unmanaged(before), _unmanaged(after), before_name, after_name)
+
+
+def _unmanaged(text: str | None) -> str:
+    if text is None:
+        return ""
+    head, body = frontmatter.split(text)
+    kept = [line for line in head.splitlines(keepends=True) if not line.startswith(_MANAGED)]
+    return ("".join(kept) + body).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _common(some: list[str], others: list[str]) -> int:

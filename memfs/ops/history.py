@@ -9,9 +9,8 @@ from memfs.core import changes as compare
 from memfs.core import frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.blame import attribute
-from memfs.core.block import MANAGED
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.store import autocommit, blocks, clock, files, journal, timeline, writer
+from memfs.store import autocommit, blocks, clock, journal, timeline, writer
 from memfs.store import history as versions
 from memfs.store.writer import Change
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 UNDO = "undo"
-_MANAGED_LINES = tuple(f"{key}:" for key in MANAGED)
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
 
 
 def _diff(label: str, old: str, new: str, before: str | None, after: str | None) -> Diff:
-    text = compare.unified(_shown(before), _shown(after), f"{label}@{old}", f"{label}@{new}")
+    text = compare.of_blocks(before, after, f"{label}@{old}", f"{label}@{new}")
     return Diff(label, old, new, text)
 
 
@@ -149,7 +147,7 @@ def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
             }  # fmt: skip
             head = yamlhead.write(block.head, managed, frontmatter.line_end(text))
             text = head + block.body
-        if now is not None and _unmanaged(now) == _unmanaged(text):
+        if now is not None and _content(now) == _content(text):
             return Restored(())
         change = Change(tier, name, path, now, text, "restore", current + 1, _said(wanted))
         entries = tuple(made.commit([change], origin))
@@ -205,20 +203,10 @@ def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
         )
 
 
-def _unmanaged(text: str) -> tuple[dict[str, object], str]:
-    block = blocks.make("", "", "", text)
-    return {key: value for key, value in block.meta.items() if key not in MANAGED}, block.body
+def _content(text: str) -> tuple[dict[str, object], str]:
+    return blocks.make("", "", "", text).content
 
 
 def _path(place: Place, tier: str, label: str) -> str:
     found = blocks.locate(place, labels.qualified(tier, label))
     return found[2] if found else blocks.path_of(place, tier, label)
-
-
-def _shown(text: str | None) -> str:
-    """Return a text as a diff shows it: without the keys that every edit changes."""
-    if text is None:
-        return ""
-    head, body = frontmatter.split(text)
-    kept = [line for line in head.splitlines(keepends=True) if not line.startswith(_MANAGED_LINES)]
-    return files.encode("".join(kept) + body).decode("utf-8", "replace")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memfs.core import changes as compare
 from memfs.core import edits, frontmatter, merge, mergelines, suspicion, yamlhead
 from memfs.core import label as labels
-from memfs.core.block import MANAGED, WARN_AT, Block
+from memfs.core.block import WARN_AT, Block
 from memfs.core.errors import StoreError
 from memfs.memory import corpus, foreign, intake
 from memfs.memory.foreign import Item
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 OP = "import"
 _JOURNAL = "local/journal.jsonl"
-_MANAGED_LINES = tuple(f"{key}:" for key in MANAGED)
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class _Merging:
         after = self._joined(label, path, ours, theirs)
         if isinstance(after, str):
             return Item("block", label, "refused", after)
-        if ours is not None and _unmanaged(after) == _unmanaged(self._read(label, path, ours)):
+        if ours is not None and after.content == self._read(label, path, ours).content:
             return Item("block", label, "same")
         wrong = self._refused(label, path, ours, after)
         if wrong:
@@ -231,17 +230,5 @@ def _later(at: str) -> bool:
     return (corpus.epoch(at) or 0) > (corpus.epoch(clock.now()) or 0)
 
 
-def _unmanaged(block: Block) -> tuple[dict[str, object], str]:
-    return {key: value for key, value in block.meta.items() if key not in MANAGED}, block.body
-
-
 def _diff(label: str, before: str | None, after: str) -> str:
-    return compare.unified(
-        _shown(before or ""), _shown(after), f"{label} here", f"{label} imported"
-    )
-
-
-def _shown(text: str) -> str:
-    head, body = frontmatter.split(text)
-    kept = [line for line in head.splitlines(keepends=True) if not line.startswith(_MANAGED_LINES)]
-    return files.encode("".join(kept) + body).decode("utf-8", "replace")
+    return compare.of_blocks(before, after, f"{label} here", f"{label} imported")

@@ -55,12 +55,26 @@ def write(
     """
     folder, name = os.path.split(path)
     temporary = f"{folder}/.{name}.tmp" if locked else f"{folder}/.{name}.{os.getpid()}.tmp"
-    mode = _mode_of(path)
+    _replace(path, temporary, encode(text), _mode_of(path), private=private, durable=durable)
+
+
+def write_private(path: str, data: bytes) -> None:
+    """Write a file whole or not at all, with mode 0600 also where one with another mode was."""
+    folder, name = os.path.split(path)
+    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    remove(temporary)
+    _replace(path, temporary, data, None, private=True, durable=True)
+
+
+def _replace(
+    path: str, temporary: str, data: bytes, mode: int | None, *, private: bool, durable: bool
+) -> None:
+    """Put a new file in the place of `path`, with `mode` if it is given."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | _BINARY
     handle = os.open(temporary, flags, 0o600 if private or mode is not None else 0o666)
     try:
         try:
-            write_all(handle, encode(text))
+            write_all(handle, data)
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(handle, mode)
             if durable:
@@ -72,27 +86,7 @@ def write(
         remove(temporary)
         raise _named(error, path) from None
     if durable:
-        sync_folder(folder)
-
-
-def write_private(path: str, data: bytes) -> None:
-    """Write a file whole or not at all, with mode 0600 also where one with another mode was."""
-    folder, name = os.path.split(path)
-    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | _BINARY
-    remove(temporary)
-    handle = os.open(temporary, flags, 0o600)
-    try:
-        try:
-            write_all(handle, data)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(temporary, path)
-    except BaseException as error:  # noqa: BLE001 - it is raised again
-        remove(temporary)
-        raise _named(error, path) from None
-    sync_folder(folder)
+        sync_folder(os.path.dirname(path))
 
 
 def append(path: str, data: bytes, *, private: bool = True) -> int:

@@ -14,7 +14,8 @@ from memfs.memory import intake
 from memfs.memory.intake import Tally
 from memfs.ops import archive as archiving
 from memfs.ops import brief, doctor, end, history, init, install
-from memfs.store import archive, inbox, recall, sessions
+from memfs.ops import trust as trusting
+from memfs.store import archive, inbox, layout, recall, sessions, trust
 from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS, Fault
 from tests.faults.power import LOSSES
@@ -203,3 +204,27 @@ def test_the_inbox(world: World, kinds: Sequence[str]) -> None:
         partial(drain, world),
     ]
     assert exercise(world, steps, partial(waiting, world), partial(check_inbox, world), kinds)
+
+
+def trusted(world: World) -> tuple[bool, dict[str, str]]:
+    store = world.place().project
+    assert store
+    return layout.trusted(store), trust.seen(store).texts
+
+
+def check_trusted(world: World, seen: Seen[tuple[bool, dict[str, str]]]) -> None:
+    """A store is trusted or it is not; one that is, with the texts that were there."""
+    known, texts = trusted(world)
+    assert (known, texts) in (seen.old, seen.new) or (not known and texts == seen.new[1])
+    no_leftovers(world, seen.fault)
+    trusting.accept(world.place())
+    assert trusted(world)[0]
+
+
+@pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
+def test_trust(world: World, kinds: Sequence[str]) -> None:
+    steps: list[Callable[[], object]] = [
+        partial(trusting.revoke, world.place()),
+        partial(trusting.accept, world.place()),
+    ]
+    assert exercise(world, steps, partial(trusted, world), partial(check_trusted, world), kinds)
