@@ -222,9 +222,10 @@ def check_trusted(world: World, seen: Seen[tuple[bool, dict[str, str]]]) -> None
 
 
 @pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
-def test_trust(world: World, kinds: Sequence[str]) -> None:
-    steps: list[Callable[[], object]] = [
-        partial(trusting.revoke, world.place()),
-        partial(trusting.accept, world.place()),
-    ]
-    assert exercise(world, steps, partial(trusted, world), partial(check_trusted, world), kinds)
+@pytest.mark.parametrize("given", [True, False], ids=["given", "taken"])
+def test_trust(world: World, kinds: Sequence[str], given: bool) -> None:
+    place = world.place()
+    if given:
+        trusting.revoke(place)
+    step = partial(trusting.accept if given else trusting.revoke, place)
+    assert exercise(world, [step], partial(trusted, world), partial(check_trusted, world), kinds)
