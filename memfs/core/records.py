@@ -110,7 +110,8 @@ class Hit:
     """One search result.
 
     `kind` is message, passage or block; `why` says in words what matched; `score` is the fused
-    score (0 to 1, comparable within one search only).
+    score (0 to 1, comparable within one search only). `before` and `after` are the turns beside a
+    message, shortened; `alike` counts hits that say the same and are not shown.
     """
 
     id: str
@@ -128,3 +129,6 @@ class Hit:
     tags: tuple[str, ...] = ()
     importance: int = 0
     label: str = ""
+    before: str = ""
+    after: str = ""
+    alike: int = 0

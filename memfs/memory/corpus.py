@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ from memfs.store import archive, blocks, files, layout, lock, recall
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from memfs.core.records import Message
     from memfs.search.engine import Engine, Mode
     from memfs.search.indexer import Indexed
     from memfs.store.blocks import Place
 
 LOCK = "index.lock"
+_WEIGHTS = {"assistant": 97, "tool": 70}  # percent of what a user's own words count
 
 
 def sources(place: Place) -> list[Source]:
@@ -89,9 +92,19 @@ def _messages(source: Source, start: int) -> Iterator[dict[str, object]]:
             "session": message.session,
             "project": message.project,
             "branch": message.branch,
+            "group": _group(message),
+            "weight": _WEIGHTS.get(message.role, 100),
             "at": epoch(message.at) or 0,
             "time": message.at,
         }
+
+
+def _group(message: Message) -> int:
+    """Return what ties the turns of a session together, 0 for a turn of none."""
+    if not message.session:
+        return 0
+    name = f"{message.host}/{message.session}".encode("utf-8", "replace")
+    return zlib.crc32(name) or 1
 
 
 def _passage(source: Source) -> Iterator[dict[str, object]]:
@@ -103,6 +116,7 @@ def _passage(source: Source) -> Iterator[dict[str, object]]:
             "text": passage.text,
             "tag": list(passage.tags),
             "importance": max(0, min(10, passage.importance)),
+            "weight": 95 + max(0, min(10, passage.importance)),
             "at": epoch(passage.created_at) or 0,
             "time": passage.created_at,
         }

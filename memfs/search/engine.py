@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from memfs.core.records import Hit
-from memfs.core.snippet import snippet
-from memfs.search import encoder, fuse
+from memfs.search import candidates, encoder, fuse, question, reasons
 from memfs.search.lexical import Occur, Query, TextIndex
 from memfs.search.semantic import VectorIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
     from tantivy import DocAddress
 
+    from memfs.core.records import Hit
+    from memfs.search.candidates import Candidates
     from memfs.search.lexical import Term
+    from memfs.search.question import Question
 
 Mode = Literal["hybrid", "text", "semantic"]
-POOL = 100  # candidates of each side: the same for every page, or pages would not fit together
-_TEXT_POOL = 1000  # the order by words alone does not depend on how many are looked at
 _EVERYTHING = 1 << 31
 # Of the cosine of a text without a word of the query: from here on it is about something else.
 # A higher floor loses answers (0.2 costs 7 points of recall at 5 on precisionmembench).
 FLOOR = 0.0
-_CLOSE = 0.35  # a cosine worth naming as a reason
+_IN_TIME = 0.25  # what a hit is worth more for being of the time that the question names
+_FRESH = 0.01  # what a hit of today is worth more than an old one; half of it after a month
+_HALF_LIFE = 30 * 86400.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,6 @@ class Page:
     total: int
 
 
-@dataclass
-class _Candidates:
-    """Document numbers with their scores, side by side."""
-
-    numbers: list[int]
-    lexical: NDArray[np.float64]
-    cosine: NDArray[np.float64]
-    maxsim: NDArray[np.float64]
-
-
 class Engine:
     """Searches one index folder. `vectors` is None where only words are searched."""
 
@@ -80,93 +70,122 @@ class Engine:
 
     def search(
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
-        limit: int = 10, offset: int = 0,
+        limit: int = 10, offset: int = 0, now: datetime | None = None,
     ) -> Page:  # fmt: skip
-        """Return the hits `offset` to `offset + limit`, best first, each with why it is there."""
-        terms = self.text.terms(query)
-        if not terms:  # punctuation, or one endless token: nothing that could be meant
-            return Page([], 0)
-        found = self._candidates(query, terms, mode, self._restriction(only or Filter()))
+        """Return the hits `offset` to `offset + limit`, best first, each with why it is there.
+
+        `now` (the local time) is what "last week" is seen from, and recency.
+        """
+        moment = now or datetime.now().astimezone()
+        asked = question.read(query, moment)
+        terms = self.text.terms(asked.text) or self.text.terms(query)
+        if not terms and not asked.parts:
+            return Page([], 0)  # punctuation, or one endless token: nothing that could be meant
+        restriction = self._restriction(only or Filter())
+        found = self._candidates(asked, terms, mode, restriction)
         if not found.numbers:
             return Page([], 0)
-        scores = self._scores(found, mode)
-        ranking = fuse.order(scores, found.lexical) if mode == "hybrid" else _plain(scores)
-        alive = self._alive(found.numbers)
-        means = found.cosine > FLOOR
-        ranking = [
+        addresses = candidates.alive(self.text, found)
+        scores = self._scores(found, asked, mode)
+        scores *= self._priors(found.numbers, addresses, moment, mode)
+        in_time = self._in_time(found.numbers, addresses, asked)
+        scores += _IN_TIME * in_time
+        ranking = fuse.order(found.found, scores) if mode == "hybrid" else _plain(scores)
+        kept = [
             index
             for index in ranking
-            if found.numbers[index] in alive and (means[index] or found.lexical[index] > 0)
-        ]
-        hits = [
-            self._hit(self.text.document(alive[found.numbers[index]]), terms,
-                      float(scores[index]), float(found.cosine[index]))
-            for index in ranking[offset : offset + limit]
+            if found.numbers[index] in addresses
+            and (found.found.cosine[index] > FLOOR or found.found.lexical[index] > 0
+                 or found.found.around[index] > 0)
         ]  # fmt: skip
-        return Page(hits, len(ranking))
+        shown, alike = self._collapsed(kept, found)
+        told = reasons.Told(self.text, asked, terms, found, addresses)
+        hits = [
+            told.hit(index, _shown(scores, index), alike[index], in_time=bool(in_time[index]))
+            for index in shown[offset : offset + limit]
+        ]
+        return Page(hits, len(shown))
 
     def _candidates(
-        self, query: str, terms: list[Term], mode: Mode, only: Query | None
-    ) -> _Candidates:
-        pool = _TEXT_POOL if mode == "text" or self.vectors is None else POOL
-        words = None if mode == "semantic" else self.text.query(terms, only)
-        scored: dict[int, float] = {}
-        if words is not None:
-            found = self.text.search(words, pool)
-            numbers = self.text.numbers([address for _, address in found])
-            scored = {n: score for n, (score, _) in zip(numbers, found, strict=True)}
-        if mode == "text" or self.vectors is None:
-            return _Candidates(list(scored), _array(scored.values()), *_zeros(len(scored)))
-        encoded = self.vectors.encoder.encode([query])
+        self, asked: Question, terms: list[Term], mode: Mode, only: Query | None
+    ) -> Candidates:
+        vectors = self.vectors
+        if mode == "text" or vectors is None:
+            pool = 0 if mode == "semantic" else candidates.TEXT_POOL
+            return candidates.without_vectors(
+                candidates.by_words(self.text, asked, terms, only, pool)
+            )
+        words = {}
+        if mode == "hybrid":
+            words = candidates.by_words(self.text, asked, terms, only, candidates.POOL)
+            if asked.period:
+                within = self._both(only, self.text.between("at", *asked.period[:2]))
+                more = candidates.by_words(self.text, asked, terms, within, candidates.POOL // 2)
+                words = {**more, **words}
+        encoded = vectors.encoder.encode([asked.text])
         allowed = None if only is None else self._allowed(only)
-        near = self.vectors.candidates(encoded.vectors[0], pool, allowed)
-        numbers = list(dict.fromkeys([*scored, *near]))
-        cosine, best = self._cosines(encoded.vectors[0], numbers)
-        lexical = _array(scored.get(number, 0.0) for number in numbers)
-        maxsim = self._max_similarity(encoded.tokens[0], best)
-        return _Candidates(numbers, lexical, cosine, maxsim)
+        return candidates.with_vectors(words, vectors, encoded.vectors[0], allowed)
 
-    def _cosines(
-        self, query: NDArray[np.float32], numbers: list[int]
-    ) -> tuple[NDArray[np.float64], list[int]]:
-        """Return each document's best cosine, and the row that has it (-1 where there is none)."""
-        assert self.vectors is not None  # noqa: S101 - only called with vectors
-        cosine = np.zeros(len(numbers))
-        best = [-1] * len(numbers)
-        for index, (first, last) in enumerate(self.vectors.windows(numbers)):
-            if last > first:
-                rows = np.asarray(self.vectors.vectors[first:last], np.float32)
-                norms = np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
-                similar = rows @ query / norms
-                at = int(similar.argmax())
-                cosine[index], best[index] = float(similar[at]), first + at
-        return cosine, best
-
-    def _max_similarity(self, query: NDArray[np.uint16], rows: list[int]) -> NDArray[np.float64]:
-        assert self.vectors is not None  # noqa: S101 - only called with vectors
-        vectors, model = self.vectors, self.vectors.encoder
-        empty = np.zeros(0, np.uint16)
-        tokens = [vectors.tokens_of(row) if row >= 0 else empty for row in rows]
-        if not tokens or not len(query):
-            return np.zeros(len(rows))
-        query = np.unique(query)
-        count = max(1, vectors.extent.rows)
-        idf = np.log(1 + count / (1 + vectors.frequencies[query].astype(np.float64)))
-        ids = np.unique(np.concatenate(tokens))
-        return fuse.max_similarity(
-            model.rows(query),
-            model.norms(query).astype(np.float64) * idf,
-            tokens,
-            (ids, model.rows(ids)),
-        )
-
-    @staticmethod
-    def _scores(found: _Candidates, mode: Mode) -> NDArray[np.float64]:
-        if mode == "text":
-            return np.asarray(found.lexical / max(found.lexical.max(initial=0.0), 1e-9))
+    def _scores(self, found: Candidates, asked: Question, mode: Mode) -> NDArray[np.float64]:
+        evidence = found.found
+        if mode == "text" or self.vectors is None:
+            top = max(float(evidence.lexical.max(initial=0.0)), 1e-9)
+            return np.asarray(evidence.lexical / top)
         if mode == "semantic":
-            return np.maximum(found.cosine, 0.0)
-        return fuse.fuse(found.lexical, found.cosine, found.maxsim)
+            return np.maximum(evidence.cosine, 0.0)
+        scores = fuse.first(evidence)
+        ranking = fuse.order(evidence, scores)
+        best, rest = ranking[: fuse.RERANKED], ranking[fuse.RERANKED :]
+        encoded = self.vectors.encoder.encode([asked.text])
+        full = candidates.closely(found, best, self.vectors, encoded)
+        top = float(scores[rest].max(initial=0.0)) if rest else 0.0
+        scores = scores * (float(full.min()) / top if top > 0 else 0.0)
+        scores[best] = full
+        return scores
+
+    def _priors(
+        self, numbers: list[int], addresses: dict[int, DocAddress], now: datetime, mode: Mode
+    ) -> NDArray[np.float64]:
+        """Return what each candidate's score is multiplied with: for who said it, and when."""
+        out = np.ones(len(numbers))
+        if mode == "text":
+            return out
+        known = [index for index, number in enumerate(numbers) if number in addresses]
+        found = [addresses[numbers[index]] for index in known]
+        weights = np.array(self.text.numbers(found, "weight"), np.float64)
+        times = np.array(self.text.numbers(found, "at"), np.float64)
+        age = np.maximum(now.timestamp() - times, 0.0)
+        fresh = np.where(times > 0, _FRESH * np.exp2(-age / _HALF_LIFE), 0.0)
+        out[known] = np.where(weights > 0, weights / 100, 1.0) * (1 + fresh)
+        return out
+
+    def _in_time(
+        self, numbers: list[int], addresses: dict[int, DocAddress], asked: Question
+    ) -> NDArray[np.float64]:
+        """Return 1 for the candidates of the time that a question names, 0 for the others."""
+        out = np.zeros(len(numbers))
+        if asked.period:
+            known = [index for index, number in enumerate(numbers) if number in addresses]
+            times = self.text.numbers([addresses[numbers[index]] for index in known], "at")
+            since, until, _ = asked.period
+            out[known] = [since <= at <= until for at in times]
+        return out
+
+    def _collapsed(self, ranking: list[int], found: Candidates) -> tuple[list[int], dict[int, int]]:
+        """Return the ranking without what says the same as a better hit, and how many do."""
+        alike = dict.fromkeys(ranking, 0)
+        if self.vectors is None:
+            return ranking, alike
+        first: dict[bytes, int] = {}
+        kept = []
+        for index in ranking:
+            same = self.vectors.said(found.numbers[index])
+            if same and same in first:
+                alike[first[same]] += 1
+                continue
+            first[same] = index
+            kept.append(index)
+        return kept, alike
 
     def _restriction(self, only: Filter) -> Query | None:
         """Return the query for the documents a filter allows; None: all of them."""
@@ -186,50 +205,20 @@ class Engine:
             return None
         return Query.boolean_query([(Occur.Must, part) for part in parts])
 
+    @staticmethod
+    def _both(one: Query | None, other: Query) -> Query:
+        if one is None:
+            return other
+        return Query.boolean_query([(Occur.Must, one), (Occur.Must, other)])
+
     def _allowed(self, only: Query) -> NDArray[np.uint32]:
         found = self.text.search(only, max(1, min(self.text.searcher.num_docs, _EVERYTHING)))
-        return np.array(self.text.numbers([address for _, address in found]), np.uint32)
-
-    def _alive(self, numbers: list[int]) -> dict[int, DocAddress]:
-        """Find documents by number; those deleted since they got their vectors are missing."""
-        either = Query.boolean_query(
-            [(Occur.Should, self.text.term("num", number)) for number in numbers]
-        )
-        addresses = [address for _, address in self.text.search(either, len(numbers))]
-        return dict(zip(self.text.numbers(addresses), addresses, strict=True))
-
-    def _hit(
-        self, document: dict[str, list[object]], terms: list[Term], score: float, cosine: float
-    ) -> Hit:
-        text = _first(document, "text")
-        stems = self.text.stems(text)
-        words = [term.word for term in terms if term.stem in stems]
-        why = ["words: " + ", ".join(words[:6])] if words else []
-        if cosine >= _CLOSE or not words:
-            why.append(f"meaning {cosine:.2f}")
-        return Hit(
-            id=_first(document, "id"), kind=_first(document, "kind"), text=text,
-            snippet=snippet(text, words), why=tuple(why), score=round(score, 4),
-            at=_first(document, "time"), role=_first(document, "role"),
-            host=_first(document, "host"), session=_first(document, "session"),
-            project=_first(document, "project"), branch=_first(document, "branch"),
-            tags=tuple(str(tag) for tag in document.get("tag", [])),
-            importance=int(_first(document, "importance") or 0), label=_first(document, "label"),
-        )  # fmt: skip
+        return candidates.among(self.text, [address for _, address in found])
 
 
 def _plain(scores: NDArray[np.float64]) -> list[int]:
     return [int(index) for index in np.argsort(-scores, kind="stable")]
 
 
-def _array(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array(list(values), np.float64)
-
-
-def _zeros(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return np.zeros(count), np.zeros(count)
-
-
-def _first(document: dict[str, list[object]], name: str) -> str:
-    values = document.get(name)
-    return str(values[0]) if values else ""
+def _shown(scores: NDArray[np.float64], index: int) -> float:
+    return round(min(1.0, float(scores[index])), 4)

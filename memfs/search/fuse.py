@@ -1,75 +1,126 @@
-"""Fusion: lexical scores, cosines and late interaction into one ranking. Pure numpy.
+"""Fusion: what speaks for each candidate becomes one ranking. Pure numpy.
 
-BM25 is scaled by its maximum, cosine and MaxSim min-max over the candidates; the weights are the
-ones that won on conversation turns (see the README of the model and `memfs bench retrieval`).
+BM25 is scaled by its maximum, cosine and MaxSim min-max over the candidates. A turn of a
+conversation is also judged by the turns beside it and by its session; what stands alone (a
+passage, a block) by itself. All candidates are ranked by words and vectors, and the best of them
+again by late interaction (MaxSim), which costs more. `memfs bench retrieval` tells what the
+weights are worth; they were chosen on half of the conversations it is reported on.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-LEXICAL, COSINE, MAXSIM = 0.3, 0.3, 0.4
+    Scores = NDArray[np.float64]
+
+# Of a turn of a conversation; of what stands alone. Each row adds up to 1.
+LEXICAL, AROUND, SESSION, COSINE, MAXSIM, CONTEXT = 0.11, 0.16, 0.11, 0.16, 0.19, 0.27
+LONE_LEXICAL, LONE_COSINE, LONE_MAXSIM = 0.53, 0.21, 0.26
+RERANKED = 40  # candidates that are ranked by late interaction
+_NOISE = 1e-6  # cosines that differ by less are the same
 PIN = 5  # the best lexical hit is never pushed behind this place
 
 
-def fuse(
-    lexical: NDArray[np.float64], cosine: NDArray[np.float64], maxsim: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return one score (0 to 1) for each candidate; the arguments are n scores each."""
-    return LEXICAL * _by_maximum(lexical) + COSINE * _min_max(cosine) + MAXSIM * _min_max(maxsim)
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of n candidates: n values each.
+
+    `lexical` is BM25, `around` that of the turns beside it and its own, `session` that of the best
+    turns of its session. `alone`: there are none beside it.
+    """
+
+    lexical: Scores
+    around: Scores
+    session: Scores
+    cosine: Scores
+    alone: NDArray[np.bool_]
+
+    def of(self, indexes: list[int]) -> Evidence:
+        """Return the evidence of some of the candidates."""
+        at = np.array(indexes, np.intp)
+        return Evidence(
+            self.lexical[at], self.around[at], self.session[at], self.cosine[at], self.alone[at]
+        )
 
 
-def order(scores: NDArray[np.float64], lexical: NDArray[np.float64]) -> list[int]:
+def first(found: Evidence) -> Scores:
+    """Return a score (0 to 1) for each candidate, by words and vectors alone."""
+    turn = LEXICAL + AROUND + SESSION + COSINE
+    lone = LONE_LEXICAL + LONE_COSINE
+    turns, others = _parts(found)
+    return np.where(found.alone, others / lone, turns / turn)
+
+
+def full(found: Evidence, maxsim: Scores, context: Scores) -> Scores:
+    """Return a score (0 to 1) for each candidate, with late interaction.
+
+    `maxsim` is that of its own text, `context` that of it and the turns beside it.
+    """
+    turns, others = _parts(found)
+    own = _min_max(maxsim)
+    return np.where(
+        found.alone, others + LONE_MAXSIM * own, turns + MAXSIM * own + CONTEXT * _min_max(context)
+    )
+
+
+def _parts(found: Evidence) -> tuple[Scores, Scores]:
+    """Return what words and vectors give to turns, and to what stands alone."""
+    own, cosine = _by_maximum(found.lexical), _min_max(found.cosine)
+    beside = AROUND * _by_maximum(found.around) + SESSION * _by_maximum(found.session)
+    return (
+        np.asarray(LEXICAL * own + beside + COSINE * cosine),
+        np.asarray(LONE_LEXICAL * own + LONE_COSINE * cosine),
+    )
+
+
+def order(found: Evidence, scores: Scores) -> list[int]:
     """Return the candidates' indexes, best first, with the best lexical one among the first."""
     ranking = [int(index) for index in np.argsort(-scores, kind="stable")]
-    if len(ranking) > PIN and lexical.max() > 0:
-        best = int(lexical.argmax())
+    if len(ranking) > PIN and found.lexical.max() > 0:
+        best = int(found.lexical.argmax())
         place = ranking.index(best)
         if place >= PIN:
             ranking.insert(PIN - 1, ranking.pop(place))
     return ranking
 
 
-def max_similarity(
+def best_of_tokens(
     query: NDArray[np.float32],
-    weights: NDArray[np.float64],
-    tokens: list[NDArray[np.uint16]],
+    tokens: Sequence[NDArray[np.uint16]],
     table: tuple[NDArray[np.uint16], NDArray[np.float32]],
-) -> NDArray[np.float64]:
-    """Return, for each passage, the weighted mean of each query token's best cosine in it.
+) -> NDArray[np.float32]:
+    """Return each query token's best cosine in each text: q x n, 0 for a text without tokens.
 
-    `query` holds the query tokens' unit vectors (q x dims), `weights` their weights, `tokens`
-    each passage's token ids, `table` the sorted ids that occur and their unit vectors.
+    `query` holds the query tokens' unit vectors (q x dims), `tokens` the token ids of n texts,
+    `table` the sorted ids that occur in them and their unit vectors.
     """
     ids, rows = table
-    total = float(weights.sum())
-    if not total or not len(ids):
-        return np.zeros(len(tokens))
-    similar = query @ rows.T
-    lengths = np.array([len(row) for row in tokens])
-    out = np.zeros(len(tokens))
+    out = np.zeros((len(query), len(tokens)), np.float32)
+    lengths = np.array([len(row) for row in tokens], np.intp)
     filled = np.flatnonzero(lengths)
-    if not len(filled):
-        return out
-    flat = np.searchsorted(ids, np.concatenate([tokens[index] for index in filled]))
-    starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
-    best = np.maximum.reduceat(similar[:, flat], starts, axis=1)
-    out[filled] = (weights[:, None] * best).sum(axis=0) / total
+    if len(ids) and len(filled) and len(query):
+        flat = np.searchsorted(ids, np.concatenate([tokens[int(index)] for index in filled]))
+        starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
+        similar = query @ rows.T
+        out[:, filled] = np.maximum.reduceat(similar[:, flat], starts, axis=1)
     return out
 
 
-def _by_maximum(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_maximum(values: Scores) -> Scores:
     top = values.max(initial=0.0)
     return values / top if top > 0 else values
 
 
-def _min_max(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _min_max(values: Scores) -> Scores:
     if not len(values):
         return values
     low, high = values.min(), values.max()
-    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+    return (values - low) / (high - low) if high - low > _NOISE else np.zeros_like(values)

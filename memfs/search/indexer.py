@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs.search import catalog, encoder
 from memfs.search.catalog import Catalog, Known, Source
 from memfs.search.lexical import TextIndex
-from memfs.search.semantic import VectorIndex
+from memfs.search.semantic import Document, VectorIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,8 @@ class Indexer:
         if found is None or not self._catalog.get("next"):
             # No index, one of another version, or one whose catalog is lost: all is derived.
             self._catalog.clear()
-            shutil.rmtree(f"{folder}/v1", ignore_errors=True)
+            for version in ("v1", "v2"):
+                shutil.rmtree(f"{folder}/{version}", ignore_errors=True)
             found = TextIndex.create(folder)
         self._text = found
         self._next = int(self._catalog.get("next") or 1)
@@ -169,16 +170,17 @@ def _mostly_dead(vectors: VectorIndex, alive: int) -> bool:
 
 def _unembedded(
     text: TextIndex, first: int, end: int, tick: Callable[[int], object] | None
-) -> Iterator[tuple[int, str]]:
+) -> Iterator[Document]:
     step = 2000
     for start in range(first, end, step):
         found = []
         for _, address in text.search(text.numbered(start, min(end, start + step)), step):
             document = text.document(address)
-            number, content = document.get("num"), document.get("text")
+            number, content, group = (document.get(key) for key in ("num", "text", "group"))
             if number and content:
                 with suppress(ValueError):
-                    found.append((int(str(number[0])), str(content[0])))
+                    tied = int(str(group[0])) if group else 0
+                    found.append(Document(int(str(number[0])), tied, str(content[0])))
         yield from sorted(found)
         if tick:
             tick(min(step, end - start))

@@ -17,12 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = "v1/text"  # the number changes with the schema: another one is another index
+FOLDER = "v2/text"  # the number changes with the schema: another one is another index
 EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
 MOST_TERMS = 32
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
+_TYPO = 5  # letters from which a word may be mistyped
 
 
 class Term:
@@ -42,6 +43,8 @@ class TextIndex:
 
     def __init__(self, index: tantivy.Index) -> None:
         index.register_tokenizer("memfs", _stems().build())
+        index.register_tokenizer("memfs_exact", _unstopped_words().build())
+        index.register_tokenizer("memfs_parts", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
         self._index = index
         self._words = _plain().build()
         self._stems = _stopped().build()
@@ -91,19 +94,47 @@ class TextIndex:
         """Return the indexed forms of the words of a text."""
         return set(self._unstopped.analyze(str(_clean(text))))
 
-    def query(self, terms: list[Term], only: "Query | None" = None) -> "Query | None":
-        """Return the query for any of `terms`, among the documents of `only`; None: no word."""
-        known = [term for term in terms if term.frequency]
-        if not known:
+    def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
+        """Return the query for any of `terms` and `more`, among the documents of `only`.
+
+        None: nothing that could be found.
+        """
+        wanted = [self.term("text", term.stem) for term in terms if term.frequency]
+        wanted += more
+        if not wanted:
             return None
-        either = Query.boolean_query(
-            [(Occur.Should, self.term("text", term.stem)) for term in known]
-        )
+        either = Query.boolean_query([(Occur.Should, each) for each in wanted])
         if only is None:
             return either
         return Query.boolean_query(
             [(Occur.Must, either), (Occur.Must, Query.const_score_query(only, 0.0))]
         )
+
+    def part(self, word: str, boost: float) -> Query:
+        """Return the query for a word inside of words: of an identifier, or a CJK text."""
+        return Query.boost_query(self.term("parts", word.lower()), boost)
+
+    def similar(self, term: Term) -> "Query | None":
+        """Return the query for what a word that no document has may have been meant to be.
+
+        That is a word with one letter more, less, changed or swapped (two from 8 letters on), or
+        one that begins so; None for a short word.
+        """
+        size = len(term.word)
+        if size < _TYPO or not term.word.isalpha():
+            return None
+        distance = 1 if size < 2 * _TYPO else 2
+        near = Query.fuzzy_term_query(self.schema, "exact", term.word, distance)
+        longer = Query.fuzzy_term_query(self.schema, "exact", term.word, 0, prefix=True)
+        either = Query.disjunction_max_query([near, longer])
+        return Query.boost_query(Query.const_score_query(either, 1.0), term.idf / 2)
+
+    def phrase(self, text: str) -> "Query | None":
+        """Return the query for words that follow each other; None for fewer than two."""
+        stems = self._unstopped.analyze(str(_clean(text)))
+        if len(stems) < 2:
+            return None
+        return Query.boost_query(Query.phrase_query(self.schema, "text", list(stems)), 2.0)
 
     def term(self, field: str, value: object) -> Query:
         """Return the query for one exact value of a field."""
@@ -127,9 +158,9 @@ class TextIndex:
             return []
         return list(self.searcher.search(query, limit, count=False).hits)
 
-    def numbers(self, addresses: list[tantivy.DocAddress]) -> list[int]:
-        """Return the document numbers of addresses."""
-        values = self.searcher.fast_field_values("num", addresses)
+    def numbers(self, addresses: list[tantivy.DocAddress], field: str = "num") -> list[int]:
+        """Return the document numbers of addresses (or the values of another numeric field)."""
+        values = self.searcher.fast_field_values(field, addresses)
         return [int(value or 0) for value in values]
 
     def document(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
@@ -139,10 +170,17 @@ class TextIndex:
 
     def add(self, documents: "Iterable[dict[str, object]]") -> int:
         """Add documents (not visible before `commit`); return how many."""
+        from memfs.search.identifiers import parts
+
         writer = self._open_writer()
         count = 0
         for document in documents:
             clean = {name: _clean(value) for name, value in document.items()}
+            text = str(clean.get("text", ""))
+            clean["exact"] = text
+            inner = parts(text)
+            if inner:
+                clean["parts"] = " ".join(inner)
             writer.add_document(tantivy.Document.from_dict(clean, self.schema))
             count += 1
         return count
@@ -208,8 +246,12 @@ def _schema() -> tantivy.Schema:
     builder.add_unsigned_field("num", stored=True, indexed=True, fast=True)
     builder.add_integer_field("at", stored=True, indexed=True, fast=True)
     builder.add_unsigned_field("importance", stored=True, indexed=True, fast=True)
+    builder.add_unsigned_field("group", stored=True, indexed=False, fast=True)
+    builder.add_unsigned_field("weight", stored=False, indexed=False, fast=True)
     builder.add_text_field("time", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", stored=True, tokenizer_name="memfs", index_option="position")
+    builder.add_text_field("exact", tokenizer_name="memfs_exact", index_option="freq")
+    builder.add_text_field("parts", tokenizer_name="memfs_parts", index_option="freq")
     return builder.build()
 
 

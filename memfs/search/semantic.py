@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from usearch.compiled import MetricKind
@@ -24,10 +24,19 @@ if TYPE_CHECKING:
 
     from memfs.search.encoder import Encoder
 
-FOLDER = "v1/vectors"
+FOLDER = "v2/vectors"
 WINDOW = 150  # words
 OVERLAP = 30
 _BATCH = 256  # documents encoded at a time
+_REACH = 8  # documents of other groups that may lie between neighbours
+
+
+class Document(NamedTuple):
+    """What gets vectors. `group` ties a conversation's turns together, 0: it stands alone."""
+
+    number: int
+    group: int
+    text: str
 
 
 @dataclass
@@ -49,12 +58,12 @@ class VectorIndex:
         self.extent = self._load_extent()
         self._map()
 
-    def extend(self, documents: Iterator[tuple[int, str]], end: int) -> None:
-        """Add the windows of (number, text) in rising order; `end` is one past the last number."""
+    def extend(self, documents: Iterator[Document], end: int) -> None:
+        """Add the windows of documents in rising order; `end` is one past the last number."""
         if not self.extent.rows:  # files of another model may be mapped by readers: no truncating
             self.clear()
         os.makedirs(self._folder, 0o700, exist_ok=True)
-        names = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64")
+        names = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", "groups.u32")
         files = [open(self._path(name), "ab") for name in names]  # noqa: SIM115
         try:
             self._cut(files)
@@ -101,6 +110,80 @@ class VectorIndex:
         last = np.searchsorted(self.owners, wanted, "right")
         return list(zip(first.tolist(), last.tolist(), strict=True))
 
+    def cosines(self, query: NDArray[np.float32], numbers: list[int]) -> NDArray[np.float64]:
+        """Return each document's best cosine to a unit vector, 0 for one without vectors."""
+        spans = self.windows(numbers)
+        rows = np.array([row for first, last in spans for row in range(first, last)], np.intp)
+        out = np.zeros(len(numbers))
+        if len(rows):
+            filled = [index for index, (first, last) in enumerate(spans) if last > first]
+            starts = np.cumsum([0, *(spans[at][1] - spans[at][0] for at in filled[:-1])])
+            out[filled] = np.maximum.reduceat(self._similar(query, rows), starts)
+        return out
+
+    def rows_of(
+        self, number: int, most: int, query: NDArray[np.float32] | None = None
+    ) -> list[int]:
+        """Return at most `most` rows of a document: the nearest to `query`, if it is given."""
+        [(first, last)] = self.windows([number])
+        rows = list(range(first, last))
+        if len(rows) <= most:
+            return rows
+        if query is None:
+            return rows[:most]
+        similar = self._similar(query, np.array(rows, np.intp))
+        return [rows[index] for index in np.argsort(-similar, kind="stable")[:most]]
+
+    def groups_of(self, numbers: list[int]) -> NDArray[np.uint32]:
+        """Return the group of each document, 0 for one that stands alone or has no vectors."""
+        out = np.zeros(len(numbers), np.uint32)
+        for index, (first, last) in enumerate(self.windows(numbers)):
+            if last > first:
+                out[index] = self.groups[first]
+        return out
+
+    def weights(self, tokens: NDArray[np.uint16]) -> NDArray[np.float64]:
+        """Return what each token of a question says: its norm in the model by its rarity here.
+
+        They add up to 1.
+        """
+        count = max(1, self.extent.rows)
+        idf = np.log(1 + count / (1 + self.frequencies[tokens].astype(np.float64)))
+        found = self.encoder.norms(tokens).astype(np.float64) * idf
+        return np.asarray(found / max(float(found.sum()), 1e-9))
+
+    def _similar(self, query: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        found = np.asarray(self.vectors[rows], np.float32)
+        norms = np.maximum(np.linalg.norm(found, axis=1), 1e-9)
+        return np.asarray(found @ query / norms, np.float64)
+
+    def neighbours(self, number: int, most: int) -> tuple[list[int], list[int]]:
+        """Return up to `most` documents of the same group before one, and after it; nearest first.
+
+        Documents are numbered as they come: those of a group may have others between them.
+        """
+        owners, groups = self.owners, self.groups
+        first = int(np.searchsorted(owners, number, "left"))
+        if first == len(owners) or int(owners[first]) != number or not groups[first]:
+            return [], []
+        last = int(np.searchsorted(owners, number, "right"))
+        low = int(np.searchsorted(owners, max(0, number - _REACH), "left"))
+        high = int(np.searchsorted(owners, number + _REACH, "right"))
+        before = owners[low:first][groups[low:first] == groups[first]]
+        after = owners[last:high][groups[last:high] == groups[first]]
+        return (
+            list(dict.fromkeys(before[::-1].tolist()))[:most],
+            list(dict.fromkeys(after.tolist()))[:most],
+        )
+
+    def said(self, number: int) -> bytes:
+        """Return what tells documents apart that say the same: their tokens, in any order.
+
+        Empty for one without vectors, or a long one.
+        """
+        [(first, last)] = self.windows([number])
+        return b"" if last != first + 1 else np.unique(self.tokens_of(first)).tobytes()
+
     def tokens_of(self, row: int) -> NDArray[np.uint16]:
         """Return the token ids of a row."""
         start = int(self.ends[row - 1]) if row else 0
@@ -112,6 +195,7 @@ class VectorIndex:
         self.owners = self._mapped("owners.u32", np.uint32, extent.rows)
         self.tokens = self._mapped("tokens.u16", np.uint16, extent.tokens)
         self.ends = self._mapped("ends.u64", np.uint64, extent.rows)
+        self.groups = self._mapped("groups.u32", np.uint32, extent.rows)
         self.frequencies = self._load_frequencies()
 
     def _load_frequencies(self) -> NDArray[np.uint32]:
@@ -130,16 +214,17 @@ class VectorIndex:
             return np.zeros(0, kind)
         return np.memmap(self._path(name), kind, "r", shape=(count,))
 
-    def _append(self, files: list, batch: list[tuple[int, str]]) -> None:  # type: ignore[type-arg]
-        pieces = [(number, piece) for number, text in batch for piece in split(text)]
-        encoded = self.encoder.encode([piece for _, piece in pieces])
+    def _append(self, files: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
+        pieces = [(number, group, piece) for number, group, text in batch for piece in split(text)]
+        encoded = self.encoder.encode([piece for _, _, piece in pieces])
         lengths = np.array([len(row) for row in encoded.tokens], np.uint64)
         tokens = np.concatenate(encoded.tokens) if encoded.tokens else np.zeros(0, np.uint16)
         ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
         files[0].write(np.rint(encoded.vectors * 127).astype(np.int8).tobytes())
-        files[1].write(np.array([number for number, _ in pieces], np.uint32).tobytes())
+        files[1].write(np.array([number for number, _, _ in pieces], np.uint32).tobytes())
         files[2].write(tokens.astype(np.uint16).tobytes())
         files[3].write(ends.astype(np.uint64).tobytes())
+        files[4].write(np.array([group for _, group, _ in pieces], np.uint32).tobytes())
         counts = np.bincount(tokens, minlength=len(self.frequencies))
         self.frequencies = self.frequencies + counts.astype(np.uint32)
         self.extent.rows += len(pieces)
@@ -149,11 +234,9 @@ class VectorIndex:
         """Drop what a killed run appended behind the extent."""
         extent = self.extent
         sizes = (
-            extent.rows * self.encoder.dims,
+            extent.rows * self.encoder.dims, extent.rows * 4, extent.tokens * 2, extent.rows * 8,
             extent.rows * 4,
-            extent.tokens * 2,
-            extent.rows * 8,
-        )
+        )  # fmt: skip
         for file, size in zip(files, sizes, strict=True):
             file.truncate(size)
 
@@ -172,6 +255,7 @@ class VectorIndex:
         needed = {
             "vectors.i8": extent.rows * self.encoder.dims, "owners.u32": extent.rows * 4,
             "tokens.u16": extent.tokens * 2, "ends.u64": extent.rows * 8,
+            "groups.u32": extent.rows * 4,
         }  # fmt: skip
         try:
             return all(os.path.getsize(self._path(name)) >= size for name, size in needed.items())
@@ -205,8 +289,8 @@ def split(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
     return [" ".join(words[start : start + window]) for start in starts]
 
 
-def _batches(documents: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    batch: list[tuple[int, str]] = []
+def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
     for document in documents:
         batch.append(document)
         if len(batch) == _BATCH:

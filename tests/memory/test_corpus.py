@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,6 +70,7 @@ def test_a_message_is_indexed_with_all_that_is_known(store: Store, tmp_path: Pat
         {
             "id": f"claude/{SESSION}/u1", "kind": "message", "text": "hello", "role": "user",
             "host": "claude", "session": SESSION, "project": "/home/dev/shop", "branch": "main",
+            "group": zlib.crc32(f"claude/{SESSION}".encode()), "weight": 100,
             "at": 1_777_802_400, "time": "2026-05-03T10:00:00.000Z",
         }
     ]  # fmt: skip

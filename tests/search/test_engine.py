@@ -265,7 +265,8 @@ def test_no_query_raises_or_finds_what_it_does_not_name(
     page = engine.search(query, mode=mode, limit=1000)
     assert page.total == len(page.hits)
     stems = engine.text.stems(query)
-    for hit in page.hits if mode == "text" else ():
+    meant = any(len(word) >= 5 for word in stems)  # a word that may be mistyped
+    for hit in page.hits if mode == "text" and not meant else ():
         assert stems & engine.text.stems(hit.text)
 
 

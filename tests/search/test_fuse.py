@@ -8,38 +8,46 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memfs.search import fuse
+from memfs.search.fuse import Evidence
 from tests.search.numbers import unit
 
 SCORES = st.floats(0, 50, allow_nan=False)
 COSINES = st.floats(-1, 1, allow_nan=False)
-ROWS = st.lists(st.tuples(SCORES, COSINES, COSINES), max_size=20)
+ROWS = st.lists(
+    st.tuples(SCORES, SCORES, SCORES, COSINES, st.booleans(), COSINES, COSINES), max_size=20
+)
+Row = tuple[float, float, float, float, bool, float, float]
 
 
-def columns(rows: list[tuple[float, float, float]]) -> list[NDArray[np.float64]]:
-    return [np.array([row[at] for row in rows], np.float64) for at in range(3)]
+def columns(rows: list[Row]) -> tuple[Evidence, NDArray[np.float64], NDArray[np.float64]]:
+    """Return evidence, MaxSim, and MaxSim with what is beside it."""
+    values = [np.array([row[at] for row in rows], np.float64) for at in range(7)]
+    lexical, around, session, cosine, alone, maxsim, context = values
+    return Evidence(lexical, around, session, cosine, alone > 0), maxsim, context
 
 
 @given(ROWS)
 @settings(deadline=None)
-def test_scores_lie_between_nothing_and_one(rows: list[tuple[float, float, float]]) -> None:
-    scores = fuse.fuse(*columns(rows))
-    assert len(scores) == len(rows)
-    assert ((scores >= 0) & (scores <= 1 + 1e-9)).all()
+def test_scores_lie_between_nothing_and_one(rows: list[Row]) -> None:
+    evidence, *close = columns(rows)
+    for scores in (fuse.first(evidence), fuse.full(evidence, *close)):
+        assert len(scores) == len(rows)
+        assert ((scores >= 0) & (scores <= 1 + 1e-9)).all()
 
 
 @given(ROWS)
 @settings(deadline=None)
 def test_the_best_lexical_hit_is_among_the_first_and_all_others_keep_their_order(
-    rows: list[tuple[float, float, float]],
+    rows: list[Row],
 ) -> None:
-    lexical, cosine, maxsim = columns(rows)
-    scores = fuse.fuse(lexical, cosine, maxsim)
-    ranking = fuse.order(scores, lexical)
+    evidence, *close = columns(rows)
+    scores = fuse.full(evidence, *close)
+    ranking = fuse.order(evidence, scores)
     assert sorted(ranking) == list(range(len(rows)))
-    if not rows or lexical.max() == 0:
+    if not rows or evidence.lexical.max() == 0:
         assert [scores[at] for at in ranking] == sorted(scores, reverse=True)
         return
-    best = int(lexical.argmax())
+    best = int(evidence.lexical.argmax())
     assert best in ranking[: fuse.PIN]
     rest = [scores[at] for at in ranking if at != best]
     assert rest == sorted(rest, reverse=True)
@@ -47,17 +55,26 @@ def test_the_best_lexical_hit_is_among_the_first_and_all_others_keep_their_order
 
 @given(ROWS.filter(bool))
 @settings(deadline=None)
-def test_a_hit_that_is_best_everywhere_is_first(rows: list[tuple[float, float, float]]) -> None:
-    rows = [*rows, (51.0, 1.5, 1.5)]
-    lexical, cosine, maxsim = columns(rows)
-    assert fuse.order(fuse.fuse(lexical, cosine, maxsim), lexical)[0] == len(rows) - 1
+def test_a_hit_that_is_best_everywhere_is_first(rows: list[Row]) -> None:
+    evidence, *close = columns([*rows, (51.0, 51.0, 51.0, 1.5, False, 1.5, 1.5)])
+    assert fuse.order(evidence, fuse.full(evidence, *close))[0] == len(rows)
 
 
-def test_the_weights_are_what_won() -> None:
-    scores = fuse.fuse(
-        np.array([2.0, 1.0, 0.0]), np.array([0.1, 0.5, 0.3]), np.array([0.0, 0.0, 0.0])
+def test_what_stands_alone_is_judged_by_itself() -> None:
+    """A passage that says it is not pushed behind turns that only stand beside one that does."""
+    evidence, maxsim, context = columns([
+        (10.0, 10.0, 10.0, 0.5, True, 0.9, 0.9),
+        (9.0, 30.0, 30.0, 0.5, False, 0.8, 0.95),
+        (0.0, 0.0, 0.0, 0.0, False, 0.0, 0.0),
+    ])  # fmt: skip
+    assert fuse.order(evidence, fuse.full(evidence, maxsim, context)) == [0, 1, 2]
+
+
+def test_the_weights_add_up_to_one() -> None:
+    evidence, *close = columns(
+        [(2.0, 2.0, 2.0, 1.0, False, 1.0, 1.0), (0.0, 0.0, 0.0, 0.0, False, 0.0, 0.0)]
     )
-    assert np.allclose(scores, [0.3, 0.15 + 0.3, 0.15])
+    assert np.allclose(fuse.full(evidence, *close), [1, 0])
 
 
 @given(
@@ -66,33 +83,27 @@ def test_the_weights_are_what_won() -> None:
     st.integers(0, 99),
 )
 @settings(deadline=None)
-def test_max_similarity_is_the_weighted_mean_of_the_best(
+def test_each_token_has_its_best_cosine_in_each_text(
     passages: list[list[int]], count: int, seed: int
 ) -> None:
     rows = unit(10, 8, seed).astype(np.float32)
     query = unit(count, 8, seed + 1).astype(np.float32)
-    weights = np.arange(1, count + 1, dtype=np.float64)
     tokens = [np.array(passage, np.uint16) for passage in passages]
     ids = np.unique(np.concatenate([*tokens, np.zeros(0, np.uint16)])).astype(np.uint16)
-    found = fuse.max_similarity(query, weights, tokens, (ids, rows[ids]))
-    for passage, score in zip(passages, found, strict=True):
-        best = (
-            [max(float(word @ rows[token]) for token in passage) for word in query]
-            if passage
-            else [0.0] * count
-        )
-        assert np.isclose(
-            score, sum(w * b for w, b in zip(weights, best, strict=True)) / weights.sum(), atol=1e-5
-        )
+    found = fuse.best_of_tokens(query, tokens, (ids, rows[ids]))
+    assert found.shape == (count, len(passages))
+    for passage, column in zip(passages, found.T, strict=True):
+        best = [
+            max((float(word @ rows[token]) for token in passage), default=0.0) for word in query
+        ]
+        assert np.allclose(column, best, atol=1e-5)
 
 
-def test_weightless_queries_and_empty_passages_score_nothing() -> None:
+def test_without_tokens_there_is_nothing_to_compare() -> None:
     rows = unit(3, 4).astype(np.float32)
     ids = np.arange(3, dtype=np.uint16)
     empty = np.zeros(0, np.uint16)
-    assert fuse.max_similarity(rows, np.zeros(3), [ids], (ids, rows)).tolist() == [0.0]
-    assert fuse.max_similarity(rows, np.ones(3), [empty, empty], (ids, rows)).tolist() == [0.0, 0.0]
-    assert fuse.max_similarity(rows, np.ones(3), [empty], (empty, rows[:0])).tolist() == [0.0]
-    assert fuse.max_similarity(rows, np.ones(3), [empty, ids, empty], (ids, rows)).tolist()[
-        ::2
-    ] == [0.0, 0.0]
+    assert fuse.best_of_tokens(rows, [empty, empty], (ids, rows)).tolist() == [[0, 0]] * 3
+    assert fuse.best_of_tokens(rows, [empty], (empty, rows[:0])).tolist() == [[0]] * 3
+    assert fuse.best_of_tokens(rows[:0], [ids], (ids, rows)).shape == (0, 1)
+    assert fuse.best_of_tokens(rows, [empty, ids], (ids, rows))[:, 0].tolist() == [0, 0, 0]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.search import encoder
+from memfs.search import encoder, semantic
 from memfs.search.catalog import Catalog, Source
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
@@ -223,7 +223,7 @@ def test_a_source_that_is_listed_but_gone_is_no_trouble(corpus: Corpus) -> None:
     indexer.close()
 
 
-@pytest.mark.parametrize("lost", ["v1", "v1/text/meta.json", "catalog.sqlite"])
+@pytest.mark.parametrize("lost", ["v2", "v2/text/meta.json", "catalog.sqlite"])
 def test_an_index_that_lost_a_part_is_rebuilt(corpus: Corpus, lost: str) -> None:
     corpus.update(embed=True)
     path = f"{corpus.index}/{lost}"
@@ -240,11 +240,11 @@ def test_an_index_of_another_version_is_rebuilt(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus.update(embed=True)
-    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v2/text")
+    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v3/text")
     assert TextIndex.open(corpus.index) is None
     assert corpus.update(embed=True) == Indexed(4, 2)
     assert corpus.ids() == ["m0", "m1", "m2", "p1"]
-    assert not os.path.exists(f"{corpus.index}/v1/text")
+    assert not os.path.exists(f"{corpus.index}/v2/text")
     assert set(embedded(corpus).values()) == {1}
 
 
@@ -264,7 +264,7 @@ def test_vectors_catch_up_with_words(corpus: Corpus) -> None:
 def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> None:
     corpus.update(embed=True)
     before = embedded(corpus)
-    rows = Path(corpus.index) / "v1/vectors/rows.json"
+    rows = Path(corpus.index) / "v2/vectors/rows.json"
     if damage == "gone":
         rows.unlink()
     elif damage == "torn":
@@ -273,7 +273,7 @@ def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> 
         rows.write_text(rows.read_text().replace('"model": "', '"model": "not-'))
     else:
         vectors = VectorIndex(corpus.index, encoder.bundled())
-        vectors.extend(iter([(50, "from a future that was lost")]), 60)
+        vectors.extend(iter([semantic.Document(50, 0, "from a future that was lost")]), 60)
     corpus.update(embed=True)
     assert embedded(corpus) == before
     vectors = VectorIndex(corpus.index, encoder.bundled())

@@ -71,6 +71,11 @@ def _show(number: int, hit: Hit, *, full: bool) -> None:
     parts = [who, hit.at[:10], where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = plain("  ".join(part for part in parts if part))
     screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
+    if hit.before:
+        screen.styled("     " + screen.style(plain(f"… {hit.before}"), "bright_black"))
     text = hit.text if full else hit.snippet
     screen.styled(screen.wrapped(text, 5))
-    screen.styled("     " + screen.style(plain("; ".join(hit.why)), "bright_black"))
+    if hit.after:
+        screen.styled("     " + screen.style(plain(f"… {hit.after}"), "bright_black"))
+    alike = f" (and {screen.count(hit.alike, 'hit')} that say the same)" if hit.alike else ""
+    screen.styled("     " + screen.style(plain("; ".join(hit.why) + alike), "bright_black"))

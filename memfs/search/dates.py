@@ -1,0 +1,170 @@
+"""Times that a question names: "last week", "in May", "3 days ago", "on 2026-05-03"."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+_COUNTS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3,
+}  # fmt: skip
+_UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_MONTH = "|".join([*_MONTHS, *(name[:3] for name in _MONTHS)])
+_COUNT = r"\d{1,3}|" + "|".join(_COUNTS)
+_UNIT = "|".join(_UNITS)
+_PREPOSITION = r"(?:(?:on|in|at|from|during|of) )?"
+
+Span = tuple[date, date]
+
+
+class Period(NamedTuple):
+    """A period that a question names (first and last second), and the question without it."""
+
+    since: int
+    until: int
+    rest: str
+
+
+def read(question: str, now: datetime) -> Period | None:
+    """Return the period that a question names, None for none.
+
+    `now` is the local time. Days are whole local days; a month or a weekday is the last one.
+    """
+    for pattern, meant in _TABLE:
+        match = pattern.search(question)
+        if match:
+            try:
+                first, last = meant(match, now.date())
+                since = datetime.combine(first, time()).astimezone()
+                until = datetime.combine(last + timedelta(days=1), time()).astimezone()
+            except (ValueError, OverflowError, OSError):
+                continue
+            rest = f"{question[: match.start()]} {question[match.end() :]}"
+            return Period(int(since.timestamp()), int(until.timestamp()) - 1, rest)
+    return None
+
+
+def _iso(match: re.Match[str], _today: date) -> Span:
+    day = date.fromisoformat(match["day"])
+    return day, day
+
+
+def _day_of_month(match: re.Match[str], today: date) -> Span:
+    month = _month_number(match["month"])
+    year = int(match["year"]) if match["year"] else today.year
+    day = date(year, month, int(match["number"]))
+    if not match["year"] and day > today:
+        day = date(year - 1, month, int(match["number"]))
+    return day, day
+
+
+def _whole_month(match: re.Match[str], today: date) -> Span:
+    month = _month_number(match["month"])
+    year = int(match["year"]) if match["year"] else today.year - (month > today.month)
+    since = match.group().lower().startswith("since")
+    return date(year, month, 1), today if since else _end_of_month(year, month)
+
+
+def _ago(match: re.Match[str], today: date) -> Span:
+    unit = _UNITS[match["unit"]]
+    middle = today - timedelta(days=unit * _number(match["count"]))
+    around = timedelta(days=unit // 2)
+    return middle - around, min(today, middle + around)
+
+
+def _past(match: re.Match[str], today: date) -> Span:
+    count = _number(match["count"]) if match["count"] else 1
+    return today - timedelta(days=_UNITS[match["unit"]] * count), today
+
+
+def _last(match: re.Match[str], today: date) -> Span:
+    match match["unit"]:
+        case "week":
+            monday = today - timedelta(days=today.weekday() + 7)
+            return monday, monday + timedelta(days=6)
+        case "month":
+            end = today.replace(day=1) - timedelta(days=1)
+            return end.replace(day=1), end
+        case _:
+            return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
+
+
+def _this(match: re.Match[str], today: date) -> Span:
+    match match["unit"]:
+        case "week":
+            return today - timedelta(days=today.weekday()), today
+        case "month":
+            return today.replace(day=1), today
+        case _:
+            return date(today.year, 1, 1), today
+
+
+def _named(match: re.Match[str], today: date) -> Span:
+    back = {"yesterday": 1, "last night": 1}.get(match["word"].lower(), 0)
+    day = today - timedelta(days=back)
+    return day, day
+
+
+def _weekday(match: re.Match[str], today: date) -> Span:
+    back = (today.weekday() - _DAYS.index(match["name"].lower())) % 7 or 7
+    day = today - timedelta(days=back)
+    return day, day
+
+
+def _year(match: re.Match[str], _today: date) -> Span:
+    year = int(match["year"])
+    return date(year, 1, 1), date(year, 12, 31)
+
+
+def _month_number(name: str) -> int:
+    return next(n for n, month in enumerate(_MONTHS, 1) if month.startswith(name.lower()[:3]))
+
+
+def _end_of_month(year: int, month: int) -> date:
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return following - timedelta(days=1)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else _COUNTS[text.lower()]
+
+
+def _entry(
+    pattern: str, meant: Callable[[re.Match[str], date], Span]
+) -> tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]]:
+    return re.compile(rf"\b{_PREPOSITION}{pattern}\b", re.IGNORECASE), meant
+
+
+_TABLE = (
+    _entry(r"(?P<day>\d{4}-\d\d-\d\d)", _iso),
+    _entry(
+        rf"(?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH})\b"
+        r"(?:,? (?P<year>\d{4}))?", _day_of_month,
+    ),
+    _entry(
+        rf"(?P<month>{_MONTH}) (?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b"
+        r"(?:,? (?P<year>\d{4}))?", _day_of_month,
+    ),
+    _entry(rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? ago", _ago),
+    _entry(rf"(?:the )?(?:last|past) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?", _past),
+    _entry(r"last (?P<unit>week|month|year)", _last),
+    _entry(rf"(?:the )?past (?P<count>{_COUNT})?(?P<unit>{_UNIT})", _past),
+    _entry(r"this (?P<unit>week|month|year)", _this),
+    _entry(r"(?P<word>yesterday|today|last night|this morning|this afternoon)", _named),
+    _entry(rf"(?:last )?(?P<name>{'|'.join(_DAYS)})", _weekday),
+    (re.compile(
+        rf"\b(?:in|during|since|from|last|of) (?P<month>{_MONTH})\b(?:,? (?P<year>\d{{4}}))?",
+        re.IGNORECASE,
+    ), _whole_month),
+    (re.compile(r"\b(?:in|during|from) (?P<year>(?:19|20)\d\d)\b", re.IGNORECASE), _year),
+)  # fmt: skip

@@ -1,0 +1,41 @@
+"""What a question asks for: words, phrases in quotes, identifiers and paths, CJK, and a time."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.search import dates, identifiers
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memfs.search.dates import Period
+
+_MOST = 20_000  # characters that are looked at
+_MOST_PARTS = 24
+_QUOTED = re.compile(r'"([^"\n]{3,300})"|`([^`\n]{3,300})`|“([^”\n]{3,300})”')
+
+
+class Question(NamedTuple):
+    """A question taken apart. `text` is what words and vectors are looked for with.
+
+    `parts` are words inside of words (see `identifiers`), `names` the identifiers as written.
+    """
+
+    text: str
+    phrases: tuple[str, ...]
+    names: tuple[str, ...]
+    parts: tuple[str, ...]
+    period: Period | None
+
+
+def read(text: str, now: datetime) -> Question:
+    """Take a question apart; `now` is the local time that "last week" is seen from."""
+    head = text[:_MOST]
+    period = dates.read(head, now)
+    phrases = ["".join(groups) for groups in _QUOTED.findall(head)]
+    parts = dict.fromkeys(identifiers.parts(head))
+    return Question(
+        text, tuple(phrases), tuple(identifiers.names(head)), tuple(parts)[:_MOST_PARTS], period
+    )

@@ -1,0 +1,107 @@
+"""What questions are made of: turns that answer each other, names, typos, CJK, times."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from memfs.core.records import Hit
+from tests.search.stores import Corpus, Document, document
+
+
+def turns(*texts: str, session: str = "s", **more: object) -> list[Document]:
+    return [
+        document(f"{session}{number}", text, session=session, group=len(session) + 7, **more)
+        for number, text in enumerate(texts)
+    ]
+
+
+def asked(tmp_path: Path, documents: list[Document], query: str, **more: object) -> list[Hit]:
+    corpus = Corpus(tmp_path)
+    corpus.write("log", *documents)
+    corpus.update(embed=True)
+    return corpus.engine().search(query, **more).hits  # type: ignore[arg-type]
+
+
+def test_the_answer_beside_the_question_is_found(tmp_path: Path) -> None:
+    """The turn that answers shares no word with what is asked; the one before it does."""
+    talk = turns("where do we keep the deploy keys?", "in the vault, under ops", "thanks")
+    others = turns(*(f"we talked about topic {n} and keys" for n in range(30)), session="other")
+    hits = asked(tmp_path, others + talk, "where are the deploy keys kept")
+    assert [hit.id for hit in hits[:2]] == ["s0", "s1"]
+    assert hits[1].before == "user: where do we keep the deploy keys?" or hits[1].before.endswith(
+        "where do we keep the deploy keys?"
+    )
+    assert "beside a turn with these words" in hits[1].why
+
+
+@pytest.mark.parametrize(
+    ("query", "expected", "reason"),
+    [
+        ("getUserName", "camel", "names: getUserName"),
+        ("user name", "camel", "words: user, name"),
+        ("src/auth/token.py", "path", "same file: src/auth/token.py"),
+        ("token.py", "path", "same file: token.py"),
+        ("ECONNREFUSED", "code", "words: econnrefused"),
+        ("kuberntes cluster", "typo", "words: cluster, kubernetes"),
+        ("kuber cluster", "typo", "words: cluster, kubernetes"),
+        ("连接失败", "cjk", "parts of words"),
+        ('"retry budget"', "phrase", "words: retry, budget"),
+    ],
+)
+def test_names_paths_codes_typos_and_cjk_are_found(
+    tmp_path: Path, query: str, expected: str, reason: str
+) -> None:
+    documents = [
+        document("camel", "call getUserName before the page is drawn"),
+        document("path", "the bug was in src/auth/token.py, line 12"),
+        document("code", "it ends with ECONNREFUSED on the second attempt"),
+        document("typo", "the kubernetes cluster has three nodes"),
+        document("cjk", "数据库连接失败,请重试"),
+        document("phrase", "the retry budget is five"),
+        document("loose", "we retry, and the budget of the team is small"),
+        *(document(f"f{n}", f"filler number {n} of nothing much") for n in range(20)),
+    ]
+    hits = asked(tmp_path, documents, query)
+    assert hits[0].id == expected
+    assert reason in hits[0].why
+
+
+def test_a_time_in_the_question_counts(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 20, 12).astimezone()
+    documents = [
+        document(
+            f"d{days}",
+            f"we decided on the cache, take {days}",
+            at=int(now.timestamp()) - 86400 * days,
+        )
+        for days in (1, 8, 40, 200)
+    ]
+    hits = asked(tmp_path, documents, "what did we decide last week about the cache", now=now)
+    assert hits[0].id == "d8"
+    assert "of that time" in hits[0].why
+    assert "of that time" not in hits[1].why
+
+
+def test_who_said_it_and_when_count_a_little(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 20, 12).astimezone()
+    documents = [
+        document("tool", "the build fails on arm", weight=70, at=int(now.timestamp())),
+        document(
+            "old", "The build  fails on ARM", weight=100, at=int(now.timestamp()) - 86400 * 900
+        ),
+        document("new", "the build\nfails on arm", weight=100, at=int(now.timestamp())),
+    ]
+    corpus = Corpus(tmp_path)
+    corpus.write("log", *documents)
+    corpus.update(embed=True)
+    [hit] = corpus.engine().search("build fails arm", now=now).hits
+    assert (hit.id, hit.alike) == ("new", 2), "they say the same"
+
+
+def test_what_says_the_same_comes_once(tmp_path: Path) -> None:
+    documents = [document(f"d{n}", "Run the linter first.") for n in range(4)]
+    hits = asked(tmp_path, [*documents, document("e", "run the linter at the end")], "linter")
+    assert sorted(hit.alike for hit in hits) == [0, 3]
