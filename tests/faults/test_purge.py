@@ -47,7 +47,7 @@ def fill(world: World) -> None:
     by_hand(world, "archive/2026-05/p1.md", f"---\n---\nthe token is {SECRET}\n")
     by_hand(world, "local/hook.log", f"failed: {SECRET}\n")
     by_hand(world, "local/sessions/s1/shown.json", json.dumps({"a": SECRET}))
-    by_hand(world, "local/index/segment", "half of an index")
+    by_hand(world, "local/index/segment", f"half of an index, with {SECRET}")
     becomes(world, conversation(4))
     ingest(world)
     [path] = recall.sources(world.place().home)
@@ -78,6 +78,8 @@ def holding(world: World) -> list[str]:
 
 
 def check(world: World, seen: Seen[Kept]) -> None:
+    if seen.result.done:
+        assert holding(world) == [], "what was said to be gone has to stay away"
     open_anew(world)
     assert words(world) == seen.old
     if seen.fault.kind in ERRORS:
