@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memfs import hosts
-from memfs.core.private import storable
+from memfs.memory import readers
 from memfs.store import inbox, lock, recall
 
 if TYPE_CHECKING:
-    from memfs.core.records import Identity, Transcript
+    from collections.abc import Callable, Iterator
+
+    from memfs.core.records import Identity
     from memfs.hosts.base import Host
+    from memfs.memory.readers import Part
     from memfs.store.layout import Store
 
 LOCK = "ingest.lock"
@@ -20,6 +23,8 @@ _EARLIER = "an earlier version of a transcript that was read already"
 _HEAD = 256 << 10  # bytes looked at to tell whose transcript a file is; more for long lines
 _LONGEST_HEAD = 64 << 20
 _HEAD_LINES = 200
+_BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
+_BATCH_FILES = 200
 
 
 @dataclass
@@ -37,74 +42,156 @@ class Tally:
         self.skipped = [*(self.skipped or []), (path, reason)]
 
 
-class _Reading(NamedTuple):
-    """What is new in a transcript, and where it goes."""
+@dataclass
+class _Job:
+    """A transcript that is being read: up to where, and what became of it so far."""
 
+    path: str
     log: recall.Log
     state: recall.State | None
-    start: int
-    read: Transcript
-    mark: str
+    size: int
+    mark: str  # what its part that was read looks like
+    draft: recall.Draft | None = None
+    new: int = 0
+    malformed: int = 0
+    left_out: int = 0
 
 
 def transcript(store: Store, path: str, tally: Tally) -> None:
     """Read what is new in one transcript. The caller holds the ingest lock."""
-    tally.files += 1
-    try:
-        reading = _read(store, path, tally)
-    except OSError as error:  # unreadable, or removed meanwhile
-        tally.skip(path, error.strerror or "cannot be read")
-        return
-    if reading is None:
-        return
-    log, state, start, read, mark = reading
-    if state and start:
-        new = log.extend(state, path, read, mark)
-    elif state and path != state.path and log.holds(read):
-        tally.skip(path, _EARLIER)
-        return
-    elif read.messages or not state:
-        new = log.replace(state, path, read, mark)
-    else:
-        tally.skip(path, "holds no messages any more; what it said before is kept")
-        return
-    tally.sessions += bool(new)
-    tally.messages += new
-    tally.malformed += read.malformed
-    tally.left_out += read.left_out
+    transcripts(store, [path], tally)
 
 
-def _read(store: Store, path: str, tally: Tally) -> _Reading | None:
-    """Read what is new in a transcript; None if nothing is, or it is none of ours."""
-    size = os.path.getsize(path)
-    if not os.path.isfile(path):
-        tally.skip(path, "not a file")
-        return None
-    found = _identify(_head(path), path)
-    if found is None:
-        tally.skip(path, "not a transcript of a known assistant" if size else "empty")
-        return None
-    host, identity = found
-    log = recall.Log(store, host.NAME, identity)
-    state = log.state()
-    start = _resume(path, size, state)
-    if start is None:
-        tally.skip(path, _EARLIER)
-        return None
-    if state and start == size:
-        return None
-    with open(path, "rb") as handle:
-        handle.seek(start)
-        data = handle.read(size - start)
-    read = _storable(host.read_transcript(data, identity, start=start))
-    return _Reading(log, state, start, read, recall.fingerprint(path, read.end))
+def transcripts(
+    store: Store, paths: list[str], tally: Tally, tick: Callable[[int], object] | None = None
+) -> None:
+    """Read what is new in transcripts, telling `tick` of bytes. The caller holds the ingest lock.
+
+    A kill costs nothing: the next run goes on where the last state was written down.
+    """
+    work = _Work(store, tally, tick)
+    with readers.reading(sum(map(_size, paths))) as read:
+        try:
+            for part, found in read(work.parts(paths)):
+                if part is None or found is None:
+                    work.settle()
+                else:
+                    work.take(part, found)
+            work.settle()
+        finally:
+            work.drop()
 
 
-def _storable(read: Transcript) -> Transcript:
-    """Return a reading without secrets and private parts: before anything of it is written."""
-    kept = [message._replace(text=storable(message.text)) for message in read.messages]
-    kept = [message for message in kept if message.text]
-    return read._replace(messages=kept, left_out=read.left_out + len(read.messages) - len(kept))
+class _Work:
+    """Transcripts in reading order: what they give is written in batches that are made durable."""
+
+    def __init__(self, store: Store, tally: Tally, tick: Callable[[int], object] | None) -> None:
+        self._store = store
+        self._tally = tally
+        self._tick = tick or (lambda _: None)
+        self._jobs: dict[str, _Job] = {}  # by path
+        self._unsettled: dict[str, tuple[recall.Log, recall.State]] = {}  # by that of the log
+        self._bytes = 0
+
+    def parts(self, paths: list[str]) -> Iterator[Part | None]:
+        """Yield what is to be read; None asks for what is under way to be settled first."""
+        for path in paths:
+            self._tally.files += 1
+            try:
+                yield from self._parts(path)
+            except OSError as error:  # unreadable, or removed meanwhile
+                self._tally.skip(path, error.strerror or "cannot be read")
+
+    def _parts(self, path: str) -> Iterator[Part | None]:
+        size = os.path.getsize(path)
+        if not os.path.isfile(path):
+            self._tally.skip(path, "not a file")
+            return
+        found = _identify(_head(path), path)
+        if found is None:
+            self._tick(size)
+            reason = "not a transcript of a known assistant" if size else "empty"
+            self._tally.skip(path, reason)
+            return
+        host, identity = found
+        log = recall.Log(self._store, host.NAME, identity)
+        if log.path in self._unsettled or log.path in {job.log.path for job in self._jobs.values()}:
+            yield None  # another copy of what is being read
+        state = log.state()
+        start = _resume(path, size, state)
+        self._tick(size if start is None else start)
+        if start is None:
+            self._tally.skip(path, _EARLIER)
+        elif not (state and start == size):
+            job = self._jobs[path] = _Job(path, log, state, size, state.print if state else "")
+            if not start and (state or os.path.exists(log.path)):
+                job.draft = recall.Draft(log)
+            yield from readers.parts(host.NAME, identity, path, start, size)
+
+    def take(self, part: Part, found: readers.Result) -> None:
+        """Write what a part gave."""
+        job = self._jobs.get(part.path)
+        self._tick(part.end - part.start)
+        if job is None:
+            return
+        if isinstance(found, OSError):
+            self._end(job, found.strerror or "cannot be read")
+            return
+        if part.start and found.before != job.mark:
+            self._end(job, "was rewritten while it was read; the next run reads it again")
+            return
+        job.mark = found.mark
+        job.malformed += found.rows.malformed
+        job.left_out += found.rows.left_out
+        if job.draft:
+            job.draft.add(found.rows)
+        else:
+            job.state = job.state or recall.State()
+            job.new += job.log.extend(job.state, job.path, found.rows, found.mark)
+            self._unsettled[job.log.path] = job.log, job.state
+        if part.end == job.size:
+            self._end(job, self._kept(job) if job.draft else "")
+        self._bytes += part.end - part.start
+        if self._bytes >= _BATCH_BYTES or len(self._unsettled) >= _BATCH_FILES:
+            self.settle()
+
+    def settle(self) -> None:
+        """Make durable what was read, and write down up to where."""
+        recall.settle(list(self._unsettled.values()))
+        self._unsettled.clear()
+        self._bytes = 0
+
+    def drop(self) -> None:
+        """Leave no draft behind."""
+        for job in self._jobs.values():
+            if job.draft:
+                job.draft.drop()
+
+    @staticmethod
+    def _kept(job: _Job) -> str:
+        """Let a transcript that was read whole take the place of what is kept, or say why not."""
+        draft, state = job.draft, job.state
+        if draft is None:
+            return ""
+        if state and job.path != state.path and draft.is_known():
+            job.malformed = job.left_out = 0
+            return _EARLIER
+        if not draft.empty or not state:
+            job.new = draft.keep(state, job.path, job.mark)
+            return ""
+        return "holds no messages any more; what it said before is kept"
+
+    def _end(self, job: _Job, reason: str) -> None:
+        if job.draft:
+            job.draft.drop()
+        del self._jobs[job.path]
+        tally = self._tally
+        if reason:
+            tally.skip(job.path, reason)
+        tally.sessions += bool(job.new)
+        tally.messages += job.new
+        tally.malformed += job.malformed
+        tally.left_out += job.left_out
 
 
 def session(store: Store, path: str, tally: Tally) -> None:
@@ -177,6 +264,13 @@ def _resume(path: str, size: int, state: recall.State | None) -> int | None:
         if size == length and recall.fingerprint(path, length) == mark:
             return None
     return 0
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except (OSError, ValueError):
+        return 0
 
 
 def _modified(path: str) -> float:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from memfs.store import blocks, journal, layout, recall
+from memfs.store import blocks, journal, known, layout, recall
 from memfs.store.layout import Store
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["block", "plain", "recall", "journal", "seen", "derived", "foreign"]
 _OURS = ("archive/", "facts/", "static/", "config.yaml")
 _BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
+_COUNTING = (".state.json", known.SUFFIX, "lock")
 _MOST_LEVELS = 3  # folders of blocks
 
 
@@ -92,7 +93,11 @@ def _committed(path: str, name: str) -> Holding | None:
 
 def _local(path: str, name: str) -> Holding | None:
     base = os.path.basename(name)
-    if base in _BOOKKEEPING or base.endswith((".state.json", "lock")) or name.startswith("index"):
+    if (
+        base in _BOOKKEEPING
+        or base.endswith((".state.json", known.SUFFIX, "lock"))
+        or name.startswith("index")
+    ):
         return None
     if name == "journal.jsonl":
         return Holding(path, "journal", "lines")

@@ -10,10 +10,11 @@ import hashlib
 import json
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.records import Identity, Message
 from memfs.store import files, layout
+from memfs.store.known import Known, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +28,9 @@ ASIDE = ".superseded"  # what a rewritten transcript no longer says
 _STATE = ".state.json"
 _SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
 _KEPT_VERSIONS = 50
-_PREFIX = b'{"id": '
-_DECODER = json.JSONDecoder()
+_TOGETHER = 1000  # messages that are set aside at a time
+_TEXTS = Message._fields[:-1]
+_QUOTE = json.encoder.encode_basestring_ascii
 
 
 @dataclass
@@ -47,6 +49,16 @@ class State:
     versions: list[tuple[int, str]] = field(default_factory=list)
 
 
+class Rows(NamedTuple):
+    """Messages as lines of a recall file, and where in the transcript they were read to."""
+
+    ids: list[str]
+    lines: list[bytes]
+    end: int
+    malformed: int
+    left_out: int
+
+
 class Log:
     """The recall file of one session, or of one side chain of it."""
 
@@ -56,62 +68,193 @@ class Log:
             name += f".agent-{layout.file_name(identity.agent)}"
         self.folder = f"{store.local}/recall/{host}"
         self.path = f"{self.folder}/{name}{SUFFIX}"
+        self.temporary = f"{self.folder}/.{name}{SUFFIX}.tmp"
         self._state_path = f"{self.folder}/{name}{_STATE}"
+        self._known: Known | None = None
 
     def state(self) -> State | None:
         """Return how far the transcript was read; None if never."""
         return _read_state(self._state_path)
 
-    def holds(self, read: Transcript) -> bool:
-        """Tell whether every message of a reading is known already."""
-        known = _ids(self.path)
-        return all(message.id in known for message in read.messages)
+    def extend(self, state: State, path: str, rows: Rows, mark: str) -> int:
+        """Add the messages of a transcript that grew; return how many were new.
 
-    def extend(self, state: State, path: str, read: Transcript, mark: str) -> int:
-        """Add the messages of a transcript that grew; return how many were new."""
-        state.kept, untold = _mend(self.path, state.kept)
-        known = _ids(self.path)
-        new = [message for message in read.messages if message.id not in known]
+        Nothing of it is durable, and the state is not written, before `settle`.
+        """
+        untold = 0
+        if self._known is None:
+            state.kept, untold = _mend(self.path, state.kept)
+            self._known = Known(self.path)
+        known, new = self._known, []
+        end = state.kept
+        for ident, line in zip(rows.ids, rows.lines, strict=True):
+            if ident not in known:
+                end += len(line)
+                known.add(ident, end)
+                new.append(line)
         if new:
             files.make_folder(self.folder, private=True)
-            state.kept = files.append(self.path, _lines(new))
-        state.path, state.offset, state.print = path, read.end, mark
-        state.malformed += read.malformed
-        self._save(state)
+            state.kept = files.append(self.path, b"".join(new), durable=False)
+        state.path, state.offset, state.print = path, rows.end, mark
+        state.malformed += rows.malformed
         return untold + len(new)
 
     def replace(self, state: State | None, path: str, read: Transcript, mark: str) -> int:
-        """Keep the messages of a transcript read whole; return how many were not known before.
+        """Keep the messages of a transcript read whole (see `Draft.keep`)."""
+        draft = Draft(self)
+        try:
+            draft.add(rows(read))
+            return draft.keep(state, path, mark)
+        finally:
+            draft.drop()
+
+    def save(self, state: State) -> None:
+        """Write down how far the transcript was read."""
+        _write_state(self._state_path, state)
+
+    def known(self) -> Known:
+        """Return which messages are kept."""
+        return self._known or Known(self.path)
+
+    def finish(self, state: State) -> None:
+        """Write down the state, and the ids if they are worth it."""
+        if self._known is not None:
+            self._known.save()
+        self.save(state)
+
+
+def settle(read: list[tuple[Log, State]]) -> None:
+    """Make durable what was added to recall files, and then write how far was read."""
+    files.sync_all([log.path for log, _ in read if os.path.exists(log.path)])
+    for folder in sorted({log.folder for log, _ in read}):
+        files.make_folder(folder, private=True)
+        files.sync_folder(folder)
+    for log, state in read:
+        log.finish(state)
+
+
+class Draft:
+    """A recall file that is to take the place of one, from a transcript read from its beginning.
+
+    Until it is kept, nothing has changed; left without that, it is removed.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._ids: set[str] = set()
+        self._size = self._end = self._malformed = 0
+        self._handle = -1
+        self._made = False
+
+    def drop(self) -> None:
+        """Remove it, if it was not kept."""
+        if self._made:
+            self._close()
+            files.remove(self._log.temporary)
+            self._made = False
+
+    @property
+    def empty(self) -> bool:
+        return not self._ids
+
+    def add(self, rows: Rows) -> None:
+        """Add the next messages."""
+        new = []
+        for ident, line in zip(rows.ids, rows.lines, strict=True):
+            if ident not in self._ids:
+                self._ids.add(ident)
+                new.append(line)
+        data = b"".join(new)
+        self._open()
+        try:
+            files.write_all(self._handle, data)
+        except OSError as error:
+            raise files.named(error, self._log.path) from None
+        self._size += len(data)
+        self._end = rows.end
+        self._malformed += rows.malformed
+
+    def is_known(self) -> bool:
+        """Tell whether every message is kept already."""
+        known = self._log.known()
+        return all(ident in known for ident in self._ids)
+
+    def keep(self, state: State | None, path: str, mark: str) -> int:
+        """Take the place of what is there; return how many messages were not known before.
 
         What an earlier version of the transcript said, and this one does not, is set aside in a
         file that is not searched.
         """
-        files.make_folder(self.folder, private=True)
-        known = _ids(self.path)  # also without a state: it is not fsynced, and may be lost
-        aside = self.path.removesuffix(SUFFIX) + ASIDE
-        lost = known - {message.id for message in read.messages}
-        if lost:
-            _mend(aside)
-            lost -= _ids(aside)  # set aside by a run that was killed before it went on
-            gone = [message for message in messages(self.path) if message.id in lost]
-            files.append(aside, _lines(gone))
-        data = _lines(read.messages)
-        files.write(self.path, data.decode("utf-8"), private=True, locked=True)
+        log = self._log
+        self._open()
+        self._close()
+        files.sync_all([log.temporary])
+        known = log.known()  # also without a state: it is not fsynced, and may be lost
+        new = sum(ident not in known for ident in self._ids)
+        if len(known) + new > len(self._ids):
+            self._set_aside()
+        forget(log.path)
+        os.replace(log.temporary, log.path)
+        self._made = False
+        files.sync_folder(log.folder)
         versions = [*state.versions, (state.offset, state.print)] if state else []
         kept = versions[-_KEPT_VERSIONS:]
-        self._save(State(path, read.end, mark, len(data), read.malformed, kept))
-        return sum(message.id not in known for message in read.messages)
+        log.save(State(path, self._end, mark, self._size, self._malformed, kept))
+        return new
 
-    def _save(self, state: State) -> None:
-        _write_state(self._state_path, state)
+    def _set_aside(self) -> None:
+        aside = self._log.path.removesuffix(SUFFIX) + ASIDE
+        _mend(aside)
+        held = Known(aside)  # by a run that was killed before it went on, for one
+        gone: list[Message] = []
+        for message in messages(self._log.path):
+            if message.id not in self._ids and message.id not in held:
+                gone.append(message)
+            if len(gone) == _TOGETHER:
+                files.append(aside, _lines(gone))
+                gone.clear()
+        if gone:
+            files.append(aside, _lines(gone))
+
+    def _open(self) -> None:
+        if self._made:
+            return
+        files.make_folder(self._log.folder, private=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        self._handle = os.open(self._log.temporary, flags | files.BINARY, 0o600)
+        self._made = True
+
+    def _close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def rows(read: Transcript) -> Rows:
+    """Return the messages of a reading as they are kept."""
+    ids = [message.id for message in read.messages]
+    lines = [_line(message) for message in read.messages]
+    return Rows(ids, lines, read.end, read.malformed, read.left_out)
 
 
 def fingerprint(path: str, offset: int) -> str:
-    """Return a hash of the first and the last bytes of the first `offset` bytes of a file."""
+    """Return a hash of the first and the last 4 kB of the first `offset` bytes of a file.
+
+    Whether a file only grew is told by this alone, whatever its size: an end holds times and ids
+    of its own, so another text of the same length does not have it. What this cannot notice is a
+    change of bytes between the two parts that keeps every byte behind it in its place. The inode
+    says nothing: a copy, a sync or an editor changes it, and a new file may have it again.
+    """
     with open(path, "rb") as handle:
-        head = handle.read(min(offset, _SAMPLE))
-        handle.seek(max(0, offset - _SAMPLE))
-        tail = handle.read(min(offset, _SAMPLE))
+        return fingerprint_of(handle, offset)
+
+
+def fingerprint_of(handle: BinaryIO, offset: int) -> str:
+    """Return the fingerprint of an open file."""
+    handle.seek(0)
+    head = handle.read(min(offset, _SAMPLE))
+    handle.seek(max(0, offset - _SAMPLE))
+    tail = handle.read(min(offset, _SAMPLE))
     return hashlib.sha256(head + b"|" + tail).hexdigest()[:32]
 
 
@@ -125,6 +268,7 @@ def parse(data: bytes) -> tuple[list[Message], int]:
 def add(path: str, found: list[Message]) -> None:
     """Write a recall file that is not there yet. The caller holds the ingest lock."""
     files.make_folder(os.path.dirname(path), private=True)
+    forget(path)
     files.write(path, _lines(found).decode("ascii"), private=True, locked=True)
 
 
@@ -137,6 +281,7 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
     before = files.read(path, cap=1 << 40) or ""
     after = change(before)
     if after != before:
+        forget(path)
         files.write(path, after, private=True, locked=True)
     state_path = path.removesuffix(SUFFIX) + _STATE
     state = _read_state(state_path) if path.endswith(SUFFIX) else None
@@ -223,27 +368,13 @@ def _line_start(handle: BinaryIO, at: int) -> int:
     return 0
 
 
-def _ids(path: str) -> set[str]:
-    """Return the ids of the messages in a recall file."""
-    try:
-        with open(path, "rb") as handle:
-            return {found for line in handle if (found := _id(line))}
-    except FileNotFoundError:
-        return set()
-
-
-def _id(line: bytes) -> str:
-    """Return the id of a line of ours without parsing all of it; "" for a damaged line."""
-    try:
-        found, _ = _DECODER.raw_decode(line.decode("ascii"), len(_PREFIX))
-    except ValueError:
-        return ""
-    return found if isinstance(found, str) and line.startswith(_PREFIX) else ""
-
-
 def _lines(found: list[Message]) -> bytes:
     return b"".join(_line(message) for message in found)
 
 
 def _line(message: Message) -> bytes:
-    return json.dumps(message._asdict()).encode("ascii") + b"\n"
+    """Return the line of a message: what `json.dumps` of it as a dict gives, four times as fast."""
+    texts: tuple[str, ...] = message[:-1]
+    found = [f'"{name}": {_QUOTE(value)}' for name, value in zip(_TEXTS, texts, strict=True)]
+    side = "true" if message.side else "false"
+    return f'{{{", ".join(found)}, "side": {side}}}\n'.encode("ascii")
