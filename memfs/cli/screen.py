@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 import unicodedata
+from collections import deque
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -139,12 +141,85 @@ def shorten(text: str, cells: int) -> str:
 
 @contextmanager
 def progress(length: int, label: str) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar with the time left on stderr; yields what to call with each step."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
-        yield bar.update
+    """Show a progress bar on stderr, if that is a terminal; yields what to call with each step."""
+    with stages() as stage:
+        yield stage(label, length)
+
+
+@contextmanager
+def stages(in_bytes: tuple[str, ...] = ()) -> Iterator[Callable[[str, int], Progress]]:
+    """Show a progress bar for one thing after the other: `stage(label, length)` begins the next.
+
+    Those named `in_bytes` are counted in bytes; a length of 0 is not known.
+    """
+    shown: list[Progress] = []
+
+    def stage(label: str, length: int) -> Progress:
+        if shown:
+            shown[-1].clear()
+        shown.append(Progress(label, length, size if label in in_bytes else "{:,.0f}".format))
+        return shown[-1]
+
+    try:
+        yield stage
+    finally:
+        if shown:
+            shown[-1].clear()
+
+
+class Progress:
+    """One line of a terminal: how much is done, how fast lately, and how long the rest takes."""
+
+    _EVERY = 0.1  # seconds
+    _LATELY = 100  # lines that were shown: ten seconds
+
+    def __init__(self, label: str, length: int, unit: Callable[[float], str]) -> None:
+        self._label = label
+        self._length = length
+        self._unit = unit
+        self._done = 0
+        self._shown = False
+        self._lately = deque([(time.monotonic(), 0)], self._LATELY)
+
+    def __call__(self, more: int) -> None:
+        self._done += more
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self._lately[-1][0] >= self._EVERY:
+            self._lately.append((now, self._done))
+            sys.stderr.write(f"\r{self.line()}\x1b[K")
+            sys.stderr.flush()
+            self._shown = True
+
+    def line(self) -> str:
+        """Return what is shown."""
+        (first, before), (last, now) = self._lately[0], self._lately[-1]
+        rate = (now - before) / (last - first) if last > first else 0.0
+        done, fast = self._unit(now), f"{self._unit(rate)}/s"
+        if not self._length:
+            return f"{self._label}  {done}  {fast}"
+        share = min(1.0, now / self._length)
+        filled = round(share * BAR)
+        drawn = style("█" * filled, "green", err=True) + "░" * (BAR - filled)
+        left = duration((self._length - now) / rate) + " left" if rate and share < 1 else ""
+        of = f"{done} of {self._unit(self._length)}"
+        return f"{self._label}  {drawn} {share:4.0%}  {of}  {fast}  {left}"
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
+
+
+def duration(seconds: float) -> str:
+    """Write a time span for people: 40 s, 3:20 min, 2:05 h."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02} h"
 
 
 class Counter:
@@ -199,7 +274,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def size(count: int) -> str:
+def size(count: float) -> str:
     """Write a number of bytes for people."""
     value = float(count)
     for unit in ("B", "kB", "MB"):

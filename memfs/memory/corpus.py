@@ -13,11 +13,14 @@ from memfs.store import archive, blocks, files, layout, lock, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
     from memfs.core.records import Message
     from memfs.search.engine import Engine, Mode
     from memfs.search.indexer import Indexed
     from memfs.store.blocks import Place
+
+    Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
 LOCK = "index.lock"
 _WEIGHTS = {"assistant": 97, "tool": 70}  # percent of what a user's own words count
@@ -38,9 +41,13 @@ def sources(place: Place) -> list[Source]:
 
 
 def sync(
-    place: Place, *, embed: bool, wait: float = 10.0, tick: Callable[[int], object] | None = None
+    place: Place, *, embed: bool, wait: float = 10.0, stage: Stage | None = None
 ) -> Indexed | None:
-    """Bring the index up to date; None if another process is at it for longer than `wait`."""
+    """Bring the index up to date; None if another process is at it for longer than `wait`.
+
+    `stage` is called with what begins and how many documents it has (0: not known yet), and gives
+    what is told of those that are done.
+    """
     from memfs.search.indexer import Indexer
 
     listed = sources(place)
@@ -52,9 +59,9 @@ def sync(
             files.make_folder(path, private=True)
             indexer = Indexer(path)
             try:
-                done = indexer.update(listed, documents, tick)
+                done = indexer.update(listed, documents, stage and stage("indexing", 0))
                 if embed:
-                    indexer.embed(tick)
+                    indexer.embed(stage and stage("embedding", indexer.unembedded()))
             finally:
                 indexer.close()
     except LockedError:

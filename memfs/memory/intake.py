@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def transcripts(
     A kill costs nothing: the next run goes on where the last state was written down.
     """
     work = _Work(store, tally, tick)
-    with readers.reading(sum(map(_size, paths))) as read:
+    with readers.reading(size(paths)) as read:
         try:
             for part, found in read(work.parts(paths)):
                 if part is None or found is None:
@@ -221,6 +222,15 @@ def side_chains(path: str) -> list[str]:
     return [f"{folder}/{name}" for name in names if name.endswith(".jsonl")]
 
 
+def size(paths: list[str]) -> int:
+    """Return how many bytes there are to read, or were read before."""
+    total = 0
+    for path in paths:
+        with suppress(OSError, ValueError):
+            total += os.path.getsize(path)
+    return total
+
+
 def find(paths: list[str]) -> list[str]:
     """List the transcript files in files and folders, oldest first."""
     found: list[str] = []
@@ -264,13 +274,6 @@ def _resume(path: str, size: int, state: recall.State | None) -> int | None:
         if size == length and recall.fingerprint(path, length) == mark:
             return None
     return 0
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except (OSError, ValueError):
-        return 0
 
 
 def _modified(path: str) -> float:

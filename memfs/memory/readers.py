@@ -81,16 +81,23 @@ def reading(size: int) -> Iterator[Read]:
 
     A None among the parts is given back when all before it are, and before the next is asked for.
     """
-    count = min(_MOST_WORKERS, _processors()) if size >= MUCH else 0
+    count = workers() if size >= MUCH else 0
     if count < 2:
         yield _one_by_one
         return
-    workers = [_Worker() for _ in range(count)]
+    started = [_Worker() for _ in range(count)]
     try:
-        yield lambda wanted: _ahead(workers, wanted)
+        yield lambda wanted: _ahead(started, wanted)
     finally:
-        for worker in workers:
+        for worker in started:
             worker.close()
+
+
+def workers() -> int:
+    """Return how many processes read where there is much."""
+    if hasattr(os, "sched_getaffinity"):
+        return min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
+    return min(_MOST_WORKERS, os.cpu_count() or 1)
 
 
 def _one_by_one(
@@ -185,9 +192,3 @@ def _rest_of_line(more: Callable[[int], bytes], most: int) -> int:
             break
         seen += len(data)
     return most
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -12,9 +12,8 @@ from memfs.memory.intake import Tally
 from memfs.store import blocks, inbox, lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.core.events import Event
+    from memfs.memory.corpus import Stage
     from memfs.store.blocks import Place
 
 
@@ -32,18 +31,18 @@ def plan(place: Place, paths: list[str], home: str) -> list[str]:
     return [path for name in hosts.NAMES for path in hosts.get(name).transcripts(home, top)]
 
 
-def run(
-    place: Place, paths: list[str], tick: Callable[[int], object], indexed: Callable[[int], object]
-) -> Tally:
-    """Read transcripts, telling `tick` of each file; then index, telling `indexed` of documents."""
+def run(place: Place, paths: list[str], stage: Stage) -> Tally:
+    """Read transcripts, index them, and make vectors of them.
+
+    `stage` is called with the name of what begins and how much of it there is (bytes to read,
+    documents; 0: not known), and gives what is told of each step.
+    """
     store = place.home
     tally = Tally()
     intake.drain(store, tally)
     with lock.hold(store, name=intake.LOCK):
-        for path in paths:
-            intake.transcript(store, path, tally)
-            tick(1)
-    corpus.sync(place, embed=True, tick=indexed)
+        intake.transcripts(store, paths, tally, stage("reading", intake.size(paths)))
+    corpus.sync(place, embed=True, stage=stage)
     return tally
 
 

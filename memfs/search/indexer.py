@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BATCH = 20_000  # documents for one commit: a commit costs the same whatever it holds
 _FEW_ROWS = 100
+_TOLD = 200  # documents for which progress is told
 
 
 class Indexed(NamedTuple):
@@ -87,17 +88,25 @@ class Indexer:
         return Indexed(added, changed)
 
     def embed(self, tick: Callable[[int], object] | None = None) -> int:
-        """Give vectors to the documents that have none yet; return how many."""
+        """Give vectors to the documents that have none yet; return how many.
+
+        Each batch counts when it is done: a run that was killed is gone on with.
+        """
         text = self._text
         vectors = VectorIndex(self._folder, encoder.bundled())
         alive = text.searcher.num_docs
         if vectors.extent.documents > self._next or _mostly_dead(vectors, alive):
             vectors.clear()
         first, end = max(1, vectors.extent.documents), self._next
-        if first >= end:
-            return 0
-        vectors.extend(_unembedded(text, first, end, tick), end)
-        return end - first
+        for start in range(first, end, BATCH):
+            stop = min(end, start + BATCH)
+            vectors.extend(_unembedded(text, start, stop, tick), stop)
+        return max(0, end - first)
+
+    def unembedded(self) -> int:
+        """Return about how many documents have no vectors."""
+        vectors = VectorIndex(self._folder, encoder.bundled())
+        return max(0, self._next - max(1, vectors.extent.documents))
 
     def _index(
         self,
@@ -114,21 +123,17 @@ class Indexer:
                 start = before.consumed
             else:
                 self._delete(source.path)
-        added = 0
+        first = self._next
         self._begin()
         try:
-            for document in read(source, start):
-                self._text.add([{**document, "num": self._next, "source": source.path}])
-                self._next += 1
-                added += 1
-                if tick and added % 200 == 0:
-                    tick(200)
+            self._text.add(self._numbered(source, read(source, start), tick))
         except OSError:  # removed meanwhile, or not ours to read: the next run tries again
             self._delete(source.path)
             self._pending[source.path] = None
             return 0
+        added = self._next - first
         if tick:
-            tick(added % 200)
+            tick(added % _TOLD)
         if catalog.sign(source.path) == signature:
             mark = catalog.mark(source.path, signature.size) if source.grows else ""
             self._pending[source.path] = Known(str(signature), signature.size, mark)
@@ -138,6 +143,19 @@ class Indexer:
         if self._waiting >= BATCH:
             self._commit()
         return added
+
+    def _numbered(
+        self,
+        source: Source,
+        documents: Iterator[dict[str, object]],
+        tick: Callable[[int], object] | None,
+    ) -> Iterator[dict[str, object]]:
+        for count, document in enumerate(documents, 1):
+            document["num"], document["source"] = self._next, source.path
+            self._next += 1
+            yield document
+            if tick and count % _TOLD == 0:
+                tick(_TOLD)
 
     def _begin(self) -> None:
         """Note that a run has begun: until it is published, what it adds does not count."""

@@ -198,10 +198,16 @@ def test_an_index_that_somebody_else_writes_is_left_alone(place: Place, store: S
 
 def test_the_vectors_follow(place: Place, store: Store) -> None:
     passage(store, "p.md", b"We bake sourdough bread.\n")
-    told: list[int] = []
-    done = corpus.sync(place, embed=True, tick=told.append)
+    told: dict[tuple[str, int], list[int]] = {}
+
+    def stage(name: str, length: int) -> Callable[[int], object]:
+        return told.setdefault((name, length), []).append
+
+    done = corpus.sync(place, embed=True, stage=stage)
     assert done
-    assert sum(told) == 2 * done.added
+    assert {begun: sum(steps) for begun, steps in told.items()} == {
+        ("indexing", 0): done.added, ("embedding", done.added): done.added,
+    }  # fmt: skip
     hits = corpus.open_index(place, "hybrid").search("a loaf from the oven").hits
     assert hits[0].id == "p"
 

@@ -62,3 +62,30 @@ def retrieval(corpus: str, queries: str, mode: str, as_json: bool) -> None:
         shares = [f"{score.recall[depth] / most:.1%}" for depth in bench.DEPTHS]
         rows.append((name or "-", str(score.queries), *shares, f"{score.reciprocal / most:.3f}"))
     screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5, 6)))
+
+
+@command.command("ingest")
+@click.option("--size", type=click.IntRange(1), default=200, show_default=True,
+               help="Megabytes of transcripts.")  # fmt: skip
+@context.json_option
+def ingest(size: int, as_json: bool) -> None:
+    """Time ingestion against json.loads and bare tantivy over the same bytes.
+
+    The transcripts are made of Python's own sources and docstrings.
+    """
+    from memfs.bench import ingest as bench
+
+    wanted = size * 1_000_000
+    with screen.stages(in_bytes=("writing transcripts",)) as stage:
+        speeds = bench.run(wanted, stage("writing transcripts", wanted))
+    if as_json:
+        screen.as_json([asdict(speed) for speed in speeds])
+        return
+    rows = [("STEP", "TIME", "SPEED", "DOCUMENTS/S", "MEMORY", "RATIO")]
+    for each in speeds:
+        speed = f"{screen.size(each.bytes / each.seconds)}/s"
+        documents = f"{each.documents / each.seconds:,.0f}"
+        ratio = f"{each.ratio:.2f}" if each.ratio else "-"
+        row = (each.name, f"{each.seconds:.2f} s", speed, documents)
+        rows.append((*row, screen.size(each.memory), ratio))
+    screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5)))

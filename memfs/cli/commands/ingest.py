@@ -23,10 +23,8 @@ def command(paths: tuple[str, ...], as_json: bool) -> None:
     """
     place = context.place()
     planned = op.plan(place, list(paths), context.home())
-    with screen.progress(len(planned), "reading") as tick:
-        counter = screen.Counter("indexed")
-        tally = op.run(place, planned, tick, counter)
-        counter.clear()
+    with screen.stages(in_bytes=("reading",)) as stage:
+        tally = op.run(place, planned, stage)
     if as_json:
         screen.as_json({**asdict(tally), "skipped": tally.skipped or []})
         return

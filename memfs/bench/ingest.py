@@ -1,0 +1,214 @@
+"""How fast transcripts become recall and index, against parsing and indexing their bare bytes.
+
+The transcripts are made of text that is on every machine: Python's sources and their docstrings.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.store import blocks, layout, lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_TURNS = 60  # of a session
+_OUTPUT = 6000  # characters of a tool's output
+_SOURCES = 2 << 20  # bytes of Python's sources that are used
+_HEAP = 64 << 20
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What one step took; `ratio` is its speed to that of the floor, 0 where there is no floor.
+
+    `memory` is what it held at most, in bytes: its largest worker counted once for each worker.
+    """
+
+    name: str
+    seconds: float
+    bytes: int
+    documents: int
+    memory: int
+    ratio: float
+
+
+class _Text(NamedTuple):
+    said: list[str]  # paragraphs of docstrings
+    code: str
+
+
+def run(size: int, tick: Callable[[int], object]) -> list[Speed]:
+    """Make `size` bytes of transcripts, then time the floor and each step of ours on them."""
+    with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
+        said, project = f"{folder}/transcripts", f"{folder}/project"
+        made = write(said, size, tick)
+        root = f"{project}/{layout.NAME}"
+        os.makedirs(root)
+        os.mkdir(f"{project}/.git")
+        with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+            handle.write("memfs: 1\n")
+        floor = _child(folder, "floor", said, f"{folder}/bare")
+        steps = [
+            ("json.loads and bare tantivy", floor),
+            ("recall and index", _child(folder, "ingest", said, project)),
+            ("again, nothing is new", _child(folder, "ingest", said, project)),
+            ("vectors", _child(folder, "embed", said, project)),
+        ]
+    return [
+        Speed(name, step["seconds"], made, int(step["documents"]), int(step["memory"]),
+              0 if name == "vectors" else floor["seconds"] / step["seconds"])
+        for name, step in steps
+    ]  # fmt: skip
+
+
+def write(folder: str, size: int, tick: Callable[[int], object]) -> int:
+    """Write transcripts as Claude Code does, `size` bytes or a session more; return how many."""
+    os.makedirs(folder)
+    text = _text()
+    made = number = 0
+    while made < size:
+        session = f"5e551011-0000-4000-8000-{number:012x}"
+        data = b"".join(_session(session, number, text))
+        with open(f"{folder}/{session}.jsonl", "wb") as handle:
+            handle.write(data)
+        tick(min(len(data), size - made))
+        made += len(data)
+        number += 1
+    return made
+
+
+def _session(session: str, number: int, text: _Text) -> Iterator[bytes]:
+    """Yield the lines of a session: each turn a question, a tool's use and output, an answer."""
+    for turn in range(_TURNS):
+        at = (number * _TURNS + turn) * 7919
+        asked, answered = (text.said[(at + n) % len(text.said)] for n in (0, 1))
+        start = at * 13 % (len(text.code) - _OUTPUT)
+        output = text.code[start : start + _OUTPUT]
+        use = {
+            "type": "tool_use",
+            "id": f"t{at}",
+            "name": "Read",
+            "input": {"file_path": f"/w/{at}.py"},
+        }
+        result = {"type": "tool_result", "tool_use_id": f"t{at}", "content": output}
+        file = {"type": "text", "file": {"filePath": f"/w/{at}.py", "content": output}}
+        lines: list[tuple[str, object, dict[str, object]]] = [
+            ("user", asked, {}),
+            ("assistant", [use], {}),
+            ("user", [result], {"toolUseResult": file}),
+            ("assistant", [{"type": "text", "text": answered}], {}),
+        ]
+        for place, (role, content, more) in enumerate(lines):
+            line = {
+                "type": role, "message": {"role": role, "content": content},
+                "uuid": f"{at}-{place}", "sessionId": session, "cwd": "/w", "gitBranch": "main",
+                "timestamp": f"2026-05-{turn % 28 + 1:02}T10:00:{place:02}.000Z", **more,
+            }  # fmt: skip
+            yield json.dumps(line).encode() + b"\n"
+        yield json.dumps({"type": "file-history-snapshot", "messageId": f"{at}"}).encode() + b"\n"
+
+
+def _text() -> _Text:
+    folder = sysconfig.get_paths()["stdlib"]
+    said: list[str] = []
+    code: list[str] = []
+    size = 0
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".py") or size > _SOURCES:
+            continue
+        with open(f"{folder}/{name}", encoding="utf-8", errors="replace") as handle:
+            source = handle.read()
+        code.append(source)
+        size += len(source)
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                said += [part for part in (ast.get_docstring(node) or "").split("\n\n") if part]
+    return _Text(said, "".join(code))
+
+
+def _child(folder: str, *arguments: str) -> dict[str, float]:
+    """Run one step in a process of its own: its memory is nobody else's."""
+    command = [sys.executable, "-P", "-m", "memfs.bench.ingest", *arguments]
+    env = {**os.environ, "MEMFS_HOME": f"{folder}/user"}
+    done = subprocess.run(command, capture_output=True, env=env, check=False)  # noqa: S603
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode(errors="replace"))
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def _floor(said: str, index: str) -> int:
+    """Parse every line, and index the texts in it with one field and no more."""
+    import tantivy
+
+    os.makedirs(index)
+    schema = tantivy.SchemaBuilder().add_text_field("text", stored=True).build()
+    writer = tantivy.Index(schema, path=index).writer(_HEAP, 1)
+    count = 0
+    for name in sorted(os.listdir(said)):
+        with open(f"{said}/{name}", "rb") as handle:
+            for line in handle:
+                for text in _texts(json.loads(line)):
+                    document = tantivy.Document()
+                    document.add_text("text", text)
+                    writer.add_document(document)
+                    count += 1
+    writer.commit()
+    writer.wait_merging_threads()
+    return count
+
+
+def _texts(line: dict[str, dict[str, object]]) -> Iterator[str]:
+    content = line["message"]["content"] if "message" in line else []
+    for block in [{"text": content}] if isinstance(content, str) else content:  # type: ignore[attr-defined]
+        yield block.get("text") or block.get("content") or json.dumps(block["input"])
+
+
+def _ours(step: str, said: str, project: str) -> int:
+    from memfs.memory import corpus, intake
+
+    place = blocks.Place(layout.find(project), None)
+    if step == "embed":
+        done: list[int] = []
+        corpus.sync(place, embed=True, stage=lambda *_: done.append)
+        return sum(done)
+    tally = intake.Tally()
+    with lock.hold(place.home, name=intake.LOCK):
+        intake.transcripts(place.home, intake.find([said]), tally)
+    corpus.sync(place, embed=False)
+    return tally.messages
+
+
+def _memory() -> int:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    from memfs.memory import readers
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * readers.workers()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + workers) * unit
+
+
+def main(step: str, said: str, where: str) -> None:
+    """Do one step, and print what it took."""
+    start = time.perf_counter()
+    count = _floor(said, where) if step == "floor" else _ours(step, said, where)
+    seconds = time.perf_counter() - start
+    found = {"seconds": seconds, "documents": count, "memory": _memory()}
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,111 @@
+"""Parts of transcripts: cut where lines end, read the same by workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from memfs.core.records import Identity
+from memfs.memory import intake, readers
+from memfs.memory.intake import Tally
+from memfs.memory.readers import Part
+from memfs.store import recall
+from memfs.store.blocks import Place
+from memfs.store.layout import Store
+from tests.hosts.transcript_lines import SESSION, conversation, user
+
+OURS = Identity(SESSION, "")
+
+
+@pytest.fixture
+def store(place: Place) -> Store:
+    assert place.project
+    return place.project
+
+
+def kept(store: Store) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(store.local, "recall/claude").glob("*l")}
+
+
+@pytest.mark.parametrize("size", [1, 200, 1000, 1 << 20])
+def test_parts_are_whole_lines_and_all_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(readers, "PART", size)
+    path = tmp_path / "t.jsonl"
+    data = conversation(9) + b"unfinished"
+    path.write_bytes(data)
+    for start in (0, len(conversation(2))):
+        found = list(readers.parts("claude", OURS, str(path), start, len(data)))
+        assert [part.start for part in found] == [start, *(part.end for part in found[:-1])]
+        assert found[-1].end == len(data)
+        assert all(data[part.end - 1 : part.end] == b"\n" for part in found[:-1])
+        assert size > 1 or len(found) == data[start:].count(b"\n") + 1
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_small_parts_give_what_one_reading_gives(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    paths = []
+    for number in range(5):
+        paths.append(str(tmp_path / f"{number}.jsonl"))
+        data = conversation(12).replace(SESSION.encode(), f"s{number // 2}".encode())
+        Path(paths[-1]).write_bytes(data + user("more", f"x{number}", sessionId=f"s{number // 2}"))
+    intake.transcripts(store, paths, Tally())
+    want = kept(store)
+    for path in Path(store.local, "recall/claude").iterdir():
+        path.unlink()
+    monkeypatch.setattr(readers, "PART", 300)
+    monkeypatch.setattr(readers, "MUCH", 0)
+    monkeypatch.setattr(readers, "workers", lambda: workers)
+    steps: list[int] = []
+    tally = Tally()
+    intake.transcripts(store, paths, tally, steps.append)
+    assert kept(store) == want
+    assert (tally.files, tally.messages) == (5, 3 * 12 + 5)
+    assert sum(steps) == intake.size(paths)
+
+
+def test_what_a_dead_worker_was_given_is_read_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(conversation(4))
+    part = Part("claude", OURS, str(path), 0, path.stat().st_size)
+    worker = readers._Worker()
+    pid = worker._process.pid
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    worker._process.join()
+    worker.give(part)
+    assert worker.take(part) == readers.read(part)
+    worker.close()
+
+
+def test_a_file_that_is_rewritten_between_two_parts_is_left_for_the_next_run(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "PART", 300)
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(conversation(8))
+    tally = Tally()
+
+    def rewrite(_: int) -> None:
+        if path.read_bytes() == conversation(8):
+            path.write_bytes(conversation(8).replace(b"turn", b"TURN"))
+
+    ticks = iter([rewrite])
+
+    def tick(step: int) -> None:
+        if step:
+            next(ticks, lambda _: None)(step)
+
+    intake.transcripts(store, [str(path)], tally, tick)
+    assert tally.skipped == [
+        (str(path), "was rewritten while it was read; the next run reads it again")
+    ]
+    intake.transcript(store, str(path), Tally())
+    [log] = recall.sources(store)
+    assert [each.text[:4] for each in recall.messages(log)] == ["TURN"] * 8
