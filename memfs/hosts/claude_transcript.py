@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.core.records import Identity, Message, Transcript
@@ -198,6 +199,11 @@ def _objects(line: bytes) -> tuple[dict[int, dict[str, object]], int]:
     stands behind the last whole object is read again when a line grows.
     """
     text = line.decode("utf-8", "surrogateescape")
+    if text[:1] == "{":  # as nearly every line is: one object, and nothing else
+        with suppress(ValueError, RecursionError):
+            value, at = _DECODER.raw_decode(text)
+            if at == len(text):
+                return {0: value}, len(line)
     found: dict[int, dict[str, object]] = {}
     at = behind = offset = 0
     while True:
