@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -20,9 +21,12 @@ import numpy as np
 from memfs.core.errors import BUG, StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
+_EVERY_CORE = "TOKENIZERS_PARALLELISM"
 BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
 MAX_TOKENS = 512
 _DTYPES = {"I8": np.int8, "F16": np.float16, "F32": np.float32, "F64": np.float64}
@@ -40,6 +44,17 @@ class Encoded:
 def bundled() -> Encoder:
     """Return the model that ships with memfs."""
     return Encoder(BUNDLED)
+
+
+@contextmanager
+def every_core() -> Iterator[None]:
+    """Let the tokenizer use every core meanwhile: for many texts, since its threads stay."""
+    before = os.environ[_EVERY_CORE]
+    os.environ[_EVERY_CORE] = "true"
+    try:
+        yield
+    finally:
+        os.environ[_EVERY_CORE] = before
 
 
 class Encoder:

@@ -7,7 +7,7 @@ an interrupted run left behind from there is deleted before the next one adds an
 from __future__ import annotations
 
 import shutil
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.search import catalog, encoder
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BATCH = 20_000  # documents for one commit: a commit costs the same whatever it holds
 _FEW_ROWS = 100
+_MANY = 2000  # documents from which on every core makes vectors
 _TOLD = 200  # documents for which progress is told
 
 
@@ -98,9 +99,10 @@ class Indexer:
         if vectors.extent.documents > self._next or _mostly_dead(vectors, alive):
             vectors.clear()
         first, end = max(1, vectors.extent.documents), self._next
-        for start in range(first, end, BATCH):
-            stop = min(end, start + BATCH)
-            vectors.extend(_unembedded(text, start, stop, tick), stop)
+        with encoder.every_core() if end - first >= _MANY else nullcontext():
+            for start in range(first, end, BATCH):
+                stop = min(end, start + BATCH)
+                vectors.extend(_unembedded(text, start, stop, tick), stop)
         return max(0, end - first)
 
     def unembedded(self) -> int:
