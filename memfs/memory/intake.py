@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,16 +71,16 @@ def transcripts(
     A kill costs nothing: the next run goes on where the last state was written down.
     """
     work = _Work(store, tally, tick)
-    with readers.reading(size(paths)) as read:
-        try:
-            for part, found in read(work.parts(paths)):
+    try:
+        with closing(readers.read_all(work.parts(paths))) as read:
+            for part, found in read:
                 if part is None or found is None:
                     work.settle()
                 else:
                     work.take(part, found)
-            work.settle()
-        finally:
-            work.drop()
+        work.settle()
+    finally:
+        work.drop()
 
 
 class _Work:

@@ -7,8 +7,10 @@ end when their pipe does: also when the process that reads is killed.
 from __future__ import annotations
 
 import os
+import pickle
+import sys
 from collections import deque
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from memfs import hosts
@@ -16,15 +18,21 @@ from memfs.core.private import storable
 from memfs.store import recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from multiprocessing.connection import Connection
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from typing import IO, Any
 
     from memfs.core.records import Identity, Transcript
 
 PART = 2 << 20  # bytes; a part is longer where a line is
-MUCH = 24 << 20  # bytes from which on workers are worth their start
+MUCH = 8 << 20  # bytes from which on workers are worth their start
 _AHEAD = 4  # parts that are given to each worker before the first is taken back
 _MOST_WORKERS = 8
+_SERVE = """
+import sys
+sys.path[:] = sys.argv[1:]
+from memfs.memory import readers
+readers.serve()
+"""
 
 
 class Part(NamedTuple):
@@ -46,7 +54,6 @@ class Found(NamedTuple):
 
 
 Result: TypeAlias = "Found | OSError"
-Read: TypeAlias = "Callable[[Iterable[Part | None]], Iterator[tuple[Part | None, Result | None]]]"
 
 
 def parts(host: str, identity: Identity, path: str, start: int, size: int) -> Iterator[Part]:
@@ -75,19 +82,35 @@ def read(part: Part) -> Result:
     return Found(recall.rows(_storable(found)), before, mark)
 
 
-@contextmanager
-def reading(size: int) -> Iterator[Read]:
-    """Give a function that reads parts, in their order: with workers if there are `size` bytes.
+def read_all(
+    wanted: Iterable[Part | None],
+) -> Generator[tuple[Part | None, Result | None], None, None]:
+    """Read parts, in their order; from `MUCH` bytes on with workers.
 
     A None among the parts is given back when all before it are, and before the next is asked for.
     """
-    count = workers() if size >= MUCH else 0
-    if count < 2:
-        yield _one_by_one
-        return
-    started = [_Worker() for _ in range(count)]
+    given: deque[tuple[Part, _Worker]] = deque()
+    started: list[_Worker] = []
+    seen = 0
     try:
-        yield lambda wanted: _ahead(started, wanted)
+        for number, part in enumerate(wanted):
+            if part is None:
+                while given:
+                    yield _take(given)
+                yield None, None
+                continue
+            if not started and (seen < MUCH or workers() < 2):
+                seen += part.end - part.start
+                yield part, read(part)
+                continue
+            started = started or [_Worker() for _ in range(workers())]
+            worker = started[number % len(started)]
+            worker.give(part)
+            given.append((part, worker))
+            if len(given) >= _AHEAD * len(started):
+                yield _take(given)
+        while given:
+            yield _take(given)
     finally:
         for worker in started:
             worker.close()
@@ -100,76 +123,74 @@ def workers() -> int:
     return min(_MOST_WORKERS, os.cpu_count() or 1)
 
 
-def _one_by_one(
-    wanted: Iterable[Part | None],
-) -> Iterator[tuple[Part | None, Result | None]]:
-    for part in wanted:
-        yield part, read(part) if part else None
-
-
-def _ahead(
-    workers: list[_Worker], wanted: Iterable[Part | None]
-) -> Iterator[tuple[Part | None, Result | None]]:
-    given: deque[tuple[Part, _Worker]] = deque()
-    for number, part in enumerate(wanted):
-        if part is None:
-            while given:
-                yield _take(given)
-            yield None, None
-            continue
-        worker = workers[number % len(workers)]
-        worker.give(part)
-        given.append((part, worker))
-        if len(given) >= _AHEAD * len(workers):
-            yield _take(given)
-    while given:
-        yield _take(given)
-
-
 def _take(given: deque[tuple[Part, _Worker]]) -> tuple[Part, Result]:
     part, worker = given.popleft()
     return part, worker.take(part)
 
 
 class _Worker:
-    """A process that reads parts. One that died (out of memory, killed) is done without."""
+    """A process that reads parts. One that died (out of memory, killed) is done without.
+
+    Not `multiprocessing`: that runs the script of the process that reads once more.
+    """
 
     def __init__(self) -> None:
-        from multiprocessing import get_context
+        import subprocess
 
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        self._process.start()
-        theirs.close()
+        ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        path = [ours, *(folder for folder in sys.path if folder)]
+        self.process = subprocess.Popen(  # noqa: S603 - this Python, and nobody's words
+            [sys.executable, "-I", "-S", "-c", _SERVE, *path],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
 
     def give(self, part: Part) -> None:
         with suppress(OSError):
-            self._pipe.send(part)
+            _send(self.process.stdin, part)
 
     def take(self, part: Part) -> Result:
         try:
-            found: Result = self._pipe.recv()
-        except (EOFError, OSError):
+            found: Result = _receive(self.process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
             return read(part)
         return found
 
     def close(self) -> None:
-        self._pipe.close()
-        self._process.join(5)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self._process.close()
+        import subprocess
+
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                _open(pipe).close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
-def _serve(pipe: Connection) -> None:
+def serve() -> None:
+    """Be a worker: read the parts that come on stdin, until it ends."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that reads is told, and ends us
     with suppress(EOFError, OSError):
         while True:
-            pipe.send(read(pipe.recv()))
+            _send(sys.stdout.buffer, read(_receive(sys.stdin.buffer)))
+
+
+def _send(pipe: IO[bytes] | None, value: Part | Result) -> None:
+    pickle.dump(value, _open(pipe), pickle.HIGHEST_PROTOCOL)
+    _open(pipe).flush()
+
+
+def _receive(pipe: IO[bytes] | None) -> Any:
+    return pickle.load(_open(pipe))  # noqa: S301 - between processes of our own
+
+
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise EOFError
+    return pipe
 
 
 def _storable(found: Transcript) -> Transcript:

@@ -10,15 +10,15 @@ import shutil
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.search import catalog, encoder
+from memfs.search import catalog
 from memfs.search.catalog import Catalog, Known, Source
 from memfs.search.lexical import TextIndex
-from memfs.search.semantic import Document, VectorIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memfs.search.catalog import Signature
+    from memfs.search.semantic import Document, VectorIndex
 
 BATCH = 20_000  # documents for one commit: a commit costs the same whatever it holds
 _FEW_ROWS = 100
@@ -93,8 +93,9 @@ class Indexer:
 
         Each batch counts when it is done: a run that was killed is gone on with.
         """
-        text = self._text
-        vectors = VectorIndex(self._folder, encoder.bundled())
+        from memfs.search import encoder
+
+        text, vectors = self._text, self._vectors()
         alive = text.searcher.num_docs
         if vectors.extent.documents > self._next or _mostly_dead(vectors, alive):
             vectors.clear()
@@ -107,8 +108,14 @@ class Indexer:
 
     def unembedded(self) -> int:
         """Return about how many documents have no vectors."""
-        vectors = VectorIndex(self._folder, encoder.bundled())
-        return max(0, self._next - max(1, vectors.extent.documents))
+        return max(0, self._next - max(1, self._vectors().extent.documents))
+
+    def _vectors(self) -> VectorIndex:
+        # Numpy and usearch take longer than all the rest of a hook that indexes one message.
+        from memfs.search import encoder
+        from memfs.search.semantic import VectorIndex
+
+        return VectorIndex(self._folder, encoder.bundled())
 
     def _index(
         self,
@@ -191,6 +198,8 @@ def _mostly_dead(vectors: VectorIndex, alive: int) -> bool:
 def _unembedded(
     text: TextIndex, first: int, end: int, tick: Callable[[int], object] | None
 ) -> Iterator[Document]:
+    from memfs.search.semantic import Document
+
     step = 2000
     for start in range(first, end, step):
         found = []

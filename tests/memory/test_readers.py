@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -75,10 +73,8 @@ def test_what_a_dead_worker_was_given_is_read_all_the_same(tmp_path: Path) -> No
     path.write_bytes(conversation(4))
     part = Part("claude", OURS, str(path), 0, path.stat().st_size)
     worker = readers._Worker()
-    pid = worker._process.pid
-    assert pid
-    os.kill(pid, signal.SIGKILL)
-    worker._process.join()
+    worker.process.kill()
+    worker.process.wait()
     worker.give(part)
     assert worker.take(part) == readers.read(part)
     worker.close()
