@@ -12,7 +12,7 @@ from memfs.search.catalog import Source
 from memfs.store import archive, blocks, files, layout, lock, recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
     from memfs.core.records import Message
@@ -26,9 +26,13 @@ LOCK = "index.lock"
 _WEIGHTS = {"assistant": 97, "tool": 70}  # percent of what a user's own words count
 
 
-def sources(place: Place) -> list[Source]:
-    """List what is indexed: recall of the project, archive and blocks of project and user."""
-    found = [Source(path, "message", grows=True) for path in recall.sources(place.home)]
+def sources(place: Place, said: Iterable[str] | None = None) -> list[Source]:
+    """List what is indexed: recall of the project, archive and blocks of project and user.
+
+    `said` are the recall files to look at, None for all.
+    """
+    logs = recall.sources(place.home) if said is None else said
+    found = [Source(path, "message", grows=True) for path in logs]
     for tier, store in place.tiers():
         if tier != labels.SESSION:
             found.extend(Source(path, "passage", tier=tier) for path in archive.sources(store))
@@ -41,16 +45,24 @@ def sources(place: Place) -> list[Source]:
 
 
 def sync(
-    place: Place, *, embed: bool, wait: float = 10.0, stage: Stage | None = None
+    place: Place,
+    *,
+    embed: bool,
+    wait: float = 10.0,
+    stage: Stage | None = None,
+    said: Iterable[str] | None = None,
 ) -> Indexed | None:
     """Bring the index up to date; None if another process is at it for longer than `wait`.
+
+    With `said` only these recall files are looked at, and nothing is taken out: there may be
+    thousands of others, and a hook is waited for.
 
     `stage` is called with what begins and how many documents it has (0: not known yet), and gives
     what is told of those that are done.
     """
     from memfs.search.indexer import Indexer
 
-    listed = sources(place)
+    listed = sources(place, said)
     if not listed:
         return None
     path = place.home.index
@@ -59,7 +71,9 @@ def sync(
             files.make_folder(path, private=True)
             indexer = Indexer(path)
             try:
-                done = indexer.update(listed, documents, stage and stage("indexing", 0))
+                done = indexer.update(
+                    listed, documents, stage and stage("indexing", 0), partly=said is not None
+                )
                 if embed:
                     indexer.embed(stage and stage("embedding", indexer.unembedded()))
             finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs import hosts
@@ -30,7 +30,10 @@ _BATCH_FILES = 200
 
 @dataclass
 class Tally:
-    """What an ingestion did. `skipped` gives (path, reason) of files that were not read."""
+    """What an ingestion did. `skipped` gives (path, reason) of files that were not read.
+
+    `logs` are the recall files of the transcripts that were looked at, also if nothing was new.
+    """
 
     files: int = 0
     sessions: int = 0
@@ -38,6 +41,7 @@ class Tally:
     malformed: int = 0
     left_out: int = 0
     skipped: list[tuple[str, str]] | None = None
+    logs: set[str] = field(default_factory=set)
 
     def skip(self, path: str, reason: str) -> None:
         self.skipped = [*(self.skipped or []), (path, reason)]
@@ -116,6 +120,7 @@ class _Work:
             return
         host, identity = found
         log = recall.Log(self._store, host.NAME, identity)
+        self._tally.logs.add(log.path)
         if log.path in self._unsettled or log.path in {job.log.path for job in self._jobs.values()}:
             yield None  # another copy of what is being read
         state = log.state()

@@ -63,5 +63,7 @@ def hear(event: Event) -> Tally:
     except LockedError:  # somebody ingests right now: leave word, the next one reads it
         inbox.put(store, event.host, event.transcript)
         return tally
-    corpus.sync(place, embed=False, wait=2.0)
+    logs = [path for path in sorted(tally.logs) if os.path.exists(path)]
+    if logs and corpus.sync(place, embed=False, wait=2.0, said=logs) is None:
+        inbox.put(store, event.host, event.transcript)  # the next one looks at its log again
     return tally

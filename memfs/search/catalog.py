@@ -115,6 +115,12 @@ class Catalog:
         rows = self._db.execute("SELECT path, signature, consumed, mark FROM sources")
         return {os.fsdecode(path): Known(*known) for path, *known in rows}
 
+    def find(self, path: str) -> Known | None:
+        """Return what is known of one source."""
+        query = "SELECT signature, consumed, mark FROM sources WHERE path = ?"
+        row = self._db.execute(query, (os.fsencode(path),)).fetchone()
+        return Known(*row) if row else None
+
     def publish(self, next_number: int, done: dict[str, Known | None]) -> None:
         """Record in one transaction what the last commit holds; None forgets a source."""
         self._db.execute("BEGIN IMMEDIATE")

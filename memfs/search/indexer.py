@@ -64,19 +64,21 @@ class Indexer:
         sources: Iterable[Source],
         read: Callable[[Source, int], Iterator[dict[str, object]]],
         tick: Callable[[int], object] | None = None,
+        *,
+        partly: bool = False,
     ) -> Indexed:
-        """Bring the text index in line with `sources`.
+        """Bring the text index in line with `sources`, which are all there are if not `partly`.
 
         `read` yields the documents of a source from a byte on; `tick` is told of each batch of
         documents added.
         """
-        known = self._catalog.known()
+        known = {} if partly else self._catalog.known()
         added = changed = 0
         seen = set()
         for source in sources:
             seen.add(source.path)
             signature = catalog.sign(source.path)
-            before = known.get(source.path)
+            before = self._catalog.find(source.path) if partly else known.get(source.path)
             if signature is None or (before and before.signature == str(signature)):
                 continue
             changed += 1

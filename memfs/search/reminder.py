@@ -1,6 +1,7 @@
 """What a prompt brings to mind: lexical hits that clear a floor. Hot path."""
 
 import math
+import os
 
 from memfs.core.snippet import snippet
 from memfs.search.lexical import Occur, Query, Term, TextIndex
@@ -47,9 +48,13 @@ def remind(
     for score, address in index.search(query, _POOL):
         if score < floor:
             break
-        hit = Recalled(index.document(address))
+        document = index.document(address)
+        hit = Recalled(document)
         if hit.id in seen or hit.text in texts:
             continue
+        source = _first(document, "source")
+        if source and not os.path.exists(source):
+            continue  # somebody removed it; the index is told of that by the next search
         matched = _matched(index, hit.text, terms)
         if len(matched) < FEWEST_WORDS:
             continue

@@ -13,10 +13,13 @@ import pytest
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
+from memfs.memory import corpus
 from memfs.ops import edit, search
 from memfs.search.engine import Filter
-from memfs.store import shipped
+from memfs.search.lexical import TextIndex
+from memfs.store import inbox, lock, shipped
 from memfs.store.blocks import Place
+from tests.hosts.transcript_lines import user
 
 ROOT = Path(__file__).parent.parent.parent
 FIXTURES = ROOT / "tests/hosts/fixtures/claude"
@@ -173,6 +176,25 @@ def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Pat
     )
     assert len(found(place, "gopher tabs")) == 2
     assert log(repo) == []
+
+
+def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    def said(session: str, text: str) -> bytes:
+        path = tmp_path / f"{session}.jsonl"
+        path.write_bytes(user(text, session, sessionId=session))
+        return payload(repo, "Stop", transcript_path=str(path))
+
+    with lock.hold(place.home, name=corpus.LOCK):
+        call(said("one", "marmalade sandwiches"))
+    folder = place.home.index
+    assert TextIndex.open(folder) is None
+    call(said("two", "ginger biscuits"))
+    index = TextIndex.open(folder)
+    assert index
+    assert len(index.search(index.term("kind", "message"), 10)) == 2
+    assert inbox.waiting(place.home) == []
 
 
 def test_secrets_are_not_recorded(place: Place, repo: Path, tmp_path: Path) -> None:

@@ -54,6 +54,17 @@ def test_it_recalls_what_was_said_and_what_was_kept(folder: str) -> None:
     assert set(hit.why[0][7:].split(", ")) == {"login", "test", "flaky", "clock", "frozen"}
 
 
+def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
+    index = TextIndex.create(str(tmp_path))
+    source = tmp_path / "said.jsonl"
+    source.write_text("")
+    index.add({**each, "num": n, "source": str(source)} for n, each in enumerate(DOCUMENTS))
+    index.commit()
+    assert ids(str(tmp_path), PROMPT)
+    source.unlink()
+    assert ids(str(tmp_path), PROMPT) == []
+
+
 def test_a_hit_carries_what_the_brief_shows(folder: str) -> None:
     (hit,) = (
         hit for hit in reminder.remind(folder, PROMPT, "now", ["again"], 10) if hit.id == "said"

@@ -26,7 +26,9 @@ def command(paths: tuple[str, ...], as_json: bool) -> None:
     with screen.stages(in_bytes=("reading",)) as stage:
         tally = op.run(place, planned, stage)
     if as_json:
-        screen.as_json({**asdict(tally), "skipped": tally.skipped or []})
+        found = {**asdict(tally), "skipped": tally.skipped or []}
+        del found["logs"]
+        screen.as_json(found)
         return
     screen.done(
         f"{screen.count(tally.messages, 'new message')} in "
