@@ -54,8 +54,8 @@ def sync(
 ) -> Indexed | None:
     """Bring the index up to date; None if another process is at it for longer than `wait`.
 
-    With `said` only these recall files are looked at, and nothing is taken out: there may be
-    thousands of others, and a hook is waited for.
+    With `said` only these recall files are looked at, and nothing is taken out, once the index is
+    whole: there may be thousands of others, and a hook is waited for.
 
     `stage` is called with what begins and how many documents it has (0: not known yet), and gives
     what is told of those that are done.
@@ -71,8 +71,12 @@ def sync(
             files.make_folder(path, private=True)
             indexer = Indexer(path)
             try:
+                partly = said is not None and indexer.whole
                 done = indexer.update(
-                    listed, documents, stage and stage("indexing", 0), partly=said is not None
+                    listed if partly or said is None else sources(place),
+                    documents,
+                    stage and stage("indexing", 0),
+                    partly=partly,
                 )
                 if embed:
                     indexer.embed(stage and stage("embedding", indexer.unembedded()))

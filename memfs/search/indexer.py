@@ -54,6 +54,11 @@ class Indexer:
         if self._dirty:
             self._text.delete_matching(self._text.numbered(self._next))
 
+    @property
+    def whole(self) -> bool:
+        """Tell whether all sources were indexed once: a new index has most before it."""
+        return bool(self._catalog.get("whole"))
+
     def close(self) -> None:
         """Forget what was not committed, and let other writers in."""
         self._text.rollback()
@@ -88,6 +93,8 @@ class Indexer:
             self._delete(path)
             self._pending[path] = None
         self._commit()
+        if not partly and not self.whole:
+            self._catalog.put("whole", "1")
         return Indexed(added, changed)
 
     def embed(self, tick: Callable[[int], object] | None = None) -> int:

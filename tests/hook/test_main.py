@@ -186,15 +186,21 @@ def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
         path.write_bytes(user(text, session, sessionId=session))
         return payload(repo, "Stop", transcript_path=str(path))
 
+    def messages() -> int:
+        index = TextIndex.open(place.home.index)
+        assert index
+        return len(index.search(index.term("kind", "message"), 10))
+
+    call(said("zero", "lemon curd"))
     with lock.hold(place.home, name=corpus.LOCK):
         call(said("one", "marmalade sandwiches"))
-    folder = place.home.index
-    assert TextIndex.open(folder) is None
+    assert messages() == 1
     call(said("two", "ginger biscuits"))
-    index = TextIndex.open(folder)
-    assert index
-    assert len(index.search(index.term("kind", "message"), 10)) == 2
+    assert messages() == 3
     assert inbox.waiting(place.home) == []
+    shutil.rmtree(place.home.index)
+    call(said("three", "elderflower cordial"))
+    assert messages() == 4, "an index that was lost is made whole"
 
 
 def test_secrets_are_not_recorded(place: Place, repo: Path, tmp_path: Path) -> None:
