@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.block import Block
+    from memfs.memory.kept import Kept
     from memfs.search.engine import Filter, Mode
 
 
@@ -54,6 +55,7 @@ class Memory:
     def __init__(self, path: str, session: str = "") -> None:
         self._place = blocks.here(path, session)
         self._origin = Origin("agent", "python", session)
+        self._kept: Kept | None = None
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all tiers, nearest tier first."""
@@ -153,11 +155,27 @@ class Memory:
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
         limit: int = 5, page: int = 1,
     ) -> list[Hit]:  # fmt: skip
-        """Return a page of hits in recall, archive and blocks, best first."""
+        """Return a page of hits in recall, archive and blocks, best first.
+
+        The index stays open: the next search opens only what changed meanwhile.
+        """
         from memfs.ops import search
         from memfs.search.engine import Filter
 
-        found = search.run(
-            self._place, query, mode=mode, only=only or Filter(), limit=limit, page=page
-        )
-        return found.hits
+        return search.run(
+            self._index(), query, mode=mode, only=only or Filter(), limit=limit, page=page
+        ).hits
+
+    def warm(self) -> None:
+        """Get ready for many searches in a large memory (20,000 passages and more).
+
+        For a million passages that takes some minutes the first time, then a second or two.
+        """
+        self._index().warm()
+
+    def _index(self) -> Kept:
+        from memfs.ops import search
+
+        if self._kept is None:
+            self._kept = search.Kept(self._place)
+        return self._kept

@@ -69,3 +69,13 @@ def test_secrets_are_found_and_not_archived() -> None:
     assert (secret.start, secret.end) == (4, 4 + len(token))
     with pytest.raises(memfs.MemfsError, match="holds a secret"):
         memfs.open().archive(f"the token is {token}")
+
+
+def test_a_memory_that_stays_open_finds_what_it_wrote() -> None:
+    memory = memfs.open()
+    assert memory.search("sourdough") == []
+    memory.append("human", "bakes sourdough")
+    assert [hit.label for hit in memory.search("sourdough")] == ["human"]
+    memory.warm()
+    memory.remove("human", "bakes sourdough")
+    assert not [hit for hit in memory.search("sourdough") if "sourdough" in hit.text]

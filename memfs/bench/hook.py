@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.bench import plot
 from memfs.core.records import Identity, Message, Transcript
 from memfs.memory import corpus
 from memfs.store import blocks, layout, recall, shipped
@@ -62,6 +63,15 @@ def run(rounds: int, tick: Callable[[int], object]) -> list[Timing]:
                     times[name].append(spent * 1000)
             tick(1)
     return _timings(times)
+
+
+def figure(timings: list[Timing]) -> str:
+    """Draw the medians."""
+    drawn = [
+        plot.Bar(each.name, each.median, f"{each.median:.1f} ms, x {each.ratio:.1f}", not number)
+        for number, each in enumerate(timings)
+    ]
+    return plot.bars("What a prompt hook costs", "milliseconds of the whole process, median", drawn)
 
 
 def _timings(times: dict[str, list[float]]) -> list[Timing]:

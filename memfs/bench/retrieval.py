@@ -8,9 +8,10 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memfs.bench import plot
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.records import Identity, Message, Transcript
-from memfs.ops import search
+from memfs.memory.kept import Kept
 from memfs.store import blocks, layout, recall
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], o
         engines = {}
         for number, (space, items) in enumerate(spaces.items()):
             place = _store(f"{folder}/{number}", items)
-            engines[space] = search.ready(place, mode)
+            engines[space] = Kept(place).engine(mode)
         for query in wanted:
             space = str(query.get("space", ""))
             relevant = _names(query["relevant"])
@@ -85,6 +86,17 @@ def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], o
             report.by_category.setdefault(category, Score()).add(found, relevant)
             tick(1)
     return report
+
+
+def figure(report: Report) -> str:
+    """Draw how many of the answers are among the first five, by category and in all."""
+    scores = [*sorted(report.by_category.items()), ("all queries", report.overall)]
+    drawn = [
+        plot.Bar(name or "-", score.recall[5] / max(1, score.queries),
+                 f"{score.recall[5] / max(1, score.queries):.1%}", score is report.overall)
+        for name, score in scores
+    ]  # fmt: skip
+    return plot.bars("What search finds", "of the answers, among the first five hits", drawn)
 
 
 def count(queries_path: str) -> int:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import USAGE, LockedError, MemfsError
-from memfs.memory import corpus, intake
+from memfs.core.errors import USAGE, MemfsError
+from memfs.memory.kept import Kept
+
+__all__ = ["KINDS", "Kept", "day", "run"]
 
 if TYPE_CHECKING:
-    from memfs.search.engine import Engine, Filter, Mode, Page
-    from memfs.store.blocks import Place
+    from memfs.search.engine import Filter, Mode, Page
 
 KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
 
 
-def ready(place: Place, mode: Mode) -> Engine:
-    """Return the opened index of a place, after everything that is new went into it."""
-    with suppress(LockedError):  # somebody ingests right now: search what there is
-        intake.drain(place.home, intake.Tally())
-    corpus.sync(place, embed=mode != "text", wait=2.0)
-    return corpus.open_index(place, mode)
-
-
-def run(place: Place, query: str, *, mode: Mode, only: Filter, limit: int, page: int) -> Page:
+def run(
+    kept: Kept, query: str, *, mode: Mode, only: Filter, limit: int, page: int
+) -> Page:  # fmt: skip
     """Return one page (from 1) of hits, after everything that is new was indexed."""
     if not query.strip():
         raise MemfsError("the query is empty", "say what to look for", USAGE)
-    engine = ready(place, mode)
+    engine = kept.engine(mode)
     return engine.search(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
 
 

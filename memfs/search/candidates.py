@@ -86,15 +86,13 @@ def with_vectors(
 ) -> Candidates:
     """Return the candidates by words and by vectors, with the turns beside the best of them."""
     nearest = vectors.candidates(query, POOL, allowed)
-    near = {number: vectors.neighbours(number, _BESIDE) for number in [*words, *nearest]}
+    near = vectors.neighbours([*dict.fromkeys([*words, *nearest])], _BESIDE)
     stars = sorted(words, key=lambda number: -words[number][0])[:_STARS]
     beside = (
         [n for star in stars for side in near[star] for n in side[:1]] if allowed is None else []
     )
     numbers = list(dict.fromkeys([*words, *nearest, *beside]))
-    for number in numbers:
-        if number not in near:
-            near[number] = vectors.neighbours(number, _BESIDE)
+    near |= vectors.neighbours([number for number in numbers if number not in near], _BESIDE)
     scores = {number: score for number, (score, _) in words.items()}
     groups = vectors.groups_of(numbers)
     lexical = _array(scores.get(number, 0.0) for number in numbers)
@@ -120,17 +118,22 @@ def closely(
         nothing = np.zeros(len(numbers))
         return fuse.full(evidence, nothing, nothing)
     weights = vectors.weights(tokens)
-    own = [vectors.rows_of(number, _WINDOWS, encoded.vectors[0]) for number in numbers]
+    sides = {
+        n: [*before, *after]
+        for n in numbers
+        for before, after in [candidates.near.get(n, ([], []))]
+    }
+    every = list(dict.fromkeys([*numbers, *(n for side in sides.values() for n in side)]))
+    spans = dict(zip(every, vectors.windows(every), strict=True))
+    own = [vectors.rows_of(spans[number], _WINDOWS, encoded.vectors[0]) for number in numbers]
     wide = [
-        [*rows, *(row for side in candidates.near.get(number, ()) for n in side
-                  for row in vectors.rows_of(n, _WINDOWS))]
+        [*rows, *(row for n in sides[number] for row in vectors.rows_of(spans[n], _WINDOWS))]
         for number, rows in zip(numbers, own, strict=True)
-    ]  # fmt: skip
+    ]
     rows = sorted({row for each in wide for row in each})
     texts = [vectors.tokens_of(row) for row in rows]
-    ids = np.unique(np.concatenate(texts)) if texts else np.zeros(0, np.uint16)
-    model = vectors.encoder
-    best = fuse.best_of_tokens(model.rows(tokens), texts, (ids, model.rows(ids)))
+    ids = np.flatnonzero(np.bincount(np.concatenate(texts))) if texts else np.zeros(0, np.intp)
+    best = fuse.best_of_tokens(vectors.encoder.cosines(tokens, ids), texts, ids)
     place = {row: at for at, row in enumerate(rows)}
     by_row = weights @ best
     maxsim = [max((by_row[place[row]] for row in each), default=0.0) for each in own]
@@ -139,7 +142,7 @@ def closely(
 
 
 def _together(
-    best: NDArray[np.float32], weights: NDArray[np.float64], places: list[list[int]]
+    best: NDArray[np.float64], weights: NDArray[np.float64], places: list[list[int]]
 ) -> NDArray[np.float64]:
     """Return the weighted best of each token in any of the texts of a candidate."""
     out = np.zeros(len(places))
@@ -186,6 +189,7 @@ def located(text: TextIndex, numbers: list[int]) -> dict[int, DocAddress]:
     if not numbers:
         return {}
     either = Query.boolean_query([(Occur.Should, text.term("num", n)) for n in numbers])
+    either = Query.const_score_query(either, 1.0)
     addresses = [address for _, address in text.search(either, len(numbers))]
     return dict(zip(text.numbers(addresses), addresses, strict=True))
 

@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # halves numpy's import; we need one thread
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
 import numpy as np
 
 from memfs.core.errors import BUG, StoreError
@@ -85,9 +82,8 @@ class Encoder:
 
     @cached_property
     def _unknown(self) -> int:
-        with open(f"{self._folder}/tokenizer.json", encoding="utf-8") as handle:
-            model = json.load(handle).get("model", {})
-        unknown = self._tokenizer.token_to_id(model.get("unk_token") or "[UNK]")
+        name = getattr(self._tokenizer.model, "unk_token", None)
+        unknown = self._tokenizer.token_to_id(name or "[UNK]")
         return -1 if unknown is None else int(unknown)
 
     def tokens(self, texts: list[str]) -> list[NDArray[np.uint16]]:
@@ -113,11 +109,14 @@ class Encoder:
         lengths = np.linalg.norm(self.table[tokens].astype(np.float32), axis=1)
         return np.asarray(lengths * self.weights[tokens], np.float32)
 
-    def rows(self, tokens: NDArray[np.uint16]) -> NDArray[np.float32]:
-        """Return the unit vectors of tokens (n x dims)."""
-        found = self.table[tokens].astype(np.float32)
-        lengths = np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
-        return np.asarray(found / lengths, np.float32)
+    def cosines(self, tokens: NDArray[np.uint16], others: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the cosine of each token to each of others (n x m), without a thread of BLAS."""
+        import numkong
+
+        rows = np.ascontiguousarray(self.table[tokens]), np.ascontiguousarray(self.table[others])
+        if not len(rows[0]) or not len(rows[1]):
+            return np.zeros((len(tokens), len(others)))
+        return 1.0 - np.asarray(numkong.cdist(*rows, "angular"))
 
 
 def _tensors(path: str) -> dict[str, NDArray[np.generic]]:

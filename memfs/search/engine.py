@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from memfs.search import candidates, encoder, fuse, question, reasons
+from memfs.search import candidates, catalog, encoder, fuse, question, reasons
+from memfs.search.lexical import FOLDER as TEXT
 from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.semantic import FOLDER as ROWS
 from memfs.search.semantic import VectorIndex
 
 if TYPE_CHECKING:
@@ -55,6 +57,11 @@ class Page:
     total: int
 
 
+def published(folder: str) -> tuple[object, object]:
+    """Return what the index in `folder` looks like: it is another when more was published."""
+    return catalog.sign(f"{folder}/{TEXT}/meta.json"), catalog.sign(f"{folder}/{ROWS}/rows.json")
+
+
 class Engine:
     """Searches one index folder. `vectors` is None where only words are searched."""
 
@@ -67,6 +74,11 @@ class Engine:
         """Open (or make) the index in `folder`."""
         text = TextIndex.create(folder)
         return cls(text, None if mode == "text" else VectorIndex(folder, encoder.bundled()))
+
+    def follow(self, folder: str) -> Engine:
+        """Open the index in `folder` again, after more was published; what is warm stays so."""
+        vectors = None if self.vectors is None else self.vectors.follow()
+        return Engine(TextIndex.create(folder), vectors)
 
     def search(
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
@@ -99,10 +111,12 @@ class Engine:
                  or found.found.around[index] > 0)
         ]  # fmt: skip
         shown, alike = self._collapsed(kept, found)
+        page = shown[offset : offset + limit]
         told = reasons.Told(self.text, asked, terms, found, addresses)
+        told.locate(page)
         hits = [
             told.hit(index, _shown(scores, index), alike[index], in_time=bool(in_time[index]))
-            for index in shown[offset : offset + limit]
+            for index in page
         ]
         return Page(hits, len(shown))
 
@@ -176,10 +190,10 @@ class Engine:
         alike = dict.fromkeys(ranking, 0)
         if self.vectors is None:
             return ranking, alike
-        first: dict[bytes, int] = {}
+        first: dict[frozenset[int], int] = {}
         kept = []
-        for index in ranking:
-            same = self.vectors.said(found.numbers[index])
+        every = self.vectors.said([found.numbers[index] for index in ranking])
+        for index, same in zip(ranking, every, strict=True):
             if same and same in first:
                 alike[first[same]] += 1
                 continue

@@ -93,24 +93,22 @@ def order(found: Evidence, scores: Scores) -> list[int]:
 
 
 def best_of_tokens(
-    query: NDArray[np.float32],
-    tokens: Sequence[NDArray[np.uint16]],
-    table: tuple[NDArray[np.uint16], NDArray[np.float32]],
-) -> NDArray[np.float32]:
+    similar: NDArray[np.float64], tokens: Sequence[NDArray[np.uint16]], ids: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Return each query token's best cosine in each text: q x n, 0 for a text without tokens.
 
-    `query` holds the query tokens' unit vectors (q x dims), `tokens` the token ids of n texts,
-    `table` the sorted ids that occur in them and their unit vectors.
+    `tokens` are the token ids of n texts, `ids` the sorted ids that occur in them, and `similar`
+    the cosine of each query token to each of those (q x ids).
     """
-    ids, rows = table
-    out = np.zeros((len(query), len(tokens)), np.float32)
+    out = np.zeros((len(similar), len(tokens)))
     lengths = np.array([len(row) for row in tokens], np.intp)
     filled = np.flatnonzero(lengths)
-    if len(ids) and len(filled) and len(query):
-        flat = np.searchsorted(ids, np.concatenate([tokens[int(index)] for index in filled]))
+    if len(ids) and len(filled) and len(similar):
+        place = np.zeros(int(ids[-1]) + 1, np.intp)
+        place[ids] = np.arange(len(ids))
+        flat = place[np.concatenate([tokens[int(index)] for index in filled])]
         starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
-        similar = query @ rows.T
-        out[:, filled] = np.maximum.reduceat(similar[:, flat], starts, axis=1)
+        out[:, filled] = np.maximum.reduceat(np.take(similar, flat, axis=1), starts, axis=1)
     return out
 
 

@@ -33,6 +33,12 @@ class Told:
         self._found = found
         self._addresses = addresses
 
+    def locate(self, indexes: list[int]) -> None:
+        """Find the turns beside some candidates, all at once."""
+        near = (self._found.near.get(self._found.numbers[index], ([], [])) for index in indexes)
+        wanted = {side[0] for sides in near for side in sides if side} - self._addresses.keys()
+        self._addresses = {**self._addresses, **candidates.located(self._text, sorted(wanted))}
+
     def hit(self, index: int, score: float, alike: int, *, in_time: bool) -> Hit:
         """Return the hit of a candidate that is still there."""
         number = self._found.numbers[index]
@@ -86,10 +92,9 @@ class Told:
         """Return the turns before and after a message, shortened; "" where there are none."""
         sides = self._found.near.get(number, ([], []))
         wanted = [side[0] if side else 0 for side in sides]
-        places = candidates.located(self._text, [number for number in wanted if number])
         told = []
         for beside in wanted:
-            address = places.get(beside)
+            address = self._addresses.get(beside)
             document = self._text.document(address) if address is not None else {}
             role, content = first(document, "role"), first(document, "text")
             told.append(f"{role}: {snippet(content, [], _BESIDE)}" if content else "")

@@ -1,8 +1,8 @@
-"""The vector index: int8 rows in append-only files, scanned exactly with usearch.
+"""The vector index: int8 rows in append-only files.
 
 A document has one row for each window of its text. Row files only grow; `rows.json`, written last
-and atomically, says how much of them counts, so a reader sees the old or the new, never half. In
-a cold process an exact scan beats a graph index up to a million rows.
+and atomically, says how much of them counts, so a reader sees the old or the new, never half. A
+cold process scans them exactly; one that was told to get warm looks into a graph.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from usearch.compiled import MetricKind
-from usearch.index import search as exact_search
+
+from memfs.search import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from memfs.search.encoder import Encoder
+    from memfs.search.graph import Graph
 
 FOLDER = "v2/vectors"
 WINDOW = 150  # words
@@ -53,10 +54,25 @@ class VectorIndex:
     """The rows of all documents, ordered by document number."""
 
     def __init__(self, folder: str, encoder: Encoder) -> None:
-        self._folder = f"{folder}/{FOLDER}"
+        self._root, self._folder = folder, f"{folder}/{FOLDER}"
         self.encoder = encoder
         self.extent = self._load_extent()
+        self.graph: Graph | None = None
         self._map()
+
+    def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
+        """Get ready for many searches: open the graph of the rows, or make it (see `graph`)."""
+        from memfs.search import graph
+
+        path, model = self._folder, self.encoder.name
+        self.graph = graph.ready(path, model, self.vectors, build=build, tick=tick)
+
+    def follow(self) -> VectorIndex:
+        """Open the index again, after rows were added; the graph is taken over if only that."""
+        made = VectorIndex(self._root, self.encoder)
+        if made._file == self._file is not None and made.extent.rows >= self.extent.rows:
+            made.graph = self.graph
+        return made
 
     def extend(self, documents: Iterator[Document], end: int) -> None:
         """Add the windows of documents in rising order; `end` is one past the last number."""
@@ -84,6 +100,7 @@ class VectorIndex:
         """Forget every row (readers keep the files they have mapped)."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self.extent = Extent(self.encoder.name)
+        self.graph = None
         self._map()
 
     def candidates(
@@ -99,8 +116,9 @@ class VectorIndex:
             return []
         wanted = min(len(rows), limit * 3)  # several windows may belong to one document
         quantised = np.rint(query * 127).astype(np.int8)
-        matches = exact_search(rows, quantised, wanted, MetricKind.Cos, exact=True)
-        numbers = owners[matches.keys]
+        graph = self.graph if allowed is None else None
+        found, _ = (graph or scan).nearest(rows, quantised, wanted)
+        numbers = owners[found]
         return list(dict.fromkeys(int(number) for number in numbers))[:limit]
 
     def windows(self, numbers: list[int]) -> list[tuple[int, int]]:
@@ -122,11 +140,10 @@ class VectorIndex:
         return out
 
     def rows_of(
-        self, number: int, most: int, query: NDArray[np.float32] | None = None
+        self, span: tuple[int, int], most: int, query: NDArray[np.float32] | None = None
     ) -> list[int]:
-        """Return at most `most` rows of a document: the nearest to `query`, if it is given."""
-        [(first, last)] = self.windows([number])
-        rows = list(range(first, last))
+        """Return at most `most` of a document's rows: the nearest to `query`, if it is given."""
+        rows = list(range(*span))
         if len(rows) <= most:
             return rows
         if query is None:
@@ -157,32 +174,37 @@ class VectorIndex:
         norms = np.maximum(np.linalg.norm(found, axis=1), 1e-9)
         return np.asarray(found @ query / norms, np.float64)
 
-    def neighbours(self, number: int, most: int) -> tuple[list[int], list[int]]:
-        """Return up to `most` documents of the same group before one, and after it; nearest first.
+    def neighbours(self, numbers: list[int], most: int) -> dict[int, tuple[list[int], list[int]]]:
+        """Return for each document up to `most` of its group before it, and after; nearest first.
 
         Documents are numbered as they come: those of a group may have others between them.
         """
         owners, groups = self.owners, self.groups
-        first = int(np.searchsorted(owners, number, "left"))
-        if first == len(owners) or int(owners[first]) != number or not groups[first]:
-            return [], []
-        last = int(np.searchsorted(owners, number, "right"))
-        low = int(np.searchsorted(owners, max(0, number - _REACH), "left"))
-        high = int(np.searchsorted(owners, number + _REACH, "right"))
-        before = owners[low:first][groups[low:first] == groups[first]]
-        after = owners[last:high][groups[last:high] == groups[first]]
-        return (
-            list(dict.fromkeys(before[::-1].tolist()))[:most],
-            list(dict.fromkeys(after.tolist()))[:most],
-        )
+        found: dict[int, tuple[list[int], list[int]]] = {n: ([], []) for n in numbers}
+        if not numbers or not len(owners):
+            return found
+        steps = np.arange(1, _REACH + 1)
+        around = np.concatenate([-steps, [0], steps])
+        every = np.maximum(np.array(numbers, np.int64)[:, None] + around, 0).astype(np.uint32)
+        rows = np.minimum(owners.searchsorted(every), len(owners) - 1)  # of one type: no copy
+        group = np.where(owners[rows] == every, groups[rows], 0)
+        same = (group == group[:, _REACH, None]) & (group != 0)
+        for side, span in enumerate((slice(0, _REACH), slice(_REACH + 1, None))):
+            mine = same[:, span]
+            mine &= np.cumsum(mine, axis=1) <= most
+            for at, step in zip(*np.nonzero(mine), strict=True):
+                found[numbers[at]][side].append(int(every[:, span][at, step]))
+        return found
 
-    def said(self, number: int) -> bytes:
+    def said(self, numbers: list[int]) -> list[frozenset[int]]:
         """Return what tells documents apart that say the same: their tokens, in any order.
 
         Empty for one without vectors, or a long one.
         """
-        [(first, last)] = self.windows([number])
-        return b"" if last != first + 1 else np.unique(self.tokens_of(first)).tobytes()
+        return [
+            frozenset(self.tokens_of(first).tolist() if last == first + 1 else ())
+            for first, last in self.windows(numbers)
+        ]
 
     def tokens_of(self, row: int) -> NDArray[np.uint16]:
         """Return the token ids of a row."""
@@ -191,12 +213,21 @@ class VectorIndex:
 
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
-        self.vectors = self._mapped("vectors.i8", np.int8, extent.rows * dims).reshape(-1, dims)
+        self._file = self._identity()  # before it is mapped: what is mapped keeps its number
+        vectors = self._mapped("vectors.i8", np.int8, extent.rows * dims)
+        self.vectors = np.asarray(vectors, np.int8).reshape(-1, dims)
         self.owners = self._mapped("owners.u32", np.uint32, extent.rows)
         self.tokens = self._mapped("tokens.u16", np.uint16, extent.tokens)
         self.ends = self._mapped("ends.u64", np.uint64, extent.rows)
         self.groups = self._mapped("groups.u32", np.uint32, extent.rows)
         self.frequencies = self._load_frequencies()
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self._path("vectors.i8"))
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def _load_frequencies(self) -> NDArray[np.uint32]:
         """Return how often each token occurs; counted again if the file is lost or damaged."""
@@ -212,7 +243,8 @@ class VectorIndex:
     def _mapped(self, name: str, kind: type, count: int) -> NDArray[np.generic]:
         if not count:
             return np.zeros(0, kind)
-        return np.memmap(self._path(name), kind, "r", shape=(count,))
+        # as a plain array: every slice of a memmap costs ten times as much
+        return np.asarray(np.memmap(self._path(name), kind, "r", shape=(count,)))
 
     def _append(self, files: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
         pieces = [(number, group, piece) for number, group, text in batch for piece in split(text)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memfs.core import frontmatter, yamlhead, yamlmini
+from memfs.core import frontmatter, yamlmini
 from memfs.core.records import Passage
 from memfs.store import clock, files
 
@@ -20,6 +20,8 @@ def add(
     store: Store, text: str, *, importance: int, tags: tuple[str, ...], source: str = ""
 ) -> tuple[Passage, str]:
     """Write a new passage; return it and its path."""
+    from memfs.core import yamlhead
+
     at = clock.now()
     passage = Passage(clock.unique(), text.strip("\n"), at, importance, tags, source)
     head = yamlhead.write(
@@ -63,6 +65,8 @@ def parse(ident: str, raw: str) -> Passage:
     text = frontmatter.inner(head)
     meta = yamlmini.read(text)
     if meta is None:
+        from memfs.core import yamlhead
+
         meta, _ = yamlhead.read(text)
     importance = meta.get("importance")
     tags = meta.get("tags")

@@ -162,7 +162,7 @@ def transcript(repo: Path, folder: Path) -> Path:
 
 
 def found(place: Place, query: str) -> list[str]:
-    page = search.run(place, query, mode="text", only=Filter(), limit=5, page=1)
+    page = search.run(search.Kept(place), query, mode="text", only=Filter(), limit=5, page=1)
     return [hit.text for hit in page.hits]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,11 +97,15 @@ def test_unknown_tokens_are_left_out() -> None:
     assert odd.tolist() == plain.tolist()
 
 
-def test_rows_are_unit_vectors_and_norms_their_lengths() -> None:
+def unit_rows(model: Encoder, tokens: NDArray[np.integer]) -> NDArray[np.float32]:
+    rows = model.table[tokens].astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def test_norms_are_the_lengths_of_what_is_added_up() -> None:
     model = encoder.bundled()
     tokens = model.tokens(["the deployment failed"])[0]
-    rows, norms = model.rows(tokens), model.norms(tokens)
-    assert np.linalg.norm(rows, axis=1) == pytest.approx(1.0, abs=1e-5)
+    rows, norms = unit_rows(model, tokens), model.norms(tokens)
     summed = (rows * norms[:, None]).sum(axis=0)
     vector = model.encode(["the deployment failed"]).vectors[0]
     assert vector @ summed / np.linalg.norm(summed) == pytest.approx(1.0, abs=1e-5)
@@ -144,3 +150,22 @@ def test_a_model_without_weights_weighs_its_tokens_alike(tmp_path: Path) -> None
         pytest.approx([3 / 10**0.5, 1 / 10**0.5]), [0.0, 1.0], [0.0, 0.0],
     ]  # fmt: skip
     assert os.listdir(tmp_path)
+
+
+def test_cosines_of_tokens_are_those_of_their_rows() -> None:
+    model = encoder.bundled()
+    tokens, others = np.array([5, 900, 40_000], np.uint16), np.array([0, 5, 7, 40_000])
+    wanted = unit_rows(model, tokens) @ unit_rows(model, others).T
+    assert np.allclose(model.cosines(tokens, others), wanted, atol=1e-3)
+    assert model.cosines(tokens[:0], others).shape == (0, 4)
+    assert model.cosines(tokens, others[:0]).shape == (3, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+@pytest.mark.parametrize("module", ["engine", "semantic", "encoder", "fuse"])
+def test_numpy_starts_no_threads_whatever_is_imported_first(module: str) -> None:
+    code = f"import memfs.search.{module}, numpy, os; print(len(os.listdir('/proc/self/task')))"
+    env = {name: value for name, value in os.environ.items() if "THREADS" not in name}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, check=True, env=env)
+    assert done.stdout == b"1\n"

@@ -89,8 +89,8 @@ def test_each_token_has_its_best_cosine_in_each_text(
     rows = unit(10, 8, seed).astype(np.float32)
     query = unit(count, 8, seed + 1).astype(np.float32)
     tokens = [np.array(passage, np.uint16) for passage in passages]
-    ids = np.unique(np.concatenate([*tokens, np.zeros(0, np.uint16)])).astype(np.uint16)
-    found = fuse.best_of_tokens(query, tokens, (ids, rows[ids]))
+    ids = np.unique(np.concatenate([*tokens, np.zeros(0, np.uint16)])).astype(np.intp)
+    found = fuse.best_of_tokens((query @ rows[ids].T).astype(np.float64), tokens, ids)
     assert found.shape == (count, len(passages))
     for passage, column in zip(passages, found.T, strict=True):
         best = [
@@ -100,10 +100,10 @@ def test_each_token_has_its_best_cosine_in_each_text(
 
 
 def test_without_tokens_there_is_nothing_to_compare() -> None:
-    rows = unit(3, 4).astype(np.float32)
-    ids = np.arange(3, dtype=np.uint16)
-    empty = np.zeros(0, np.uint16)
-    assert fuse.best_of_tokens(rows, [empty, empty], (ids, rows)).tolist() == [[0, 0]] * 3
-    assert fuse.best_of_tokens(rows, [empty], (empty, rows[:0])).tolist() == [[0]] * 3
-    assert fuse.best_of_tokens(rows[:0], [ids], (ids, rows)).shape == (0, 1)
-    assert fuse.best_of_tokens(rows, [empty, ids], (ids, rows))[:, 0].tolist() == [0, 0, 0]
+    similar = np.asarray(unit(3, 3), np.float64)
+    ids = np.arange(3)
+    empty, full = np.zeros(0, np.uint16), np.arange(3, dtype=np.uint16)
+    assert fuse.best_of_tokens(similar, [empty, empty], ids).tolist() == [[0, 0]] * 3
+    assert fuse.best_of_tokens(similar[:, :0], [empty], ids[:0]).tolist() == [[0]] * 3
+    assert fuse.best_of_tokens(similar[:0], [full], ids).shape == (0, 1)
+    assert fuse.best_of_tokens(similar, [empty, full], ids)[:, 0].tolist() == [0, 0, 0]

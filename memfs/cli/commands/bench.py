@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import context, screen
+from memfs.core.errors import USAGE, MemfsError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.bench.search import Report
     from memfs.search.engine import Mode
+
+
+_UNITS = {"k": 1_000, "m": 1_000_000}
+
+
+def _plot_option(function: Callable[..., object]) -> Callable[..., object]:
+    return click.option(
+        "--plot", "plot", type=click.Path(dir_okay=False), metavar="FILE.svg", default="",
+        help="Draw the figures into an SVG file, too.",
+    )(function)  # fmt: skip
 
 
 @click.group("bench")
@@ -21,8 +35,9 @@ def command() -> None:
 @command.command("hook")
 @click.option("--rounds", type=click.IntRange(5), default=60, show_default=True,
                help="Calls of each process.")  # fmt: skip
+@_plot_option
 @context.json_option
-def hook(rounds: int, as_json: bool) -> None:
+def hook(rounds: int, plot: str, as_json: bool) -> None:
     """Time the prompt hook against a bare start of the interpreter.
 
     10 blocks with 39 kB; alone, and with a recall of 10,000 messages that every prompt searches.
@@ -31,6 +46,7 @@ def hook(rounds: int, as_json: bool) -> None:
 
     with screen.progress(rounds + 2, "timing") as tick:
         timings = bench.run(rounds, tick)
+    _draw(plot, bench.figure(timings))
     if as_json:
         screen.as_json([asdict(timing) for timing in timings])
         return
@@ -44,8 +60,9 @@ def hook(rounds: int, as_json: bool) -> None:
 @click.argument("queries", type=click.Path())
 @click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), default="hybrid",
               show_default=True, help="By words and meaning, or by one of them.")  # fmt: skip
+@_plot_option
 @context.json_option
-def retrieval(corpus: str, queries: str, mode: str, as_json: bool) -> None:
+def retrieval(corpus: str, queries: str, mode: str, plot: str, as_json: bool) -> None:
     """Measure recall and MRR on a corpus and queries with known answers (JSONL)."""
     from memfs.bench import retrieval as bench
 
@@ -53,6 +70,7 @@ def retrieval(corpus: str, queries: str, mode: str, as_json: bool) -> None:
     total = bench.count(queries)
     with screen.progress(total, "searching") as tick:
         report = bench.run(corpus, queries, chosen, tick)
+    _draw(plot, bench.figure(report))
     if as_json:
         screen.as_json(report.record())
         return
@@ -89,3 +107,68 @@ def ingest(size: int, as_json: bool) -> None:
         row = (each.name, f"{each.seconds:.2f} s", speed, documents)
         rows.append((*row, screen.size(each.memory), ratio))
     screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5)))
+
+
+@command.command("search")
+@click.option("--sizes", default="1k,10k,100k", show_default=True, metavar="N,N…",
+              help="How many passages; 1M takes about ten minutes and 4 GB of disk.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(5), default=300, show_default=True,
+              help="Queries of a warm process.")  # fmt: skip
+@click.option("--cold", type=click.IntRange(1), default=21, show_default=True,
+              help="Processes that are started for one query.")  # fmt: skip
+@click.option("--cache", type=click.Path(file_okay=False), default="", metavar="DIR",
+              help="Keep the generated stores and indexes here for the next run.")  # fmt: skip
+@_plot_option
+@context.json_option
+def search(sizes: str, rounds: int, cold: int, cache: str, plot: str, as_json: bool) -> None:
+    """Time searching as the memory grows, against the bare engines and a bare start.
+
+    Warm: one process that keeps its index open. Cold: a process for each query. The passages are
+    made of what the Python standard library says about itself.
+    """
+    from memfs.bench import search as bench
+
+    report = bench.run(_sizes(sizes), rounds, cold, cache, screen.talk)
+    _draw(plot, bench.figure(report))
+    if as_json:
+        screen.as_json(asdict(report))
+    else:
+        _show(report)
+
+
+def _show(report: Report) -> None:
+    rows = [("PASSAGES", "", "P50", "P95", "P99", "RATIO")]
+    rows += [
+        (f"{t.passages:,}", t.name, f"{t.p50:.2f} ms", f"{t.p95:.2f} ms", f"{t.p99:.2f} ms",
+         "-" if t.ratio is None else f"{t.ratio:.2f}")
+        for t in report.timings
+    ]  # fmt: skip
+    screen.styled(screen.table(rows, right=(0, 2, 3, 4, 5)))
+    sizes = [["PASSAGES", "RECALL", "WORDS", "VECTORS", "GRAPH", "MEMORY COLD", "WARM"]]
+    for each in report.space:
+        counts = (each.recall, each.words, each.vectors, each.graph, each.cold, each.warm)
+        sizes.append([f"{each.passages:,}", *(screen.size(count) for count in counts)])
+    screen.styled("\n" + screen.table(sizes, right=tuple(range(7))))
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        found = tuple(_size(part.strip().lower()) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or min(found) < 1:
+        raise MemfsError(f"{text!r} is no list of sizes", "write 1k,10k,1M", USAGE)
+    return found
+
+
+def _size(text: str) -> int:
+    return int(text[:-1]) * _UNITS[text[-1]] if text[-1:] in _UNITS else int(text)
+
+
+def _draw(path: str, svg: str) -> None:
+    if path:
+        try:
+            with open(path, "w", encoding="utf-8") as handle:
+                handle.write(svg)
+        except OSError as error:
+            raise MemfsError(f"cannot write {path}: {error.strerror}", "", USAGE) from error

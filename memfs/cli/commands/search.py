@@ -46,7 +46,8 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
         until=op.day(until, end=True) if until else None,
     )  # fmt: skip
     chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
-    found = op.run(context.place(), " ".join(query), mode=chosen, only=only, limit=limit, page=page)
+    kept = op.Kept(context.place())
+    found = op.run(kept, " ".join(query), mode=chosen, only=only, limit=limit, page=page)
     first = (page - 1) * limit + 1
     last = first + len(found.hits) - 1
     if as_json:

@@ -1,0 +1,283 @@
+"""What searching costs as the memory grows: warm and cold, against the bare engines.
+
+All cases of a size are timed in turns, query by query, so that what disturbs one disturbs all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memfs.bench import passages, plot
+from memfs.memory.kept import Kept
+from memfs.search.candidates import POOL
+from memfs.search.lexical import Occur, Query
+from memfs.store import blocks, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memfs.search.engine import Engine
+    from memfs.search.semantic import VectorIndex
+    from memfs.store.blocks import Place
+
+SIZES = (1_000, 10_000, 100_000)
+_BARE = "bare tantivy + usearch"
+_COLD = 'python -c "import numpy, usearch.index, tantivy"'
+_SEARCH = "import sys; from memfs.cli.main import main; sys.exit(main())"
+_DONE = "built.json"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds, and the ratio of the median to that of the `floor` in the same run."""
+
+    passages: int
+    process: str
+    name: str
+    p50: float
+    p95: float
+    p99: float
+    ratio: float | None
+    floor: bool = False
+
+
+@dataclass(frozen=True)
+class Space:
+    """Bytes: the texts, the two indexes and the graph on disk; the most memory of a process.
+
+    `cold` is that of `memfs search`, `warm` that of one that opened everything and searched.
+    """
+
+    passages: int
+    recall: int
+    words: int
+    vectors: int
+    graph: int
+    cold: int
+    warm: int
+
+
+@dataclass
+class Report:
+    """All of a run."""
+
+    timings: list[Timing] = field(default_factory=list)
+    space: list[Space] = field(default_factory=list)
+
+
+@dataclass
+class _Cases:
+    """Calls that are timed in turns; the first is the floor."""
+
+    process: str
+    calls: dict[str, Callable[[int], object]]
+    floors: tuple[str, ...]
+    held_against: str
+    untimed: int  # rounds before those that count
+
+
+def run(
+    sizes: tuple[int, ...], rounds: int, cold: int, cache: str, tick: Callable[[str], object]
+) -> Report:
+    """Measure each size: `rounds` queries warm, `cold` processes. `tick` is told what is done.
+
+    The generated stores are kept below `cache`, if it is given, and used again.
+    """
+    report = Report()
+    for size in sorted(sizes):
+        with _folder(cache, size) as folder:
+            tick(f"{size:,} passages: making and indexing")
+            place, kept = _built(folder, size)
+            tick(f"{size:,} passages: searching")
+            report.timings += _timed(size, _warm(kept), rounds)
+            report.timings += _timed(size, _cold(folder), cold)
+            report.space.append(_space(size, folder, place))
+    return report
+
+
+def figure(report: Report) -> str:
+    """Draw how the medians grow with the number of passages."""
+    names = list(dict.fromkeys((t.process, t.name) for t in report.timings))
+    drawn = []
+    for process, name in names:
+        mine = [t for t in report.timings if (t.process, t.name) == (process, name)]
+        label = "import numpy, usearch, tantivy" if name == _COLD else name
+        drawn.append(plot.Line(label, [(t.passages, t.p50) for t in mine], mine[0].floor))
+    return plot.lines("What one search costs", ("passages", "milliseconds, median"), drawn)
+
+
+def resident(folder: str, *, warm: bool) -> None:
+    """Open the index, search, and print the most memory that this process had, in bytes.
+
+    Mapped files count as far as they were read. 0 where the system does not say.
+    """
+    kept = Kept(_place(folder))
+    if warm:
+        kept.warm()
+    for query in passages.queries(50 if warm else 1):
+        kept.engine("hybrid").search(query)
+    most = 0
+    with suppress(OSError), open("/proc/self/status", encoding="ascii") as handle:
+        most = next((int(line.split()[1]) for line in handle if line.startswith("VmHWM")), 0)
+    sys.stdout.write(str(most * 1024))
+
+
+@contextmanager
+def _folder(cache: str, size: int) -> Iterator[str]:
+    if cache:
+        yield f"{os.path.abspath(cache)}/{size}"
+        return
+    with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
+        yield f"{folder}/{size}"
+
+
+def _built(folder: str, size: int) -> tuple[Place, Kept]:
+    if not os.path.exists(f"{folder}/{_DONE}"):
+        shutil.rmtree(folder, ignore_errors=True)  # a run that was stopped
+        os.makedirs(folder)
+        passages.store(folder, size, lambda _: None)
+        with open(f"{folder}/{_DONE}", "w", encoding="utf-8") as handle:
+            json.dump({"passages": size}, handle)
+    place = _place(folder)
+    kept = Kept(place)
+    kept.warm()
+    return place, kept
+
+
+def _place(folder: str) -> Place:
+    return blocks.Place(layout.find(folder), None)
+
+
+def _warm(kept: Kept) -> _Cases:
+    """Time the engines alone on what memfs asks them, and all that memfs does."""
+    from usearch.index import search as scanned
+
+    engine = kept.engine("hybrid")
+    assert engine.vectors is not None  # noqa: S101 - a hybrid engine has them
+    rows, graph = engine.vectors.vectors, _graph(engine.vectors)
+    queries = passages.queries(400)
+    said = [_words(engine, query) for query in queries]
+    asked = [engine.text.query(engine.text.terms(query)) for query in queries]
+    encoded = engine.vectors.encoder.encode(queries).vectors
+    vectors = (encoded * 127).round().astype("int8")
+
+    def words(number: int) -> object:
+        return engine.text.searcher.search(said[number % 400], POOL, count=False)
+
+    def few(number: int) -> object:
+        query = asked[number % 400]
+        return engine.text.searcher.search(query, POOL, count=False) if query else None
+
+    def near(number: int) -> object:
+        return graph.search(vectors[number % 400], POOL, threads=1)  # type: ignore[attr-defined]
+
+    def everything(number: int) -> object:
+        return words(number), near(number)
+
+    def scan(number: int) -> object:
+        return scanned(rows, vectors[number % 400], min(POOL, len(rows)), exact=True, threads=1)
+
+    calls: dict[str, Callable[[int], object]] = {
+        "bare tantivy, all words": words,
+        "bare tantivy, no stop words": few,
+        "bare usearch, graph": near,
+        "bare usearch, exact": scan,
+        _BARE: everything,
+        "memfs, warm": lambda number: engine.search(queries[number % 400]),
+        "memfs, warm, by words": lambda number: engine.search(queries[number % 400], mode="text"),
+        "memfs.open().search": lambda number: kept.engine("hybrid").search(queries[number % 400]),
+    }
+    return _Cases("warm", calls, (*list(calls)[:4], _BARE), _BARE, 20)
+
+
+def _words(engine: Engine, query: str) -> Query:
+    """Return the query as tantivy makes it of a text: any of its words."""
+    text = engine.text
+    return Query.boolean_query([(Occur.Should, text.term("text", s)) for s in text.stems(query)])
+
+
+def _graph(vectors: VectorIndex) -> object:
+    """Return a bare graph as usearch makes it: of a large index the one that is kept."""
+    import numpy as np
+    from usearch.index import Index
+
+    if vectors.graph is not None and vectors.graph.file is not None:
+        return Index.restore(vectors.graph.file, view=True, enable_key_lookups=False)
+    made = Index(ndim=vectors.encoder.dims, metric="cos", dtype="i8", enable_key_lookups=False)
+    made.add(np.arange(len(vectors.vectors), dtype=np.uint64), vectors.vectors)
+    return made
+
+
+def _cold(folder: str) -> _Cases:
+    env = {"HOME": folder, "MEMFS_HOME": f"{folder}/user", "PATH": os.environ.get("PATH", "")}
+    queries = passages.queries(100)
+    code = _COLD.split('"')[1]
+
+    def start(*command: str) -> None:
+        subprocess.run(command, env=env, cwd=folder, check=True, capture_output=True)  # noqa: S603
+
+    def search(number: int, *more: str) -> None:
+        start(sys.executable, "-c", _SEARCH, "search", *more, "--", queries[number % 100])
+
+    calls: dict[str, Callable[[int], object]] = {
+        _COLD: lambda _: start(sys.executable, "-c", code),
+        "memfs search": search,
+        "memfs search --mode text": lambda number: search(number, "--mode", "text"),
+    }
+    return _Cases("cold", calls, (_COLD,), _COLD, 2)
+
+
+def _timed(size: int, cases: _Cases, rounds: int) -> list[Timing]:
+    times: dict[str, list[float]] = {name: [] for name in cases.calls}
+    for number in range(rounds + cases.untimed):
+        for name, call in cases.calls.items():
+            start = time.perf_counter()
+            call(number)
+            if number >= cases.untimed:
+                times[name].append((time.perf_counter() - start) * 1000)
+    base = _share(times[cases.held_against], 0.5)
+    found = []
+    for name, each in times.items():
+        p50, p95, p99 = (_share(each, part) for part in (0.5, 0.95, 0.99))
+        floor = name in cases.floors
+        ratio = p50 / base if name == cases.held_against or not floor else None
+        found.append(Timing(size, cases.process, name, p50, p95, p99, ratio, floor))
+    return found
+
+
+def _share(values: list[float], part: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def _space(size: int, folder: str, place: Place) -> Space:
+    index = place.home.index
+    graph = _bytes(index, "/vectors", "graph")
+    return Space(
+        size, _bytes(f"{place.home.local}/recall"), _bytes(index, "/text"),
+        _bytes(index, "/vectors") - graph, graph,
+        _resident(folder, warm=False), _resident(folder, warm=True),
+    )  # fmt: skip
+
+
+def _resident(folder: str, *, warm: bool) -> int:
+    code = f"import sys; from memfs.bench import search; search.resident(sys.argv[1], warm={warm})"
+    command = [sys.executable, "-c", code, folder]
+    return int(subprocess.run(command, check=True, capture_output=True).stdout)  # noqa: S603
+
+
+def _bytes(top: str, below: str = "", begins: str = "") -> int:
+    """Return how much the files take whose folder ends with `below` and name with `begins`."""
+    total = 0
+    for folder, _, names in os.walk(top):
+        if folder.endswith(below):
+            total += sum(os.path.getsize(f"{folder}/{n}") for n in names if n.startswith(begins))
+    return total

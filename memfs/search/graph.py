@@ -1,0 +1,237 @@
+"""A graph over the vector rows (HNSW), for a process that keeps its index open. Derived.
+
+A cold process is done with an exact scan before a graph is loaded. The graph is a file of its own
+name for each generation, written aside and renamed: nobody's mapped file is ever written to.
+`graph.json`, written last, names it, with its checksum and what it was made of. Equal rows are in
+it once: many of them would be each other's only neighbours, and nothing else be found from there.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import threading
+import zlib
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memfs.search import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+    from usearch.index import Index
+
+FEWEST = 20_000  # rows; fewer are scanned exactly as quickly
+_GROWN = 0.1  # of the rows: if more are new, they are added, until then scanned beside the graph
+# Measured on 100,000 passages, against the exact scan of the same int8 rows: 0.98 of the nearest
+# 100 and 0.99 of the nearest 10 are found; half precision takes 1.6 times the space for no more.
+_CONNECTIVITY, _EXPANSION, _LOOKED_AT = 16, 128, 300
+_BATCH = 10_000  # rows added between two ticks
+_MOST_EQUAL = 100  # of equal rows that are found together
+_NAME, _SUFFIX = "graph", ".usearch"
+_WORD = 8  # bytes that are hashed together
+_MIX = np.array([pow(6364136223846793005, power, 1 << 64) for power in range(1, 129)], np.uint64)
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a graph was made of: the model, the first `rows` rows and a checksum of them.
+
+    `name`, `size` and `checksum` are those of its file.
+    """
+
+    model: str
+    rows: int
+    content: int
+    name: str = ""
+    size: int = 0
+    checksum: int = 0
+
+
+class Graph:
+    """A graph over the first `len(rows)` rows of an index. Any number of threads may search."""
+
+    def __init__(self, index: Index, equal: Equal, file: memoryview | None = None) -> None:
+        self.index = index
+        self.file = file  # what the index looks at, if it is not in memory
+        self.rows = len(equal.order)
+        self._equal = equal
+        self._lock = threading.Lock()  # usearch gives searches of one thread the same buffers
+
+    def nearest(
+        self, rows: NDArray[np.int8], query: NDArray[np.int8], limit: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the nearest of all `rows` and their distances, as `scan.nearest` does.
+
+        Those that came after the graph was made are scanned.
+        """
+        with self._lock:
+            found = self.index.search(query, limit, threads=1)
+        numbers, distances = self._equal.spread(rows, found.keys.astype(np.int64), found.distances)
+        if len(rows) > self.rows:
+            more, farther = scan.nearest(rows[self.rows :], query, limit)
+            numbers = np.concatenate([numbers, more + self.rows])
+            distances = np.concatenate([distances, farther])
+        kept = scan.smallest(distances, limit)
+        return numbers[kept], distances[kept]
+
+
+class Equal:
+    """Which rows are equal: the graph knows the first of them only."""
+
+    def __init__(self, rows: NDArray[np.int8]) -> None:
+        hashes = _hashes(rows)
+        self.checksum = zlib.crc32(hashes.tobytes())
+        self.order = np.argsort(hashes, kind="stable").astype(np.uint32)
+        self._sorted = hashes[self.order]
+
+    def firsts(self, start: int) -> NDArray[np.uint32]:
+        """Return the rows from `start` on that equal none before them."""
+        begins = np.ones(len(self._sorted), bool)
+        begins[1:] = self._sorted[1:] != self._sorted[:-1]
+        found = np.sort(self.order[begins])
+        return found[np.searchsorted(found, start) :]
+
+    def spread(
+        self, rows: NDArray[np.int8], keys: NDArray[np.int64], distances: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Put its equals beside each row; of very many, the latest."""
+        hashes = _hashes(rows[keys])
+        last = np.searchsorted(self._sorted, hashes, "right")
+        first = np.searchsorted(self._sorted, hashes, "left")
+        counts = np.minimum(last - first, _MOST_EQUAL)
+        places = np.repeat(last - np.cumsum(counts), counts) + np.arange(counts.sum())
+        return self.order[places].astype(np.int64), np.repeat(distances, counts).astype(np.float64)
+
+
+def ready(
+    folder: str,
+    model: str,
+    rows: NDArray[np.int8],
+    *,
+    build: bool = True,
+    tick: Callable[[int], object] | None = None,
+) -> Graph | None:
+    """Return the graph of `rows` that is kept in `folder`, or make it; None: scan them instead.
+
+    One that many rows came after is made anew with them (`build=False` makes none, and takes what
+    there is). `tick` is told of rows that went in: a million take some minutes of all cores.
+    """
+    if len(rows) < FEWEST or rows.shape[1] % _WORD:
+        return None
+    found = _load(folder, model, rows)
+    if not build or (found and len(rows) - found.rows <= max(FEWEST, _GROWN * len(rows))):
+        return found
+    return _build(folder, model, rows, found, tick)
+
+
+def _load(folder: str, model: str, rows: NDArray[np.int8]) -> Graph | None:
+    stamp = _read(folder)
+    if stamp is None or stamp.model != model or not 0 < stamp.rows <= len(rows):
+        return None
+    try:
+        mapped = _mapped(f"{folder}/{stamp.name}")
+    except (OSError, ValueError):  # gone, or empty
+        return None
+    if (len(mapped), zlib.crc32(mapped)) != (stamp.size, stamp.checksum):
+        return None
+    equal = Equal(rows[: stamp.rows])
+    return _view(mapped, equal) if equal.checksum == stamp.content else None
+
+
+def _view(mapped: memoryview, equal: Equal) -> Graph:
+    index = _empty()
+    index.view(mapped)
+    return Graph(index, equal, mapped)
+
+
+def _build(
+    folder: str, model: str, rows: NDArray[np.int8], base: Graph | None,
+    tick: Callable[[int], object] | None,
+) -> Graph:  # fmt: skip
+    equal = Equal(rows)
+    index = _empty(rows.shape[1])
+    if base is not None:
+        index.load(base.file)
+    fresh = equal.firsts(base.rows if base else 0)
+    for start in range(0, len(fresh), _BATCH):
+        keys = fresh[start : start + _BATCH]
+        vectors = rows[keys]
+        some = vectors.any(axis=1)  # a row of zeros is near to nothing
+        if some.any():
+            index.add(keys[some].astype(np.uint64), vectors[some])
+        if tick:
+            tick(len(keys))
+    try:
+        mapped = _save(folder, Stamp(model, len(rows), equal.checksum), index)
+    except (OSError, ValueError, RuntimeError):  # a full disk, a folder that is gone: only not kept
+        return Graph(index, equal)
+    return _view(mapped, equal)
+
+
+def _save(folder: str, stamp: Stamp, index: Index) -> memoryview:
+    """Write a new generation, then the stamp that names it, then remove the old ones."""
+    name = f"{_NAME}-{stamp.rows}-{os.urandom(6).hex()}{_SUFFIX}"
+    temporary = f"{folder}/{name}.tmp"
+    try:
+        index.save(temporary)
+        mapped = _mapped(temporary, durable=True)
+        os.replace(temporary, f"{folder}/{name}")
+    except BaseException:
+        with suppress(OSError):
+            os.remove(temporary)
+        raise
+    found = Stamp(stamp.model, stamp.rows, stamp.content, name, len(mapped), zlib.crc32(mapped))
+    with open(f"{folder}/{_NAME}.json.tmp", "w", encoding="utf-8") as handle:
+        json.dump(asdict(found), handle)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(f"{folder}/{_NAME}.json.tmp", f"{folder}/{_NAME}.json")
+    for old in os.listdir(folder):
+        if old.startswith(f"{_NAME}-") and old != name:
+            with suppress(OSError):  # Windows keeps what is mapped: the next generation removes it
+                os.remove(f"{folder}/{old}")
+    return mapped
+
+
+def _read(folder: str) -> Stamp | None:
+    try:
+        with open(f"{folder}/{_NAME}.json", encoding="utf-8") as handle:
+            found = Stamp(**json.load(handle))
+    except (OSError, ValueError, TypeError):
+        return None
+    plain = isinstance(found.rows, int) and isinstance(found.name, str)
+    return found if plain and "/" not in found.name and "\\" not in found.name else None
+
+
+def _mapped(path: str, *, durable: bool = False) -> memoryview:
+    with open(path, "r+b" if durable else "rb") as handle:
+        if durable:
+            os.fsync(handle.fileno())
+        return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _empty(dims: int = 0) -> Index:
+    from usearch.index import Index
+
+    return Index(
+        ndim=dims, metric="cos", dtype="i8", connectivity=_CONNECTIVITY,
+        expansion_add=_EXPANSION, expansion_search=_LOOKED_AT, enable_key_lookups=False,
+    )  # fmt: skip
+
+
+def _hashes(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
+    """Return a number for each row: of unequal rows it is another one."""
+    words = np.ascontiguousarray(rows).view(np.uint64)
+    found = np.zeros(len(rows), np.uint64)
+    for start in range(0, len(rows), 1 << 14):
+        mixed = words[start : start + (1 << 14)]
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX[: words.shape[1]]
+        found[start : start + (1 << 14)] = (mixed ^ (mixed >> np.uint64(32))).sum(axis=1)
+    return found

@@ -1,0 +1,93 @@
+"""The search benchmark, as small as it can be."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from memfs.bench import passages, search
+from memfs.cli.commands import bench
+from memfs.core.errors import MemfsError
+
+NAMES = [
+    "bare tantivy, all words", "bare tantivy, no stop words", "bare usearch, graph",
+    "bare usearch, exact", "bare tantivy + usearch", "memfs, warm", "memfs, warm, by words", "memfs.open().search",
+    'python -c "import numpy, usearch.index, tantivy"', "memfs search", "memfs search --mode text",
+]  # fmt: skip
+
+
+def test_passages_are_distinct_real_and_always_the_same() -> None:
+    found = list(passages.passages(3000))
+    assert len(set(found)) == 3000
+    assert found[:50] == list(islice(passages.passages(50), 50))
+    words = sum(len(text.split()) for text in found) / 3000
+    assert 15 < words < 60
+    modules = {sentence for module in passages.sentences() for sentence in module}
+    assert any(found[0].startswith(sentence) for sentence in modules)
+
+
+def test_queries_are_words_of_the_texts() -> None:
+    said = {word for module in passages.sentences() for text in module for word in text.split()}
+    found = passages.queries(50)
+    assert len(found) == 50
+    assert all(set(query.split()) <= said for query in found)
+
+
+def test_each_size_is_timed_against_its_floors(tmp_path: Path) -> None:
+    told: list[str] = []
+    report = search.run((40,), 5, 1, str(tmp_path), told.append)
+    assert [timing.name for timing in report.timings] == NAMES
+    for timing in report.timings:
+        assert 0 < timing.p50 <= timing.p95 <= timing.p99
+    held = {timing.name: timing.ratio for timing in report.timings}
+    assert held["bare tantivy + usearch"] == held[NAMES[8]] == 1
+    assert held["bare tantivy, all words"] is None
+    assert (held["memfs, warm"] or 0) > 0
+    [space] = report.space
+    assert space.passages == 40
+    assert min(space.recall, space.words, space.vectors) > 1000
+    assert told
+    made = (tmp_path / "40/built.json").stat().st_mtime_ns
+    search.run((40,), 5, 1, str(tmp_path), told.append)
+    assert (tmp_path / "40/built.json").stat().st_mtime_ns == made, "what is cached is used"
+
+
+def test_the_command_prints_a_table_json_and_a_figure(tmp_path: Path) -> None:
+    common = ["search", "--sizes", "30", "--rounds", "5", "--cold", "1", "--cache", str(tmp_path)]
+    run = CliRunner()
+    done = run.invoke(bench.command, [*common, "--plot", str(tmp_path / "f.svg")])
+    assert done.exit_code == 0, done.output
+    assert "memfs search --mode text" in done.stdout
+    assert "MEMORY COLD" in done.stdout
+    assert "memfs, warm" in (tmp_path / "f.svg").read_text()
+    found = json.loads(run.invoke(bench.command, [*common, "--json"]).stdout)
+    assert [timing["name"] for timing in found["timings"]] == NAMES
+    assert found["space"][0]["passages"] == 30
+
+
+@pytest.mark.parametrize("sizes", ["", "x", "1k,", "0", "-5", "k"])
+def test_what_is_no_list_of_sizes_is_refused(sizes: str) -> None:
+    with pytest.raises(MemfsError, match="no list of sizes"):
+        bench._sizes(sizes)
+
+
+def test_sizes_have_units() -> None:
+    assert bench._sizes("1k, 20000,1M") == (1000, 20_000, 1_000_000)
+
+
+def test_the_hook_and_retrieval_benchmarks_draw_figures(tmp_path: Path) -> None:
+    corpus, queries = tmp_path / "corpus", tmp_path / "queries"
+    corpus.write_text('{"id": "a", "text": "baking bread"}\n{"id": "b", "text": "a flaky test"}\n')
+    queries.write_text('{"query": "bread", "relevant": ["a"], "category": "<food>"}\n')
+    figure = tmp_path / "f.svg"
+    command = ["retrieval", str(corpus), str(queries), "--plot", str(figure)]
+    done = CliRunner().invoke(bench.command, command)
+    assert done.exit_code == 0, done.output
+    assert "&lt;food&gt;" in figure.read_text()
+    from memfs.bench import hook
+
+    assert "2.0 ms, x 2.0" in hook.figure([hook.Timing("bare", 1, 1, 1), hook.Timing("h", 2, 2, 2)])

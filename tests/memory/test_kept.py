@@ -1,0 +1,123 @@
+"""An index that stays open finds what one opened anew finds, and opens nothing in vain."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memfs.memory import corpus
+from memfs.memory.kept import LOCK, Kept
+from memfs.search import graph
+from memfs.search.catalog import sign
+from memfs.store import archive, lock
+from memfs.store.blocks import Place
+from memfs.store.layout import Store
+
+
+@pytest.fixture
+def store(place: Place) -> Store:
+    assert place.project
+    return place.project
+
+
+def texts(kept: Kept, query: str = "marmalade", mode: str = "hybrid") -> set[str]:
+    engine = kept.engine("text" if mode == "text" else "hybrid")
+    found = engine.search(query, mode="text" if mode == "text" else "hybrid", limit=50)
+    return {hit.text for hit in found.hits if query in hit.text.lower()}
+
+
+def keep(store: Store, *bodies: str) -> None:
+    for body in bodies:
+        archive.add(store, body, importance=5, tags=())
+
+
+def test_a_second_search_opens_nothing(place: Place, store: Store) -> None:
+    keep(store, "Marmalade is kept cold.")
+    kept = Kept(place)
+    first = kept.engine("hybrid")
+    lists = sign(f"{place.home.index}/catalog.sqlite")
+    assert kept.engine("hybrid") is first
+    assert kept.engine("text") is first
+    assert sign(f"{place.home.index}/catalog.sqlite") == lists
+
+
+def test_what_is_new_or_gone_is_known_at_once(place: Place, store: Store) -> None:
+    kept = Kept(place)
+    assert texts(kept) == set()
+    keep(store, "Marmalade is kept cold.")
+    assert texts(kept, mode="text") == {"Marmalade is kept cold."}
+    keep(store, "Marmalade on toast")
+    assert texts(kept) == {"Marmalade is kept cold.", "Marmalade on toast"}
+    for path in archive.sources(store):
+        Path(path).unlink()
+    assert texts(kept) == set()
+
+
+def test_what_another_process_indexed_is_known(place: Place, store: Store) -> None:
+    kept = Kept(place)
+    assert texts(kept) == set()
+    keep(store, "Marmalade is kept cold.")
+    corpus.sync(place, embed=True)
+    assert texts(kept) == {"Marmalade is kept cold."}
+
+
+def test_an_index_that_was_deleted_is_made_again(place: Place, store: Store) -> None:
+    keep(store, "Marmalade is kept cold.")
+    kept = Kept(place)
+    assert len(texts(kept)) == 1
+    shutil.rmtree(place.home.index)
+    assert len(texts(kept)) == 1
+
+
+def test_a_search_by_words_first_does_not_keep_vectors_away(place: Place, store: Store) -> None:
+    keep(store, "Marmalade is kept cold.")
+    kept = Kept(place)
+    assert kept.engine("text").vectors is None
+    vectors = kept.engine("hybrid").vectors
+    assert vectors
+    assert vectors.extent.rows == len(archive.sources(store)) + len(corpus.sources(place)) - 1
+
+
+def test_what_is_warm_stays_so_as_the_index_grows(
+    place: Place, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "FEWEST", 5)
+    keep(store, *(f"Marmalade number {n} is kept on shelf {n * 7}" for n in range(20)))
+    kept = Kept(place)
+    told: list[int] = []
+    kept.warm(told.append)
+    before = kept.engine("hybrid").vectors
+    assert before
+    assert before.graph
+    assert sum(told) == before.extent.rows
+    keep(store, "Marmalade that came later")
+    assert "Marmalade that came later" in texts(kept)
+    after = kept.engine("hybrid").vectors
+    assert after
+    assert after is not before
+    assert after.graph is before.graph
+    shutil.rmtree(place.home.index)
+    assert len(texts(kept)) == 21
+    anew = kept.engine("hybrid").vectors
+    assert anew
+    assert anew.graph is None, "other rows"
+
+
+def test_a_graph_that_another_process_makes_is_not_made_twice(
+    place: Place, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "FEWEST", 5)
+    keep(store, *(f"Marmalade number {n} is kept on shelf {n * 7}" for n in range(20)))
+    with lock.hold(place.home, 0, LOCK):
+        Kept(place).warm()
+    assert not list(Path(place.home.index).rglob("graph*"))
+    Kept(place).warm()
+    assert len(list(Path(place.home.index).rglob("graph*"))) == 2
+    kept = Kept(place)
+    with lock.hold(place.home, 0, LOCK):
+        kept.warm()
+    vectors = kept.engine("hybrid").vectors
+    assert vectors
+    assert vectors.graph, "it is used"
