@@ -45,11 +45,14 @@ def run(rounds: int, tick: Callable[[int], object]) -> list[Timing]:
         alone, full = f"{folder}/alone", f"{folder}/full"
         for path in (alone, full):
             _project(path)
+            _run([sys.executable, "-m", "memfs", "trust", "--yes"], b"", env, path)
         _recall(full, env)
         bare = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
         hook = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
         for path in (alone, full):
-            _call(hook, _payload(path, "SessionStart", source="startup"), env)
+            brief = _run(hook, _payload(path, "SessionStart", source="startup"), env, path)
+            if b"BLOCK0" not in brief:
+                raise RuntimeError(f"the hook does not show the blocks of {path}")
         cases: list[tuple[str, list[str], str]] = [
             ("python -I -S -E -c pass", bare, ""),
             (f"prompt hook, {BLOCKS} blocks", hook, alone),
@@ -58,7 +61,10 @@ def run(rounds: int, tick: Callable[[int], object]) -> list[Timing]:
         times: dict[str, list[float]] = {name: [] for name, _, _ in cases}
         for number in range(rounds + 2):
             for name, command, path in cases:
-                spent = _call(command, _prompt(path, number) if path else b"", env)
+                stdin = _prompt(path, number) if path else b""
+                start = time.perf_counter()
+                _run(command, stdin, env, folder)
+                spent = time.perf_counter() - start
                 if number >= 2:  # the first rounds warm the file cache
                     times[name].append(spent * 1000)
             tick(1)
@@ -83,13 +89,13 @@ def _timings(times: dict[str, list[float]]) -> list[Timing]:
     ]
 
 
-def _call(command: list[str], stdin: bytes, env: dict[str, str]) -> float:
-    start = time.perf_counter()
-    done = subprocess.run(command, input=stdin, capture_output=True, env=env, check=False)  # noqa: S603
-    spent = time.perf_counter() - start
-    if done.returncode or done.stderr:
+def _run(command: list[str], stdin: bytes, env: dict[str, str], folder: str) -> bytes:
+    done = subprocess.run(  # noqa: S603 - our own programs
+        command, input=stdin, capture_output=True, env=env, cwd=folder, check=False
+    )
+    if done.returncode:
         raise RuntimeError(f"{command[-1]}: {done.stderr.decode(errors='replace')}")
-    return spent
+    return done.stdout
 
 
 def _environment(folder: str) -> dict[str, str]:

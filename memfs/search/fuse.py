@@ -3,8 +3,9 @@
 BM25 is scaled by its maximum, cosine and MaxSim min-max over the candidates. A turn of a
 conversation is also judged by the turns beside it and by its session; what stands alone (a
 passage, a block) by itself. All candidates are ranked by words and vectors, and the best of them
-again by late interaction (MaxSim), which costs more. `memfs bench retrieval` tells what the
-weights are worth; they were chosen on half of the conversations it is reported on.
+again by late interaction (MaxSim), which costs more. `memfs bench retrieval` tells
+what the weights are worth. Those of turns are round numbers near what each half of the LoCoMo
+conversations chose for the other; those of what stands alone were chosen on all of the sets.
 """
 
 from __future__ import annotations
