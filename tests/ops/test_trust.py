@@ -9,7 +9,7 @@ import pytest
 from memfs.core.edits import Append
 from memfs.core.events import PROMPT, START, Event, Reply
 from memfs.core.records import Origin
-from memfs.ops import brief, edit, init, show, trust
+from memfs.ops import brief, doctor, edit, init, show, status, trust
 from memfs.store import blocks, layout
 from memfs.store.blocks import Place
 
@@ -79,6 +79,17 @@ def test_without_a_tier_of_ones_own_the_clone_is_named_too(clone: Path, home: Pa
     reply = tell(clone)
     assert reply.context == ""
     assert "memfs trust" in reply.notice
+
+
+def test_doctor_and_status_say_that_it_is_not_trusted(clone: Path, home: Path) -> None:
+    place = blocks.here(str(clone))
+    assert "you have not trusted it: hooks use nothing of it" in [
+        finding.text for finding in doctor.run(place, str(home))
+    ]
+    assert not status.run(place, str(home)).trusted
+    trust.accept(place)
+    assert not [f for f in doctor.run(place, str(home)) if "trusted" in f.text]
+    assert status.run(place, str(home)).trusted
 
 
 def test_trusting_it_brings_the_brief_at_the_next_prompt(clone: Path) -> None:

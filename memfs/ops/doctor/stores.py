@@ -27,6 +27,12 @@ def look(place: Place) -> Iterator[Finding]:
         if tier == labels.SESSION:
             continue
         yield Finding("ok", f"{tier} store: {store.root}")
+        if tier == labels.PROJECT and not layout.trusted(store):
+            yield Finding(
+                "warning",
+                "you have not trusted it: hooks use nothing of it",
+                "look at it, and decide: memfs trust",
+            )
         for text in config.problems(store):
             yield Finding("warning", text)
         yield from _journal(store)
