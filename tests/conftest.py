@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,20 @@ def linked(place: Place, repo: Path, tmp_path: Path) -> Place:
     ):  # fmt: skip
         subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
     return blocks.here(str(folder))
+
+
+@pytest.fixture
+def bound() -> Iterator[None]:
+    """Let modes hold for this process, also where it is root's: what goes past them is put down."""
+    if os.geteuid() != 0:
+        yield
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    head = (ctypes.c_uint32 * 2)(0x20080522, 0)  # the third version of the call, for this thread
+    before = (ctypes.c_uint32 * 6)()
+    assert libc.capget(head, before) == 0, "root of this system has no capabilities to put down"
+    less = type(before).from_buffer_copy(before)
+    less[0] &= ~0b110  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, of what is in force
+    assert libc.capset(head, less) == 0
+    yield
+    assert libc.capset(head, before) == 0

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.bench import plot
+from memfs.bench import plot, project
 from memfs.core.records import Identity, Message, Transcript
 from memfs.memory import corpus
 from memfs.store import blocks, layout, recall, shipped
@@ -103,11 +103,8 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def _project(path: str) -> None:
-    root = f"{path}/.agent-memory"
-    os.makedirs(f"{root}/blocks")
-    os.mkdir(f"{path}/.git")
-    with open(f"{root}/config.yaml", "w", encoding="utf-8") as handle:
-        handle.write("memfs: 1\n")
+    root = project.make(path).home.root
+    os.mkdir(f"{root}/blocks")
     for number in range(BLOCKS):
         line = f"Block {number} keeps facts of about sixty characters on each line.\n"
         body = (line * (BLOCK_CHARS // len(line) + 1))[:BLOCK_CHARS]

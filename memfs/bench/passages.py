@@ -13,8 +13,9 @@ import sysconfig
 from functools import cache
 from typing import TYPE_CHECKING
 
+from memfs.bench import project
 from memfs.core.records import Message
-from memfs.store import blocks, files, layout, recall
+from memfs.store import blocks, files, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,12 +75,7 @@ def queries(count: int) -> list[str]:
 
 def store(path: str, count: int, tick: Callable[[int], object]) -> blocks.Place:
     """Make a project whose recall holds `count` passages, sessions of 500; nothing is indexed."""
-    root = f"{path}/{layout.NAME}"
-    os.makedirs(root)
-    os.mkdir(f"{path}/.git")
-    with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
-        handle.write("memfs: 1\n")
-    place = blocks.Place(layout.find(path), None)
+    place = project.make(path)
     messages: list[Message] = []
     files.make_folder(f"{place.home.local}/recall/bench", private=True)
     for number, text in enumerate(passages(count)):

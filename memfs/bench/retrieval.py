@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.bench import plot
+from memfs.bench import plot, project
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.records import Identity, Message, Transcript
 from memfs.memory.kept import Kept
-from memfs.store import blocks, layout, recall
+from memfs.store import blocks, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,12 +111,7 @@ def _search(engine: Engine, query: str, mode: Mode) -> list[str]:
 
 def _store(path: str, items: list[dict[str, object]]) -> blocks.Place:
     """Make a store whose recall holds the items, one message each."""
-    root = f"{path}/{layout.NAME}"
-    os.makedirs(root)
-    os.mkdir(f"{path}/.git")
-    with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
-        handle.write("memfs: 1\n")
-    place = blocks.Place(layout.find(path), None)
+    place = project.make(path)
     messages = [
         Message(
             str(item["id"]), str(item.get("session") or ""), "bench", path, "",

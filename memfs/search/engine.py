@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from memfs.core.records import Hit
     from memfs.search.candidates import Candidates
+    from memfs.search.encoder import Encoded
     from memfs.search.lexical import Term
     from memfs.search.question import Question
 
@@ -94,11 +95,14 @@ class Engine:
         if not terms and not asked.parts:
             return Page([], 0)  # punctuation, or one endless token: nothing that could be meant
         restriction = self._restriction(only or Filter())
-        found = self._candidates(asked, terms, mode, restriction)
+        encoded = None
+        if mode != "text" and self.vectors is not None:
+            encoded = self.vectors.encoder.encode([asked.text])
+        found = self._candidates(asked, terms, mode, restriction, encoded)
         if not found.numbers:
             return Page([], 0)
         addresses = candidates.alive(self.text, found)
-        scores = self._scores(found, asked, mode)
+        scores = self._scores(found, mode, encoded)
         scores *= self._priors(found.numbers, addresses, moment, mode)
         in_time = self._in_time(found.numbers, addresses, asked)
         scores += _IN_TIME * in_time
@@ -121,10 +125,11 @@ class Engine:
         return Page(hits, len(shown))
 
     def _candidates(
-        self, asked: Question, terms: list[Term], mode: Mode, only: Query | None
-    ) -> Candidates:
+        self, asked: Question, terms: list[Term], mode: Mode, only: Query | None,
+        encoded: Encoded | None,
+    ) -> Candidates:  # fmt: skip
         vectors = self.vectors
-        if mode == "text" or vectors is None:
+        if vectors is None or encoded is None:
             pool = 0 if mode == "semantic" else candidates.TEXT_POOL
             return candidates.without_vectors(
                 candidates.by_words(self.text, asked, terms, only, pool)
@@ -136,13 +141,14 @@ class Engine:
                 within = self._both(only, self.text.between("at", *asked.period[:2]))
                 more = candidates.by_words(self.text, asked, terms, within, candidates.POOL // 2)
                 words = {**more, **words}
-        encoded = vectors.encoder.encode([asked.text])
         allowed = None if only is None else self._allowed(only)
         return candidates.with_vectors(words, vectors, encoded.vectors[0], allowed)
 
-    def _scores(self, found: Candidates, asked: Question, mode: Mode) -> NDArray[np.float64]:
+    def _scores(
+        self, found: Candidates, mode: Mode, encoded: Encoded | None
+    ) -> NDArray[np.float64]:
         evidence = found.found
-        if mode == "text" or self.vectors is None:
+        if self.vectors is None or encoded is None:
             top = max(float(evidence.lexical.max(initial=0.0)), 1e-9)
             return np.asarray(evidence.lexical / top)
         if mode == "semantic":
@@ -150,7 +156,6 @@ class Engine:
         scores = fuse.first(evidence)
         ranking = fuse.order(evidence, scores)
         best, rest = ranking[: fuse.RERANKED], ranking[fuse.RERANKED :]
-        encoded = self.vectors.encoder.encode([asked.text])
         full = candidates.closely(found, best, self.vectors, encoded)
         top = float(scores[rest].max(initial=0.0)) if rest else 0.0
         scores = scores * (float(full.min()) / top if top > 0 else 0.0)

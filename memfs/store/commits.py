@@ -82,14 +82,16 @@ def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def blob_ids(text: str, length: int) -> set[str]:
+    """Return git's ids of a text, of 40 or 64 digits; `core.autocrlf` may change line ends."""
+    make = hashlib.sha256 if length == 64 else hashlib.sha1
+    forms = [files.encode(form) for form in {text, text.replace("\r\n", "\n")}]
+    return {make(b"blob %d\0" % len(data) + data).hexdigest() for data in forms}
+
+
 def is_blob(text: str, blob: str) -> bool:
-    """Tell whether git's id is that of a text; `core.autocrlf` may have changed line ends."""
-    make = hashlib.sha256 if len(blob) == 64 else hashlib.sha1
-    for form in {text, text.replace("\r\n", "\n")}:
-        data = files.encode(form)
-        if make(b"blob %d\0" % len(data) + data).hexdigest() == blob:
-            return True
-    return False
+    """Tell whether git's id is that of a text."""
+    return blob in blob_ids(text, len(blob))
 
 
 def source(path: str, text: str | None) -> Commit | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Entry
-from memfs.store import blocks, commits, files, git, history, journal
+from memfs.store import blocks, commits, git, history, journal
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -105,19 +104,10 @@ def _by_text(entries: list[Entry], lengths: set[int]) -> dict[tuple[str, str], l
     """Map (label, git's id of a text) to the entries that left it, oldest first."""
     found: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries if lengths else ():
-        ids = {""} if entry.after is None else _ids(entry.after, lengths)
+        ids = {""} if entry.after is None else commits.blob_ids(entry.after, max(lengths))
         for blob in ids:
             found.setdefault((entry.label, blob), []).append(entry)
     return found
-
-
-def _ids(text: str, lengths: set[int]) -> set[str]:
-    forms = [files.encode(form) for form in {text, text.replace("\r\n", "\n")}]
-    return {
-        make(b"blob %d\0" % len(data) + data).hexdigest()
-        for data in forms
-        for make in ([hashlib.sha256] if 64 in lengths else [hashlib.sha1])
-    }
 
 
 def _entry_of(

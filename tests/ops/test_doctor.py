@@ -220,7 +220,7 @@ def test_what_is_no_file_is_named_and_never_opened(
     assert len(list(folder.iterdir())) == 10
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.usefixtures("bound")
 def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Write) -> None:
     path = block_file("odd", "x\n")
     inner = block_file("sub/inner", "y\n").parent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,7 +134,7 @@ def test_an_old_file_is_written_over_only_by_force(place: Place, tmp_path: Path)
     assert path.read_bytes() != before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+@pytest.mark.usefixtures("bound")
 def test_a_store_that_may_only_be_read_can_be_exported(place: Place) -> None:
     local = Path(place.home.local)
     for path in local.rglob("*"):

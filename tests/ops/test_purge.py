@@ -301,7 +301,7 @@ def test_what_a_killed_run_left_is_looked_through_and_a_repository_is_not(
     assert left.read_text() == f"half of {MARK}"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+@pytest.mark.usefixtures("bound")
 def test_a_file_that_may_not_be_read_is_named(place: Place, home: Path) -> None:
     path = Path(project(place).root, "static/key.md")
     put(path, SECRET)

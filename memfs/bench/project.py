@@ -1,0 +1,18 @@
+"""An empty project to measure in: a store in a folder that looks like a repository."""
+
+from __future__ import annotations
+
+import os
+
+from memfs.store import layout
+from memfs.store.blocks import Place
+
+
+def make(path: str) -> Place:
+    """Make a project in `path` and return its place; the user's tier has no part in it."""
+    root = f"{path}/{layout.NAME}"
+    os.makedirs(root)
+    os.mkdir(f"{path}/.git")
+    with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+        handle.write("memfs: 1\n")
+    return Place(layout.find(path), None)
