@@ -7,192 +7,152 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memfs.search import fuse
+from memfs.search import fuse, semantic
 from memfs.search.fuse import Evidence
-from memfs.search.lexical import Occur, Query
+from memfs.search.rows import GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
-    from tantivy import DocAddress
 
-    from memfs.search.encoder import Encoded
-    from memfs.search.lexical import Term, TextIndex
-    from memfs.search.question import Question
+    from memfs.search.matches import Matches
     from memfs.search.semantic import VectorIndex
 
-POOL = 100  # candidates of each side: the same for every page, or pages would not fit together
-TEXT_POOL = 1000  # the order by words alone does not depend on how many are looked at
-_BESIDE = 2  # turns before and after one that speak for it
+    Numbers = NDArray[np.int64]
+    Scores = NDArray[np.float64]
+
+POOL = 64  # candidates of each side: the same for every page, or pages would not fit together
+BESIDE = 2  # turns before and after one that speak for it
 _FADE = 0.7  # of what each further one counts
-_STARS = 20  # of the best by words, the turns beside them are candidates too
-_TURNS = 3  # of a session that speak for it
-_NAMED = 0.3  # what an identifier counts for as a whole: its parts count already
-_TYPOS = 3  # unknown words that may be mistyped
+_STARS = 10  # of the best by words, the turns beside them are candidates too
 _WINDOWS = 6  # of a long document that are looked at closely
 
 
-@dataclass
-class Candidates:
-    """Document numbers, and side by side what is known of them.
+@dataclass(frozen=True)
+class Asked:
+    """A question as the vectors see it: int8, as the rows are, and its distinct tokens."""
 
-    `addresses` are those of the documents that were found by words. `near` maps a number to the
-    documents beside it, nearest first: (before, after).
+    vector: NDArray[np.int8]
+    tokens: NDArray[np.uint16]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """n document numbers and what is known of them.
+
+    `near` (n x 2 BESIDE) are the numbers of those beside each (see `VectorIndex.neighbours`),
+    `kept` (n x 5) is what the index keeps of each (see `rows`).
     """
 
-    numbers: list[int]
+    numbers: Numbers
     found: Evidence
-    addresses: dict[int, DocAddress]
-    near: dict[int, tuple[list[int], list[int]]]
+    near: Numbers
+    kept: NDArray[np.uint32]
 
 
-def by_words(
-    text: TextIndex, question: Question, terms: list[Term], only: Query | None, pool: int
-) -> dict[int, tuple[float, DocAddress]]:
-    """Return the BM25 score and the address of the best documents, by number."""
-    unknown = [term for term in terms if not term.frequency][:_TYPOS]
-    more = [
-        *(text.part(name, _NAMED) for name in question.names),
-        *(text.part(pair, 1.0) for pair in question.parts if not pair.isascii()),
-        *(text.part(term.word, 0.5) for term in terms if not term.frequency),
-        *(text.phrase(phrase) for phrase in question.phrases),
-        *(text.similar(term) for term in unknown),
-    ]
-    query = text.query(terms, *[each for each in more if each is not None], only=only)
-    if query is None:
-        return {}
-    found = text.search(query, pool)
-    numbers = text.numbers([address for _, address in found])
-    return {n: pair for n, pair in zip(numbers, found, strict=True) if pair[0] > 0}
-
-
-def without_vectors(words: dict[int, tuple[float, DocAddress]]) -> Candidates:
-    """Return the candidates where words are all there is."""
-    lexical = _array(score for score, _ in words.values())
-    nothing = np.zeros(len(words))
-    alone = np.ones(len(words), np.bool_)
-    addresses = {number: address for number, (_, address) in words.items()}
-    return Candidates(
-        list(words), Evidence(lexical, lexical, lexical, nothing, alone), addresses, {}
-    )
-
-
-def with_vectors(
-    words: dict[int, tuple[float, DocAddress]],
-    vectors: VectorIndex,
-    query: NDArray[np.float32],
-    allowed: NDArray[np.uint32] | None,
+def gather(
+    words: Matches, vectors: VectorIndex, asked: Asked, allowed: Numbers | None
 ) -> Candidates:
     """Return the candidates by words and by vectors, with the turns beside the best of them."""
-    nearest = vectors.candidates(query, POOL, allowed)
-    near = vectors.neighbours([*dict.fromkeys([*words, *nearest])], _BESIDE)
-    stars = sorted(words, key=lambda number: -words[number][0])[:_STARS]
-    beside = (
-        [n for star in stars for side in near[star] for n in side[:1]] if allowed is None else []
-    )
-    numbers = list(dict.fromkeys([*words, *nearest, *beside]))
-    near |= vectors.neighbours([number for number in numbers if number not in near], _BESIDE)
-    scores = {number: score for number, (score, _) in words.items()}
-    groups = vectors.groups_of(numbers)
-    lexical = _array(scores.get(number, 0.0) for number in numbers)
+    matched = np.array(words.numbers, np.int64)
+    scored = _Scored(matched, np.array(words.scores, np.float64))
+    nearest = vectors.nearest(asked.vector, POOL, allowed)
+    beside = np.zeros(0, np.int64)
+    if allowed is None:
+        stars = matched[np.argsort(-np.array(words.scores), kind="stable")[:_STARS]]
+        beside = vectors.neighbours(stars, 1).ravel()
+        beside = beside[beside > 0]
+    numbers = semantic.distinct(np.concatenate([matched, nearest, beside]))
+    near, kept = vectors.neighbours(numbers, BESIDE), vectors.of(numbers)
+    lexical = scored.of(numbers)
+    fade = np.tile(_FADE ** np.arange(1, BESIDE + 1), 2)
     found = Evidence(
         lexical,
-        _array(_around(number, near[number], scores) for number in numbers),
-        _of_sessions(groups, lexical),
-        vectors.cosines(query, numbers),
-        np.array([not any(near[number]) for number in numbers], np.bool_),
+        lexical + scored.of(near) @ fade,
+        _of_sessions(kept[:, GROUP], lexical),
+        _best_cosines(vectors, asked.vector, numbers),
+        np.asarray(~near.any(axis=1), np.bool_),
     )
-    addresses = {number: address for number, (_, address) in words.items()}
-    return Candidates(numbers, found, addresses, near)
+    return Candidates(numbers, found, near, kept)
 
 
 def closely(
-    candidates: Candidates, indexes: list[int], vectors: VectorIndex, encoded: Encoded
-) -> NDArray[np.float64]:
-    """Return the full scores of some candidates: with late interaction."""
-    numbers = [candidates.numbers[index] for index in indexes]
-    evidence = candidates.found.of(indexes)
-    tokens = np.unique(encoded.tokens[0])
-    if not len(tokens):
-        nothing = np.zeros(len(numbers))
+    candidates: Candidates, places: NDArray[np.intp], vectors: VectorIndex, asked: Asked
+) -> Scores:
+    """Return the full scores of the candidates at some places: with late interaction."""
+    evidence = candidates.found.of(places)
+    if not len(asked.tokens):
+        nothing = np.zeros(len(places))
         return fuse.full(evidence, nothing, nothing)
-    weights = vectors.weights(tokens)
-    sides = {
-        n: [*before, *after]
-        for n in numbers
-        for before, after in [candidates.near.get(n, ([], []))]
-    }
-    every = list(dict.fromkeys([*numbers, *(n for side in sides.values() for n in side)]))
-    spans = dict(zip(every, vectors.windows(every), strict=True))
-    own = [vectors.rows_of(spans[number], _WINDOWS, encoded.vectors[0]) for number in numbers]
-    wide = [
-        [*rows, *(row for n in sides[number] for row in vectors.rows_of(spans[n], _WINDOWS))]
-        for number, rows in zip(numbers, own, strict=True)
-    ]
-    rows = sorted({row for each in wide for row in each})
-    texts = [vectors.tokens_of(row) for row in rows]
-    ids = np.flatnonzero(np.bincount(np.concatenate(texts))) if texts else np.zeros(0, np.intp)
-    best = fuse.best_of_tokens(vectors.encoder.cosines(tokens, ids), texts, ids)
-    place = {row: at for at, row in enumerate(rows)}
-    by_row = weights @ best
-    maxsim = [max((by_row[place[row]] for row in each), default=0.0) for each in own]
-    context = _together(best, weights, [[place[row] for row in each] for each in wide])
-    return fuse.full(evidence, _array(maxsim), context)
+    own, rows = _nearest_windows(vectors, asked.vector, candidates.numbers[places])
+    near = candidates.near[places]
+    first, last = vectors.spans(near.ravel())
+    last = np.where(near.ravel() > 0, np.minimum(last, first + _WINDOWS), first)
+    beside, more = semantic.flat(first, last)
+    texts, place = np.unique(np.concatenate([rows, more]), return_inverse=True)
+    best = _best_of_tokens(vectors, asked.tokens, texts)
+    weights = vectors.weights(asked.tokens)
+    maxsim = fuse.most((best @ weights)[place[: len(rows)]], own, len(places))
+    of = np.concatenate([own, beside // near.shape[1]])
+    order = np.argsort(of, kind="stable")
+    context = fuse.most(best[place[order]], of[order], len(places)) @ weights
+    return fuse.full(evidence, maxsim, context)
 
 
-def _together(
-    best: NDArray[np.float64], weights: NDArray[np.float64], places: list[list[int]]
-) -> NDArray[np.float64]:
-    """Return the weighted best of each token in any of the texts of a candidate."""
-    out = np.zeros(len(places))
-    filled = [index for index, each in enumerate(places) if each]
-    if filled:
-        starts = np.cumsum([0, *(len(places[index]) for index in filled[:-1])])
-        flat = np.array([at for index in filled for at in places[index]], np.intp)
-        out[filled] = weights @ np.maximum.reduceat(best[:, flat], starts, axis=1)
-    return out
+def _best_of_tokens(
+    vectors: VectorIndex, tokens: NDArray[np.uint16], rows: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return the best cosine of each token in each row: rows x tokens."""
+    of, said = vectors.tokens_of(rows)
+    seen = np.zeros(len(vectors.encoder.table), np.bool_)
+    seen[said] = True
+    ids = np.flatnonzero(seen)
+    place = np.zeros(len(seen), np.intp)
+    place[ids] = np.arange(len(ids))
+    similar = vectors.encoder.cosines(ids, tokens)
+    return fuse.most(similar[place[said]], of, len(rows))
 
 
-def _around(number: int, near: tuple[list[int], list[int]], scores: dict[int, float]) -> float:
-    total = scores.get(number, 0.0)
-    for side in near:
-        for step, beside in enumerate(side, 1):
-            total += _FADE**step * scores.get(beside, 0.0)
-    return total
+def _nearest_windows(
+    vectors: VectorIndex, query: NDArray[np.int8], numbers: Numbers
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows of documents, of a long one the nearest to `query`: places and rows."""
+    which, rows = semantic.flat(*vectors.spans(numbers))
+    if np.bincount(which, minlength=1).max() <= _WINDOWS:
+        return which, rows
+    order = np.lexsort((-vectors.cosines(query, rows), which))
+    rank = np.arange(len(which)) - np.searchsorted(which, which)
+    kept = rank < _WINDOWS
+    return which[kept], rows[order][kept]
 
 
-def _of_sessions(groups: NDArray[np.uint32], lexical: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each candidate the scores of the best turns of its session, added up."""
-    best: dict[int, list[float]] = {}
-    for group, score in zip(groups.tolist(), lexical.tolist(), strict=True):
-        best.setdefault(group, []).append(score)
-    sums = {group: sum(sorted(scores)[-_TURNS:]) for group, scores in best.items()}
-    return _array(sums[group] for group in groups.tolist())
+def _best_cosines(vectors: VectorIndex, query: NDArray[np.int8], numbers: Numbers) -> Scores:
+    """Return each document's best cosine, 0 for one without vectors."""
+    which, rows = semantic.flat(*vectors.spans(numbers))
+    return fuse.most(vectors.cosines(query, rows), which, len(numbers))
 
 
-def among(text: TextIndex, addresses: list[DocAddress]) -> NDArray[np.uint32]:
-    """Return the numbers of documents, as the vectors want them."""
-    return np.array(text.numbers(addresses), np.uint32)
+def _of_sessions(groups: NDArray[np.uint32], lexical: Scores) -> Scores:
+    """Return for each candidate the score of the best turn of its session."""
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    session = np.cumsum(ordered[1:] != ordered[:-1])
+    session = np.concatenate([[0], session]) if len(order) else order
+    best = fuse.most(lexical[order], session, len(order))
+    out = np.empty(len(order))
+    out[order] = best[session]
+    return np.where(groups > 0, out, lexical)
 
 
-def alive(text: TextIndex, candidates: Candidates) -> dict[int, DocAddress]:
-    """Find documents by number; those deleted since they got their vectors are missing."""
-    missing = [number for number in candidates.numbers if number not in candidates.addresses]
-    if not missing:
-        return candidates.addresses
-    return {**candidates.addresses, **located(text, missing)}
+class _Scored:
+    """The scores of some documents by their number."""
 
+    def __init__(self, numbers: Numbers, scores: Scores) -> None:
+        order = np.argsort(numbers)
+        self._numbers, self._scores = numbers[order], scores[order]
 
-def located(text: TextIndex, numbers: list[int]) -> dict[int, DocAddress]:
-    """Return the addresses of documents by number."""
-    if not numbers:
-        return {}
-    either = Query.boolean_query([(Occur.Should, text.term("num", n)) for n in numbers])
-    either = Query.const_score_query(either, 1.0)
-    addresses = [address for _, address in text.search(either, len(numbers))]
-    return dict(zip(text.numbers(addresses), addresses, strict=True))
-
-
-def _array(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array(list(values), np.float64)
+    def of(self, numbers: Numbers) -> Scores:
+        """Return the score of each document, 0 for those that have none."""
+        if not len(self._numbers):
+            return np.zeros(numbers.shape)
+        places = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
+        return np.where(self._numbers[places] == numbers, self._scores[places], 0.0)

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import TypeVar
 
     from numpy.typing import NDArray
 
     Scores = NDArray[np.float64]
+    Number = TypeVar("Number", np.float32, np.float64)
 
 # Of a turn of a conversation; of what stands alone. Each row adds up to 1.
 LEXICAL, AROUND, SESSION, COSINE, MAXSIM, CONTEXT = 0.11, 0.16, 0.11, 0.16, 0.19, 0.27
 LONE_LEXICAL, LONE_COSINE, LONE_MAXSIM = 0.53, 0.21, 0.26
-RERANKED = 40  # candidates that are ranked by late interaction
+RERANKED = 30  # candidates that are ranked by late interaction
 _NOISE = 1e-6  # cosines that differ by less are the same
 PIN = 5  # the best lexical hit is never pushed behind this place
 
@@ -35,7 +36,7 @@ class Evidence:
     """What is known of n candidates: n values each.
 
     `lexical` is BM25, `around` that of the turns beside it and its own, `session` that of the best
-    turns of its session. `alone`: there are none beside it.
+    turn of its session. `alone`: there are none beside it.
     """
 
     lexical: Scores
@@ -44,9 +45,8 @@ class Evidence:
     cosine: Scores
     alone: NDArray[np.bool_]
 
-    def of(self, indexes: list[int]) -> Evidence:
-        """Return the evidence of some of the candidates."""
-        at = np.array(indexes, np.intp)
+    def of(self, at: NDArray[np.intp]) -> Evidence:
+        """Return the evidence of the candidates at some places."""
         return Evidence(
             self.lexical[at], self.around[at], self.session[at], self.cosine[at], self.alone[at]
         )
@@ -60,7 +60,7 @@ def first(found: Evidence) -> Scores:
     return np.where(found.alone, others / lone, turns / turn)
 
 
-def full(found: Evidence, maxsim: Scores, context: Scores) -> Scores:
+def full(found: Evidence, maxsim: NDArray[np.floating], context: NDArray[np.floating]) -> Scores:
     """Return a score (0 to 1) for each candidate, with late interaction.
 
     `maxsim` is that of its own text, `context` that of it and the turns beside it.
@@ -82,34 +82,26 @@ def _parts(found: Evidence) -> tuple[Scores, Scores]:
     )
 
 
-def order(found: Evidence, scores: Scores) -> list[int]:
-    """Return the candidates' indexes, best first, with the best lexical one among the first."""
-    ranking = [int(index) for index in np.argsort(-scores, kind="stable")]
+def order(found: Evidence, scores: Scores) -> NDArray[np.intp]:
+    """Return the candidates' places, best first, with the best lexical one among the first."""
+    ranking = np.argsort(-scores, kind="stable")
     if len(ranking) > PIN and found.lexical.max() > 0:
         best = int(found.lexical.argmax())
-        place = ranking.index(best)
+        place = int(np.flatnonzero(ranking == best)[0])
         if place >= PIN:
-            ranking.insert(PIN - 1, ranking.pop(place))
+            ranking = np.insert(np.delete(ranking, place), PIN - 1, best)
     return ranking
 
 
-def best_of_tokens(
-    similar: NDArray[np.float64], tokens: Sequence[NDArray[np.uint16]], ids: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return each query token's best cosine in each text: q x n, 0 for a text without tokens.
+def most(values: NDArray[Number], of: NDArray[np.intp], count: int) -> NDArray[Number]:
+    """Return the largest of the values of each of `count` owners, 0 for one that has none.
 
-    `tokens` are the token ids of n texts, `ids` the sorted ids that occur in them, and `similar`
-    the cosine of each query token to each of those (q x ids).
+    `values` (n, or n x m: by column) are those of the owners `of`, which rise.
     """
-    out = np.zeros((len(similar), len(tokens)))
-    lengths = np.array([len(row) for row in tokens], np.intp)
-    filled = np.flatnonzero(lengths)
-    if len(ids) and len(filled) and len(similar):
-        place = np.zeros(int(ids[-1]) + 1, np.intp)
-        place[ids] = np.arange(len(ids))
-        flat = place[np.concatenate([tokens[int(index)] for index in filled])]
-        starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
-        out[:, filled] = np.maximum.reduceat(np.take(similar, flat, axis=1), starts, axis=1)
+    out = np.zeros((count, *values.shape[1:]), values.dtype)
+    if len(of):
+        begins = np.concatenate([[0], np.flatnonzero(of[1:] != of[:-1]) + 1])
+        out[of[begins]] = np.maximum.reduceat(values, begins, axis=0)
     return out
 
 
@@ -118,8 +110,9 @@ def _by_maximum(values: Scores) -> Scores:
     return values / top if top > 0 else values
 
 
-def _min_max(values: Scores) -> Scores:
-    if not len(values):
-        return values
-    low, high = values.min(), values.max()
-    return (values - low) / (high - low) if high - low > _NOISE else np.zeros_like(values)
+def _min_max(values: NDArray[np.floating]) -> Scores:
+    found = values.astype(np.float64)
+    if not len(found):
+        return found
+    low, high = found.min(), found.max()
+    return (found - low) / (high - low) if high - low > _NOISE else np.zeros_like(found)

@@ -7,12 +7,12 @@ an interrupted run left behind from there is deleted before the next one adds an
 from __future__ import annotations
 
 import shutil
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.search import catalog
+from memfs.search import catalog, rows
 from memfs.search.catalog import Catalog, Known, Source
-from memfs.search.lexical import TextIndex
+from memfs.search.lexical import Query, TextIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +43,7 @@ class Indexer:
         if found is None or not self._catalog.get("next"):
             # No index, one of another version, or one whose catalog is lost: all is derived.
             self._catalog.clear()
-            for version in ("v1", "v2"):
+            for version in ("v1", "v2", "v3"):
                 shutil.rmtree(f"{folder}/{version}", ignore_errors=True)
             found = TextIndex.create(folder)
         self._text = found
@@ -51,7 +51,9 @@ class Indexer:
         self._pending: dict[str, Known | None] = {}
         self._waiting = 0
         self._dirty = bool(self._catalog.get("dirty"))
-        if self._dirty:
+        self._gone: list[int] = []
+        if self._dirty:  # nobody noted what the run before took out
+            self._catalog.put("recount", "1")
             self._text.delete_matching(self._text.numbered(self._next))
 
     @property
@@ -105,8 +107,11 @@ class Indexer:
         from memfs.search import encoder
 
         text, vectors = self._text, self._vectors()
-        alive = text.searcher.num_docs
-        if vectors.extent.documents > self._next or _mostly_dead(vectors, alive):
+        if self._catalog.get("recount"):
+            there = set(text.numbers(text.found(Query.all_query())))
+            rows.forget(self._folder, (n for n in range(self._next) if n not in there))
+            self._catalog.put("recount", "")
+        if vectors.extent.documents > self._next or _mostly_gone(vectors):
             vectors.clear()
         first, end = max(1, vectors.extent.documents), self._next
         with encoder.every_core() if end - first >= _MANY else nullcontext():
@@ -183,25 +188,26 @@ class Indexer:
 
     def _delete(self, path: str) -> None:
         self._begin()
+        self._gone += self._text.numbers(self._text.found(self._text.term("source", path)))
         self._text.delete("source", path)
 
     def _commit(self) -> None:
         if not self._dirty:
             return
         self._text.commit()
+        if self._gone:
+            rows.forget(self._folder, self._gone)
         self._catalog.publish(self._next, self._pending)
         self._dirty = False
+        self._gone = []
         self._pending = {}
         self._waiting = 0
 
 
-def _mostly_dead(vectors: VectorIndex, alive: int) -> bool:
-    """Tell whether more than half of the documents with vectors are deleted.
-
-    The dead take the places of the living among the nearest, unless all are looked at anyway.
-    """
-    documents = int((vectors.owners[1:] != vectors.owners[:-1]).sum()) + 1
-    return vectors.extent.rows > _FEW_ROWS and documents > 2 * max(1, alive)
+def _mostly_gone(vectors: VectorIndex) -> bool:
+    """Tell whether more than half of the documents with vectors are gone: they only take time."""
+    gone = int((vectors.documents[:, rows.WEIGHT] == 0).sum())
+    return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.documents
 
 
 def _unembedded(
@@ -211,14 +217,15 @@ def _unembedded(
 
     step = 2000
     for start in range(first, end, step):
+        addresses = text.found(text.numbered(start, min(end, start + step)))
+        fields = ("num", "group", "said", "at", "weight")
         found = []
-        for _, address in text.search(text.numbered(start, min(end, start + step)), step):
-            document = text.document(address)
-            number, content, group = (document.get(key) for key in ("num", "text", "group"))
-            if number and content:
-                with suppress(ValueError):
-                    tied = int(str(group[0])) if group else 0
-                    found.append(Document(int(str(number[0])), tied, str(content[0])))
+        for address, number, *kept in zip(
+            addresses, *(text.numbers(addresses, field) for field in fields), strict=True
+        ):
+            content = text.document(address).get("text")
+            if content:
+                found.append(Document(number, kept[0], str(content[0]), *kept[1:]))
         yield from sorted(found)
         if tick:
             tick(min(step, end - start))

@@ -5,6 +5,7 @@ Queries are built from analysed words, never parsed: people's texts are no query
 
 import math
 import os
+import zlib
 
 import tantivy
 from tantivy import FieldType, Filter, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
@@ -17,12 +18,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = "v2/text"  # the number changes with the schema: another one is another index
+FOLDER = "v3/text"  # the number changes with the schema: another one is another index
 EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
 MOST_TERMS = 32
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
+_LONG = 1000  # characters; longer texts that say the same are two texts all the same
+_SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
 _TYPO = 5  # letters from which a word may be mistyped
 
 
@@ -158,6 +161,10 @@ class TextIndex:
             return []
         return list(self.searcher.search(query, limit, count=False).hits)
 
+    def found(self, query: Query) -> list[tantivy.DocAddress]:
+        """Return the addresses of all documents that a query finds."""
+        return [address for _, address in self.search(query, max(1, self.searcher.num_docs))]
+
     def numbers(self, addresses: list[tantivy.DocAddress], field: str = "num") -> list[int]:
         """Return the document numbers of addresses (or the values of another numeric field)."""
         values = self.searcher.fast_field_values(field, addresses)
@@ -167,6 +174,11 @@ class TextIndex:
         """Return the stored fields of a document."""
         found: dict[str, list[object]] = self.searcher.doc(address).to_dict()
         return found
+
+    def stored(self, address: tantivy.DocAddress, *fields: str) -> list[str]:
+        """Return some stored fields of a document as text, "" for what it has not."""
+        document = self.searcher.doc(address)
+        return [str(document.get_first(field) or "") for field in fields]
 
     def add(self, documents: "Iterable[dict[str, object]]") -> int:
         """Add documents (not visible before `commit`); return how many."""
@@ -178,6 +190,7 @@ class TextIndex:
             clean = {name: _clean(value) for name, value in document.items()}
             text = str(clean.get("text", ""))
             clean["exact"] = text
+            clean["said"] = _said(text)
             inner = parts(text)
             if inner:
                 clean["parts"] = " ".join(inner)
@@ -238,6 +251,17 @@ def _clean(value: object) -> object:
     return [_clean(each) for each in value] if isinstance(value, list) else value
 
 
+def _said(text: str) -> int:
+    """Return what texts have in common that say the same: a hash of their words in any order.
+
+    0 for a text without words, or a long one.
+    """
+    if len(text) > _LONG:
+        return 0
+    found = set(text.encode("utf-8", "replace").lower().translate(_SPACED).split())
+    return zlib.crc32(b" ".join(sorted(found))) if found else 0
+
+
 def _schema() -> tantivy.Schema:
     builder = SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
@@ -248,6 +272,7 @@ def _schema() -> tantivy.Schema:
     builder.add_unsigned_field("importance", stored=True, indexed=True, fast=True)
     builder.add_unsigned_field("group", stored=True, indexed=False, fast=True)
     builder.add_unsigned_field("weight", stored=False, indexed=False, fast=True)
+    builder.add_unsigned_field("said", stored=False, indexed=False, fast=True)
     builder.add_text_field("time", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", stored=True, tokenizer_name="memfs", index_option="position")
     builder.add_text_field("exact", tokenizer_name="memfs_exact", index_option="freq")

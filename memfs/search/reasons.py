@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet
-from memfs.search import candidates, identifiers
+from memfs.search import identifiers, matches
 
 if TYPE_CHECKING:
-    from tantivy import DocAddress
+    from collections.abc import Sequence
 
-    from memfs.search.candidates import Candidates
     from memfs.search.lexical import Term, TextIndex
     from memfs.search.question import Question
+    from memfs.search.ranking import Ranking
 
 _CLOSE = 0.35  # a cosine worth naming as a reason
 _MOST_WORDS = 6
@@ -23,33 +23,31 @@ _BESIDE = 160  # characters of a turn beside a hit
 class Told:
     """Makes hits of candidates, for one question."""
 
-    def __init__(
-        self, text: TextIndex, asked: Question, terms: list[Term], found: Candidates,
-        addresses: dict[int, DocAddress],
-    ) -> None:  # fmt: skip
+    def __init__(self, text: TextIndex, asked: Question, terms: list[Term], found: Ranking) -> None:
         self._text = text
         self._asked = asked
         self._terms = terms
         self._found = found
-        self._addresses = addresses
+        self._addresses = dict(found.addresses)
 
-    def locate(self, indexes: list[int]) -> None:
-        """Find the turns beside some candidates, all at once."""
-        near = (self._found.near.get(self._found.numbers[index], ([], [])) for index in indexes)
-        wanted = {side[0] for sides in near for side in sides if side} - self._addresses.keys()
-        self._addresses = {**self._addresses, **candidates.located(self._text, sorted(wanted))}
+    def locate(self, places: list[int]) -> list[int]:
+        """Find some candidates and the turns beside them, all at once; return those still there."""
+        numbers = {self._found.numbers[place] for place in places}
+        numbers |= {number for place in places for number in _closest(self._found.near[place])}
+        missing = sorted(numbers - self._addresses.keys() - {0})
+        self._addresses |= matches.located(self._text, missing)
+        return [place for place in places if self._found.numbers[place] in self._addresses]
 
-    def hit(self, index: int, score: float, alike: int, *, in_time: bool) -> Hit:
+    def hit(self, place: int, alike: int) -> Hit:
         """Return the hit of a candidate that is still there."""
-        number = self._found.numbers[index]
-        document = self._text.document(self._addresses[number])
+        document = self._text.document(self._addresses[self._found.numbers[place]])
         content = first(document, "text")
         words = self._words(content)
-        before, after = self._beside(number)
+        before, after = self._sides(place)
         return Hit(
             id=first(document, "id"), kind=first(document, "kind"), text=content,
-            snippet=snippet(content, words),
-            why=tuple(self._why(index, content, words, in_time=in_time)), score=score,
+            snippet=snippet(content, words), why=tuple(self._why(place, content, words)),
+            score=round(min(1.0, self._found.scores[place]), 4),
             at=first(document, "time"), role=first(document, "role"),
             host=first(document, "host"), session=first(document, "session"),
             project=first(document, "project"), branch=first(document, "branch"),
@@ -61,15 +59,18 @@ class Told:
     def _words(self, content: str) -> list[str]:
         """Return the words of the question that are in a text, also those that were mistyped."""
         stems = self._text.stems(content)
-        inner = set(identifiers.parts(content))
-        found = [term.word for term in self._terms if term.stem in stems or term.word in inner]
+        found = [term.word for term in self._terms if term.stem in stems]
+        folded = content.lower()
+        if any(term.stem not in stems and term.word in folded for term in self._terms):
+            inner = set(identifiers.parts(content))
+            found = [t.word for t in self._terms if t.stem in stems or t.word in inner]
         for term in self._terms:
             if not term.frequency and term.word not in found:
                 found += _meant(term.word, content)
         return found
 
-    def _why(self, index: int, content: str, words: list[str], *, in_time: bool) -> list[str]:
-        evidence = self._found.found
+    def _why(self, place: int, content: str, words: list[str]) -> list[str]:
+        found = self._found
         folded = content.lower()
         named = [name for name in self._asked.names if name.lower() in folded]
         paths = [name for name in named if identifiers.is_path(name)]
@@ -79,26 +80,28 @@ class Told:
             why.append("names: " + ", ".join(others[:_MOST_WORDS]))
         if words:
             why.append("words: " + ", ".join(words[:_MOST_WORDS]))
-        cosine = float(evidence.cosine[index])
+        cosine = found.cosine[place]
         if cosine >= _CLOSE or (not why and cosine > 0):
             why.append(f"meaning {cosine:.2f}")
-        if not words and evidence.lexical[index] == 0 and evidence.around[index] > 0:
+        if not words and found.lexical[place] == 0 and found.around[place] > 0:
             why.append("beside a turn with these words")
-        if in_time:
+        if found.in_time[place]:
             why.append("of that time")
         return why or ["parts of words"]
 
-    def _beside(self, number: int) -> tuple[str, str]:
+    def _sides(self, place: int) -> tuple[str, str]:
         """Return the turns before and after a message, shortened; "" where there are none."""
-        sides = self._found.near.get(number, ([], []))
-        wanted = [side[0] if side else 0 for side in sides]
         told = []
-        for beside in wanted:
+        for beside in _closest(self._found.near[place]):
             address = self._addresses.get(beside)
-            document = self._text.document(address) if address is not None else {}
-            role, content = first(document, "role"), first(document, "text")
+            role, content = self._text.stored(address, "role", "text") if address else ("", "")
             told.append(f"{role}: {snippet(content, [], _BESIDE)}" if content else "")
         return told[0], told[1]
+
+
+def _closest(near: Sequence[int]) -> tuple[int, int]:
+    """Return the turns right before and after, of all beside a candidate."""
+    return near[0], near[len(near) // 2]
 
 
 def first(document: dict[str, list[object]], name: str) -> str:

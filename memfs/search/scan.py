@@ -20,19 +20,23 @@ def nearest(
 
     The best comes first, of equals the earlier. A row or a query of zeros has distance 1.
     """
-    numbers, distances = np.zeros(0, np.int64), np.zeros(0)
+    numbers, far = np.zeros(0, np.int64), np.zeros(0)
     for start in range(0, len(rows) if limit > 0 else 0, _CHUNK):
-        chunk = rows[start : start + _CHUNK]
-        found = np.asarray(numkong.cdist(query[None], chunk, "angular")).ravel()
-        if len(distances) == limit:  # only what is nearer than what was found so far
-            closer = np.flatnonzero(found < distances[-1])
-        else:
-            closer = np.arange(len(found))
+        found = distances(rows[start : start + _CHUNK], query)
+        enough = far[-1] if len(far) == limit else np.inf  # of what was found so far
+        closer = np.flatnonzero(found < enough)
         numbers = np.concatenate([numbers, closer + start])
-        distances = np.concatenate([distances, found[closer]])
-        kept = smallest(distances, limit)
-        numbers, distances = numbers[kept], distances[kept]
-    return numbers, distances
+        far = np.concatenate([far, found[closer]])
+        kept = smallest(far, limit)
+        numbers, far = numbers[kept], far[kept]
+    return numbers, far
+
+
+def distances(rows: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Return the distance (1 - cosine) of each row to `query`."""
+    if not len(rows):
+        return np.zeros(0)
+    return np.asarray(numkong.cdist(query[None], rows, "angular")).ravel()
 
 
 def smallest(values: NDArray[np.float64], limit: int) -> NDArray[np.int64]:

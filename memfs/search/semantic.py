@@ -8,6 +8,7 @@ cold process scans them exactly; one that was told to get warm looks into a grap
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from memfs.search import scan
+from memfs.search.rows import AT, COLUMNS, DOCUMENTS, FIRST, FOLDER, GROUP, SAID, WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,19 +27,32 @@ if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
     from memfs.search.graph import Graph
 
-FOLDER = "v2/vectors"
 WINDOW = 150  # words
 OVERLAP = 30
+_LATEST = (1 << 32) - 1  # seconds; the year 2106
 _BATCH = 256  # documents encoded at a time
 _REACH = 8  # documents of other groups that may lie between neighbours
+_STEPS = np.concatenate([-np.arange(1, _REACH + 1), np.arange(1, _REACH + 1)])
+_SPARE = 1.3  # rows looked for to find a document each
+_ENOUGH = 0.75  # of the documents asked for
+
+
+_USUAL = 100  # percent
 
 
 class Document(NamedTuple):
-    """What gets vectors. `group` ties a conversation's turns together, 0: it stands alone."""
+    """What gets vectors, and what ranking asks of it.
+
+    `group` ties a conversation's turns together, 0: it stands alone. `said` is the same for texts
+    that say the same (see `lexical`), `at` seconds since 1970, `weight` percent.
+    """
 
     number: int
     group: int
     text: str
+    said: int = 0
+    at: int = 0
+    weight: int = _USUAL
 
 
 @dataclass
@@ -79,12 +94,14 @@ class VectorIndex:
         if not self.extent.rows:  # files of another model may be mapped by readers: no truncating
             self.clear()
         os.makedirs(self._folder, 0o700, exist_ok=True)
-        names = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", "groups.u32")
+        names = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", DOCUMENTS)
         files = [open(self._path(name), "ab") for name in names]  # noqa: SIM115
         try:
             self._cut(files)
             for batch in _batches(documents):
                 self._append(files, batch)
+            rest = self._noted(end, np.zeros(0, np.uint32), [])  # they have no rows
+            files[4].write(rest.tobytes())
             for file in files:
                 file.flush()
                 os.fsync(file.fileno())
@@ -103,63 +120,64 @@ class VectorIndex:
         self.graph = None
         self._map()
 
-    def candidates(
-        self, query: NDArray[np.float32], limit: int, allowed: NDArray[np.uint32] | None
-    ) -> list[int]:
-        """Return the numbers of the documents nearest to a unit vector, the best first."""
-        rows = self.vectors
-        owners = self.owners
+    def nearest(
+        self, query: NDArray[np.int8], limit: int, allowed: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the numbers of the documents nearest to a vector, the best first.
+
+        Those that are gone are not among them. Not many fewer than `limit`, however many windows
+        the nearest of them have.
+        """
+        rows, owners = self.vectors, self.owners
         if allowed is not None:
-            keep = np.flatnonzero(np.isin(owners, allowed))
+            _, keep = flat(*self.spans(allowed))
             rows, owners = rows[keep], owners[keep]
         if not len(rows) or not query.any():
-            return []
-        wanted = min(len(rows), limit * 3)  # several windows may belong to one document
-        quantised = np.rint(query * 127).astype(np.int8)
+            return np.zeros(0, np.int64)
         graph = self.graph if allowed is None else None
-        found, _ = (graph or scan).nearest(rows, quantised, wanted)
-        numbers = owners[found]
-        return list(dict.fromkeys(int(number) for number in numbers))[:limit]
+        windows = len(self.owners) / max(1, self.extent.documents)  # of a document
+        wanted = min(len(rows), math.ceil(limit * _SPARE * max(1.0, windows)))
+        while True:
+            found, _ = (graph or scan).nearest(rows, query, wanted)
+            numbers = distinct(owners[found].astype(np.int64))
+            numbers = numbers[self.of(numbers)[:, WEIGHT] > 0]
+            if len(numbers) >= limit * _ENOUGH or wanted == len(rows):
+                return numbers[:limit]
+            wanted = min(len(rows), wanted * 4)
 
-    def windows(self, numbers: list[int]) -> list[tuple[int, int]]:
-        """Return the (first, one past last) row of each document."""
-        wanted = np.array(numbers, np.uint32)
-        first = np.searchsorted(self.owners, wanted, "left")
-        last = np.searchsorted(self.owners, wanted, "right")
-        return list(zip(first.tolist(), last.tolist(), strict=True))
+    def of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Return what is kept of documents (see `rows`): the columns last, 0 for one unknown."""
+        count = self.extent.documents
+        found = np.asarray(self.documents[np.minimum(numbers, max(0, count - 1))], np.uint32)
+        unknown = numbers >= count
+        if unknown.any():
+            found[unknown] = (self.extent.rows, 0, 0, 0, 0)
+        return found
 
-    def cosines(self, query: NDArray[np.float32], numbers: list[int]) -> NDArray[np.float64]:
-        """Return each document's best cosine to a unit vector, 0 for one without vectors."""
-        spans = self.windows(numbers)
-        rows = np.array([row for first, last in spans for row in range(first, last)], np.intp)
-        out = np.zeros(len(numbers))
-        if len(rows):
-            filled = [index for index, (first, last) in enumerate(spans) if last > first]
-            starts = np.cumsum([0, *(spans[at][1] - spans[at][0] for at in filled[:-1])])
-            out[filled] = np.maximum.reduceat(self._similar(query, rows), starts)
-        return out
+    def spans(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the first row of each document, and one past its last."""
+        bounds = self.of(np.stack([numbers, numbers + 1]))[..., FIRST].astype(np.intp)
+        return bounds[0], bounds[1]
 
-    def rows_of(
-        self, span: tuple[int, int], most: int, query: NDArray[np.float32] | None = None
-    ) -> list[int]:
-        """Return at most `most` of a document's rows: the nearest to `query`, if it is given."""
-        rows = list(range(*span))
-        if len(rows) <= most:
-            return rows
-        if query is None:
-            return rows[:most]
-        similar = self._similar(query, np.array(rows, np.intp))
-        return [rows[index] for index in np.argsort(-similar, kind="stable")[:most]]
+    def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the cosine of each row to a vector."""
+        return 1.0 - scan.distances(self.vectors[rows], query)
 
-    def groups_of(self, numbers: list[int]) -> NDArray[np.uint32]:
-        """Return the group of each document, 0 for one that stands alone or has no vectors."""
-        out = np.zeros(len(numbers), np.uint32)
-        for index, (first, last) in enumerate(self.windows(numbers)):
-            if last > first:
-                out[index] = self.groups[first]
-        return out
+    def neighbours(self, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        """Return for each document those of its group beside it: `most` before, `most` after.
 
-    def weights(self, tokens: NDArray[np.uint16]) -> NDArray[np.float64]:
+        n x 2 most: those before it, the nearest first, then those after it; 0 for none. Documents
+        are numbered as they come: those of a group may have others between them.
+        """
+        every = np.maximum(numbers[:, None] + _STEPS, 0)  # what is before 0 is of no group
+        group, own = self.of(every)[..., GROUP], self.of(numbers)[:, GROUP, None]
+        same = ((group == own) & (own > 0)).reshape(len(numbers), 2, _REACH)
+        rank = same.cumsum(axis=2) * same
+        sides = every.reshape(same.shape)
+        beside = [(sides * (rank == step)).sum(axis=2) for step in range(1, most + 1)]
+        return np.stack(beside, axis=2).reshape(len(numbers), 2 * most)
+
+    def weights(self, tokens: NDArray[np.uint16]) -> NDArray[np.float32]:
         """Return what each token of a question says: its norm in the model by its rarity here.
 
         They add up to 1.
@@ -167,49 +185,13 @@ class VectorIndex:
         count = max(1, self.extent.rows)
         idf = np.log(1 + count / (1 + self.frequencies[tokens].astype(np.float64)))
         found = self.encoder.norms(tokens).astype(np.float64) * idf
-        return np.asarray(found / max(float(found.sum()), 1e-9))
+        return np.asarray(found / max(float(found.sum()), 1e-9), np.float32)
 
-    def _similar(self, query: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        found = np.asarray(self.vectors[rows], np.float32)
-        norms = np.maximum(np.linalg.norm(found, axis=1), 1e-9)
-        return np.asarray(found @ query / norms, np.float64)
-
-    def neighbours(self, numbers: list[int], most: int) -> dict[int, tuple[list[int], list[int]]]:
-        """Return for each document up to `most` of its group before it, and after; nearest first.
-
-        Documents are numbered as they come: those of a group may have others between them.
-        """
-        owners, groups = self.owners, self.groups
-        found: dict[int, tuple[list[int], list[int]]] = {n: ([], []) for n in numbers}
-        if not numbers or not len(owners):
-            return found
-        steps = np.arange(1, _REACH + 1)
-        around = np.concatenate([-steps, [0], steps])
-        every = np.maximum(np.array(numbers, np.int64)[:, None] + around, 0).astype(np.uint32)
-        rows = np.minimum(owners.searchsorted(every), len(owners) - 1)  # of one type: no copy
-        group = np.where(owners[rows] == every, groups[rows], 0)
-        same = (group == group[:, _REACH, None]) & (group != 0)
-        for side, span in enumerate((slice(0, _REACH), slice(_REACH + 1, None))):
-            mine = same[:, span]
-            mine &= np.cumsum(mine, axis=1) <= most
-            for at, step in zip(*np.nonzero(mine), strict=True):
-                found[numbers[at]][side].append(int(every[:, span][at, step]))
-        return found
-
-    def said(self, numbers: list[int]) -> list[frozenset[int]]:
-        """Return what tells documents apart that say the same: their tokens, in any order.
-
-        Empty for one without vectors, or a long one.
-        """
-        return [
-            frozenset(self.tokens_of(first).tolist() if last == first + 1 else ())
-            for first, last in self.windows(numbers)
-        ]
-
-    def tokens_of(self, row: int) -> NDArray[np.uint16]:
-        """Return the token ids of a row."""
-        start = int(self.ends[row - 1]) if row else 0
-        return np.asarray(self.tokens[start : int(self.ends[row])])
+    def tokens_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.uint16]]:
+        """Return the token ids of rows, one after the other: the places in `rows`, and the ids."""
+        begins = np.where(rows > 0, self.ends[np.maximum(rows, 1) - 1], 0).astype(np.intp)
+        which, places = flat(begins, self.ends[rows].astype(np.intp))
+        return which, np.asarray(self.tokens[places])
 
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
@@ -219,7 +201,10 @@ class VectorIndex:
         self.owners = self._mapped("owners.u32", np.uint32, extent.rows)
         self.tokens = self._mapped("tokens.u16", np.uint16, extent.tokens)
         self.ends = self._mapped("ends.u64", np.uint64, extent.rows)
-        self.groups = self._mapped("groups.u32", np.uint32, extent.rows)
+        count = extent.documents
+        documents = self._mapped(DOCUMENTS, np.uint32, count * COLUMNS)
+        none = np.zeros(COLUMNS, np.uint32)  # something to look at where there is nothing
+        self.documents = (documents if count else none).reshape(-1, COLUMNS)
         self.frequencies = self._load_frequencies()
 
     def _identity(self) -> tuple[int, int] | None:
@@ -247,27 +232,44 @@ class VectorIndex:
         return np.asarray(np.memmap(self._path(name), kind, "r", shape=(count,)))
 
     def _append(self, files: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
-        pieces = [(number, group, piece) for number, group, text in batch for piece in split(text)]
-        encoded = self.encoder.encode([piece for _, _, piece in pieces])
+        pieces = [(number, piece) for number, _, text, *_ in batch for piece in split(text)]
+        encoded = self.encoder.encode([piece for _, piece in pieces])
         lengths = np.array([len(row) for row in encoded.tokens], np.uint64)
         tokens = np.concatenate(encoded.tokens) if encoded.tokens else np.zeros(0, np.uint16)
         ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
+        owners = np.array([number for number, _ in pieces], np.uint32)
+        noted = self._noted(batch[-1].number + 1, owners, batch)
         files[0].write(np.rint(encoded.vectors * 127).astype(np.int8).tobytes())
-        files[1].write(np.array([number for number, _, _ in pieces], np.uint32).tobytes())
+        files[1].write(owners.tobytes())
         files[2].write(tokens.astype(np.uint16).tobytes())
         files[3].write(ends.astype(np.uint64).tobytes())
-        files[4].write(np.array([group for _, group, _ in pieces], np.uint32).tobytes())
+        files[4].write(noted.tobytes())
         counts = np.bincount(tokens, minlength=len(self.frequencies))
         self.frequencies = self.frequencies + counts.astype(np.uint32)
+        self.extent.documents += len(noted)
         self.extent.rows += len(pieces)
         self.extent.tokens += len(tokens)
+
+    def _noted(
+        self, end: int, owners: NDArray[np.uint32], batch: list[Document]
+    ) -> NDArray[np.uint32]:
+        """Return what is kept of the documents up to `end`, those of `batch` among them."""
+        begin = self.extent.documents
+        noted = np.zeros((max(0, end - begin), COLUMNS), np.uint32)
+        noted[:, FIRST] = self.extent.rows + np.searchsorted(owners, np.arange(begin, end))
+        for document in batch:
+            mine = noted[document.number - begin]
+            mine[GROUP], mine[SAID] = document.group, document.said
+            mine[AT] = max(0, min(_LATEST, document.at))
+            mine[WEIGHT] = document.weight or _USUAL
+        return noted
 
     def _cut(self, files: list) -> None:  # type: ignore[type-arg]
         """Drop what a killed run appended behind the extent."""
         extent = self.extent
         sizes = (
             extent.rows * self.encoder.dims, extent.rows * 4, extent.tokens * 2, extent.rows * 8,
-            extent.rows * 4,
+            extent.documents * 4 * COLUMNS,
         )  # fmt: skip
         for file, size in zip(files, sizes, strict=True):
             file.truncate(size)
@@ -287,7 +289,7 @@ class VectorIndex:
         needed = {
             "vectors.i8": extent.rows * self.encoder.dims, "owners.u32": extent.rows * 4,
             "tokens.u16": extent.tokens * 2, "ends.u64": extent.rows * 8,
-            "groups.u32": extent.rows * 4,
+            DOCUMENTS: extent.documents * 4 * COLUMNS,
         }  # fmt: skip
         try:
             return all(os.path.getsize(self._path(name)) >= size for name, size in needed.items())
@@ -319,6 +321,22 @@ def split(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
     step = window - overlap
     starts = range(0, max(1, len(words) - overlap), step)
     return [" ".join(words[start : start + window]) for start in starts]
+
+
+def flat(
+    first: NDArray[np.intp], last: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the numbers of ranges, one range after the other: the range's place, the number."""
+    counts = last - first
+    which = np.repeat(np.arange(len(counts)), counts)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return which, within + np.repeat(first, counts)
+
+
+def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each number once, where it comes first."""
+    _, places = np.unique(numbers, return_index=True)
+    return numbers[np.sort(places)]
 
 
 def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:

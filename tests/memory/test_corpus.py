@@ -132,13 +132,13 @@ def test_odd_texts_of_a_transcript_do_not_stop_the_index(
 
 BROKEN = {
     "binary": bytes(range(256)),
-    "latin": b"---\ntags: [caf\xe9]\ncreated_at: \xff\n---\nmarmalade \xe9\n",
-    "huge": b"---\nimportance: 99999999999999999999999\n---\nmarmalade\n",
-    "negative": b"---\nimportance: -5\ncreated_at: 99999-01-01\n---\nmarmalade\n",
-    "types": b"---\nimportance: [1]\ntags: {a: b}\ncreated_at: [x]\nsource: 5\n---\nmarmalade\n",
-    "yaml": b"---\n\t: [\n---\nmarmalade\n",
+    "latin": b"---\ntags: [caf\xe9]\ncreated_at: \xff\n---\nLatin marmalade \xe9\n",
+    "huge": b"---\nimportance: 99999999999999999999999\n---\nhuge marmalade\n",
+    "negative": b"---\nimportance: -5\ncreated_at: 99999-01-01\n---\nless marmalade\n",
+    "types": b"---\nimportance: [1]\ntags: {a: b}\ncreated_at: [x]\nsource: 5\n---\nother marmalade\n",
+    "yaml": b"---\n\t: [\n---\nYAML marmalade\n",
     "bare": b"marmalade\n",
-    "windows": b"\xef\xbb\xbf---\r\nimportance: 3\r\n---\r\nmarmalade\r\n",
+    "windows": b"\xef\xbb\xbf---\r\nimportance: 3\r\n---\r\nWindows marmalade\r\n",
     "empty": b"",
 }
 
@@ -147,7 +147,7 @@ def test_passages_that_somebody_broke_do_not_stop_the_index(place: Place, store:
     for name, data in BROKEN.items():
         passage(store, f"{name}.md", data)
     odd = os.fsdecode(b"odd\xff.md")
-    passage(store, odd, b"marmalade\n")
+    passage(store, odd, b"odd marmalade\n")
     (Path(store.root) / "archive/2026-05/folder.md").mkdir()
     os.mkfifo(Path(store.root) / "archive/2026-05/fifo.md")
     names = set(found(place, "marmalade", kinds=("passage",)))
@@ -162,7 +162,7 @@ def test_blocks_that_somebody_broke_do_not_stop_the_index(
     place: Place, block_file: Callable[[str, str], Path], name: str
 ) -> None:
     block_file("broken", BROKEN[name].decode("utf-8", "surrogateescape"))
-    block_file("whole", "marmalade\n")
+    block_file("whole", "whole marmalade\n")
     assert "project:whole" in found(place, "marmalade", kinds=("block",))
 
 

@@ -315,3 +315,19 @@ def test_an_engine_opened_for_words_answers_every_mode(engine: Engine) -> None:
     words = Engine(engine.text, None)
     assert set(ids(words.search("sourdough"))) <= every(engine, "sourdough")
     assert words.search("sourdough", mode="semantic") == Page([], 0)
+
+
+def test_what_a_filter_allows_is_the_same_whether_it_is_listed_or_held_against_the_nearest(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only = Filter(roles=("user",))
+    listed = [ids(engine.search("bread", mode=mode, only=only, limit=50)) for mode in MODES]
+    monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
+    monkeypatch.setattr("memfs.search.candidates.POOL", 3)
+    few = [ids(engine.search("bread", mode=mode, only=only, limit=50)) for mode in MODES]
+    monkeypatch.setattr("memfs.search.candidates.POOL", 100)
+    held = [ids(engine.search("bread", mode=mode, only=only, limit=50)) for mode in MODES]
+    assert held == listed
+    for all_, some in zip(listed, few, strict=True):
+        assert some
+        assert set(some) <= set(all_)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memfs.search import encoder, semantic
@@ -14,6 +15,7 @@ from memfs.search.catalog import Catalog, Source
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
 from memfs.search.lexical import TextIndex
+from memfs.search.rows import WEIGHT
 from memfs.search.semantic import VectorIndex
 from tests.search.stores import Corpus, Document, document, lines, read
 
@@ -43,8 +45,8 @@ def embedded(corpus: Corpus) -> dict[str, int]:
     found: dict[str, int] = {}
     for _, address in engine.text.search(engine.text.numbered(0), 10_000):
         ident = str(engine.text.document(address)["id"][0])
-        ((first, last),) = engine.vectors.windows(engine.text.numbers([address]))
-        found[ident] = found.get(ident, 0) + last - first
+        first, last = engine.vectors.spans(np.array(engine.text.numbers([address])))
+        found[ident] = found.get(ident, 0) + int(last[0] - first[0])
     return found
 
 
@@ -223,7 +225,7 @@ def test_a_source_that_is_listed_but_gone_is_no_trouble(corpus: Corpus) -> None:
     indexer.close()
 
 
-@pytest.mark.parametrize("lost", ["v2", "v2/text/meta.json", "catalog.sqlite"])
+@pytest.mark.parametrize("lost", ["v3", "v3/text/meta.json", "catalog.sqlite"])
 def test_an_index_that_lost_a_part_is_rebuilt(corpus: Corpus, lost: str) -> None:
     corpus.update(embed=True)
     path = f"{corpus.index}/{lost}"
@@ -240,11 +242,11 @@ def test_an_index_of_another_version_is_rebuilt(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus.update(embed=True)
-    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v3/text")
+    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v4/text")
     assert TextIndex.open(corpus.index) is None
     assert corpus.update(embed=True) == Indexed(4, 2)
     assert corpus.ids() == ["m0", "m1", "m2", "p1"]
-    assert not os.path.exists(f"{corpus.index}/v2/text")
+    assert not os.path.exists(f"{corpus.index}/v3/text")
     assert set(embedded(corpus).values()) == {1}
 
 
@@ -264,7 +266,7 @@ def test_vectors_catch_up_with_words(corpus: Corpus) -> None:
 def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> None:
     corpus.update(embed=True)
     before = embedded(corpus)
-    rows = Path(corpus.index) / "v2/vectors/rows.json"
+    rows = Path(corpus.index) / "v3/vectors/rows.json"
     if damage == "gone":
         rows.unlink()
     elif damage == "torn":
@@ -289,6 +291,26 @@ def test_the_dead_do_not_pile_up_before_the_living(corpus: Corpus) -> None:
     assert vectors.extent.rows < 120
     assert set(embedded(corpus).values()) == {1}
     assert corpus.engine().search("deployment", mode="semantic").hits[0].id == "p1"
+
+
+def test_what_a_killed_run_took_out_is_not_near_anything(corpus: Corpus) -> None:
+    corpus.update(embed=True)
+    text = TextIndex.open(corpus.index)
+    assert text
+    path = corpus.files / "one.md"
+    (number,) = text.numbers(text.found(text.term("source", str(path))))
+    path.unlink()
+    text.delete("source", str(path))
+    text.commit()  # and then it was killed: nobody noted which documents those were
+    catalog = Catalog(corpus.index)
+    catalog.put("dirty", "1")
+    catalog.close()
+    corpus.update(embed=True)
+    vectors = corpus.engine().vectors
+    assert vectors
+    assert vectors.of(np.arange(number + 1))[:, WEIGHT].tolist()[1:] == [
+        0 if each == number else 100 for each in range(1, number + 1)
+    ]
 
 
 def test_progress_is_told_document_by_document(corpus: Corpus) -> None:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from memfs.search import encoder
+from memfs.search import encoder, rows, semantic
+from memfs.search.rows import AT, GROUP, SAID, WEIGHT
 from memfs.search.semantic import OVERLAP, WINDOW, Document, VectorIndex, split
 
 TEXTS = [
@@ -23,10 +25,10 @@ TEXTS = [
 ]
 GROUPS = [7, 7, 9, 7, 0]
 DOCUMENTS = [
-    Document(number, group, text)
+    Document(number, group, text, 100 + number, 1_000_000 + number, 90 + number)
     for number, (group, text) in enumerate(zip(GROUPS, TEXTS, strict=True), 1)
 ]
-NAMES = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", "groups.u32")
+NAMES = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", "documents.u32")
 
 
 def opened(folder: Path) -> VectorIndex:
@@ -42,24 +44,36 @@ def filled(folder: Path) -> VectorIndex:
 def nearest(
     index: VectorIndex, text: str, limit: int = 3, allowed: list[int] | None = None
 ) -> list[int]:
-    vector = encoder.bundled().encode([text]).vectors[0]
-    return index.candidates(
-        vector, limit, None if allowed is None else np.array(allowed, np.uint32)
-    )
+    only = None if allowed is None else np.array(allowed, np.int64)
+    return [*map(int, index.nearest(vector(text), limit, only))]
+
+
+def vector(text: str) -> NDArray[np.int8]:
+    found = encoder.bundled().encode([text]).vectors[0]
+    return np.asarray(np.rint(found * 127), np.int8)
+
+
+def numbers(*found: int) -> NDArray[np.int64]:
+    return np.array(found, np.int64)
+
+
+def rows_of(index: VectorIndex, number: int) -> NDArray[np.intp]:
+    (first,), (last,) = index.spans(numbers(number))
+    return np.arange(first, last)
 
 
 def content(index: VectorIndex) -> tuple[object, ...]:
     return (
         vars(index.extent), index.vectors.tobytes(), index.owners.tolist(), index.tokens.tolist(),
-        index.ends.tolist(), index.groups.tolist(), index.frequencies.tolist(),
+        index.ends.tolist(), index.documents.tolist(), index.frequencies.tolist(),
     )  # fmt: skip
 
 
 def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
     index = opened(tmp_path)
     assert (index.extent.rows, nearest(index, "bread")) == (0, [])
-    assert index.windows([1, 2]) == [(0, 0), (0, 0)]
-    assert not (tmp_path / "v2").exists(), "looking makes no files"
+    assert not rows_of(index, 1).size
+    assert not (tmp_path / "v3").exists(), "looking makes no files"
 
 
 def test_the_nearest_comes_first_each_document_once(tmp_path: Path) -> None:
@@ -69,7 +83,7 @@ def test_the_nearest_comes_first_each_document_once(tmp_path: Path) -> None:
     assert nearest(index, "recipe for apple pie")[0] == 5, "in the last of its windows"
     everything = nearest(index, "anything", 100)
     assert len(everything) == len(set(everything))
-    assert set(everything) <= {number for number, _, _ in DOCUMENTS}
+    assert set(everything) <= {document.number for document in DOCUMENTS}
 
 
 def test_only_allowed_documents_are_looked_at(tmp_path: Path) -> None:
@@ -83,13 +97,13 @@ def test_only_allowed_documents_are_looked_at(tmp_path: Path) -> None:
 def test_rows_belong_to_documents_and_tokens_to_rows(tmp_path: Path) -> None:
     index = filled(tmp_path)
     model = encoder.bundled()
-    windows = dict(zip([1, 2, 3, 4, 5, 6], index.windows([1, 2, 3, 4, 5, 6]), strict=True))
-    assert [last - first for first, last in windows.values()][:3] == [1, 1, 1]
-    assert windows[5][1] - windows[5][0] == len(split(TEXTS[4]))
-    assert windows[6] == (index.extent.rows, index.extent.rows)
-    for number, _, text in DOCUMENTS:
-        for row, piece in zip(range(*windows[number]), split(text), strict=True):
-            assert index.tokens_of(row).tolist() == model.tokens([piece])[0].tolist()
+    assert [len(rows_of(index, number)) for number in (1, 2, 3)] == [1, 1, 1]
+    assert len(rows_of(index, 5)) == len(split(TEXTS[4]))
+    assert not rows_of(index, 6).size
+    for document in DOCUMENTS:
+        which, tokens = index.tokens_of(rows_of(index, document.number))
+        for at, piece in enumerate(split(document.text)):
+            assert tokens[which == at].tolist() == model.tokens([piece])[0].tolist()
     counts = np.bincount(index.tokens, minlength=len(model.table))
     assert index.frequencies.tolist() == counts.tolist()
 
@@ -109,7 +123,7 @@ def test_a_torn_tail_is_cut(tmp_path: Path, name: str) -> None:
     whole = content(filled(tmp_path / "whole"))
     index = opened(tmp_path / "torn")
     index.extend(iter(DOCUMENTS[:2]), 3)
-    with (tmp_path / "torn/v2/vectors" / name).open("ab") as file:
+    with (tmp_path / "torn/v3/vectors" / name).open("ab") as file:
         file.write(b"\x01" * 301)
     torn = opened(tmp_path / "torn")
     assert torn.extent.documents == 3
@@ -120,7 +134,7 @@ def test_a_torn_tail_is_cut(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_that_is_too_short_begins_anew(tmp_path: Path, name: str) -> None:
     whole = content(filled(tmp_path))
-    path = tmp_path / "v2/vectors" / name
+    path = tmp_path / "v3/vectors" / name
     os.truncate(path, path.stat().st_size - 1)
     assert opened(tmp_path).extent.rows == 0
     path.unlink()
@@ -134,8 +148,8 @@ def test_a_file_that_is_too_short_begins_anew(tmp_path: Path, name: str) -> None
 )
 def test_an_extent_that_is_lost_or_of_another_model_begins_anew(tmp_path: Path, text: str) -> None:
     whole = content(filled(tmp_path))
-    (tmp_path / "v2/vectors/rows.json").write_text(text)
-    np.save(tmp_path / "v2/vectors/frequencies.npy", np.ones(17, np.uint32))
+    (tmp_path / "v3/vectors/rows.json").write_text(text)
+    np.save(tmp_path / "v3/vectors/frequencies.npy", np.ones(17, np.uint32))
     index = opened(tmp_path)
     assert (index.extent.rows, nearest(index, "bread")) == (0, [])
     assert content(filled(tmp_path)) == whole
@@ -144,7 +158,7 @@ def test_an_extent_that_is_lost_or_of_another_model_begins_anew(tmp_path: Path, 
 @pytest.mark.parametrize("damage", [None, b"", b"\x93NUMPY", b"x" * 500])
 def test_lost_frequencies_are_counted_again(tmp_path: Path, damage: bytes | None) -> None:
     whole = content(filled(tmp_path))
-    path = tmp_path / "v2/vectors/frequencies.npy"
+    path = tmp_path / "v3/vectors/frequencies.npy"
     path.unlink()
     if damage is not None:
         path.write_bytes(damage)
@@ -155,7 +169,7 @@ def test_readers_keep_what_they_opened(tmp_path: Path) -> None:
     """Truncating a file that another process has mapped would kill that process."""
     reader = filled(tmp_path)
     before = content(reader)
-    (tmp_path / "v2/vectors/rows.json").unlink()
+    (tmp_path / "v3/vectors/rows.json").unlink()
     writer = opened(tmp_path)
     writer.extend(iter([Document(1, 0, "something else")]), 2)
     assert content(reader) == before
@@ -187,7 +201,7 @@ def filled_from(folder: Path, first: int) -> VectorIndex:
 
 def test_the_extent_is_readable(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    saved = json.loads((tmp_path / "v2/vectors/rows.json").read_text())
+    saved = json.loads((tmp_path / "v3/vectors/rows.json").read_text())
     assert saved == {
         "model": encoder.bundled().name, "rows": len(index.owners), "tokens": len(index.tokens),
         "documents": len(DOCUMENTS) + 1,
@@ -206,31 +220,54 @@ def test_windows_cover_a_text_and_overlap(count: int) -> None:
 
 def test_neighbours_are_of_the_same_group_and_nearest_first(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    assert index.neighbours([1, 4, 3, 5, 99], 2) == {
-        1: ([], [2, 4]), 4: ([2, 1], []), 3: ([], []), 5: ([], []), 99: ([], []),
-    }, "group 0 stands alone"  # fmt: skip
-    assert index.neighbours([4], 1) == {4: ([2], [])}
-    assert index.neighbours([], 2) == {}
-    assert opened(tmp_path / "empty").neighbours([1], 2) == {1: ([], [])}
-    assert index.groups_of([1, 3, 5, 99]).tolist() == [7, 9, 0, 0]
+    assert index.neighbours(numbers(1, 4, 3, 5, 99), 2).tolist() == [
+        [0, 0, 2, 4], [2, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0],
+    ], "group 0 stands alone"  # fmt: skip
+    assert index.neighbours(numbers(4), 1).tolist() == [[2, 0]]
+    assert index.neighbours(numbers(), 2).shape == (0, 4)
+    assert opened(tmp_path / "empty").neighbours(numbers(1), 2).tolist() == [[0, 0, 0, 0]]
 
 
-def test_cosines_are_those_of_the_best_row(tmp_path: Path) -> None:
+def test_of_each_document_is_kept_what_ranking_asks_for(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    query = encoder.bundled().encode(["apple pie"]).vectors[0]
-    found = index.cosines(query, [1, 99, 5, 4])
-    assert found[1] == 0
-    [(first, last)] = index.windows([5])
-    assert last - first > 2
-    assert len(index.rows_of((first, last), 2, query)) == 2
-    assert index.rows_of((first, last), 2, query)[0] == last - 1, "the pie is at the end"
-    assert index.rows_of((first, last), 2) == [first, first + 1]
+    kept = index.of(numbers(0, 1, 3, 5, 99))
+    assert kept[:, GROUP].tolist() == [0, 7, 9, 0, 0]
+    assert kept[:, SAID].tolist() == [0, 101, 103, 105, 0]
+    assert kept[:, AT].tolist() == [0, 1_000_001, 1_000_003, 1_000_005, 0]
+    assert kept[:, WEIGHT].tolist() == [0, 91, 93, 95, 0]
 
 
-def test_what_says_the_same_has_the_same_tokens(tmp_path: Path) -> None:
+def test_what_is_gone_is_not_near_anything_also_for_those_who_read(tmp_path: Path) -> None:
+    index = filled(tmp_path)
+    assert nearest(index, "baking a loaf of bread")[0] == 1
+    rows.forget(str(tmp_path), [1, 77])
+    for each in (index, opened(tmp_path)):
+        assert 1 not in nearest(each, "baking a loaf of bread", 9)
+        assert each.of(numbers(1, 2))[:, WEIGHT].tolist() == [0, 92]
+    rows.forget(str(tmp_path / "none"), [1])
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_text_of_many_windows_leaves_room_for_others(tmp_path: Path) -> None:
     index = opened(tmp_path)
-    texts = ["Run the tests", "the tests: run!", "run the other tests", TEXTS[4], ""]
-    index.extend(iter([Document(n, 0, text) for n, text in enumerate(texts, 1)]), 6)
-    same = index.said(list(range(1, 7)))
-    assert same[0] != same[2]
-    assert same[3] == same[5] == frozenset()
+    long = " ".join(f"bread number {n} in the oven" for n in range(4000))
+    texts = [long, *(f"the oven and the bread of {n} people" for n in range(60))]
+    index.extend(iter([Document(n, 0, text) for n, text in enumerate(texts, 1)]), 62)
+    assert len(rows_of(index, 1)) > 100
+    assert len(nearest(index, "bread in the oven", 40)) == 40
+
+
+def test_cosines_are_those_of_the_rows(tmp_path: Path) -> None:
+    index = filled(tmp_path)
+    of = rows_of(index, 5)
+    query = encoder.bundled().encode(["apple pie"]).vectors[0]
+    exact = encoder.bundled().encode(split(TEXTS[4])).vectors @ query
+    found = index.cosines(vector("apple pie"), of)
+    assert np.allclose(found, exact, atol=0.02)
+    assert found.argmax() == len(of) - 1, "the pie is at the end"
+
+
+def test_ranges_are_flattened() -> None:
+    which, found = semantic.flat(np.array([3, 9, 5]), np.array([5, 9, 8]))
+    assert (which.tolist(), found.tolist()) == ([0, 0, 2, 2, 2], [3, 4, 5, 6, 7])
+    assert semantic.distinct(numbers(5, 3, 5, 9, 3)).tolist() == [5, 3, 9]

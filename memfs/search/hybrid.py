@@ -1,0 +1,123 @@
+"""Ranking by words and meaning: the candidates, their fused scores, who said them and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memfs.search import candidates, fuse, matches
+from memfs.search.candidates import Asked
+from memfs.search.matches import Matches
+from memfs.search.ranking import IN_TIME, Ranking
+from memfs.search.rows import AT, SAID, WEIGHT
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from memfs.search.candidates import Candidates
+    from memfs.search.lexical import Query, Term, TextIndex
+    from memfs.search.question import Question
+    from memfs.search.semantic import VectorIndex
+
+    Scores = NDArray[np.float64]
+
+# Of the cosine of a text without a word of the query: from here on it is about something else.
+# A higher floor loses answers (0.2 costs 7 points of recall at 5 on precisionmembench).
+FLOOR = 0.0
+_FRESH = 0.01  # what a hit of today is worth more than an old one; half of it after a month
+_HALF_LIFE = 30 * 86400.0  # seconds
+_FEW, _SHARE = 5000, 20  # as many, or one in so many: what a filter allows is listed
+
+
+class Searched:
+    """One question to one index: everything on the way to its ranking."""
+
+    def __init__(
+        self, text: TextIndex, vectors: VectorIndex, question: Question, only: Query | None,
+        now: datetime,
+    ) -> None:  # fmt: skip
+        self._text, self._vectors = text, vectors
+        self._question, self._only, self._now = question, only, now
+        encoded = vectors.encoder.encode([question.text])
+        vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
+        self._asked = Asked(vector, np.unique(encoded.tokens[0]))
+
+    def ranking(self, terms: list[Term], *, by_words: bool) -> Ranking:
+        """Return the ranking by meaning, and with `by_words` by words too."""
+        words = self._words(terms) if by_words else Matches([], [], [])
+        found = candidates.gather(words, self._vectors, self._asked, self._allowed())
+        numbers, evidence = found.numbers, found.found
+        scores = self._fused(found) if by_words else np.maximum(evidence.cosine, 0.0)
+        times, weights = found.kept[:, AT], found.kept[:, WEIGHT]
+        alive = (weights > 0) | (evidence.lexical > 0)  # new ones have no vectors yet
+        weights = np.where(weights > 0, weights, 100)
+        in_time = np.zeros(len(numbers), np.bool_)
+        if self._question.period:
+            since, until, _ = self._question.period
+            in_time = (times >= since) & (times <= until)
+        scores = scores * (weights / 100) * self._recency(times) + IN_TIME * in_time
+        ranked = fuse.order(evidence, scores)
+        speaks = (evidence.cosine > FLOOR) | (evidence.around > 0)
+        shown = alive & speaks
+        return Ranking(
+            ranked[shown[ranked]].tolist(), numbers.tolist(), scores.tolist(),
+            evidence.lexical.tolist(), evidence.around.tolist(), evidence.cosine.tolist(),
+            found.near.tolist(), found.kept[:, SAID].tolist(), in_time.tolist(),
+            dict(zip(words.numbers, words.addresses, strict=True)),
+        )  # fmt: skip
+
+    def _words(self, terms: list[Term]) -> Matches:
+        """Return what the words find, and more of the time that the question names."""
+        text, asked = self._text, self._question
+        found = matches.find(text, asked, terms, self._only, candidates.POOL)
+        if not asked.period:
+            return found
+        within = matches.both(self._only, text.between("at", *asked.period[:2]))
+        more = matches.find(text, asked, terms, within, candidates.POOL // 2)
+        known = set(found.numbers)
+        new = [place for place, number in enumerate(more.numbers) if number not in known]
+        return Matches(
+            found.numbers + [more.numbers[place] for place in new],
+            found.scores + [more.scores[place] for place in new],
+            found.addresses + [more.addresses[place] for place in new],
+        )
+
+    def _allowed(self) -> NDArray[np.int64] | None:
+        """Return the numbers of the documents that the filter allows, None: all of them.
+
+        Of very many those that are near: they are held against the filter, not listed.
+        """
+        if self._only is None:
+            return None
+        text, vectors = self._text, self._vectors
+        few = max(_FEW, text.searcher.num_docs // _SHARE)
+        some = text.search(self._only, few)
+        if len(some) < few:
+            return np.array(text.numbers([address for _, address in some]), np.int64)
+        wanted = 2 * candidates.POOL
+        while True:
+            near = vectors.nearest(self._asked.vector, wanted)
+            numbers = list(matches.located(text, near.tolist(), self._only))
+            if len(numbers) >= candidates.POOL or len(near) < wanted:
+                return np.array(numbers, np.int64)
+            wanted *= 4
+
+    def _fused(self, found: Candidates) -> Scores:
+        """Return scores by all that is known; the best get their place by late interaction."""
+        evidence = found.found
+        scores = fuse.first(evidence)
+        ranked = fuse.order(evidence, scores)
+        best, rest = ranked[: fuse.RERANKED], ranked[fuse.RERANKED :]
+        full = candidates.closely(found, best, self._vectors, self._asked)
+        top = float(scores[rest].max(initial=0.0))
+        scores = scores * (float(full.min()) / top if top > 0 else 0.0)
+        scores[best] = full
+        return scores
+
+    def _recency(self, times: NDArray[np.uint32]) -> Scores:
+        """Return what each candidate's score is multiplied with for being of late."""
+        age = np.maximum(self._now.timestamp() - times, 0.0)
+        return 1.0 + np.where(times > 0, _FRESH * np.exp2(-age / _HALF_LIFE), 0.0)

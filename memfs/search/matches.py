@@ -1,0 +1,69 @@
+"""The documents that words find: BM25 over the words of a question, and what they may stand for.
+
+Nothing here needs numpy: where only words are searched, it is not loaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.search.lexical import Occur, Query
+
+if TYPE_CHECKING:
+    from tantivy import DocAddress
+
+    from memfs.search.lexical import Term, TextIndex
+    from memfs.search.question import Question
+
+_NAMED = 0.3  # what an identifier counts for as a whole: its parts count already
+_MISSED = 0.5  # what a word counts for that is only a part of words
+_TYPOS = 3  # unknown words that may be mistyped
+
+
+class Matches(NamedTuple):
+    """Document numbers, the best first, and side by side their BM25 scores and addresses."""
+
+    numbers: list[int]
+    scores: list[float]
+    addresses: list[DocAddress]
+
+
+def find(
+    text: TextIndex, asked: Question, terms: list[Term], only: Query | None, limit: int
+) -> Matches:
+    """Return the best documents for a question, among those of `only`."""
+    unknown = [term for term in terms if not term.frequency]
+    more = [
+        *(text.part(name, _NAMED) for name in asked.names),
+        *(text.part(pair, 1.0) for pair in asked.parts if not pair.isascii()),
+        *(text.part(term.word, _MISSED) for term in unknown),
+        *(text.phrase(phrase) for phrase in asked.phrases),
+        *(text.similar(term) for term in unknown[:_TYPOS]),
+    ]
+    query = text.query(terms, *[each for each in more if each is not None], only=only)
+    found = [] if query is None else text.search(query, limit)
+    found = [pair for pair in found if pair[0] > 0]
+    addresses = [address for _, address in found]
+    return Matches(text.numbers(addresses), [score for score, _ in found], addresses)
+
+
+def located(
+    text: TextIndex, numbers: list[int], only: Query | None = None
+) -> dict[int, DocAddress]:
+    """Return the addresses of documents by number; those deleted, or not of `only`, are missing."""
+    if not numbers:
+        return {}
+    query = Query.boolean_query([(Occur.Should, text.term("num", each)) for each in numbers])
+    if only is not None:
+        query = Query.boolean_query([(Occur.Must, query), (Occur.Must, only)])
+    addresses = [
+        address for _, address in text.search(Query.const_score_query(query, 1.0), len(numbers))
+    ]
+    return dict(zip(text.numbers(addresses), addresses, strict=True))
+
+
+def both(one: Query | None, other: Query) -> Query:
+    """Return the query for what both find; None finds everything."""
+    if one is None:
+        return other
+    return Query.boolean_query([(Occur.Must, one), (Occur.Must, other)])
