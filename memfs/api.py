@@ -23,7 +23,7 @@ from memfs.core.edits import (
     Rethink,
 )
 from memfs.core.errors import RejectedError
-from memfs.core.records import Entry, Hit, Origin
+from memfs.core.records import Conversation, Entry, Hit, Origin
 from memfs.ops import archive, edit, history, show
 from memfs.ops.edit import Edited, Unchanged
 from memfs.store import blocks
@@ -165,6 +165,21 @@ class Memory:
         return search.run(
             self._index(), query, mode=mode, only=only or Filter(), limit=limit, page=page
         ).hits
+
+    def sessions(
+        self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
+        limit: int = 5, page: int = 1,
+    ) -> list[Conversation]:  # fmt: skip
+        """Return a page of the sessions that say most about it, best first, with their best turns.
+
+        `search` finds single turns; what several of them tell together is found here.
+        """
+        from memfs.ops import search
+        from memfs.search.engine import Filter
+
+        return search.sessions(
+            self._index(), query, mode=mode, only=only or Filter(), limit=limit, page=page
+        ).sessions
 
     def warm(self) -> None:
         """Get ready for many searches in a large memory (20,000 passages and more).

@@ -132,3 +132,20 @@ class Hit:
     before: str = ""
     after: str = ""
     alike: int = 0
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One session among the search results: its best turns, the best first, and its score.
+
+    `turns` counts those of it that were ranked; `at` is the time of the best one.
+    """
+
+    session: str
+    host: str
+    project: str
+    branch: str
+    at: str
+    score: float
+    turns: int
+    hits: tuple[Hit, ...]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from memfs.core.errors import USAGE, MemfsError
 from memfs.memory.kept import Kept
 
-__all__ = ["KINDS", "Kept", "day", "run"]
+__all__ = ["KINDS", "Kept", "day", "run", "sessions"]
 
 if TYPE_CHECKING:
-    from memfs.search.engine import Filter, Mode, Page
+    from memfs.search.engine import Conversations, Engine, Filter, Mode, Page
 
 KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
 
@@ -20,10 +20,22 @@ def run(
     kept: Kept, query: str, *, mode: Mode, only: Filter, limit: int, page: int
 ) -> Page:  # fmt: skip
     """Return one page (from 1) of hits, after everything that is new was indexed."""
+    engine = _ready(kept, query, mode)
+    return engine.search(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
+
+
+def sessions(
+    kept: Kept, query: str, *, mode: Mode, only: Filter, limit: int, page: int
+) -> Conversations:  # fmt: skip
+    """Return one page (from 1) of the sessions that say most about it, with their best turns."""
+    engine = _ready(kept, query, mode)
+    return engine.sessions(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
+
+
+def _ready(kept: Kept, query: str, mode: Mode) -> Engine:
     if not query.strip():
         raise MemfsError("the query is empty", "say what to look for", USAGE)
-    engine = kept.engine(mode)
-    return engine.search(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
+    return kept.engine(mode)
 
 
 def day(text: str, *, end: bool) -> int:

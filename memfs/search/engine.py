@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from memfs.core.records import Conversation
 from memfs.search import catalog, question, ranking, reasons
 from memfs.search.lexical import FOLDER as TEXT
 from memfs.search.lexical import Occur, Query, TextIndex
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from memfs.search.semantic import VectorIndex
 
 Mode = Literal["hybrid", "text", "semantic"]
+LIMIT = 5  # hits on a page
+TURNS = 3  # of a session that are shown
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,14 @@ class Page:
     """Some of the hits, and how many there are in all (at most a few hundred are ranked)."""
 
     hits: list[Hit]
+    total: int
+
+
+@dataclass(frozen=True)
+class Conversations:
+    """Some of the sessions, and how many were ranked in all."""
+
+    sessions: list[Conversation]
     total: int
 
 
@@ -81,24 +92,50 @@ class Engine:
 
     def search(
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
-        limit: int = 10, offset: int = 0, now: datetime | None = None,
+        limit: int = LIMIT, offset: int = 0, now: datetime | None = None,
     ) -> Page:  # fmt: skip
         """Return the hits `offset` to `offset + limit`, best first, each with why it is there.
 
         `now` (the local time) is what "last week" is seen from, and recency.
         """
+        told = self._told(query, mode, only, now)
+        if told is None:
+            return Page([], 0)
+        shown, alike = told.found.once()
+        page = told.locate(shown[offset : offset + limit])
+        return Page([told.hit(place, alike[place]) for place in page], len(shown))
+
+    def sessions(
+        self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
+        limit: int = LIMIT, offset: int = 0, now: datetime | None = None,
+    ) -> Conversations:  # fmt: skip
+        """Return the sessions `offset` to `offset + limit`, best first, with their best turns."""
+        told = self._told(query, mode, only, now)
+        if told is None:
+            return Conversations([], 0)
+        ranked = told.found.sessions()
+        page = ranked[offset : offset + limit]
+        there = set(told.locate([place for _, places in page for place in places[:TURNS]]))
+        found = []
+        for score, places in page:
+            hits = tuple(told.hit(place, 0) for place in places[:TURNS] if place in there)
+            if hits:
+                found.append(_conversation(score, len(places), hits))
+        return Conversations(found, len(ranked))
+
+    def _told(
+        self, query: str, mode: Mode, only: Filter | None, now: datetime | None
+    ) -> reasons.Told | None:
+        """Rank what answers a question; None if it says nothing that could be meant."""
         moment = now or datetime.now().astimezone()
         asked = question.read(query, moment)
         terms = self.text.terms(asked.text) or self.text.terms(query)
-        if not terms and not asked.parts:
-            return Page([], 0)  # punctuation, or one endless token: nothing that could be meant
+        if not terms and not asked.parts:  # punctuation, or one endless token
+            return None
         if mode == "semantic" and self.vectors is None:
-            return Page([], 0)
+            return None
         found = self._ranking(asked, terms, mode, self._restriction(only or Filter()), moment)
-        shown, alike = found.once()
-        told = reasons.Told(self.text, asked, terms, found)
-        page = told.locate(shown[offset : offset + limit])
-        return Page([told.hit(place, alike[place]) for place in page], len(shown))
+        return reasons.Told(self.text, asked, terms, found)
 
     def _ranking(
         self, asked: Question, terms: list[Term], mode: Mode, only: Query | None, now: datetime
@@ -127,3 +164,10 @@ class Engine:
         if not parts:
             return None
         return Query.boolean_query([(Occur.Must, part) for part in parts])
+
+
+def _conversation(score: float, turns: int, hits: tuple[Hit, ...]) -> Conversation:
+    best = hits[0]
+    return Conversation(
+        best.session, best.host, best.project, best.branch, best.at, round(score, 4), turns, hits
+    )

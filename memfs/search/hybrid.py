@@ -10,7 +10,7 @@ from memfs.search import candidates, fuse, matches
 from memfs.search.candidates import Asked
 from memfs.search.matches import Matches
 from memfs.search.ranking import IN_TIME, Ranking
-from memfs.search.rows import AT, SAID, WEIGHT
+from memfs.search.rows import AT, GROUP, SAID, WEIGHT
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -65,7 +65,8 @@ class Searched:
         return Ranking(
             ranked[shown[ranked]].tolist(), numbers.tolist(), scores.tolist(),
             evidence.lexical.tolist(), evidence.around.tolist(), evidence.cosine.tolist(),
-            found.near.tolist(), found.kept[:, SAID].tolist(), in_time.tolist(),
+            found.near.tolist(), found.kept[:, SAID].tolist(), found.kept[:, GROUP].tolist(),
+            in_time.tolist(),
             dict(zip(words.numbers, words.addresses, strict=True)),
         )  # fmt: skip
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 POOL = 1000  # the order by words alone does not depend on how many are looked at
 IN_TIME = 0.25  # what a hit is worth more for being of the time that the question names
 
+_FURTHER = 1 / 3
 _NONE = (0, 0)  # beside what stands alone
 
 
@@ -30,7 +31,8 @@ class Ranking:
 
     `lexical` is BM25, `around` with that of the turns beside it. `near` are the numbers of the
     turns before (the nearest first), then of as many after, 0 for none. `said` is equal for those
-    that say the same, 0: like no other. `addresses` are those known by now, by number.
+    that say the same, 0: like no other; `group` for the turns of a session, 0: of none.
+    `addresses` are those known by now, by number.
     """
 
     order: list[int]
@@ -41,6 +43,7 @@ class Ranking:
     cosine: list[float]
     near: list[Sequence[int]]
     said: list[int]
+    group: list[int]
     in_time: list[bool]
     addresses: dict[int, DocAddress]
 
@@ -57,6 +60,21 @@ class Ranking:
             first[same] = place
             kept.append(place)
         return kept, alike
+
+    def sessions(self) -> list[tuple[float, list[int]]]:
+        """Return the sessions, the best first: score, and turns, the best first.
+
+        A session scores as its best turn, and a third, a ninth and so on of the further ones.
+        """
+        turns: dict[int, list[int]] = {}
+        for place in self.once()[0]:
+            if self.group[place]:
+                turns.setdefault(self.group[place], []).append(place)
+        scored = [
+            (sum(self.scores[place] * _FURTHER**at for at, place in enumerate(places)), places)
+            for places in turns.values()
+        ]
+        return sorted(scored, key=lambda pair: -pair[0])
 
 
 def by_words(text: TextIndex, asked: Question, terms: list[Term], only: Query | None) -> Ranking:
@@ -75,6 +93,6 @@ def by_words(text: TextIndex, asked: Question, terms: list[Term], only: Query | 
     order = sorted(range(count), key=lambda place: -scores[place])
     return Ranking(
         order, found.numbers, scores, found.scores, found.scores, [0.0] * count, [_NONE] * count,
-        text.numbers(found.addresses, "said"), in_time,
+        text.numbers(found.addresses, "said"), text.numbers(found.addresses, "group"), in_time,
         dict(zip(found.numbers, found.addresses, strict=True)),
     )  # fmt: skip

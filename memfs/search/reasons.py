@@ -27,27 +27,27 @@ class Told:
         self._text = text
         self._asked = asked
         self._terms = terms
-        self._found = found
+        self.found = found
         self._addresses = dict(found.addresses)
 
     def locate(self, places: list[int]) -> list[int]:
         """Find some candidates and the turns beside them, all at once; return those still there."""
-        numbers = {self._found.numbers[place] for place in places}
-        numbers |= {number for place in places for number in _closest(self._found.near[place])}
+        numbers = {self.found.numbers[place] for place in places}
+        numbers |= {number for place in places for number in _closest(self.found.near[place])}
         missing = sorted(numbers - self._addresses.keys() - {0})
         self._addresses |= matches.located(self._text, missing)
-        return [place for place in places if self._found.numbers[place] in self._addresses]
+        return [place for place in places if self.found.numbers[place] in self._addresses]
 
     def hit(self, place: int, alike: int) -> Hit:
         """Return the hit of a candidate that is still there."""
-        document = self._text.document(self._addresses[self._found.numbers[place]])
+        document = self._text.document(self._addresses[self.found.numbers[place]])
         content = first(document, "text")
         words = self._words(content)
         before, after = self._sides(place)
         return Hit(
             id=first(document, "id"), kind=first(document, "kind"), text=content,
             snippet=snippet(content, words), why=tuple(self._why(place, content, words)),
-            score=round(min(1.0, self._found.scores[place]), 4),
+            score=round(min(1.0, self.found.scores[place]), 4),
             at=first(document, "time"), role=first(document, "role"),
             host=first(document, "host"), session=first(document, "session"),
             project=first(document, "project"), branch=first(document, "branch"),
@@ -70,7 +70,7 @@ class Told:
         return found
 
     def _why(self, place: int, content: str, words: list[str]) -> list[str]:
-        found = self._found
+        found = self.found
         folded = content.lower()
         named = [name for name in self._asked.names if name.lower() in folded]
         paths = [name for name in named if identifiers.is_path(name)]
@@ -92,7 +92,7 @@ class Told:
     def _sides(self, place: int) -> tuple[str, str]:
         """Return the turns before and after a message, shortened; "" where there are none."""
         told = []
-        for beside in _closest(self._found.near[place]):
+        for beside in _closest(self.found.near[place]):
             address = self._addresses.get(beside)
             role, content = self._text.stored(address, "role", "text") if address else ("", "")
             told.append(f"{role}: {snippet(content, [], _BESIDE)}" if content else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -163,6 +164,22 @@ def test_ingest_search_and_paging(memfs: Run) -> None:
         json.loads(memfs("search", "backoff", "--until", "2020-01-01", "--json").out)["total"] == 0
     )
     assert memfs("ingest", "/nowhere").code == 1
+
+
+def test_sessions_are_found_whole(memfs: Run) -> None:
+    memfs("ingest", str(Path(__file__).parent.parent.parent / "templates/demo/session.jsonl"))
+    shown = memfs("search", "backoff", "--mode", "text", "--sessions").out.splitlines()
+    assert re.fullmatch(r"  1  claude  2026-\d\d-\d\d  session \S+  \d+ turns about it", shown[0])
+    assert [line[:5] for line in shown[1:]] == ["     "] * (len(shown) - 1)
+    assert any(line.startswith("     user: ") for line in shown)
+    assert shown[-1] == "     words: backoff"
+    told = json.loads(memfs("search", "backoff", "--sessions", "--json").out)
+    assert (told["total"], told["first"], len(told["sessions"])) == (1, 1, 1)
+    assert len(told["sessions"][0]["hits"]) == 3
+    assert memfs("search", "zebra", "--mode", "text", "--sessions").err == "nothing was found\n"
+    assert (
+        "there is no page 9: 1 session on 1" in memfs("search", "backoff", "--sessions", "-p9").err
+    )
 
 
 def test_texts_from_stdin_and_patches(memfs: Run, tmp_path: Path) -> None:

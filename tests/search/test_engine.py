@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memfs.core.records import Hit
-from memfs.search.engine import Engine, Filter, Mode, Page
+from memfs.search.engine import LIMIT, Engine, Filter, Mode, Page
 from memfs.search.fuse import PIN
 from tests.search.stores import Corpus, Document, document
 
@@ -253,7 +253,7 @@ def test_a_query_without_words_finds_nothing(engine: Engine, mode: Mode, query: 
 )
 def test_query_syntax_does_not_match_everything(engine: Engine, query: str) -> None:
     assert engine.search(query, mode="text", limit=1000).total < 10
-    assert engine.search(query).hits == engine.search(query, limit=1000).hits[:10]
+    assert engine.search(query).hits == engine.search(query, limit=1000).hits[:LIMIT]
 
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=30), st.sampled_from(MODES))

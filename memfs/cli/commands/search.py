@@ -10,11 +10,12 @@ import click
 
 from memfs.cli import context, screen
 from memfs.core.quoting import plain
+from memfs.core.records import Hit
 from memfs.ops import search as op
 from memfs.search.engine import Filter, Mode
 
 if TYPE_CHECKING:
-    from memfs.core.records import Hit
+    from memfs.core.records import Conversation
 
 
 @click.command("search")
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
 @click.option("-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True,
               help="Hits on a page.")  # fmt: skip
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
+@click.option("--sessions", "whole", is_flag=True,
+              help="The sessions that say most about it, with their best turns.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Show whole texts.")
 @context.json_option
 def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ...],
             session: tuple[str, ...], host: tuple[str, ...], tag: tuple[str, ...],
             since: str | None, until: str | None, mode: str, limit: int, page: int,
-            full: bool, as_json: bool) -> None:  # fmt: skip
+            whole: bool, full: bool, as_json: bool) -> None:  # fmt: skip
     """Search what was said in past sessions, the archive, and the blocks."""
     only = Filter(
         kinds=tuple(op.KINDS[name] for name in places), roles=role, hosts=host, sessions=session,
@@ -46,27 +49,53 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
         until=op.day(until, end=True) if until else None,
     )  # fmt: skip
     chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
-    kept = op.Kept(context.place())
-    found = op.run(kept, " ".join(query), mode=chosen, only=only, limit=limit, page=page)
+    kept, text = op.Kept(context.place()), " ".join(query)
+    found: list[Hit | Conversation]
+    if whole:
+        conversations = op.sessions(kept, text, mode=chosen, only=only, limit=limit, page=page)
+        found, total, name = [*conversations.sessions], conversations.total, "session"
+    else:
+        hits = op.run(kept, text, mode=chosen, only=only, limit=limit, page=page)
+        found, total, name = [*hits.hits], hits.total, "hit"
     first = (page - 1) * limit + 1
-    last = first + len(found.hits) - 1
+    last = first + len(found) - 1
     if as_json:
-        hits = [asdict(hit) for hit in found.hits]
-        screen.as_json({"total": found.total, "first": first, "hits": hits})
-    elif not found.hits and found.total:
-        pages = -(-found.total // limit)
-        screen.talk(f"there is no page {page}: {screen.count(found.total, 'hit')} on {pages}")
-    elif not found.hits:
+        every = [asdict(each) for each in found]
+        screen.as_json({"total": total, "first": first, f"{name}s": every})
+    elif not found and total:
+        pages = -(-total // limit)
+        screen.talk(f"there is no page {page}: {screen.count(total, name)} on {pages}")
+    elif not found:
         screen.talk("nothing was found")
     else:
-        for number, hit in enumerate(found.hits, first):
-            _show(number, hit, full=full)
-        more = f"; more with --page {page + 1}" if last < found.total else ""
+        for number, each in enumerate(found, first):
+            _show(number, each, full=full)
+        more = f"; more with --page {page + 1}" if last < total else ""
         if sys.stdout.isatty():
-            screen.talk(f"showing {first}-{last} of {found.total}{more}")
+            screen.talk(f"showing {first}-{last} of {total}{more}")
 
 
-def _show(number: int, hit: Hit, *, full: bool) -> None:
+def _show_session(number: int, found: Conversation, *, full: bool) -> None:
+    parts = (found.host, found.at[:10], f"session {found.session}", _turns(found))
+    head = plain("  ".join(part for part in parts if part))
+    screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
+    for hit in found.hits:
+        screen.styled(screen.wrapped(f"{hit.role}: {hit.text if full else hit.snippet}", 5))
+    screen.styled("     " + screen.style(plain("; ".join(found.hits[0].why)), "bright_black"))
+
+
+def _turns(found: Conversation) -> str:
+    return f"{screen.count(found.turns, 'turn')} about it"
+
+
+def _show(number: int, found: Hit | Conversation, *, full: bool) -> None:
+    if isinstance(found, Hit):
+        _show_hit(number, found, full=full)
+    else:
+        _show_session(number, found, full=full)
+
+
+def _show_hit(number: int, hit: Hit, *, full: bool) -> None:
     who = {"message": f"{hit.host} {hit.role}", "passage": "archive", "block": "block"}[hit.kind]
     where = {"message": f"session {hit.session}", "passage": hit.id, "block": hit.label}[hit.kind]
     parts = [who, hit.at[:10], where, " ".join(f"#{tag}" for tag in hit.tags)]

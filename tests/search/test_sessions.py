@@ -1,0 +1,71 @@
+"""Whole sessions as hits: what several turns tell together."""
+
+from __future__ import annotations
+
+import pytest
+
+from memfs.search.engine import TURNS, Engine, Filter, Mode
+from tests.search.stores import Corpus, document
+
+MODES: tuple[Mode, ...] = ("hybrid", "text", "semantic")
+SAID = {
+    "fix": ["the login test is flaky", "retry the login with a backoff", "the login works now"],
+    "chat": ["lunch at noon", "the login page is blue", "see you"],
+    "other": ["a kernel panic", "postgres needs a vacuum", "the invoice is unpaid"],
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    corpus = Corpus(tmp_path_factory.mktemp("sessions"))
+    for group, (session, texts) in enumerate(SAID.items(), 1):
+        corpus.write(
+            f"{session}.jsonl",
+            *(
+                document(
+                    f"{session}-{n}", text, session=session, host="claude", group=group,
+                    time=f"2026-05-0{n + 1}", role="user",
+                )
+                for n, text in enumerate(texts)
+            ),
+        )  # fmt: skip
+    corpus.write("passage.jsonl", document("p", "how to login", kind="passage"))
+    corpus.update(embed=True)
+    return corpus.engine()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_session_that_says_most_about_it_comes_first(engine: Engine, mode: Mode) -> None:
+    page = engine.sessions("login", mode=mode)
+    best = page.sessions[0]
+    assert (best.session, best.host, best.turns) == ("fix", "claude", 3)
+    assert len(best.hits) == 3 <= TURNS
+    assert best.at == best.hits[0].at
+    assert {hit.session for hit in best.hits} == {"fix"}
+    scores = [each.score for each in page.sessions]
+    assert scores == sorted(scores, reverse=True)
+    assert "" not in {each.session for each in page.sessions}, "a passage is of no session"
+
+
+def test_a_turn_more_about_it_is_worth_more_than_the_same_turn_alone(engine: Engine) -> None:
+    (fix, chat) = engine.sessions("login", mode="text").sessions
+    assert (fix.session, chat.session) == ("fix", "chat")
+    assert fix.score > max(hit.score for hit in fix.hits)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_sessions_are_paged_and_filtered(engine: Engine, mode: Mode) -> None:
+    everything = engine.sessions("login", mode=mode)
+    pages = [engine.sessions("login", mode=mode, limit=1, offset=n) for n in range(4)]
+    assert [each.session for page in pages for each in page.sessions] == [
+        each.session for each in everything.sessions
+    ]
+    assert {page.total for page in pages} == {everything.total}
+    only = engine.sessions("login", mode=mode, only=Filter(sessions=("chat",)))
+    assert [each.session for each in only.sessions] == ["chat"]
+
+
+def test_what_means_nothing_finds_no_session(engine: Engine) -> None:
+    assert engine.sessions("?!").total == 0
+    assert engine.sessions("zebra", mode="text").sessions == []
+    assert Engine(engine.text, None).sessions("login", mode="semantic").sessions == []
