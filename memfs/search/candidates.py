@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 POOL = 64  # candidates of each side: the same for every page, or pages would not fit together
 BESIDE = 2  # turns before and after one that speak for it
-_FADE = 0.7  # of what each further one counts
-_STARS = 10  # of the best by words, the turns beside them are candidates too
+_FADE = 0.9  # of what each further one counts
+_STARS = 10  # of the best by words, the turn after them is a candidate too
 _WINDOWS = 6  # of a long document that are looked at closely
 
 
@@ -59,18 +59,20 @@ def gather(
     beside = np.zeros(0, np.int64)
     if allowed is None:
         stars = matched[np.argsort(-np.array(words.scores), kind="stable")[:_STARS]]
-        beside = vectors.neighbours(stars, 1).ravel()
+        beside = vectors.neighbours(stars, 1)[:, 1]
         beside = beside[beside > 0]
     numbers = semantic.distinct(np.concatenate([matched, nearest, beside]))
     near, kept = vectors.neighbours(numbers, BESIDE), vectors.of(numbers)
     lexical = scored.of(numbers)
+    first, last = vectors.spans(numbers)
+    which, rows = semantic.flat(first, last)
     fade = np.tile(_FADE ** np.arange(1, BESIDE + 1), 2)
     found = Evidence(
         lexical,
         lexical + scored.of(near) @ fade,
         _of_sessions(kept[:, GROUP], lexical),
-        _best_cosines(vectors, asked.vector, numbers),
-        np.asarray(~near.any(axis=1), np.bool_),
+        fuse.most(vectors.cosines(asked.vector, rows), which, len(numbers)),
+        np.where(near.any(axis=1), fuse.TURN, np.where(last - first > 1, fuse.LONG, fuse.ALONE)),
     )
     return Candidates(numbers, found, near, kept)
 
@@ -81,21 +83,19 @@ def closely(
     """Return the full scores of the candidates at some places: with late interaction."""
     evidence = candidates.found.of(places)
     if not len(asked.tokens):
-        nothing = np.zeros(len(places))
-        return fuse.full(evidence, nothing, nothing)
-    own, rows = _nearest_windows(vectors, asked.vector, candidates.numbers[places])
-    near = candidates.near[places]
-    first, last = vectors.spans(near.ravel())
-    last = np.where(near.ravel() > 0, np.minimum(last, first + _WINDOWS), first)
-    beside, more = semantic.flat(first, last)
+        return fuse.full(evidence, np.zeros(len(places)))
+    numbers = candidates.numbers[places]
+    own, rows = _nearest_windows(vectors, asked.vector, numbers)
+    before = candidates.near[places, :BESIDE].ravel()
+    first, last = vectors.spans(before)
+    last = np.where(before > 0, np.minimum(last, first + _WINDOWS), first)
+    turn, more = semantic.flat(first, last)
     texts, place = np.unique(np.concatenate([rows, more]), return_inverse=True)
     best = _best_of_tokens(vectors, asked.tokens, texts)
-    weights = vectors.weights(asked.tokens)
-    maxsim = fuse.most((best @ weights)[place[: len(rows)]], own, len(places))
-    of = np.concatenate([own, beside // near.shape[1]])
-    order = np.argsort(of, kind="stable")
-    context = fuse.most(best[place[order]], of[order], len(places)) @ weights
-    return fuse.full(evidence, maxsim, context)
+    fade = (_FADE ** np.arange(1, BESIDE + 1)).astype(np.float32)[turn % BESIDE, None]
+    told = fuse.most(best[place[len(rows) :]] * fade, turn // BESIDE, len(places))
+    closest = np.maximum(best[place[: len(rows)]], told[own]) @ vectors.weights(asked.tokens)
+    return fuse.full(evidence, fuse.most(closest, own, len(places)))
 
 
 def _best_of_tokens(
@@ -123,12 +123,6 @@ def _nearest_windows(
     rank = np.arange(len(which)) - np.searchsorted(which, which)
     kept = rank < _WINDOWS
     return which[kept], rows[order][kept]
-
-
-def _best_cosines(vectors: VectorIndex, query: NDArray[np.int8], numbers: Numbers) -> Scores:
-    """Return each document's best cosine, 0 for one without vectors."""
-    which, rows = semantic.flat(*vectors.spans(numbers))
-    return fuse.most(vectors.cosines(query, rows), which, len(numbers))
 
 
 def _of_sessions(groups: NDArray[np.uint32], lexical: Scores) -> Scores:

@@ -1,11 +1,12 @@
 """Fusion: what speaks for each candidate becomes one ranking. Pure numpy.
 
 BM25 is scaled by its maximum, cosine and MaxSim min-max over the candidates. A turn of a
-conversation is also judged by the turns beside it and by its session; what stands alone (a
-passage, a block) by itself. All candidates are ranked by words and vectors, and the best of them
-again by late interaction (MaxSim), which costs more. `memfs bench retrieval` tells
-what the weights are worth. Those of turns are round numbers near what each half of the LoCoMo
-conversations chose for the other; those of what stands alone were chosen on all of the sets.
+conversation is judged by the turns beside it and by its session; what stands alone (a passage, a
+block) by itself. All candidates are ranked by words and vectors, and the best of them again by late
+interaction (MaxSim), which costs more: of a turn together with those before it, since an answer
+follows what was asked. `memfs bench retrieval` tells what the weights are worth. They are round
+numbers: of turns and of long documents, near what each half of the LoCoMo conversations chose for
+the other half; of what stands alone, from the middle of where it makes no difference.
 """
 
 from __future__ import annotations
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
     Number = TypeVar("Number", np.float32, np.float64)
 
-# Of a turn of a conversation; of what stands alone. Each row adds up to 1.
-LEXICAL, AROUND, SESSION, COSINE, MAXSIM, CONTEXT = 0.11, 0.16, 0.11, 0.16, 0.19, 0.27
-LONE_LEXICAL, LONE_COSINE, LONE_MAXSIM = 0.53, 0.21, 0.26
+# What a candidate is; what counts how much for it (lexical, around, session, cosine, maxsim).
+TURN, ALONE, LONG = range(3)
+WEIGHTS = np.array([
+    [0.00, 0.20, 0.10, 0.20, 0.50],  # a turn of a conversation
+    [0.50, 0.00, 0.00, 0.25, 0.25],  # what stands alone
+    [0.45, 0.00, 0.00, 0.10, 0.45],  # what stands alone and is long: several windows
+])  # fmt: skip
 RERANKED = 30  # candidates that are ranked by late interaction
 _NOISE = 1e-6  # cosines that differ by less are the same
 PIN = 5  # the best lexical hit is never pushed behind this place
@@ -36,50 +41,39 @@ class Evidence:
     """What is known of n candidates: n values each.
 
     `lexical` is BM25, `around` that of the turns beside it and its own, `session` that of the best
-    turn of its session. `alone`: there are none beside it.
+    turn of its session. `kind` is TURN, ALONE or LONG.
     """
 
     lexical: Scores
     around: Scores
     session: Scores
     cosine: Scores
-    alone: NDArray[np.bool_]
+    kind: NDArray[np.intp]
 
     def of(self, at: NDArray[np.intp]) -> Evidence:
         """Return the evidence of the candidates at some places."""
         return Evidence(
-            self.lexical[at], self.around[at], self.session[at], self.cosine[at], self.alone[at]
+            self.lexical[at], self.around[at], self.session[at], self.cosine[at], self.kind[at]
         )
 
 
 def first(found: Evidence) -> Scores:
     """Return a score (0 to 1) for each candidate, by words and vectors alone."""
-    turn = LEXICAL + AROUND + SESSION + COSINE
-    lone = LONE_LEXICAL + LONE_COSINE
-    turns, others = _parts(found)
-    return np.where(found.alone, others / lone, turns / turn)
+    weights = WEIGHTS[found.kind, :-1]
+    return np.asarray((weights * _features(found)).sum(axis=1) / weights.sum(axis=1))
 
 
-def full(found: Evidence, maxsim: NDArray[np.floating], context: NDArray[np.floating]) -> Scores:
-    """Return a score (0 to 1) for each candidate, with late interaction.
-
-    `maxsim` is that of its own text, `context` that of it and the turns beside it.
-    """
-    turns, others = _parts(found)
-    own = _min_max(maxsim)
-    return np.where(
-        found.alone, others + LONE_MAXSIM * own, turns + MAXSIM * own + CONTEXT * _min_max(context)
-    )
+def full(found: Evidence, maxsim: NDArray[np.floating]) -> Scores:
+    """Return a score (0 to 1) for each candidate, with late interaction."""
+    weights = WEIGHTS[found.kind]
+    scores = (weights[:, :-1] * _features(found)).sum(axis=1)
+    return np.asarray(scores + weights[:, -1] * _min_max(maxsim))
 
 
-def _parts(found: Evidence) -> tuple[Scores, Scores]:
-    """Return what words and vectors give to turns, and to what stands alone."""
-    own, cosine = _by_maximum(found.lexical), _min_max(found.cosine)
-    beside = AROUND * _by_maximum(found.around) + SESSION * _by_maximum(found.session)
-    return (
-        np.asarray(LEXICAL * own + beside + COSINE * cosine),
-        np.asarray(LONE_LEXICAL * own + LONE_COSINE * cosine),
-    )
+def _features(found: Evidence) -> NDArray[np.float64]:
+    """Return what words and vectors say, each from 0 to 1: n x 4."""
+    by_words = (found.lexical, found.around, found.session)
+    return np.stack([*(_by_maximum(each) for each in by_words), _min_max(found.cosine)], axis=1)
 
 
 def order(found: Evidence, scores: Scores) -> NDArray[np.intp]:

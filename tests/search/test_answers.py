@@ -37,6 +37,13 @@ def test_the_answer_beside_the_question_is_found(tmp_path: Path) -> None:
     assert "beside a turn with these words" in hits[1].why
 
 
+def test_what_follows_a_question_is_nearer_than_what_came_before_it(tmp_path: Path) -> None:
+    talk = turns("good, then that is done", "where do we keep the deploy keys?", "in ops, mostly")
+    others = turns(*(f"we talked about topic {n} and keys" for n in range(30)), session="other")
+    found = [hit.id for hit in asked(tmp_path, others + talk, "deploy keys kept where", limit=40)]
+    assert found.index("s2") < [*found, "s0"].index("s0")
+
+
 @pytest.mark.parametrize(
     ("query", "expected", "reason"),
     [

@@ -12,24 +12,23 @@ from memfs.search.fuse import Evidence
 
 SCORES = st.floats(0, 50, allow_nan=False)
 COSINES = st.floats(-1, 1, allow_nan=False)
-ROWS = st.lists(
-    st.tuples(SCORES, SCORES, SCORES, COSINES, st.booleans(), COSINES, COSINES), max_size=20
-)
-Row = tuple[float, float, float, float, bool, float, float]
+KINDS = st.sampled_from([fuse.TURN, fuse.ALONE, fuse.LONG])
+ROWS = st.lists(st.tuples(SCORES, SCORES, SCORES, COSINES, KINDS, COSINES), max_size=20)
+Row = tuple[float, float, float, float, int, float]
 
 
-def columns(rows: list[Row]) -> tuple[Evidence, NDArray[np.float64], NDArray[np.float64]]:
-    """Return evidence, MaxSim, and MaxSim with what is beside it."""
-    values = [np.array([row[at] for row in rows], np.float64) for at in range(7)]
-    lexical, around, session, cosine, alone, maxsim, context = values
-    return Evidence(lexical, around, session, cosine, alone > 0), maxsim, context
+def columns(rows: list[Row]) -> tuple[Evidence, NDArray[np.float64]]:
+    """Return evidence, and MaxSim."""
+    values = [np.array([row[at] for row in rows], np.float64) for at in range(6)]
+    lexical, around, session, cosine, kind, maxsim = values
+    return Evidence(lexical, around, session, cosine, kind.astype(np.intp)), maxsim
 
 
 @given(ROWS)
 @settings(deadline=None)
 def test_scores_lie_between_nothing_and_one(rows: list[Row]) -> None:
-    evidence, *close = columns(rows)
-    for scores in (fuse.first(evidence), fuse.full(evidence, *close)):
+    evidence, maxsim = columns(rows)
+    for scores in (fuse.first(evidence), fuse.full(evidence, maxsim)):
         assert len(scores) == len(rows)
         assert ((scores >= 0) & (scores <= 1 + 1e-9)).all()
 
@@ -39,8 +38,8 @@ def test_scores_lie_between_nothing_and_one(rows: list[Row]) -> None:
 def test_the_best_lexical_hit_is_among_the_first_and_all_others_keep_their_order(
     rows: list[Row],
 ) -> None:
-    evidence, *close = columns(rows)
-    scores = fuse.full(evidence, *close)
+    evidence, maxsim = columns(rows)
+    scores = fuse.full(evidence, maxsim)
     ranking = fuse.order(evidence, scores).tolist()
     assert sorted(ranking) == list(range(len(rows)))
     if not rows or evidence.lexical.max() == 0:
@@ -55,25 +54,22 @@ def test_the_best_lexical_hit_is_among_the_first_and_all_others_keep_their_order
 @given(ROWS.filter(bool))
 @settings(deadline=None)
 def test_a_hit_that_is_best_everywhere_is_first(rows: list[Row]) -> None:
-    evidence, *close = columns([*rows, (51.0, 51.0, 51.0, 1.5, False, 1.5, 1.5)])
-    assert fuse.order(evidence, fuse.full(evidence, *close))[0] == len(rows)
+    evidence, maxsim = columns([*rows, (51.0, 51.0, 51.0, 1.5, fuse.TURN, 1.5)])
+    assert fuse.order(evidence, fuse.full(evidence, maxsim))[0] == len(rows)
 
 
 def test_what_stands_alone_is_judged_by_itself() -> None:
     """A passage that says it is not pushed behind turns that only stand beside one that does."""
-    evidence, maxsim, context = columns([
-        (10.0, 10.0, 10.0, 0.5, True, 0.9, 0.9),
-        (9.0, 30.0, 30.0, 0.5, False, 0.8, 0.95),
-        (0.0, 0.0, 0.0, 0.0, False, 0.0, 0.0),
+    evidence, maxsim = columns([
+        (10.0, 10.0, 10.0, 0.5, fuse.ALONE, 0.9),
+        (9.0, 30.0, 30.0, 0.5, fuse.TURN, 0.8),
+        (0.0, 0.0, 0.0, 0.0, fuse.TURN, 0.0),
     ])  # fmt: skip
-    assert fuse.order(evidence, fuse.full(evidence, maxsim, context)).tolist() == [0, 1, 2]
+    assert fuse.order(evidence, fuse.full(evidence, maxsim)).tolist() == [0, 1, 2]
 
 
 def test_the_weights_add_up_to_one() -> None:
-    evidence, *close = columns(
-        [(2.0, 2.0, 2.0, 1.0, False, 1.0, 1.0), (0.0, 0.0, 0.0, 0.0, False, 0.0, 0.0)]
-    )
-    assert np.allclose(fuse.full(evidence, *close), [1, 0])
+    assert np.allclose(fuse.WEIGHTS.sum(axis=1), 1)
 
 
 @given(st.lists(st.lists(COSINES, max_size=4), max_size=6))
