@@ -77,10 +77,10 @@ class Memory:
     ) -> tuple[Entry, ...]:
         """Apply several edits, all or none; return the journal entries (none if nothing changed).
 
-        `expected_version` makes a single edit a compare-and-swap.
+        `expected_version` makes the first edit a compare-and-swap.
         """
         origin = Origin(self._origin.actor, self._origin.host, self._origin.session, reason)
-        outcome = edit.run(self._place, list(edits), origin, expected_version)
+        outcome = edit.run(self._place, list(edits), origin, [expected_version])
         match outcome:
             case Edited():
                 return outcome.entries

@@ -57,7 +57,7 @@ def in_editor(place: Place, label: str, who: Origin) -> None:
         return
     text = after.decode("utf-8", "surrogateescape")
     name = f"{block.tier}:{block.label}"
-    outcome = edit.run(place, [Rethink(name, text)], who, shown.version)
+    outcome = edit.run(place, [Rethink(name, text)], who, [shown.version])
     if isinstance(outcome, Rejected):
         raise RejectedError(outcome.message, f"{outcome.hint}; what you wrote is kept in {path}")
     os.unlink(path)

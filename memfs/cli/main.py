@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
-    "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "status", "doctor",
-    "trust", "hook", "export", "import", "merge-driver", "completion", "bench", "demo",
+    "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "apply", "tools",
+    "status", "doctor", "trust", "hook", "export", "import", "merge-driver", "completion",
+    "bench", "demo",
 )  # fmt: skip
 
 

@@ -35,20 +35,9 @@ def run(
 ) -> Kept:  # fmt: skip
     """Write a passage into the project's archive (or the user's), unless it is there already."""
     text = public(text)
-    if not text.strip():
-        raise MemfsError("cannot archive an empty text", "", USAGE)
-    if not 1 <= importance <= 10:
-        raise MemfsError(f"importance is {importance}, expected 1 to 10", "", USAGE)
-    odd = edits.unfit("archive", "the passage", text) or edits.secret(
-        "archive", "the passage", text
-    )
-    if odd:
-        raise RejectedError(odd.message, odd.hint)
-    if len(text) > archive.LONGEST:
-        raise MemfsError(
-            f"cannot archive {len(text):,} characters, the limit is {archive.LONGEST:,}",
-            "archive what matters of it, in several passages",
-        )
+    refused = refusal(text, importance)
+    if refused:
+        raise refused
     store = place.store(labels.USER) if user else place.home
     clean = tuple(dict.fromkeys(tag.strip().lower() for tag in tags if tag.strip()))
     wanted = archive.folded(text)
@@ -58,3 +47,23 @@ def run(
             return Kept(known.id, path, duplicate=True)
     passage, path = archive.add(store, text, importance=importance, tags=clean)
     return Kept(passage.id, path, False, autocommit.archived(place, store, path, origin))
+
+
+def refusal(text: str, importance: int) -> MemfsError | None:
+    """Return why a text cannot be archived, None if it can."""
+    text = public(text)
+    if not text.strip():
+        return MemfsError("cannot archive an empty text", "", USAGE)
+    if not 1 <= importance <= 10:
+        return MemfsError(f"importance is {importance}, expected 1 to 10", "", USAGE)
+    odd = edits.unfit("archive", "the passage", text) or edits.secret(
+        "archive", "the passage", text
+    )
+    if odd:
+        return RejectedError(odd.message, odd.hint)
+    if len(text) > archive.LONGEST:
+        return MemfsError(
+            f"cannot archive {len(text):,} characters, the limit is {archive.LONGEST:,}",
+            "archive what matters of it, in several passages",
+        )
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from memfs.core import edits, fences, frontmatter, yamlhead
@@ -17,6 +18,8 @@ from memfs.store import autocommit, blocks, clock, config, files, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memfs.core.edits import BodyEdit, Edit
     from memfs.core.records import Entry, Origin
     from memfs.store.blocks import Place
@@ -62,14 +65,17 @@ class _Draft:
 
 
 def run(
-    place: Place, wanted: list[Edit], origin: Origin, expected_version: int | None = None
+    place: Place, wanted: list[Edit], origin: Origin, expected: Sequence[int | None] = ()
 ) -> Outcome:
-    """Apply `wanted` in order. `expected_version` makes a single edit a compare-and-swap."""
+    """Apply `wanted` in order. `expected` makes edits compare-and-swaps: a version for each.
+
+    None is any version; so are those that are left out.
+    """
     with ExitStack() as stack:
         session = _Session(place, stack)
         session.open_stores(wanted)
-        for edit in wanted:
-            rejected = session.apply(edit, expected_version)
+        for edit, version in zip(wanted, chain(expected, repeat(None)), strict=False):
+            rejected = session.apply(edit, version)
             if rejected:
                 return rejected
         too_large = session.too_large()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memfs.core.errors import USAGE, MemfsError
 from memfs.memory.kept import Kept
 
-__all__ = ["KINDS", "Kept", "day", "run", "sessions"]
+__all__ = ["KINDS", "Kept", "dated", "day", "run", "sessions"]
 
 if TYPE_CHECKING:
     from memfs.search.engine import Conversations, Engine, Filter, Mode, Page
@@ -30,6 +30,11 @@ def sessions(
     """Return one page (from 1) of the sessions that say most about it, with their best turns."""
     engine = _ready(kept, query, mode)
     return engine.sessions(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
+
+
+def dated(kept: Kept, *, only: Filter, limit: int, page: int) -> Page:
+    """Return one page (from 1) of what a filter lets through, in the order of time."""
+    return kept.engine("text").dated(only, limit=limit, offset=(page - 1) * limit)
 
 
 def _ready(kept: Kept, query: str, mode: Mode) -> Engine:

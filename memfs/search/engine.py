@@ -28,14 +28,19 @@ TURNS = 3  # of a session that are shown
 class Filter:
     """Which documents to search. Empty fields do not filter; times are epoch seconds, inclusive.
 
-    `tags` are all required. `kinds` is any of message, passage, block.
+    `tags` are all required, of `any_tags` one. `kinds` is any of message, passage, block;
+    `importance` the least of a passage.
     """
 
     kinds: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    any_tags: tuple[str, ...] = ()
+    importance: int = 0
     since: int | None = None
     until: int | None = None
 
@@ -123,6 +128,12 @@ class Engine:
                 found.append(_conversation(score, len(places), hits))
         return Conversations(found, len(ranked))
 
+    def dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> Page:
+        """Return what a filter lets through, in the order of time."""
+        query = self._restriction(only) or Query.all_query()
+        addresses, total = self.text.ordered(query, "at", limit, offset)
+        return Page([reasons.listed(self.text.document(each)) for each in addresses], total)
+
     def _told(
         self, query: str, mode: Mode, only: Filter | None, now: datetime | None
     ) -> reasons.Told | None:
@@ -152,13 +163,16 @@ class Engine:
         parts: list[Query] = []
         fields = (
             ("kind", only.kinds), ("role", only.roles), ("host", only.hosts),
-            ("session", only.sessions),
+            ("session", only.sessions), ("project", only.projects), ("branch", only.branches),
+            ("tag", only.any_tags),
         )  # fmt: skip
         for field, values in fields:
             if values:
                 either = [(Occur.Should, self.text.term(field, value)) for value in values]
                 parts.append(Query.boolean_query(either))
         parts.extend(self.text.term("tag", tag) for tag in only.tags)
+        if only.importance:
+            parts.append(self.text.between("importance", only.importance, None))
         if only.since is not None or only.until is not None:
             parts.append(self.text.between("at", only.since, only.until))
         if not parts:

@@ -22,6 +22,7 @@ FOLDER = "v3/text"  # the number changes with the schema: another one is another
 EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
 MOST_TERMS = 32
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
+_SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
 _LONG = 1000  # characters; longer texts that say the same are two texts all the same
@@ -145,9 +146,12 @@ class TextIndex:
 
     def between(self, field: str, first: int | None, last: int | None) -> Query:
         """Return the query for a range of a numeric field, both ends included, None: open."""
-        low = -_FAR if first is None else max(-_FAR, min(_FAR, first))
-        high = _FAR if last is None else max(-_FAR, min(_FAR, last))
-        return Query.range_query(self.schema, field, FieldType.Integer, low, high)
+        signed = field in _SIGNED
+        least = -_FAR if signed else 0
+        low = least if first is None else max(least, min(_FAR, first))
+        high = _FAR if last is None else max(least, min(_FAR, last))
+        kind = FieldType.Integer if signed else FieldType.Unsigned
+        return Query.range_query(self.schema, field, kind, low, high)
 
     def numbered(self, first: int, end: int = (1 << 63) - 1) -> Query:
         """Return the query for the documents numbered `first` to before `end`."""
@@ -160,6 +164,17 @@ class TextIndex:
         if limit < 1:
             return []
         return list(self.searcher.search(query, limit, count=False).hits)
+
+    def ordered(
+        self, query: Query, field: str, limit: int, offset: int
+    ) -> tuple[list[tantivy.DocAddress], int]:
+        """Return addresses in the rising order of a numeric field, and how many there are."""
+        found = self.searcher.search(
+            query, max(1, limit), count=True, order_by_field=field, offset=offset,
+            order=tantivy.Order.Asc,
+        )  # fmt: skip
+        total = int(getattr(found, "count", 0) or 0)  # the stubs do not know it
+        return [address for _, address in found.hits], total
 
     def found(self, query: Query) -> list[tantivy.DocAddress]:
         """Return the addresses of all documents that a query finds."""

@@ -44,17 +44,9 @@ class Told:
         content = first(document, "text")
         words = self._words(content)
         before, after = self._sides(place)
-        return Hit(
-            id=first(document, "id"), kind=first(document, "kind"), text=content,
-            snippet=snippet(content, words), why=tuple(self._why(place, content, words)),
-            score=round(min(1.0, self.found.scores[place]), 4),
-            at=first(document, "time"), role=first(document, "role"),
-            host=first(document, "host"), session=first(document, "session"),
-            project=first(document, "project"), branch=first(document, "branch"),
-            tags=tuple(str(tag) for tag in document.get("tag", [])),
-            importance=int(first(document, "importance") or 0), label=first(document, "label"),
-            before=before, after=after, alike=alike,
-        )  # fmt: skip
+        why = tuple(self._why(place, content, words))
+        score = round(min(1.0, self.found.scores[place]), 4)
+        return listed(document, words, why, score, (before, after), alike)
 
     def _words(self, content: str) -> list[str]:
         """Return the words of the question that are in a text, also those that were mistyped."""
@@ -102,6 +94,24 @@ class Told:
 def _closest(near: Sequence[int]) -> tuple[int, int]:
     """Return the turns right before and after, of all beside a candidate."""
     return near[0], near[len(near) // 2]
+
+
+def listed(
+    document: dict[str, list[object]], words: Sequence[str] = (), why: tuple[str, ...] = (),
+    score: float = 0.0, beside: tuple[str, str] = ("", ""), alike: int = 0,
+) -> Hit:  # fmt: skip
+    """Return a document as a hit; without words and reasons, as one nobody searched for."""
+    content = first(document, "text")
+    return Hit(
+        id=first(document, "id"), kind=first(document, "kind"), text=content,
+        snippet=snippet(content, [*words]), why=why, score=score, at=first(document, "time"),
+        role=first(document, "role"), host=first(document, "host"),
+        session=first(document, "session"), project=first(document, "project"),
+        branch=first(document, "branch"),
+        tags=tuple(str(tag) for tag in document.get("tag", [])),
+        importance=int(first(document, "importance") or 0), label=first(document, "label"),
+        before=beside[0], after=beside[1], alike=alike,
+    )  # fmt: skip
 
 
 def first(document: dict[str, list[object]], name: str) -> str:

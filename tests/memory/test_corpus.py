@@ -31,7 +31,7 @@ def found(place: Place, query: str, **only: object) -> list[str]:
     """Search by words after bringing the index up to date."""
     assert corpus.sync(place, embed=False) is not None
     engine = corpus.open_index(place, "text")
-    return [hit.id for hit in engine.search(query, mode="text", only=Filter(**only)).hits]  # type: ignore[arg-type]
+    return [hit.id for hit in engine.search(query, mode="text", limit=99, only=Filter(**only)).hits]  # type: ignore[arg-type]
 
 
 def take(store: Store, path: Path, data: bytes) -> None:

@@ -30,7 +30,7 @@ ORIGIN = Origin("agent", "claude", "s1", "because")
 
 
 def run(place: Place, *wanted: Edit, expect: int | None = None) -> edit.Outcome:
-    return edit.run(place, list(wanted), ORIGIN, expect)
+    return edit.run(place, list(wanted), ORIGIN, [expect])
 
 
 def value(place: Place, label: str = "human") -> str:

@@ -51,7 +51,7 @@ def command(label: str, patch: str | None, expect: int | None, reason: str, sess
     elif not label:
         raise click.UsageError("which block? memfs blocks lists them")
     if wanted:
-        report(op.run(place, wanted, who, expect))
+        report(op.run(place, wanted, who, [expect] * len(wanted)))
     elif not sys.stdin.isatty() and not _has_editor():
         raise click.UsageError("no operation; to write the block from stdin: --set -")
     else:

@@ -1,0 +1,121 @@
+"""One tool call: checked, done, and answered in words a model can act on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import MemfsError
+from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.tools.desk import Desk
+
+# What people are told to type, as the model would call it, or ask for.
+_SPOKEN = (
+    (re.compile(r"\(memfs edit (\S+) --set -\)"), r"(memory_rethink)"),
+    (re.compile(r"memfs edit (\S+) --append TEXT"), r"core_memory_append"),
+    (re.compile(r"\(memfs edit LABEL --unpin\)"), "(the user can: memfs edit LABEL --unpin)"),
+    (re.compile(r": memfs edit \S+$"), " with memory_rethink"),
+    (re.compile(r"memfs show( \S+)?$"), "core_memory_read"),
+    (re.compile(r"memfs archive\b"), "archival_memory_insert"),
+    (re.compile(r"memfs create\b"), "memory_create"),
+    (
+        re.compile(r"(see )?memfs blocks( lists them)?"),
+        "core_memory_read without a label lists them",
+    ),
+    (re.compile(r"memfs log \S+"), "memory_status"),
+    (re.compile(r"--all to (\w+)"), r"all=true to \1"),
+    (re.compile(r"name it with --session ID"), "there is none here"),
+    (re.compile(r"^memfs doctor --fix (\w+)"), r"ask the user to run memfs doctor --fix, which \1"),
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool's name and arguments, as a model wrote them; `id` ties the result to it."""
+
+    name: str
+    arguments: object = field(default_factory=dict)
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the model is told. `heartbeat`: it asked to go on after this."""
+
+    call: Call
+    text: str
+    is_error: bool = False
+    heartbeat: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A call that fits the schema of its tool."""
+
+    call: Call
+    tool: Tool
+    arguments: Arguments
+    heartbeat: bool
+
+
+def run(desk: Desk, tools: Mapping[str, Tool], call: Call) -> Result:
+    """Do one call. Whatever is wrong with it is said, nothing is raised."""
+    checked = check(tools, call)
+    return checked if isinstance(checked, Result) else do(desk, checked)
+
+
+def check(tools: Mapping[str, Tool], call: Call) -> Checked | Result:
+    """Hold a call against the schema of its tool; return what is wrong with it as its result."""
+    tool = tools.get(call.name)
+    if tool is None:
+        return Result(call, f"error: {unknown(call.name, tools)}", is_error=True)
+    given, heartbeat = _heartbeat(call.arguments)
+    checked = tool.check(given)
+    if isinstance(checked, str):
+        return Result(call, f"error: {checked}", is_error=True, heartbeat=heartbeat)
+    return Checked(call, tool, checked, heartbeat)
+
+
+def do(desk: Desk, checked: Checked) -> Result:
+    """Do a call that was checked."""
+    try:
+        text = checked.tool.run(desk, checked.arguments)
+    except MemfsError as error:
+        return failed(checked.call, error, heartbeat=checked.heartbeat)
+    return Result(checked.call, text, heartbeat=checked.heartbeat)
+
+
+def failed(call: Call, error: MemfsError, *, heartbeat: bool = False) -> Result:
+    """Return the result of a call that cannot be done."""
+    verbatim = isinstance(error, VerbatimError)
+    text = error.message if verbatim else said(error.message, error.hint)
+    return Result(call, text, is_error=True, heartbeat=heartbeat)
+
+
+def said(message: str, hint: str) -> str:
+    """Return an error and the way out of it, as a model reads it."""
+    for written, spoken in _SPOKEN:
+        hint = written.sub(spoken, hint)
+    return f"error: {message}" + (f"\nhint: {hint}" if hint else "")
+
+
+def unknown(name: str, tools: Mapping[str, Tool]) -> str:
+    """Say that there is no such tool, and what was probably meant."""
+    import difflib
+
+    near = difflib.get_close_matches(name, tools, 3, 0.5)
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
+    return f"there is no tool {name[:80]!r}; {meant}"
+
+
+def _heartbeat(given: object) -> tuple[object, bool]:
+    """Take the wish to go on out of the arguments."""
+    if not isinstance(given, dict) or HEARTBEAT not in given:
+        return given, False
+    rest: Arguments = {name: value for name, value in given.items() if name != HEARTBEAT}
+    return rest, str(given[HEARTBEAT]).lower() == "true"

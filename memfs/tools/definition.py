@@ -1,0 +1,175 @@
+"""What a tool is: a name, parameters, what it does to memory, and the function behind it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from memfs.core.errors import RejectedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from memfs.core.edits import Edit
+    from memfs.tools.desk import Desk
+
+Kind = Literal["string", "integer", "boolean", "strings", "integers"]
+Effect = Literal["read", "add", "change", "remove"]
+Arguments = dict[str, object]
+HEARTBEAT = "request_heartbeat"
+_LARGEST = 10**9
+_TRUTH = {"true": True, "false": False}
+_NAMES = {
+    "string": "a string", "integer": "a whole number", "boolean": "true or false",
+    "strings": "a list of strings", "integers": "a list of whole numbers",
+}  # fmt: skip
+
+
+class VerbatimError(RejectedError):
+    """A refusal in words that the model was taught: they are passed on as they are."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a tool. `least` and `most` bound a number (or each of a list)."""
+
+    name: str
+    kind: Kind
+    description: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+
+    def schema(self) -> dict[str, object]:
+        """Return its JSON schema."""
+        item: dict[str, object] = {"type": self.kind.removesuffix("s")}
+        if self.choices:
+            item["enum"] = list(self.choices)
+        if self.least is not None:
+            item["minimum"] = self.least
+        if self.most is not None:
+            item["maximum"] = self.most
+        whole = {"type": "array", "items": item} if self.kind.endswith("s") else item
+        return {**whole, "description": self.description}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool. `run` gets checked arguments and returns what the model is told.
+
+    It raises `MemfsError` where the call cannot be done. `plan` returns the edits that `run` would
+    make, where that is all it does: they can be done together with others. `description` says when
+    and why to use it; `fixed` are arguments that are always the same, and not asked for.
+    """
+
+    name: str
+    title: str
+    effect: Effect
+    parameters: tuple[Parameter, ...]
+    run: Callable[[Desk, Arguments], str]
+    plan: Callable[[Desk, Arguments], list[Edit]] | None = None
+    description: str = ""
+    fixed: Mapping[str, object] = field(default_factory=dict)
+
+    def schema(self) -> dict[str, object]:
+        """Return the JSON schema of its arguments."""
+        asked = [each for each in self.parameters if each.name not in self.fixed]
+        found: dict[str, object] = {
+            "type": "object",
+            "properties": {each.name: each.schema() for each in asked},
+            "additionalProperties": False,
+        }
+        required = [each.name for each in asked if each.required]
+        return {**found, "required": required} if required else found
+
+    def check(self, given: object) -> Arguments | str:
+        """Return the arguments as `run` wants them, or what is wrong with them.
+
+        Numbers and truth values may be written as strings, and a list as one string: models do.
+        """
+        if not isinstance(given, dict):
+            return f"the arguments of {self.name} have to be an object, not {_said(given)}"
+        known = {each.name: each for each in self.parameters if each.name not in self.fixed}
+        found: Arguments = {}
+        for name, value in given.items():
+            if name not in known:
+                return (
+                    f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'none'}"
+                )
+            if value is None:
+                continue  # as good as left out
+            clean = _clean(known[name], value)
+            if isinstance(clean, _Wrong):
+                return f"{name} of {self.name} {clean.why}"
+            found[name] = clean
+        missing = [each.name for each in known.values() if each.required and each.name not in found]
+        if missing:
+            return f"{self.name} needs {' and '.join(missing)}"
+        return {**found, **self.fixed}
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    why: str
+
+
+def _clean(parameter: Parameter, value: object) -> object:
+    if parameter.kind in ("strings", "integers"):
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            value = _parsed(value)
+        items = value if isinstance(value, list) else [value]
+        cleaned = [_single(parameter, item) for item in items]
+        wrong = next((each for each in cleaned if isinstance(each, _Wrong)), None)
+        return wrong or cleaned
+    return _single(parameter, value)
+
+
+def _single(parameter: Parameter, value: object) -> object:
+    kind = parameter.kind.removesuffix("s")
+    wrong = _Wrong(f"has to be {_NAMES[parameter.kind]}, not {_said(value)}")
+    if kind == "string":
+        if not isinstance(value, str):
+            return wrong
+        if parameter.choices and value not in parameter.choices:
+            return _Wrong(f"is {value[:40]!r}, expected one of {', '.join(parameter.choices)}")
+        return value
+    if kind == "boolean":
+        found = _TRUTH.get(value.strip().lower()) if isinstance(value, str) else value
+        return found if isinstance(found, bool) else wrong
+    return _number(parameter, value, wrong)
+
+
+def _number(parameter: Parameter, value: object, wrong: _Wrong) -> object:
+    number: object = value
+    if isinstance(value, str):
+        try:
+            number = int(value.strip())
+        except ValueError:  # also one of thousands of digits
+            return wrong
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if isinstance(number, bool) or not isinstance(number, int):
+        return wrong
+    if abs(number) > _LARGEST:
+        return _Wrong("is a very large number")
+    low, high = parameter.least, parameter.most
+    if (low is not None and number < low) or (high is not None and number > high):
+        bounds = f"{low} to {high}" if high is not None else f"{low} or more"
+        return _Wrong(f"is {number}, expected {bounds}")
+    return number
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _said(value: object) -> str:
+    kinds = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value) if abs(value) <= _LARGEST else "a very large number"
+    return kinds.get(type(value), repr(str(value)[:40]))

@@ -1,0 +1,277 @@
+"""The memory tool that Anthropic's models were taught: six commands on files below /memories.
+
+The files are the blocks: /memories/human.md is the block `human`. Replies and errors have the
+wording those models know (the memory tool's reference); what only memfs refuses says so in its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import MemfsError
+from memfs.tools import core_memory
+from memfs.tools.definition import Arguments, Parameter, Tool, VerbatimError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.core.block import Block
+    from memfs.core.edits import Edit
+    from memfs.tools.desk import Desk
+
+ROOT = "/memories"
+COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
+_SUFFIXES = (".md", ".txt", ".xml", ".json", ".yaml", ".yml")
+_NO_PATH = "The path {} does not exist. Please provide a valid path."
+_NO_PATH_TO_EDIT = f"Error: {_NO_PATH}"
+_GONE = "Error: The path {} does not exist"
+_AROUND = 4  # lines shown around an edit
+_LEVELS = 2  # of folders that a listing shows
+
+
+def _run(desk: Desk, given: Arguments) -> str:
+    command = str(given["command"])
+    if command == "view":
+        return _view(desk, given)
+    edits = _PLANS[command](desk, given)
+    path = str(given.get("path"))
+    block = _block(desk, path) if command == "str_replace" else None
+    core_memory.apply(desk, edits)
+    match command:
+        case "create":
+            return f"File created successfully at: {path}"
+        case "str_replace":
+            return _edited(block.value if block else "", desk, given)
+        case "insert":
+            return f"The file {path} has been edited."
+        case "delete":
+            return f"Successfully deleted {path}"
+        case _:
+            return f"Successfully renamed {given['old_path']} to {given['new_path']}"
+
+
+def _plan(desk: Desk, given: Arguments) -> list[Edit]:
+    command = str(given["command"])
+    return [] if command == "view" else _PLANS[command](desk, given)
+
+
+def _view(desk: Desk, given: Arguments) -> str:
+    path = _needed(given, "path")
+    block = _block(desk, path)
+    if block is not None:
+        return _numbered(path, block.value, given.get("view_range"))
+    inside = _below(desk, path)
+    if not inside and _label(path):
+        raise VerbatimError(_NO_PATH.format(path))
+    return _listing(path.rstrip("/") or ROOT, inside)
+
+
+def _create(desk: Desk, given: Arguments) -> list[Edit]:
+    from memfs.core.edits import Create
+
+    path, text = _needed(given, "path"), _needed(given, "file_text", empty=True)
+    label = _label(path)
+    if not label or _block(desk, path) is not None:
+        raise VerbatimError(f"Error: File {path} already exists")
+    return [Create(label, f"Notes kept as {path}", text)]
+
+
+def _str_replace(desk: Desk, given: Arguments) -> list[Edit]:
+    from memfs.core.edits import Replace
+
+    path, old = _needed(given, "path"), _needed(given, "old_str")
+    block = _existing(desk, path, _NO_PATH_TO_EDIT)
+    count = block.value.count(old)
+    if not count:
+        raise VerbatimError(
+            f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+        )
+    if count > 1:
+        lines = ", ".join(str(number) for number in _lines_of(block.value, old))
+        raise VerbatimError(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
+            f"{lines}. Please ensure it is unique"
+        )
+    return [Replace(_qualified(block), old, str(given.get("new_str") or ""))]
+
+
+def _insert(desk: Desk, given: Arguments) -> list[Edit]:
+    from memfs.core.edits import Insert
+
+    path, text = _needed(given, "path"), _needed(given, "insert_text")
+    block = _existing(desk, path, _GONE)
+    lines = len(block.value.split("\n")) if block.value else 0
+    line = given.get("insert_line")
+    if not isinstance(line, int) or not 0 <= line <= lines:
+        raise VerbatimError(
+            f"Error: Invalid `insert_line` parameter: {line}. It should be within the range of "
+            f"lines of the file: [0, {lines}]"
+        )
+    return [Insert(_qualified(block), line, text)]
+
+
+def _delete(desk: Desk, given: Arguments) -> list[Edit]:
+    from memfs.core.edits import Delete
+
+    path = _needed(given, "path")
+    blocks = _either(desk, path, f"Error: Cannot delete the {ROOT} directory itself")
+    return [Delete(_qualified(each)) for each in blocks]
+
+
+def _rename(desk: Desk, given: Arguments) -> list[Edit]:
+    from memfs.core.edits import Rename
+
+    old, new = _needed(given, "old_path"), _needed(given, "new_path")
+    blocks = _either(desk, old, f"Error: Cannot rename the {ROOT} directory itself")
+    top, target = _label(old), _label(new)
+    if not target or _block(desk, new) is not None or _below(desk, new):
+        raise VerbatimError(f"Error: The destination {new} already exists")
+    return [Rename(_qualified(each), target + each.label.removeprefix(top)) for each in blocks]
+
+
+_PLANS: dict[str, Callable[[Desk, Arguments], list[Edit]]] = {
+    "create": _create, "str_replace": _str_replace, "insert": _insert, "delete": _delete,
+    "rename": _rename,
+}  # fmt: skip
+
+
+def _edited(before: str, desk: Desk, given: Arguments) -> str:
+    """Show the lines around a replacement, after it was made."""
+    path, new = str(given["path"]), str(given.get("new_str") or "")
+    line = before.count("\n", 0, before.find(str(given["old_str"])))
+    lines = _existing(desk, path, _GONE).value.split("\n")
+    first, last = max(0, line - _AROUND), line + new.count("\n") + 1 + _AROUND
+    shown = [f"{number:6}\t{each}" for number, each in enumerate(lines, 1)][first:last]
+    return "\n".join(["The memory file has been edited.", *shown])
+
+
+def _needed(given: Arguments, name: str, *, empty: bool = False) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or not (value or empty):
+        raise MemfsError(f"the command {given['command']} of memory needs {name}")
+    return value
+
+
+def _label(path: str) -> str:
+    """Return the label that a path stands for, "" for the folder itself."""
+    from memfs.core import label
+
+    clean = path.strip().rstrip("/")
+    inside = clean == ROOT or clean.startswith(f"{ROOT}/")
+    if not inside or "\\" in clean or "%" in clean or ".." in clean.split("/"):
+        raise VerbatimError(
+            f"Error: Path must be within {ROOT} directory, got: {path[:200]}; the file of the "
+            f"block human is {ROOT}/human.md"
+        )
+    name = clean[len(ROOT) + 1 :]
+    for suffix in _SUFFIXES:
+        if name.endswith(suffix):
+            name = name.removesuffix(suffix)
+            break
+    return label.normalise(name).replace(".", "_")
+
+
+def _block(desk: Desk, path: str) -> Block | None:
+    from memfs.store import blocks
+
+    label = _label(path)
+    found = blocks.locate(desk.place(), label) if label else None
+    return blocks.read(*found) if found else None
+
+
+def _existing(desk: Desk, path: str, message: str) -> Block:
+    found = _block(desk, path)
+    if found is None:
+        raise VerbatimError(message.format(path))
+    return found
+
+
+def _below(desk: Desk, path: str) -> list[Block]:
+    """Return the blocks in a folder; of several with a label the nearest."""
+    from memfs.store import blocks
+
+    top = _label(path)
+    nearest: dict[str, Block] = {}
+    for block in blocks.load(desk.place()):
+        if not top or block.label.startswith(f"{top}/"):
+            nearest.setdefault(block.label, block)
+    return list(nearest.values())
+
+
+def _either(desk: Desk, path: str, root: str) -> list[Block]:
+    """Return the block at a path, or all blocks of a folder."""
+    if not _label(path):
+        raise VerbatimError(root)
+    block = _block(desk, path)
+    found = [block] if block is not None else _below(desk, path)
+    if not found:
+        raise VerbatimError(_GONE.format(path))
+    return found
+
+
+def _qualified(block: Block) -> str:
+    from memfs.core import label
+
+    return label.qualified(block.tier, block.label)
+
+
+def _numbered(path: str, text: str, asked: object) -> str:
+    lines = text.split("\n")
+    first, last = 1, len(lines)
+    if isinstance(asked, list) and len(asked) == 2:
+        first, last = int(asked[0]), len(lines) if asked[1] == -1 else int(asked[1])
+        if not 1 <= first <= len(lines) or last < first:
+            wanted = f"[{asked[0]}, {asked[1]}] of {len(lines)} lines"
+            raise VerbatimError(f"Error: Invalid `view_range` parameter: {wanted}")
+    shown = [f"{number:6}\t{line}" for number, line in enumerate(lines, 1)][first - 1 : last]
+    return "\n".join([f"Here's the content of {path} with line numbers:", *shown])
+
+
+def _listing(path: str, blocks: list[Block]) -> str:
+    top = _label(path)
+    sizes: dict[str, int] = {}
+    for block in blocks:
+        rest = block.label.removeprefix(top).strip("/").split("/")
+        size = len(block.raw.encode("utf-8", "surrogateescape"))
+        for depth in range(1, min(len(rest), _LEVELS) + 1):
+            is_file = depth == len(rest)
+            name = "/".join([path, *rest[:depth]]) + (".md" if is_file else "")
+            sizes[name] = sizes.get(name, 0) + size
+    total = sum(len(each.raw.encode("utf-8", "surrogateescape")) for each in blocks)
+    lines = [f"{_size(size)}\t{name}" for name, size in sorted(sizes.items())]
+    head = (
+        f"Here're the files and directories up to {_LEVELS} levels deep in {path}, excluding "
+        "hidden items and node_modules:"
+    )
+    return "\n".join([head, f"{_size(total)}\t{path}", *lines])
+
+
+def _size(count: int) -> str:
+    return f"{count / 1024:.1f}K" if count < 1 << 20 else f"{count / (1 << 20):.1f}M"
+
+
+def _lines_of(text: str, part: str) -> list[int]:
+    found, at = [], text.find(part)
+    while at >= 0:
+        found.append(text.count("\n", 0, at) + 1)
+        at = text.find(part, at + len(part))
+    return found
+
+
+def _path(name: str, description: str) -> Parameter:
+    return Parameter(name, "string", description)
+
+
+TOOLS = (
+    Tool("memory", "Memory as files", "change", (
+        Parameter("command", "string", "What to do.", required=True, choices=COMMANDS),
+        _path("path", f"A file or folder below {ROOT}."),
+        Parameter("view_range", "integers", "view: the first and last line, -1 for the end."),
+        _path("file_text", "create: the text of the new file."),
+        _path("old_str", "str_replace: the text to replace; it occurs once."),
+        _path("new_str", "str_replace: what to put in its place."),
+        Parameter("insert_line", "integer", "insert: after which line, 0 for the beginning."),
+        _path("insert_text", "insert: the text to insert."),
+        _path("old_path", "rename: from."), _path("new_path", "rename: to."),
+    ), _run, _plan),
+)  # fmt: skip

@@ -1,0 +1,245 @@
+"""Tool calls: what they do to memory, and what a model is told when they cannot be done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memfs.core.block import Block
+from memfs.core.records import Origin
+from memfs.ops import history
+from memfs.store import blocks, journal
+from memfs.store.blocks import Place
+from memfs.tools import calls, table
+from memfs.tools.calls import Call, Result
+from memfs.tools.desk import Desk
+
+TOOLS = table.built_in()
+Do = Callable[..., Result]
+
+
+@pytest.fixture
+def desk(place: Place, repo: Path) -> Desk:
+    return Desk(str(repo), Origin("agent", "claude", "s1"))
+
+
+@pytest.fixture
+def do(desk: Desk) -> Do:
+    def run(name: str, **given: object) -> Result:
+        return calls.run(desk, TOOLS, Call(name, given))
+
+    return run
+
+
+def value(place: Place, label: str) -> str:
+    return blocks.get(place, label).value
+
+
+def test_an_append_is_in_the_file_and_in_the_journal_with_host_and_session(
+    do: Do, place: Place
+) -> None:
+    done = do("core_memory_append", label="Human", content="Name: Alice", reason="she said so")
+    assert (done.text, done.is_error) == (
+        "done: 'human' is at version 2, 11/5,000 characters",
+        False,
+    )
+    assert value(place, "human") == "Name: Alice"
+    entry = history.log(place, "human")[0]
+    assert (entry.actor, entry.host, entry.session) == ("agent", "claude", "s1")
+    assert entry.reason == "she said so"
+
+
+def test_blocks_are_edited_by_every_operation(do: Do, place: Place) -> None:
+    do("memory_create", label="Project Alpha", description="about alpha", initial_value="a\nc")
+    do("memory_insert", label="project_alpha", line="1", content="b")
+    do("core_memory_replace", label="project_alpha", old_content="c", new_content="c c")
+    do("core_memory_replace", label="project_alpha", old_content="c", new_content="d", all="true")
+    assert value(place, "project_alpha") == "a\nb\nd d"
+    do("core_memory_remove", label="project_alpha", content="b")
+    assert value(place, "project_alpha") == "a\nd d"
+    do("memory_rename", label="project_alpha", new_label="Alpha")
+    do("memory_rethink", label="alpha", new_value="all new", expected_version=6)
+    assert value(place, "alpha") == "all new"
+    assert do("memory_undo", label="alpha").text.startswith("undone: version 7\ndone: 'alpha'")
+    assert value(place, "alpha") == "a\nd d"
+    gone = do("memory_delete", label="alpha")
+    assert gone.text == "done: 'alpha' is deleted; memory_undo brings it back"
+    do("memory_undo", label="alpha")
+    assert value(place, "alpha") == "a\nd d"
+
+
+def test_reading_shows_text_and_numbers_or_lists_all(do: Do) -> None:
+    do("core_memory_append", label="human", content="Name: Alice")
+    lines = do("core_memory_read", label="human").text.splitlines()
+    assert lines[0] == "[user:human] version 2, 11/5,000 characters"
+    assert lines[-1] == "Name: Alice"
+    assert do("core_memory_read", label="human", version=1).text.endswith("\n\n")
+    listed = do("core_memory_read").text.splitlines()
+    assert [line.split("]")[0] for line in listed] == [
+        "[project:persona", "[project:system_rules", "[user:human",
+    ]  # fmt: skip
+    assert "- human (user): version 2, 11/5,000 characters" in do("memory_status").text
+
+
+def test_a_nearly_full_block_says_so(do: Do) -> None:
+    told = do("core_memory_append", label="human", content="x" * 4500).text
+    assert told.endswith("4,500/5,000 characters; nearly full: consolidate it with memory_rethink")
+
+
+def test_passages_are_archived_once_and_found(do: Do) -> None:
+    text = "Chose Postgres for the queue: concurrent writers."
+    first = do("archival_memory_insert", content=text, tags="database", importance="8").text
+    ident = re.fullmatch(r"archived as (\w+)", first)
+    assert ident
+    assert do("archival_memory_insert", content=text).text.endswith(f"already, as {ident[1]}")
+    found = do("archival_memory_search", query="why postgres", tags=["x", "database"], match="any")
+    assert found.text.splitlines()[:3] == [
+        "showing 1-1 of 1 hits", f"1. 2026-05-03 passage {ident[1]} #database", f"   {text}",
+    ]  # fmt: skip
+    assert do("archival_memory_search", query="postgres", tags=["x", "database"]).text == (
+        "nothing found"
+    )
+    assert do("archival_memory_search", query="postgres", min_importance=9).text == "nothing found"
+    assert do("archival_memory_search", query="postgres", page=7).text == (
+        "there is no page 7: 1 in all, on 1"
+    )
+
+
+REFUSED: dict[str, dict[str, object]] = {
+    "core_memory_append": {"label": "nobody", "content": "x"},
+    "core_memory_replace": {"label": "persona", "old_content": "zzz", "new_content": "y"},
+    "core_memory_remove": {"label": "persona", "content": "e"},
+    "memory_insert": {"label": "persona", "line": 900, "content": "x"},
+    "memory_rethink": {"label": "persona", "new_value": "x" * 9000},
+    "memory_create": {"label": "persona", "description": "d"},
+    "memory_delete": {"label": "persona", "expected_version": 77},
+    "memory_rename": {"label": "persona", "new_label": "system_rules"},
+    "memory_undo": {"label": "persona"},
+    "archival_memory_insert": {"content": " "},
+    "archival_memory_search": {"query": "x", "since": "soon"},
+    "conversation_search": {"query": " "},
+    "conversation_search_date": {"start_date": "never"},
+    "core_memory_read": {"label": "../../etc"},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_says_what_the_model_can_do(do: Do, name: str) -> None:
+    told = do(name, **REFUSED[name])
+    assert told.is_error
+    assert told.text.startswith("error: ")
+    asked = re.sub(r"(ask the user to run|the user can:) memfs", "", told.text)
+    assert "memfs " not in asked, "a command line is no use to a model without a shell"
+    assert "--" not in asked
+
+
+@pytest.mark.parametrize(
+    ("name", "given_", "told"),
+    [
+        ("core_memory_apend", {}, "there is no tool 'core_memory_apend'; did you mean core_memory_append"),
+        ("zzz", {}, "there is no tool 'zzz'; there are core_memory_read, "),
+        ("core_memory_append", {"label": "human"}, "core_memory_append needs content"),
+        ("core_memory_append", {}, "core_memory_append needs label and content"),
+        ("core_memory_append", {"label": "human", "text": "x"}, "has no argument 'text'; it takes label"),
+        ("core_memory_append", {"label": 5, "content": "x"}, "label of core_memory_append has to be a string, not 5"),
+        ("memory_insert", {"label": "a", "content": "x", "line": -2}, "line of memory_insert is -2, expected -1 or more"),
+        ("memory_insert", {"label": "a", "content": "x", "line": "one"}, "has to be a whole number, not 'one'"),
+        ("memory_insert", {"label": "a", "content": "x", "line": 10**400}, "a very large number"),
+        ("archival_memory_insert", {"content": "x", "importance": 11}, "is 11, expected 1 to 10"),
+        ("conversation_search", {"query": "x", "role": "boss"}, "is 'boss', expected one of user, assistant, tool"),
+        ("archival_memory_search", {"query": "x", "tags": [1]}, "has to be a list of strings, not 1"),
+        ("core_memory_replace", {"label": "a", "old_content": "a", "new_content": "b", "all": "maybe"}, "true or false"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object], told: str) -> None:
+    result = do(name, **given_)
+    assert result.is_error
+    assert told in result.text
+
+
+@pytest.mark.parametrize("arguments", [None, [], "x", 5, True])
+def test_arguments_that_are_no_object_are_refused(desk: Desk, arguments: object) -> None:
+    result = calls.run(desk, TOOLS, Call("memory_status", arguments))
+    assert result.is_error
+    assert "have to be an object" in result.text
+
+
+def test_a_heartbeat_is_passed_on_and_is_no_argument(do: Do) -> None:
+    assert do("memory_status", request_heartbeat=True).heartbeat
+    assert do("memory_status", request_heartbeat="true").heartbeat
+    assert not do("memory_status", request_heartbeat=False).heartbeat
+    assert not do("memory_status").heartbeat
+
+
+def test_a_store_that_is_not_trusted_is_neither_read_nor_written(
+    do: Do, place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "somebody"))  # another user's home
+    (tmp_path / "somebody").mkdir()
+    for told in (do("core_memory_read"), do("core_memory_append", label="persona", content="x")):
+        assert told.text.startswith("error: the memory of this project is not trusted yet")
+        assert "memfs trust" in told.text
+
+
+def test_a_folder_without_memory_says_how_to_make_one(home: Path, tmp_path: Path) -> None:
+    told = calls.run(Desk(str(tmp_path)), TOOLS, Call("memory_status"))
+    assert told.text.endswith("hint: ask the user to make it, in the project's folder: memfs init")
+
+
+def arguments(schema: dict[str, object]) -> st.SearchStrategy[object]:
+    """Arguments that fit a tool's schema, nearly fit it, or do not fit at all."""
+    labels = st.sampled_from(["human", "persona", "Alpha", "a/b", "working", "user:human", "../x"])
+    text = st.one_of(
+        st.text(max_size=40), labels, st.just("x" * 6000), st.sampled_from(["/memories/a.md", ""])
+    )
+    values: dict[str, st.SearchStrategy[object]] = {
+        "string": text, "integer": st.integers(-3, 12), "boolean": st.booleans(),
+        "array": st.lists(st.one_of(text, st.integers(-2, 9)), max_size=3),
+    }  # fmt: skip
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    odd: st.SearchStrategy[object] = st.one_of(
+        st.none(), st.integers(), st.floats(), st.text(max_size=9), st.just([[]])
+    )
+    fields = {}
+    for name, told in properties.items():
+        enum = told.get("enum")
+        usual = (
+            labels if name == "label" else st.sampled_from(enum) if enum else values[told["type"]]
+        )
+        fields[name] = st.one_of(usual, usual, usual, odd)
+    whole = st.fixed_dictionaries({}, optional={**fields, "zzz": odd})
+    return st.one_of(whole, whole, st.fixed_dictionaries(fields), odd)
+
+
+CALLS = st.sampled_from(sorted(TOOLS)).flatmap(
+    lambda name: st.tuples(st.just(name), arguments(TOOLS[name].schema()))
+)
+
+
+def sound(block: Block) -> bool:
+    return not block.problem and (block.chars <= block.limit or block.limit == 0)
+
+
+@given(st.lists(CALLS, min_size=1, max_size=12))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_random_calls_never_raise_and_leave_the_store_whole(
+    desk: Desk, place: Place, made: list[tuple[str, object]]
+) -> None:
+    for name, given_ in made:
+        told = calls.run(desk, TOOLS, Call(name, given_))
+        assert told.text
+    assert all(sound(block) for block in blocks.load(place))
+    for store in {store.root: store for _, store in place.tiers()}.values():
+        entries = journal.read(store)
+        versions: dict[str, int] = {}
+        for entry in entries:
+            assert entry.version > versions.get(entry.key, 0)
+            versions[entry.key] = entry.version
