@@ -152,12 +152,13 @@ class Memory:
         return kept.id
 
     def search(
-        self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
+        self, query: str, *, mode: Mode | None = None, only: Filter | None = None,
         limit: int = 5, page: int = 1,
     ) -> list[Hit]:  # fmt: skip
         """Return a page of hits in recall, archive and blocks, best first.
 
-        The index stays open: the next search opens only what changed meanwhile.
+        By words and meaning if no `mode` says otherwise, by words alone where `embedding` is none
+        or the model cannot be used. The index stays open: the next search opens only what changed.
         """
         from memfs.ops import search
         from memfs.search.engine import Filter
@@ -167,7 +168,7 @@ class Memory:
         ).hits
 
     def sessions(
-        self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
+        self, query: str, *, mode: Mode | None = None, only: Filter | None = None,
         limit: int = 5, page: int = 1,
     ) -> list[Conversation]:  # fmt: skip
         """Return a page of the sessions that say most about it, best first, with their best turns.

@@ -275,9 +275,9 @@ def _resident(folder: str, *, warm: bool) -> int:
 
 
 def _bytes(top: str, below: str = "", begins: str = "") -> int:
-    """Return how much the files take whose folder ends with `below` and name with `begins`."""
+    """Return how much the files take that lie below `below` and whose name begins so."""
     total = 0
     for folder, _, names in os.walk(top):
-        if folder.endswith(below):
+        if f"{below}/" in f"{folder}/":
             total += sum(os.path.getsize(f"{folder}/{n}") for n in names if n.startswith(begins))
     return total

@@ -1,11 +1,13 @@
 """What can be configured, with types and defaults. Hot path."""
 
 NAME, HOLD = "name", "hold"
+BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
 
 DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # per label: {limit, description}
     "hooks": {"recall": "auto"},  # off, auto, or hits for a prompt at most
+    "embedding": BUNDLED,  # the model: see `model_kind`
     "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back
     "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
 }
@@ -20,7 +22,35 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     found = {key: value for key, value in layer.items() if key not in USER_ONLY}
     if _dig(layer, ["trust", "pulled"]) == HOLD:
         found["trust"] = {"pulled": HOLD}
+    if model_kind(layer.get("embedding")) in (FOLDER, HUB):
+        del found["embedding"]
     return found
+
+
+def model_kind(value: object) -> str:
+    """Return what `embedding` names; "" for what it cannot be.
+
+    The bundled model, none, a folder relative to the file (`./x`, `../x`) or of its own (`/x`,
+    `~/x`), or a name of the hub (`owner/name`).
+    """
+    if value is False or value == NONE:
+        return NONE
+    if not isinstance(value, str) or "\0" in value:
+        return ""
+    if value == BUNDLED:
+        return BUNDLED
+    if value in (".", "..") or value.startswith(("./", "../", ".\\", "..\\")):
+        return RELATIVE
+    if value.startswith(("/", "\\", "~")) or value[1:3] in (":/", ":\\"):
+        return FOLDER
+    owner, slash, name = value.partition("/")
+    return HUB if slash and _hub_word(owner) and _hub_word(name) else ""
+
+
+def _hub_word(text: str) -> bool:
+    plain = text.replace("-", "").replace("_", "").replace(".", "")
+    kept = plain.isascii() and plain.isalnum() and len(text) <= 96
+    return kept and text[0] not in "-._" and ".." not in text and "--" not in text
 
 
 class Settings:

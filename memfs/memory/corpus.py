@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
-from memfs.core.errors import LockedError
+from memfs.core.errors import LockedError, StoreError
+from memfs.memory import models, reembed
 from memfs.search.catalog import Source
+from memfs.search.engine import Engine
+from memfs.search.indexer import Indexer
 from memfs.store import archive, blocks, files, layout, lock, recall
 
 if TYPE_CHECKING:
@@ -16,13 +20,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from memfs.core.records import Message
-    from memfs.search.engine import Engine, Mode
     from memfs.search.indexer import Indexed
+    from memfs.search.modelfiles import ModelFiles
     from memfs.store.blocks import Place
 
     Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
-LOCK = "index.lock"
+LOCK = reembed.INDEX_LOCK
 _WEIGHTS = {"assistant": 97, "tool": 70}  # percent of what a user's own words count
 
 
@@ -58,10 +62,9 @@ def sync(
     whole: there may be thousands of others, and a hook is waited for.
 
     `stage` is called with what begins and how many documents it has (0: not known yet), and gives
-    what is told of those that are done.
+    what is told of those that are done. Vectors of another model than before are left to a process
+    in the background, if there are many to make.
     """
-    from memfs.search.indexer import Indexer
-
     listed = sources(place, said)
     if not listed:
         return None
@@ -78,22 +81,45 @@ def sync(
                     stage and stage("indexing", 0),
                     partly=partly,
                 )
-                if embed:
-                    indexer.embed(stage and stage("embedding", indexer.unembedded()))
+                many = _embed(place, indexer, stage, embed=embed)
             finally:
                 indexer.close()
     except LockedError:
         return None
+    if many:
+        reembed.start(place)
     return done
 
 
-def open_index(place: Place, mode: Mode) -> Engine:
-    """Open the index of a place for searching."""
-    from memfs.search.engine import Engine
+def _embed(place: Place, indexer: Indexer, stage: Stage | None, *, embed: bool) -> bool:
+    """Make the vectors that are missing; tell whether the background is to do it.
 
+    A model that cannot be used gives none: a search says so.
+    """
+    files = models.wanted(place).files
+    if files is None:
+        return False
+    missing = indexer.unembedded(files.name)
+    if missing >= models.FEW and models.changes(place.home.index, files):
+        return True
+    if embed:
+        with suppress(StoreError):
+            indexer.embed(stage and stage("embedding", missing), files)
+    return False
+
+
+def open_index(place: Place, model: ModelFiles | None) -> Engine:
+    """Open the index of a place for searching, with the vectors of a model, or by words alone.
+
+    Raises `StoreError` for a model that cannot be used.
+    """
     layout.make_local(place.home)
     files.make_folder(place.home.index, private=True)
-    return Engine.open(place.home.index, mode)
+    if model is None:
+        return Engine.open(place.home.index, "text")
+    from memfs.search import encoder
+
+    return Engine.open(place.home.index, "hybrid", encoder.opened(model).check())
 
 
 def documents(source: Source, start: int) -> Iterator[dict[str, object]]:

@@ -6,15 +6,17 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import LockedError
-from memfs.memory import corpus
-from memfs.search import catalog
+from memfs.core.errors import LockedError, StoreError
+from memfs.memory import corpus, models
+from memfs.search import catalog, serving
 from memfs.store import inbox, lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memfs.memory.models import Wanted
     from memfs.search.engine import Engine, Mode
+    from memfs.search.modelfiles import ModelFiles
     from memfs.store.blocks import Place
 
 LOCK = "graph.lock"
@@ -26,18 +28,41 @@ class Kept:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._lock = threading.Lock()
+        self._wanted: Wanted | None = None
+        self._signs: object = None  # what the configuration looked like that wants it
         self._engine: Engine | None = None
+        self._opened_for: Wanted | None = None
         self._published: object = None  # what the open index looked like
         self._indexed: object = None  # what the sources looked like that are in it
         self._embedded = False
+        self.note = ""  # why words alone are searched, or the vectors of a former model
 
     def engine(self, mode: Mode) -> Engine:
-        """Return the engine, after everything that is new went into its index."""
+        """Return the engine, after everything that is new went into its index.
+
+        One without vectors, whatever the mode, if the model cannot be used: see `note`.
+        """
         with self._lock:
+            wanted = self._look_up()
+            if wanted.off:
+                mode = "text"
             if inbox.waiting(self._place.home):
                 self._ingest()
-            self._sync(embed=mode != "text")
-            return self._opened(mode)
+            self._sync(wanted, embed=mode != "text")
+            return self._opened(wanted, mode)
+
+    def model(self) -> Wanted:
+        """Return the embedding model that is configured."""
+        with self._lock:
+            return self._look_up()
+
+    def _look_up(self) -> Wanted:
+        """Look which model is wanted, unless nothing changed that says so."""
+        signs = models.signs(self._place, self._wanted)
+        if self._wanted is None or self._wanted.problem or signs != self._signs:
+            self._wanted = models.wanted(self._place)
+            self._signs = models.signs(self._place, self._wanted)
+        return self._wanted
 
     def warm(self, tick: Callable[[int], object] | None = None) -> None:
         """Get ready for many searches by meaning: open the graph of the vectors, or make it."""
@@ -55,10 +80,11 @@ class Kept:
         with suppress(LockedError):  # somebody ingests right now: search what there is
             intake.drain(self._place.home, intake.Tally())
 
-    def _sync(self, *, embed: bool) -> None:
-        """Index what is new, unless neither the sources nor the index are other ones."""
+    def _sync(self, wanted: Wanted, *, embed: bool) -> None:
+        """Index what is new, unless the sources, the index and the model are the same ones."""
         listed = corpus.sources(self._place)
-        seen = [(source.path, catalog.sign(source.path)) for source in listed]
+        model = wanted.files.name if wanted.files else ""
+        seen = [model, *((source.path, catalog.sign(source.path)) for source in listed)]
         same = (seen, self._look()) == (self._indexed, self._published)
         if same and (self._embedded or not embed):
             return
@@ -67,18 +93,42 @@ class Kept:
             self._indexed = seen
             self._embedded = embed
 
-    def _opened(self, mode: Mode) -> Engine:
-        """Open the index, or open it again if more was published since."""
-        published = self._look()
-        found = self._engine
-        if found is None or (found.vectors is None and mode != "text"):
-            found = corpus.open_index(self._place, mode)
-        elif published != self._published:
-            found = found.follow(self._place.home.index)
-        self._engine, self._published = found, published
+    def _opened(self, wanted: Wanted, mode: Mode) -> Engine:
+        """Open the index, or open it again if more was published since, or by another model."""
+        found, published = self._engine, self._look()
+        plain = found is None or found.vectors is None
+        stale = published != self._published or wanted is not self._opened_for
+        if found is None or stale or (plain and mode != "text"):
+            files = None if plain and mode == "text" else self._searched(wanted)
+            if found and found.vectors and files and found.vectors.encoder.name == files.name:
+                found = found.follow(self._place.home.index)
+            else:
+                found = self._open(files)
+            self._engine, self._opened_for = found, wanted
+            self._published = self._look()
         return found
 
-    def _look(self) -> tuple[object, object]:
-        from memfs.search import engine
+    def _searched(self, wanted: Wanted) -> ModelFiles | None:
+        """Return the model whose vectors are searched, and note why it is not the wanted one."""
+        found = models.searched(self._place.home.index, wanted)
+        self.note = ""
+        if wanted.problem:
+            how = "by the vectors of the former model" if found else "by words alone"
+            self.note = f"searched {how}: {wanted.problem.message} ({wanted.problem.hint})"
+        elif found is None and not wanted.off:
+            self.note = f"searched by words alone until {wanted.model.name} has been through all"
+        return found
 
-        return engine.published(self._place.home.index)
+    def _open(self, files: ModelFiles | None) -> Engine:
+        try:
+            return corpus.open_index(self._place, files)
+        except StoreError as error:
+            if files is None:
+                raise
+            self.note = f"searched by words alone: {error.message} ({error.hint})"
+            return corpus.open_index(self._place, None)
+
+    def _look(self) -> object:
+        vectors = self._engine.vectors if self._engine else None
+        name = vectors.encoder.name if vectors else ""
+        return serving.published(self._place.home.index, name)

@@ -17,19 +17,23 @@ KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
 
 
 def run(
-    kept: Kept, query: str, *, mode: Mode, only: Filter, limit: int, page: int
+    kept: Kept, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> Page:  # fmt: skip
-    """Return one page (from 1) of hits, after everything that is new was indexed."""
-    engine = _ready(kept, query, mode)
-    return engine.search(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
+    """Return one page (from 1) of hits, after everything that is new was indexed.
+
+    Without a mode by words and meaning; by words alone where `embedding` is none, or the model
+    cannot be used (`kept.note` says so). Raises `MemfsError` for a mode that is turned off.
+    """
+    engine, chosen = _ready(kept, query, mode)
+    return engine.search(query, mode=chosen, only=only, limit=limit, offset=(page - 1) * limit)
 
 
 def sessions(
-    kept: Kept, query: str, *, mode: Mode, only: Filter, limit: int, page: int
+    kept: Kept, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> Conversations:  # fmt: skip
     """Return one page (from 1) of the sessions that say most about it, with their best turns."""
-    engine = _ready(kept, query, mode)
-    return engine.sessions(query, mode=mode, only=only, limit=limit, offset=(page - 1) * limit)
+    engine, chosen = _ready(kept, query, mode)
+    return engine.sessions(query, mode=chosen, only=only, limit=limit, offset=(page - 1) * limit)
 
 
 def dated(kept: Kept, *, only: Filter, limit: int, page: int) -> Page:
@@ -37,10 +41,19 @@ def dated(kept: Kept, *, only: Filter, limit: int, page: int) -> Page:
     return kept.engine("text").dated(only, limit=limit, offset=(page - 1) * limit)
 
 
-def _ready(kept: Kept, query: str, mode: Mode) -> Engine:
+def _ready(kept: Kept, query: str, mode: Mode | None) -> tuple[Engine, Mode]:
+    """Return the engine, and the mode that it can search in."""
     if not query.strip():
         raise MemfsError("the query is empty", "say what to look for", USAGE)
-    return kept.engine(mode)
+    wanted = kept.model()
+    if wanted.off and mode in ("hybrid", "semantic"):
+        raise MemfsError(
+            f"embedding is off ({wanted.model.said}): there is no search by meaning",
+            "leave --mode out to search by words; memfs model use bundled turns it on",
+        )
+    chosen: Mode = "text" if wanted.off else mode or "hybrid"
+    engine = kept.engine(chosen)
+    return engine, "text" if engine.vectors is None else chosen
 
 
 def day(text: str, *, end: bool) -> int:

@@ -14,6 +14,7 @@ from memfs.search.rows import GROUP
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from memfs.search.encoder import TokenIds
     from memfs.search.matches import Matches
     from memfs.search.semantic import VectorIndex
 
@@ -32,7 +33,7 @@ class Asked:
     """A question as the vectors see it: int8, as the rows are, and its distinct tokens."""
 
     vector: NDArray[np.int8]
-    tokens: NDArray[np.uint16]
+    tokens: TokenIds
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,11 @@ def closely(
 
 
 def _best_of_tokens(
-    vectors: VectorIndex, tokens: NDArray[np.uint16], rows: NDArray[np.intp]
+    vectors: VectorIndex, tokens: TokenIds, rows: NDArray[np.intp]
 ) -> NDArray[np.float32]:
     """Return the best cosine of each token in each row: rows x tokens."""
     of, said = vectors.tokens_of(rows)
-    seen = np.zeros(len(vectors.encoder.table), np.bool_)
+    seen = np.zeros(vectors.encoder.size, np.bool_)
     seen[said] = True
     ids = np.flatnonzero(seen)
     place = np.zeros(len(seen), np.intp)

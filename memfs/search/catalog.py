@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import NamedTuple
 
 _SAMPLE = 4096
@@ -69,6 +69,20 @@ def mark(path: str, size: int) -> str:
     except OSError:
         return ""
     return hashlib.sha256(head + tail).hexdigest()[:32]
+
+
+def published(folder: str) -> int:
+    """Return one past the number of the last document of an index; nothing is written for it."""
+    from urllib.parse import quote
+
+    try:
+        with closing(
+            sqlite3.connect(f"file:{quote(folder)}/catalog.sqlite?mode=ro", uri=True)
+        ) as db:
+            row = db.execute("SELECT value FROM meta WHERE key = 'next'").fetchone()
+    except sqlite3.Error:  # there is none, or it is damaged
+        return 1
+    return int(row[0]) if row else 1
 
 
 class Catalog:

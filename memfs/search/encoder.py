@@ -1,32 +1,46 @@
 """Static embeddings: a text's vector is the mean of its tokens' vectors. No network, ever.
 
-The model is read from its two files directly: `model2vec` itself costs 110 ms to import, and its
-loader asks a hub when a path is wrong.
+Any model2vec model is read, from its files directly: `model2vec` itself costs 110 ms to import, and
+its loader asks a hub when a path is wrong.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memfs.core.errors import BUG, StoreError
+from memfs.search import modelfiles
+from memfs.search.modelfiles import BUNDLED, MAX_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
+    from memfs.core.errors import StoreError
+    from memfs.search.modelfiles import ModelFiles
+
+    TokenIds: TypeAlias = NDArray[np.unsignedinteger[Any]]
+
+__all__ = ["BUNDLED", "MAX_TOKENS", "Encoded", "Encoder", "bundled", "every_core", "opened"]
+
 _EVERY_CORE = "TOKENIZERS_PARALLELISM"
-BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
-MAX_TOKENS = 512
-_DTYPES = {"I8": np.int8, "F16": np.float16, "F32": np.float32, "F64": np.float64}
+_DTYPES: dict[str, type[np.generic]] = {
+    "I8": np.int8, "F16": np.float16, "BF16": np.uint16, "F32": np.float32, "F64": np.float64,
+    "I32": np.int32, "I64": np.int64,
+}  # fmt: skip
+_SHORT_IDS = 1 << 16  # tokens up to which two bytes name one
+_UNIGRAM_UNKNOWN = re.compile(rb'"unk_id"\s*:\s*(\d+)')  # before the vocabulary
+_MOST_OPEN = 2  # the model that is searched, and the one that takes its place
+_TRIAL = "a trial: \u2603 \u65e5\u672c"
 
 
 @dataclass(frozen=True)
@@ -34,19 +48,32 @@ class Encoded:
     """Vectors (n x dims, float32, unit length or zero) and the token ids of n texts."""
 
     vectors: NDArray[np.float32]
-    tokens: list[NDArray[np.uint16]]
+    tokens: list[TokenIds]
+
+
+_open: dict[str, Encoder] = {}
 
 
 @cache
 def bundled() -> Encoder:
     """Return the model that ships with memfs."""
-    return Encoder(BUNDLED)
+    return opened(modelfiles.read(BUNDLED))
+
+
+def opened(model: ModelFiles) -> Encoder:
+    """Return a model that stays open: reading its tokenizer takes longer than a search."""
+    found = _open.get(model.name)
+    if found is None or found.folder != model.folder:
+        while len(_open) >= _MOST_OPEN:
+            del _open[next(iter(_open))]
+        found = _open[model.name] = Encoder(model)
+    return found
 
 
 @contextmanager
 def every_core() -> Iterator[None]:
     """Let the tokenizer use every core meanwhile: for many texts, since its threads stay."""
-    before = os.environ[_EVERY_CORE]
+    before = os.environ.get(_EVERY_CORE, "false")
     os.environ[_EVERY_CORE] = "true"
     try:
         yield
@@ -55,59 +82,59 @@ def every_core() -> Iterator[None]:
 
 
 class Encoder:
-    """A model2vec model folder: `model.safetensors`, `tokenizer.json`, `config.json`."""
+    """A model2vec model, from its folder or what is known of its files.
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        tensors = _tensors(f"{folder}/model.safetensors")
-        self.table = np.asarray(tensors["embeddings"])  # vocabulary x dims
-        rows = len(self.table)
-        self.weights = np.asarray(tensors.get("weights", np.ones(rows)), np.float32)
-        self.dims = int(self.table.shape[1])
+    Raises `StoreError` for one that cannot be used.
+    """
 
-    @cached_property
-    def name(self) -> str:
-        """Identify the model: another name means other vectors."""
-        status = os.stat(f"{self._folder}/model.safetensors")
-        return f"{os.path.basename(self._folder)}-{self.table.shape}-{status.st_size}"
+    def __init__(self, model: str | ModelFiles) -> None:
+        files = modelfiles.read(model) if isinstance(model, str) else model
+        self.folder = files.folder
+        self.name = files.name  # another name means other vectors
+        self.size = files.size  # of the vocabulary
+        self.dims = files.dims
+        self.ids = np.uint16 if files.size <= _SHORT_IDS else np.uint32
+        self._files = files
+        self.table = self._tensor("embeddings")  # rows x dims
+        self._kind = files.tensors["embeddings"].dtype
+        self._mapping = self._rows_of_tokens()
+        self.weights = np.ones(self.size, np.float32)
+        if "weights" in files.tensors:
+            self.weights = _plain(self._tensor("weights"), files.tensors["weights"].dtype)
 
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
+    def check(self) -> Encoder:
+        """Open the rest of the model, and try it; raises `StoreError` if it cannot be used."""
+        self.encode([_TRIAL])
+        return self
 
-        made = Tokenizer.from_file(f"{self._folder}/tokenizer.json")
-        made.no_padding()
-        made.enable_truncation(MAX_TOKENS)
-        return made
-
-    @cached_property
-    def _unknown(self) -> int:
-        name = getattr(self._tokenizer.model, "unk_token", None)
-        unknown = self._tokenizer.token_to_id(name or "[UNK]")
-        return -1 if unknown is None else int(unknown)
-
-    def tokens(self, texts: list[str]) -> list[NDArray[np.uint16]]:
+    def tokens(self, texts: list[str]) -> list[TokenIds]:
         """Return the token ids of each text, without unknown ones."""
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        encodings = self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-        unknown = self._unknown
-        ids = [np.array(encoding.ids, np.uint16) for encoding in encodings]
-        return [row[row != unknown] for row in ids] if unknown >= 0 else ids
+        tokenizer, unknown = self._tokenizer, self._unknown
+        try:
+            encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+        except Exception as error:
+            raise self._broken(f"its tokenizer fails: {error}") from error
+        ids = [np.array(encoding.ids, np.uint32) for encoding in encodings]
+        return [row[(row != unknown) & (row < self.size)].astype(self.ids) for row in ids]
 
     def encode(self, texts: list[str]) -> Encoded:
         """Return vectors and token ids; a text without known words has a zero vector."""
         tokens = self.tokens(texts)
         vectors = np.zeros((len(texts), self.dims), np.float32)
-        for index, row in enumerate(tokens):
-            if len(row):
-                vectors[index] = self.weights[row] @ self.table[row].astype(np.float32)
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return Encoded(vectors / np.maximum(norms, 1e-9), tokens)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for index, row in enumerate(tokens):
+                if len(row):
+                    vectors[index] = self.weights[row] @ self._rows(row).astype(np.float32)
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors /= np.maximum(norms, 1e-9)
+        vectors[~np.isfinite(norms[:, 0])] = 0  # numbers beyond all bounds say nothing
+        return Encoded(vectors, tokens)
 
-    def norms(self, tokens: NDArray[np.uint16]) -> NDArray[np.float32]:
+    def norms(self, tokens: TokenIds) -> NDArray[np.float32]:
         """Return the lengths that the tokens' vectors have in the model: how much they say."""
-        lengths = np.linalg.norm(self.table[tokens].astype(np.float32), axis=1)
-        return np.asarray(lengths * self.weights[tokens], np.float32)
+        lengths = np.linalg.norm(self._rows(tokens).astype(np.float32), axis=1)
+        return np.asarray(lengths * np.abs(self.weights[tokens]), np.float32)
 
     def cosines(
         self, tokens: NDArray[np.integer], others: NDArray[np.integer]
@@ -118,28 +145,75 @@ class Encoder:
         if not len(tokens) or not len(others):
             return np.zeros((len(tokens), len(others)), np.float32)
         packed = numkong.dots_pack(
-            np.ascontiguousarray(self.table[others])
+            np.ascontiguousarray(self._rows(others))
         )  # 5 times cdist's speed
-        rows = np.ascontiguousarray(self.table[tokens])
-        return np.float32(1.0) - np.asarray(numkong.angulars_packed(rows, packed))
+        rows = np.ascontiguousarray(self._rows(tokens))
+        found = 1.0 - np.asarray(numkong.angulars_packed(rows, packed), np.float32)
+        found[np.isnan(found)] = 0  # a row of zeros is like nothing
+        return found
+
+    def _rows(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.generic]:
+        """Return the rows of tokens as they stand in the model, with numbers alone in them."""
+        rows = self.table[tokens if self._mapping is None else self._mapping[tokens]]
+        return rows if self._kind == "I8" else _plain(rows, self._kind)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        try:
+            made = Tokenizer.from_file(f"{self.folder}/{modelfiles.TOKENIZER}")
+        except Exception as error:
+            raise self._broken(f"{modelfiles.TOKENIZER} cannot be read: {error}") from error
+        known = made.get_vocab_size()
+        if known > self.size or (known < self.size and self._mapping is None):
+            raise self._broken(
+                f"its tokenizer knows {known:,} tokens, its table {self.size:,}: "
+                "the files are of two models"
+            )
+        made.no_padding()
+        made.no_truncation()
+        if self._files.longest:
+            made.enable_truncation(self._files.longest)
+        return made
+
+    @cached_property
+    def _unknown(self) -> int:
+        """Return the id of what stands for unknown words; if there is none, one no token has."""
+        model = self._tokenizer.model
+        if hasattr(model, "unk_token"):
+            found = self._tokenizer.token_to_id(model.unk_token) if model.unk_token else None
+            return self.size if found is None else int(found)
+        with open(f"{self.folder}/{modelfiles.TOKENIZER}", "rb") as handle:
+            named = _UNIGRAM_UNKNOWN.search(handle.read())
+        return min(int(named[1]), self.size) if named else self.size
+
+    def _tensor(self, name: str) -> NDArray[np.generic]:
+        dtype, shape, start = self._files.tensors[name]
+        path = f"{self.folder}/{modelfiles.TABLE}"
+        try:
+            return np.asarray(np.memmap(path, _DTYPES[dtype], "r", start, shape))
+        except (OSError, ValueError) as error:  # another file since it was looked at
+            raise self._broken(f"{modelfiles.TABLE} cannot be read") from error
+
+    def _rows_of_tokens(self) -> NDArray[np.int64] | None:
+        """Return which row each token has; None: that of its own number."""
+        if "mapping" not in self._files.tensors:
+            return None
+        found = self._tensor("mapping").astype(np.int64)
+        if found.min() < 0 or found.max() >= len(self.table):
+            raise self._broken("its 'mapping' names rows that are not there")
+        return found
+
+    def _broken(self, what: str) -> StoreError:
+        return modelfiles.broken(self.folder, what)
 
 
-def _tensors(path: str) -> dict[str, NDArray[np.generic]]:
-    """Map a safetensors file: 8 bytes of header length, a JSON header, raw arrays."""
-    try:
-        with open(path, "rb") as handle:
-            length = int.from_bytes(handle.read(8), "little")
-            header = json.loads(handle.read(length))
-    except (OSError, ValueError) as error:
-        raise StoreError(
-            f"the embedding model cannot be read: {path}", "install memfs again", BUG
-        ) from error
-    found: dict[str, NDArray[np.generic]] = {}
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        start, _ = entry["data_offsets"]
-        shape = tuple(entry["shape"])
-        kind = _DTYPES[entry["dtype"]]
-        found[name] = np.memmap(path, kind, "r", 8 + length + start, shape)
+def _plain(values: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Return numbers as numpy and numkong know them; what is none counts as zero."""
+    if dtype == "BF16":  # the upper half of a float32
+        values = (values.astype(np.uint32) << 16).view(np.float32)
+    elif dtype != "F16" or values.ndim == 1:
+        values = values.astype(np.float32)
+    found: NDArray[Any] = np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
     return found

@@ -7,13 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from memfs.core.records import Conversation
-from memfs.search import catalog, question, ranking, reasons
-from memfs.search.lexical import FOLDER as TEXT
+from memfs.search import question, ranking, reasons
 from memfs.search.lexical import Occur, Query, TextIndex
-from memfs.search.rows import FOLDER as VECTORS
 
 if TYPE_CHECKING:
     from memfs.core.records import Hit
+    from memfs.search.encoder import Encoder
     from memfs.search.lexical import Term
     from memfs.search.question import Question
     from memfs.search.ranking import Ranking
@@ -61,14 +60,6 @@ class Conversations:
     total: int
 
 
-def published(folder: str) -> tuple[object, object]:
-    """Return what the index in `folder` looks like: it is another when more was published."""
-    return (
-        catalog.sign(f"{folder}/{TEXT}/meta.json"),
-        catalog.sign(f"{folder}/{VECTORS}/rows.json"),
-    )
-
-
 class Engine:
     """Searches one index folder. `vectors` is None where only words are searched.
 
@@ -80,15 +71,15 @@ class Engine:
         self.vectors = vectors
 
     @classmethod
-    def open(cls, folder: str, mode: Mode = "hybrid") -> Engine:
-        """Open (or make) the index in `folder`."""
+    def open(cls, folder: str, mode: Mode = "hybrid", model: Encoder | None = None) -> Engine:
+        """Open (or make) the index in `folder`, with the vectors of a model (the bundled one)."""
         text = TextIndex.create(folder)
         if mode == "text":
             return cls(text, None)
         from memfs.search import encoder
         from memfs.search.semantic import VectorIndex
 
-        return cls(text, VectorIndex(folder, encoder.bundled()))
+        return cls(text, VectorIndex(folder, model or encoder.bundled()))
 
     def follow(self, folder: str) -> Engine:
         """Open the index in `folder` again, after more was published; what is warm stays so."""

@@ -10,7 +10,7 @@ import shutil
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.search import catalog, rows
+from memfs.search import catalog, rows, serving
 from memfs.search.catalog import Catalog, Known, Source
 from memfs.search.lexical import Query, TextIndex
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memfs.search.catalog import Signature
+    from memfs.search.modelfiles import ModelFiles
     from memfs.search.semantic import Document, VectorIndex
 
 BATCH = 20_000  # documents for one commit: a commit costs the same whatever it holds
@@ -99,14 +100,21 @@ class Indexer:
             self._catalog.put("whole", "1")
         return Indexed(added, changed)
 
-    def embed(self, tick: Callable[[int], object] | None = None) -> int:
-        """Give vectors to the documents that have none yet; return how many.
+    def embed(
+        self,
+        tick: Callable[[int], object] | None = None,
+        model: ModelFiles | None = None,
+        most: int = 0,
+    ) -> int:
+        """Give vectors of a model to the documents that have none yet; return how many.
 
-        Each batch counts when it is done: a run that was killed is gone on with.
+        At most `most` of them, if it is given. When all have some, these are what is searched, and
+        those of other models are removed. Each batch counts when it is done: a run that was killed
+        is gone on with.
         """
         from memfs.search import encoder
 
-        text, vectors = self._text, self._vectors()
+        text, vectors = self._text, self._vectors(model)
         if self._catalog.get("recount"):
             there = set(text.numbers(text.found(Query.all_query())))
             rows.forget(self._folder, (n for n in range(self._next) if n not in there))
@@ -114,22 +122,25 @@ class Indexer:
         if vectors.extent.documents > self._next or _mostly_gone(vectors):
             vectors.clear()
         first, end = max(1, vectors.extent.documents), self._next
+        last = min(end, first + most) if most else end
         with encoder.every_core() if end - first >= _MANY else nullcontext():
-            for start in range(first, end, BATCH):
-                stop = min(end, start + BATCH)
+            for start in range(first, last, BATCH):
+                stop = min(last, start + BATCH)
                 vectors.extend(_unembedded(text, start, stop, tick), stop)
-        return max(0, end - first)
+        if last == end and vectors.extent.documents:
+            serving.serve(self._folder, vectors.encoder.name)
+        return max(0, last - first)
 
-    def unembedded(self) -> int:
-        """Return about how many documents have no vectors."""
-        return max(0, self._next - max(1, self._vectors().extent.documents))
+    def unembedded(self, model: str) -> int:
+        """Return about how many documents have no vectors of a model, by its name."""
+        return max(0, self._next - max(1, serving.extent(self._folder, model).documents))
 
-    def _vectors(self) -> VectorIndex:
+    def _vectors(self, model: ModelFiles | None) -> VectorIndex:
         # Numpy and usearch take longer than all the rest of a hook that indexes one message.
         from memfs.search import encoder
         from memfs.search.semantic import VectorIndex
 
-        return VectorIndex(self._folder, encoder.bundled())
+        return VectorIndex(self._folder, encoder.opened(model) if model else encoder.bundled())
 
     def _index(
         self,
@@ -205,9 +216,12 @@ class Indexer:
 
 
 def _mostly_gone(vectors: VectorIndex) -> bool:
-    """Tell whether more than half of the documents with vectors are gone: they only take time."""
-    gone = int((vectors.documents[:, rows.WEIGHT] == 0).sum())
-    return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.documents
+    """Tell whether more than half of the rows are of documents that are gone: they only take time.
+
+    Documents that were gone when vectors were made have none: that is no reason to begin anew.
+    """
+    gone = int((vectors.documents[vectors.owners, rows.WEIGHT] == 0).sum())
+    return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
 
 
 def _unembedded(

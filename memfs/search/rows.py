@@ -22,12 +22,21 @@ COLUMNS = 5
 def forget(folder: str, numbers: Iterable[int]) -> None:
     """Mark documents of the index in `folder` as gone, also for those who have it open.
 
-    For good: numbers are not given twice.
+    For good: numbers are not given twice. Each model has vectors of its own.
     """
-    path = f"{folder}/{FOLDER}/{DOCUMENTS}"
+    try:
+        models = os.listdir(f"{folder}/{FOLDER}")
+    except OSError:  # no vectors: what is gone gets none
+        return
+    gone = list(numbers)
+    for model in models:
+        _forget(f"{folder}/{FOLDER}/{model}/{DOCUMENTS}", gone)
+
+
+def _forget(path: str, numbers: list[int]) -> None:
     try:
         file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    except OSError:  # no vectors: what is gone gets none
+    except OSError:
         return
     try:
         count = os.fstat(file).st_size // (4 * COLUMNS)

@@ -11,20 +11,21 @@ import json
 import math
 import os
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from memfs.search import scan
-from memfs.search.rows import AT, COLUMNS, DOCUMENTS, FIRST, FOLDER, GROUP, SAID, WEIGHT
+from memfs.search import scan, serving
+from memfs.search.rows import AT, COLUMNS, DOCUMENTS, FIRST, GROUP, SAID, WEIGHT
+from memfs.search.serving import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from memfs.search.encoder import Encoder
+    from memfs.search.encoder import Encoder, TokenIds
     from memfs.search.graph import Graph
 
 WINDOW = 150  # words
@@ -55,21 +56,12 @@ class Document(NamedTuple):
     weight: int = _USUAL
 
 
-@dataclass
-class Extent:
-    """How much of the files counts, and which model made it. `documents` is one past the last."""
-
-    model: str
-    rows: int = 0
-    tokens: int = 0
-    documents: int = 0
-
-
 class VectorIndex:
-    """The rows of all documents, ordered by document number."""
+    """The rows that a model gives to all documents, ordered by document number."""
 
     def __init__(self, folder: str, encoder: Encoder) -> None:
-        self._root, self._folder = folder, f"{folder}/{FOLDER}"
+        self._root, self._folder = folder, serving.path(folder, encoder.name)
+        self._tokens_file = f"tokens.u{8 * np.dtype(encoder.ids).itemsize}"
         self.encoder = encoder
         self.extent = self._load_extent()
         self.graph: Graph | None = None
@@ -94,7 +86,7 @@ class VectorIndex:
         if not self.extent.rows:  # files of another model may be mapped by readers: no truncating
             self.clear()
         os.makedirs(self._folder, 0o700, exist_ok=True)
-        names = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", DOCUMENTS)
+        names = ("vectors.i8", "owners.u32", self._tokens_file, "ends.u64", DOCUMENTS)
         files = [open(self._path(name), "ab") for name in names]  # noqa: SIM115
         try:
             self._cut(files)
@@ -116,7 +108,7 @@ class VectorIndex:
     def clear(self) -> None:
         """Forget every row (readers keep the files they have mapped)."""
         shutil.rmtree(self._folder, ignore_errors=True)
-        self.extent = Extent(self.encoder.name)
+        self.extent = self._nothing()
         self.graph = None
         self._map()
 
@@ -177,7 +169,7 @@ class VectorIndex:
         beside = [(sides * (rank == step)).sum(axis=2) for step in range(1, most + 1)]
         return np.stack(beside, axis=2).reshape(len(numbers), 2 * most)
 
-    def weights(self, tokens: NDArray[np.uint16]) -> NDArray[np.float32]:
+    def weights(self, tokens: TokenIds) -> NDArray[np.float32]:
         """Return what each token of a question says: its norm in the model by its rarity here.
 
         They add up to 1.
@@ -187,7 +179,7 @@ class VectorIndex:
         found = self.encoder.norms(tokens).astype(np.float64) * idf
         return np.asarray(found / max(float(found.sum()), 1e-9), np.float32)
 
-    def tokens_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.uint16]]:
+    def tokens_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], TokenIds]:
         """Return the token ids of rows, one after the other: the places in `rows`, and the ids."""
         begins = np.where(rows > 0, self.ends[np.maximum(rows, 1) - 1], 0).astype(np.intp)
         which, places = flat(begins, self.ends[rows].astype(np.intp))
@@ -199,7 +191,7 @@ class VectorIndex:
         vectors = self._mapped("vectors.i8", np.int8, extent.rows * dims)
         self.vectors = np.asarray(vectors, np.int8).reshape(-1, dims)
         self.owners = self._mapped("owners.u32", np.uint32, extent.rows)
-        self.tokens = self._mapped("tokens.u16", np.uint16, extent.tokens)
+        self.tokens = self._mapped(self._tokens_file, self.encoder.ids, extent.tokens)
         self.ends = self._mapped("ends.u64", np.uint64, extent.rows)
         count = extent.documents
         documents = self._mapped(DOCUMENTS, np.uint32, count * COLUMNS)
@@ -216,7 +208,7 @@ class VectorIndex:
 
     def _load_frequencies(self) -> NDArray[np.uint32]:
         """Return how often each token occurs; counted again if the file is lost or damaged."""
-        size = len(self.encoder.table)
+        size = self.encoder.size
         try:
             found = np.load(self._path("frequencies.npy"))
         except (OSError, ValueError, EOFError):
@@ -235,13 +227,14 @@ class VectorIndex:
         pieces = [(number, piece) for number, _, text, *_ in batch for piece in split(text)]
         encoded = self.encoder.encode([piece for _, piece in pieces])
         lengths = np.array([len(row) for row in encoded.tokens], np.uint64)
-        tokens = np.concatenate(encoded.tokens) if encoded.tokens else np.zeros(0, np.uint16)
+        ids = self.encoder.ids
+        tokens = np.concatenate(encoded.tokens) if encoded.tokens else np.zeros(0, ids)
         ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
         owners = np.array([number for number, _ in pieces], np.uint32)
         noted = self._noted(batch[-1].number + 1, owners, batch)
         files[0].write(np.rint(encoded.vectors * 127).astype(np.int8).tobytes())
         files[1].write(owners.tobytes())
-        files[2].write(tokens.astype(np.uint16).tobytes())
+        files[2].write(tokens.astype(ids).tobytes())
         files[3].write(ends.astype(np.uint64).tobytes())
         files[4].write(noted.tobytes())
         counts = np.bincount(tokens, minlength=len(self.frequencies))
@@ -268,27 +261,27 @@ class VectorIndex:
         """Drop what a killed run appended behind the extent."""
         extent = self.extent
         sizes = (
-            extent.rows * self.encoder.dims, extent.rows * 4, extent.tokens * 2, extent.rows * 8,
+            extent.rows * self.encoder.dims, extent.rows * 4,
+            extent.tokens * np.dtype(self.encoder.ids).itemsize, extent.rows * 8,
             extent.documents * 4 * COLUMNS,
         )  # fmt: skip
         for file, size in zip(files, sizes, strict=True):
             file.truncate(size)
 
     def _load_extent(self) -> Extent:
-        try:
-            with open(self._path("rows.json"), encoding="utf-8") as handle:
-                found = Extent(**json.load(handle))
-        except (OSError, ValueError, TypeError):
-            return Extent(self.encoder.name)
-        return found if found.model == self.encoder.name and self._whole(found) else Extent(
-            self.encoder.name
-        )  # fmt: skip
+        found = serving.extent(self._root, self.encoder.name)
+        found.source = self.encoder.folder
+        return found if self._whole(found) else self._nothing()
+
+    def _nothing(self) -> Extent:
+        return Extent(self.encoder.name, source=self.encoder.folder)
 
     def _whole(self, extent: Extent) -> bool:
         """Tell whether the files are at least as long as the extent says."""
         needed = {
             "vectors.i8": extent.rows * self.encoder.dims, "owners.u32": extent.rows * 4,
-            "tokens.u16": extent.tokens * 2, "ends.u64": extent.rows * 8,
+            self._tokens_file: extent.tokens * np.dtype(self.encoder.ids).itemsize,
+            "ends.u64": extent.rows * 8,
             DOCUMENTS: extent.documents * 4 * COLUMNS,
         }  # fmt: skip
         try:

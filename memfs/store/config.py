@@ -3,6 +3,7 @@
 import os
 
 from memfs.core import settings, yamlmini
+from memfs.core.errors import StoreError
 from memfs.core.settings import Settings
 from memfs.store import blocks, files, layout
 from memfs.store.blocks import Place
@@ -19,6 +20,21 @@ _SECTIONS = (
 )  # fmt: skip
 
 
+class Model:
+    """The embedding model that is wanted: bundled, none, a folder, or one of the hub.
+
+    `name` is what is configured, `folder` where a folder is, `said` what says so ("": the default).
+    """
+
+    __slots__ = ("folder", "kind", "name", "said")
+
+    def __init__(self, kind: str, name: str, folder: str = "", said: str = "") -> None:
+        self.kind = kind
+        self.name = name
+        self.folder = folder
+        self.said = said
+
+
 def load(place: Place) -> Settings:
     """Return the settings of a place: variables over project over user over defaults."""
     layers = [_variables()]
@@ -29,9 +45,56 @@ def load(place: Place) -> Settings:
     return Settings(layers)
 
 
+def model(place: Place) -> Model:
+    """Return the embedding model that is wanted at a place; what is wrong says nothing."""
+    value = os.environ.get("MEMFS_EMBEDDING")
+    found = _model(value, "MEMFS_EMBEDDING", os.getcwd()) if value else None
+    for store in (place.project, place.user):
+        if found is None and store is not None:
+            path = f"{store.root}/{layout.CONFIG}"
+            layer = read(path)[0]
+            if "embedding" in layer and not _refused(store, layer["embedding"]):
+                found = _model(layer["embedding"], path, store.root)
+    return found or Model(settings.BUNDLED, settings.BUNDLED)
+
+
+def _model(value: object, said: str, base: str) -> Model | None:
+    kind = settings.model_kind(value)
+    if kind in (settings.RELATIVE, settings.FOLDER):
+        folder = os.path.normpath(os.path.join(base, os.path.expanduser(str(value))))
+        return Model(settings.FOLDER, str(value), folder, said)
+    return (
+        Model(kind, settings.NONE if kind == settings.NONE else str(value), "", said)
+        if kind
+        else None
+    )
+
+
+def _refused(store: layout.Store, value: object) -> bool:
+    """Tell whether a repository names a model that is not in it.
+
+    It may neither have this machine read elsewhere, nor download what it likes.
+    """
+    kind = settings.model_kind(value)
+    if not store.private and kind == settings.RELATIVE:
+        folder = os.path.join(store.root, str(value))
+        try:
+            files.contained(folder, store.top)
+            for name in os.listdir(folder) if os.path.isdir(folder) else ():
+                files.contained(f"{folder}/{name}", store.top)
+        except (StoreError, OSError):
+            return True
+        return False
+    return not store.private and kind in (settings.FOLDER, settings.HUB)
+
+
 def read(path: str) -> tuple[dict[str, object], str]:
     """Read one file: (mapping, what is wrong with its YAML or "")."""
-    text = files.read(path, cap=_LARGEST + 1) or ""
+    return parse(files.read(path, cap=_LARGEST + 1) or "")
+
+
+def parse(text: str) -> tuple[dict[str, object], str]:
+    """Read the text of one, in the same way."""
     if len(text) > _LARGEST:
         return {}, f"it is longer than {_LARGEST >> 10} kB; nothing in it is used"
     found = yamlmini.read(text)
@@ -46,13 +109,21 @@ def problems(store: layout.Store) -> list[str]:
     found, wrong = read(path)
     if wrong:
         return [f"{path}: {wrong}"]
-    allowed = found if store.private else settings.of_project(found)
+    allowed = dict(found) if store.private else settings.of_project(found)
+    if _refused(store, found.get("embedding")):
+        allowed.pop("embedding", None)
     out = [] if found.get("memfs") == 1 else [f"{path}: memfs is not 1, the only version there is"]
     for key, value in found.items():
         if key not in _SECTIONS:
             close = difflib.get_close_matches(key, _SECTIONS, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
             out.append(f"{path}:{_line(path, key)}: unknown key '{key}'{hint}")
+            continue
+        if key not in allowed and key == "embedding":
+            out.append(
+                f"{path}:{_line(path, key)}: embedding: {value} is not used: a repository may name "
+                "bundled, none, or a folder in it (./x)"
+            )
             continue
         if key not in allowed:
             out.append(
@@ -65,6 +136,9 @@ def problems(store: layout.Store) -> list[str]:
             out.extend(_wrong_types(path, key, value, default))
         elif default is not None and not settings.right_type(value, default):
             out.append(_expected(path, key, key, value, default))
+        elif key == "embedding" and not settings.model_kind(value):
+            said = "bundled, none, a folder (./x, ~/x, /x) or a name of the hub (owner/name)"
+            out.append(f"{path}:{_line(path, key)}: embedding is {value!r}, expected {said}")
         if key == "max_blocks" and isinstance(value, int) and value < 1:
             out.append(f"{path}:{_line(path, key)}: max_blocks is {value}, expected 1 or more")
     return out

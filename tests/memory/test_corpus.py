@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.memory import corpus, intake
+from memfs.memory import corpus, intake, models
 from memfs.memory.intake import Tally
 from memfs.search.catalog import Source
 from memfs.search.engine import Filter
@@ -30,7 +30,7 @@ def store(place: Place) -> Store:
 def found(place: Place, query: str, **only: object) -> list[str]:
     """Search by words after bringing the index up to date."""
     assert corpus.sync(place, embed=False) is not None
-    engine = corpus.open_index(place, "text")
+    engine = corpus.open_index(place, None)
     return [hit.id for hit in engine.search(query, mode="text", limit=99, only=Filter(**only)).hits]  # type: ignore[arg-type]
 
 
@@ -208,7 +208,7 @@ def test_the_vectors_follow(place: Place, store: Store) -> None:
     assert {begun: sum(steps) for begun, steps in told.items()} == {
         ("indexing", 0): done.added, ("embedding", done.added): done.added,
     }  # fmt: skip
-    hits = corpus.open_index(place, "hybrid").search("a loaf from the oven").hits
+    hits = corpus.open_index(place, models.wanted(place).files).search("a loaf from the oven").hits
     assert hits[0].id == "p"
 
 

@@ -199,7 +199,7 @@ def test_the_index_is_made_anew_without_it(place: Place) -> None:
     purge.run(place)
     assert not os.path.exists(store.index)
     corpus.sync(place, embed=False)
-    [hit] = corpus.open_index(place, "text").search("deploy key", mode="text", limit=3).hits
+    [hit] = corpus.open_index(place, None).search("deploy key", mode="text", limit=3).hits
     assert hit.text == f"the deploy key is {MARK}"
 
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from model2vec import StaticModel
 from numpy.typing import NDArray
 
-from memfs.core.errors import BUG, StoreError
 from memfs.search import encoder
 from memfs.search.encoder import BUNDLED, MAX_TOKENS, Encoder
 
@@ -122,15 +121,6 @@ def test_the_name_changes_with_the_model(tmp_path: Path) -> None:
     with (folder / "model.safetensors").open("ab") as file:
         file.write(b"\0")
     assert Encoder(str(folder)).name != encoder.bundled().name
-
-
-@pytest.mark.parametrize("content", [None, b"", b"\x05\0\0\0\0\0\0\0{bad}"])
-def test_a_missing_model_is_a_broken_installation(tmp_path: Path, content: bytes | None) -> None:
-    if content is not None:
-        (tmp_path / "model.safetensors").write_bytes(content)
-    with pytest.raises(StoreError, match="the embedding model cannot be read") as raised:
-        Encoder(str(tmp_path))
-    assert raised.value.code == BUG
 
 
 def test_a_model_without_weights_weighs_its_tokens_alike(tmp_path: Path) -> None:

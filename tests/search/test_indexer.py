@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memfs.search import encoder, semantic
+from memfs.search import encoder, semantic, serving
 from memfs.search.catalog import Catalog, Source
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
@@ -266,7 +266,7 @@ def test_vectors_catch_up_with_words(corpus: Corpus) -> None:
 def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> None:
     corpus.update(embed=True)
     before = embedded(corpus)
-    rows = Path(corpus.index) / "v3/vectors/rows.json"
+    rows = Path(serving.path(corpus.index, encoder.bundled().name), "rows.json")
     if damage == "gone":
         rows.unlink()
     elif damage == "torn":
@@ -311,6 +311,19 @@ def test_what_a_killed_run_took_out_is_not_near_anything(corpus: Corpus) -> None
     assert vectors.of(np.arange(number + 1))[:, WEIGHT].tolist()[1:] == [
         0 if each == number else 100 for each in range(1, number + 1)
     ]
+
+
+def test_what_is_gone_is_left_out_once(corpus: Corpus) -> None:
+    """Most of what was ever numbered is gone: that is no reason to begin anew each time."""
+    for number in range(4):
+        texts = (document(f"p{n}", f"deployment {n} edition {number}") for n in range(120))
+        corpus.write("one.md", *texts)
+        corpus.update(embed=True)
+    indexer = Indexer(corpus.index)
+    indexer.embed()
+    assert indexer.embed() == 0
+    indexer.close()
+    assert VectorIndex(corpus.index, encoder.bundled()).extent.rows < 250
 
 
 def test_progress_is_told_document_by_document(corpus: Corpus) -> None:

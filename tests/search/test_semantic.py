@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memfs.search import encoder, rows, semantic
+from memfs.search import encoder, rows, semantic, serving
 from memfs.search.rows import AT, GROUP, SAID, WEIGHT
 from memfs.search.semantic import OVERLAP, WINDOW, Document, VectorIndex, split
 
@@ -33,6 +33,10 @@ NAMES = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", "documents.u32")
 
 def opened(folder: Path) -> VectorIndex:
     return VectorIndex(str(folder), encoder.bundled())
+
+
+def lies(folder: Path) -> Path:
+    return Path(serving.path(str(folder), encoder.bundled().name))
 
 
 def filled(folder: Path) -> VectorIndex:
@@ -94,7 +98,7 @@ def test_only_allowed_documents_are_looked_at(tmp_path: Path) -> None:
     assert nearest(index, "") == [], "a zero vector is near to nothing"
 
 
-def test_rows_belong_to_documents_and_tokens_to_rows(tmp_path: Path) -> None:
+def test_rows_belong_to_documents_and_tokens_to_lies(tmp_path: Path) -> None:
     index = filled(tmp_path)
     model = encoder.bundled()
     assert [len(rows_of(index, number)) for number in (1, 2, 3)] == [1, 1, 1]
@@ -123,7 +127,7 @@ def test_a_torn_tail_is_cut(tmp_path: Path, name: str) -> None:
     whole = content(filled(tmp_path / "whole"))
     index = opened(tmp_path / "torn")
     index.extend(iter(DOCUMENTS[:2]), 3)
-    with (tmp_path / "torn/v3/vectors" / name).open("ab") as file:
+    with (lies(tmp_path / "torn") / name).open("ab") as file:
         file.write(b"\x01" * 301)
     torn = opened(tmp_path / "torn")
     assert torn.extent.documents == 3
@@ -134,7 +138,7 @@ def test_a_torn_tail_is_cut(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_that_is_too_short_begins_anew(tmp_path: Path, name: str) -> None:
     whole = content(filled(tmp_path))
-    path = tmp_path / "v3/vectors" / name
+    path = lies(tmp_path) / name
     os.truncate(path, path.stat().st_size - 1)
     assert opened(tmp_path).extent.rows == 0
     path.unlink()
@@ -148,8 +152,8 @@ def test_a_file_that_is_too_short_begins_anew(tmp_path: Path, name: str) -> None
 )
 def test_an_extent_that_is_lost_or_of_another_model_begins_anew(tmp_path: Path, text: str) -> None:
     whole = content(filled(tmp_path))
-    (tmp_path / "v3/vectors/rows.json").write_text(text)
-    np.save(tmp_path / "v3/vectors/frequencies.npy", np.ones(17, np.uint32))
+    (lies(tmp_path) / "rows.json").write_text(text)
+    np.save(lies(tmp_path) / "frequencies.npy", np.ones(17, np.uint32))
     index = opened(tmp_path)
     assert (index.extent.rows, nearest(index, "bread")) == (0, [])
     assert content(filled(tmp_path)) == whole
@@ -158,7 +162,7 @@ def test_an_extent_that_is_lost_or_of_another_model_begins_anew(tmp_path: Path, 
 @pytest.mark.parametrize("damage", [None, b"", b"\x93NUMPY", b"x" * 500])
 def test_lost_frequencies_are_counted_again(tmp_path: Path, damage: bytes | None) -> None:
     whole = content(filled(tmp_path))
-    path = tmp_path / "v3/vectors/frequencies.npy"
+    path = lies(tmp_path) / "frequencies.npy"
     path.unlink()
     if damage is not None:
         path.write_bytes(damage)
@@ -169,7 +173,7 @@ def test_readers_keep_what_they_opened(tmp_path: Path) -> None:
     """Truncating a file that another process has mapped would kill that process."""
     reader = filled(tmp_path)
     before = content(reader)
-    (tmp_path / "v3/vectors/rows.json").unlink()
+    (lies(tmp_path) / "rows.json").unlink()
     writer = opened(tmp_path)
     writer.extend(iter([Document(1, 0, "something else")]), 2)
     assert content(reader) == before
@@ -201,10 +205,10 @@ def filled_from(folder: Path, first: int) -> VectorIndex:
 
 def test_the_extent_is_readable(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    saved = json.loads((tmp_path / "v3/vectors/rows.json").read_text())
+    saved = json.loads((lies(tmp_path) / "rows.json").read_text())
     assert saved == {
         "model": encoder.bundled().name, "rows": len(index.owners), "tokens": len(index.tokens),
-        "documents": len(DOCUMENTS) + 1,
+        "documents": len(DOCUMENTS) + 1, "source": encoder.BUNDLED,
     }  # fmt: skip
 
 
@@ -257,7 +261,7 @@ def test_a_text_of_many_windows_leaves_room_for_others(tmp_path: Path) -> None:
     assert len(nearest(index, "bread in the oven", 40)) == 40
 
 
-def test_cosines_are_those_of_the_rows(tmp_path: Path) -> None:
+def test_cosines_are_those_of_the_lies(tmp_path: Path) -> None:
     index = filled(tmp_path)
     of = rows_of(index, 5)
     query = encoder.bundled().encode(["apple pie"]).vectors[0]

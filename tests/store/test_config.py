@@ -85,3 +85,79 @@ def test_a_huge_configuration_is_not_used(place: Place) -> None:
     assert config.load(place).number("max_blocks") == 10
     [problem] = config.problems(place.project)
     assert "longer than 64 kB" in problem
+
+
+def kinds(place: Place) -> tuple[str, str, str]:
+    found = config.model(place)
+    return found.kind, found.name, found.folder
+
+
+def test_the_model_is_the_bundled_one(place: Place) -> None:
+    assert kinds(place) == ("bundled", "bundled", "")
+    assert config.model(place).said == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "folder"),
+    [
+        ("bundled", "bundled", ""), ("none", "none", ""), ("false", "none", ""), ("~/m", "folder", "{home}/m"),
+        ("/m/../x", "folder", "/x"), ("./m", "folder", "{user}/m"), ("../m", "folder", "{home}/m"),
+        ("minishlab/potion-base-8M", "hub", ""),
+    ],
+)  # fmt: skip
+def test_a_user_may_name_any_model(
+    place: Place, home: Path, text: str, kind: str, folder: str
+) -> None:
+    assert place.user
+    path = Path(place.user.root, "config.yaml")
+    path.write_text(f"memfs: 1\nembedding: {text}\n")
+    found = config.model(place)
+    assert (found.kind, found.said) == (kind, str(path))
+    assert found.folder == folder.format(home=home, user=place.user.root)
+    assert config.problems(place.user) == []
+
+
+@pytest.mark.parametrize("text", ["5", "true", "[a]", "models", "a/b/c", "-a/b", "a/b--c", '"a/b c"', "http://x/y"])  # fmt: skip
+def test_what_names_no_model_is_named_and_not_used(place: Place, text: str) -> None:
+    assert place.user
+    Path(place.user.root, "config.yaml").write_text(f"memfs: 1\nembedding: {text}\n")
+    assert kinds(place) == ("bundled", "bundled", "")
+    [problem] = config.problems(place.user)
+    assert ":2: embedding is " in problem
+
+
+def test_a_repository_may_name_a_model_that_is_in_it(place: Place, repo: Path) -> None:
+    path = write(place, "memfs: 1\nembedding: ../models/mine\n")
+    assert place.project
+    assert kinds(place) == ("folder", "../models/mine", str(repo / "models/mine"))
+    assert config.model(place).said == path
+    assert config.problems(place.project) == []
+    write(place, "memfs: 1\nembedding: none\n")
+    assert config.model(place).kind == "none"
+
+
+@pytest.mark.parametrize("text", ["/etc", "~/m", "minishlab/potion-base-8M", "../../m", "./out", "./in", "C:/m"])  # fmt: skip
+def test_a_repository_may_not_have_a_machine_read_elsewhere(
+    place: Place, home: Path, tmp_path: Path, text: str
+) -> None:
+    path = write(place, f"memfs: 1\nembedding: {text}\n")
+    assert place.project
+    (tmp_path / "secret").write_text("x")
+    Path(place.project.root, "out").symlink_to(tmp_path)
+    Path(place.project.root, "in").mkdir()
+    Path(place.project.root, "in/model.safetensors").symlink_to(tmp_path / "secret")
+    assert kinds(place) == ("bundled", "bundled", "")
+    said = "is not used: a repository may name bundled, none, or a folder in it (./x)"
+    assert config.problems(place.project) == [f"{path}:2: embedding: {text} {said}"]
+    assert place.user
+    Path(place.user.root, "config.yaml").write_text("memfs: 1\nembedding: none\n")
+    assert config.model(place).kind == "none", "its user's setting counts then"
+
+
+def test_a_variable_names_the_model_over_all(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(place, "memfs: 1\nembedding: none\n")
+    monkeypatch.setenv("MEMFS_EMBEDDING", "a/b")
+    assert kinds(place) == ("hub", "a/b", "")
+    assert config.model(place).said == "MEMFS_EMBEDDING"
+    monkeypatch.setenv("MEMFS_EMBEDDING", "what is this")
+    assert config.model(place).kind == "none"

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 @click.option("-t", "--tag", multiple=True, help="Only what has every one of these tags.")
 @click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
 @click.option("--until", metavar="DATE", help="Up to the end of that day.")
-@click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), default="hybrid",
-              show_default=True, help="By words and meaning, or by one of them.")  # fmt: skip
+@click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]),
+              help="By words and meaning (hybrid, the default), or by one of them.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True,
               help="Hits on a page.")  # fmt: skip
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @context.json_option
 def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ...],
             session: tuple[str, ...], host: tuple[str, ...], tag: tuple[str, ...],
-            since: str | None, until: str | None, mode: str, limit: int, page: int,
+            since: str | None, until: str | None, mode: Mode | None, limit: int, page: int,
             whole: bool, full: bool, as_json: bool) -> None:  # fmt: skip
     """Search what was said in past sessions, the archive, and the blocks."""
     only = Filter(
@@ -48,15 +48,16 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
         tags=tag, since=op.day(since, end=False) if since else None,
         until=op.day(until, end=True) if until else None,
     )  # fmt: skip
-    chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
     kept, text = op.Kept(context.place()), " ".join(query)
     found: list[Hit | Conversation]
     if whole:
-        conversations = op.sessions(kept, text, mode=chosen, only=only, limit=limit, page=page)
+        conversations = op.sessions(kept, text, mode=mode, only=only, limit=limit, page=page)
         found, total, name = [*conversations.sessions], conversations.total, "session"
     else:
-        hits = op.run(kept, text, mode=chosen, only=only, limit=limit, page=page)
+        hits = op.run(kept, text, mode=mode, only=only, limit=limit, page=page)
         found, total, name = [*hits.hits], hits.total, "hit"
+    if kept.note:
+        screen.talk(f"! {kept.note}")
     first = (page - 1) * limit + 1
     last = first + len(found) - 1
     if as_json:

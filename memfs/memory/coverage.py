@@ -1,0 +1,90 @@
+"""How far the vectors of the wanted embedding model go, and whose are searched meanwhile."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.memory import models, reembed
+from memfs.search import catalog, serving
+from memfs.search.lexical import TextIndex
+
+if TYPE_CHECKING:
+    from memfs.memory.models import Wanted
+    from memfs.store.blocks import Place
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """An embedding model and what it has been through.
+
+    `said` is what names it ("": the default), `source` its folder, `share` how much of the
+    documents have its vectors (0 to 1), `bytes` what all vectors take. `former` is the folder of
+    the model that is searched until then, `running`: somebody makes the new ones. `problem` and
+    `hint` say why it cannot be used, `failure` why the background ended before its time.
+    """
+
+    model: str
+    said: str
+    source: str
+    dimensions: int
+    vocabulary: int
+    documents: int
+    share: float
+    bytes: int
+    former: str
+    running: bool
+    problem: str
+    hint: str
+    failure: str
+
+    @property
+    def off(self) -> bool:
+        """Tell whether there is to be no model."""
+        return self.model == "none"
+
+    def line(self) -> str:
+        """Return it in a line: `41 % of 120,000 with bundled`."""
+        if self.off:
+            return "none: search goes by words"
+        # never rounded up: 100 % are all of them
+        text = f"{int(self.share * 100)} % of {self.documents:,} with {self.model}"
+        return f"{text} ({self.problem})" if self.problem else text
+
+
+def look(place: Place) -> Coverage:
+    """Look at a place; nothing is written."""
+    wanted, index = models.wanted(place), place.home.index
+    files = wanted.files
+    now = serving.served(index)
+    former = now.source if now and files and now.model != files.name else ""
+    return Coverage(
+        model=wanted.model.name,
+        said=wanted.model.said,
+        source=files.folder if files else "",
+        dimensions=files.dims if files else 0,
+        vocabulary=files.size if files else 0,
+        documents=_documents(index),
+        share=_share(index, wanted),
+        bytes=serving.size(index),
+        former=former,
+        running=os.path.exists(f"{place.home.local}/{reembed.LOCK}")
+        and reembed.running(place.home),
+        problem=wanted.problem.message if wanted.problem else "",
+        hint=wanted.problem.hint if wanted.problem else "",
+        failure=reembed.failure(place.home),
+    )
+
+
+def _documents(index: str) -> int:
+    text = TextIndex.open(index)
+    return text.searcher.num_docs if text else 0
+
+
+def _share(index: str, wanted: Wanted) -> float:
+    if wanted.files is None:
+        return 0.0
+    last = catalog.published(index) - 1
+    done = max(0, serving.extent(index, wanted.files.name).documents - 1)
+    return min(1.0, done / last) if last else 1.0

@@ -1,0 +1,92 @@
+"""Which embedding model a place is to be searched with, which it is, and what is left to do."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.core import settings
+from memfs.core.errors import MemfsError, StoreError
+from memfs.search import catalog, hub, modelfiles, serving
+from memfs.store import config, layout
+
+if TYPE_CHECKING:
+    from memfs.search.modelfiles import ModelFiles
+    from memfs.store.blocks import Place
+    from memfs.store.config import Model
+
+FEW = 2000  # documents that get vectors of another model in a search: it takes a second
+
+
+class Wanted(NamedTuple):
+    """The model that is configured. `files` is None for none, and where there is a `problem`."""
+
+    model: Model
+    files: ModelFiles | None
+    problem: MemfsError | None = None
+
+    @property
+    def off(self) -> bool:
+        """Tell whether there is to be no model: words alone are searched."""
+        return self.model.kind == settings.NONE
+
+
+def wanted(place: Place) -> Wanted:
+    """Look which model is configured, and whether its files are there."""
+    return look(config.model(place))
+
+
+def look(model: Model) -> Wanted:
+    """Look whether the files of a model are there and can be used."""
+    if model.kind == settings.NONE:
+        return Wanted(model, None)
+    try:
+        return Wanted(model, modelfiles.read(folder(model)))
+    except MemfsError as error:
+        return Wanted(model, None, error)
+
+
+def folder(model: Model) -> str:
+    """Return where the files of a model should be; raises `MemfsError` if nobody knows."""
+    if model.kind == settings.HUB:
+        return hub.cached(model.name)
+    if model.kind == settings.BUNDLED:
+        return modelfiles.BUNDLED
+    if not os.path.isdir(model.folder):
+        raise StoreError(
+            f"there is no folder {model.folder}, which embedding: {model.name} names",
+            f"see {model.said}" if model.said else "a folder is written ./x, ~/x or /x",
+        )
+    return model.folder
+
+
+def signs(place: Place, known: Wanted | None) -> object:
+    """Return what changes when another model may be wanted, or its files are other ones."""
+    stores = [store for store in (place.project, place.user) if store]
+    paths = [f"{store.root}/{layout.CONFIG}" for store in stores]
+    if known and known.files:
+        paths += [f"{known.files.folder}/{name}" for name in modelfiles.FILES]
+    return os.environ.get("MEMFS_EMBEDDING"), [catalog.sign(path) for path in paths]
+
+
+def searched(index: str, wanted: Wanted) -> ModelFiles | None:
+    """Return the model whose vectors are to be searched: the former one until all have new ones.
+
+    None: by words alone, because there is to be no model, or none can be opened.
+    """
+    if wanted.off:
+        return None
+    now = serving.served(index)
+    if now is None or (wanted.files and wanted.files.name == now.model):
+        return wanted.files
+    try:
+        former = modelfiles.read(now.source)
+    except StoreError:
+        return None
+    return former if former.name == now.model else None
+
+
+def changes(index: str, files: ModelFiles) -> bool:
+    """Tell whether vectors of another model are searched than of this one."""
+    now = serving.served(index)
+    return now is not None and now.model != files.name

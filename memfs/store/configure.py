@@ -1,0 +1,34 @@
+"""Writing a setting into `config.yaml`: everything else in it stays as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.core import frontmatter, yamlhead
+from memfs.core.errors import StoreError
+from memfs.store import config, files, layout, lock
+
+if TYPE_CHECKING:
+    from memfs.store.layout import Store
+
+
+def write(store: Store, key: str, value: str) -> str:
+    """Set a key of a store's configuration, and return its path.
+
+    Comments, order and line ends stay. Raises `StoreError` for a file that cannot be changed so.
+    """
+    path = f"{store.root}/{layout.CONFIG}"
+    with lock.hold(store):
+        before = files.read(path) or ""
+        eol = frontmatter.line_end(before)
+        text = before if not before or before.endswith("\n") else before + eol
+        head = f"---{eol}{text}---{eol}"
+        made = frontmatter.inner(yamlhead.write(head, {key: value}, eol))
+        if config.parse(before)[0] | {key: value} != config.parse(made)[0]:
+            raise StoreError(
+                f"{path} cannot be changed without spoiling what is in it",
+                f"write the line into it yourself: {key}: {yamlhead.scalar(value)}",
+            )
+        if made != before:
+            files.write(path, made, private=store.private, locked=True)
+    return path
