@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
     "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "apply", "tools",
-    "status", "doctor", "trust", "hook", "export", "import", "merge-driver", "completion",
-    "bench", "demo",
+    "status", "doctor", "model", "trust", "hook", "export", "import", "merge-driver",
+    "completion", "bench", "demo",
 )  # fmt: skip
 
 

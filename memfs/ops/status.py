@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core import states
 from memfs.hosts import settings
+from memfs.memory import coverage
 from memfs.store import archive, blocks, clock, files, git, inbox, journal, layout, recall
 from memfs.store import history as versions
 
@@ -32,7 +34,8 @@ class BlockState:
 class Status:
     """Everything `memfs status` shows. Sizes are bytes.
 
-    `trusted`: hooks use the project's store.
+    `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
+    which model.
     """
 
     project: str
@@ -44,6 +47,7 @@ class Status:
     recall_bytes: int
     passages: int
     index_bytes: int
+    embedding: str
     waiting: int
     wired: tuple[tuple[str, str], ...]
 
@@ -62,6 +66,7 @@ def run(place: Place, home: str) -> Status:
         recall_bytes=sum(os.path.getsize(path) for path in logs),
         passages=sum(len(archive.sources(store)) for store in stores),
         index_bytes=_folder_size(place.home.index),
+        embedding=coverage.look(place).line(),
         waiting=len(inbox.waiting(place.home)),
         wired=tuple(wired(place, home)),
     )
@@ -107,6 +112,9 @@ def _lines(path: str) -> int:
 
 
 def _folder_size(folder: str) -> int:
-    return sum(
-        os.path.getsize(f"{path}/{name}") for path, _, names in os.walk(folder) for name in names
-    )
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):  # an index changes while it is looked at
+                total += os.path.getsize(f"{path}/{name}")
+    return total

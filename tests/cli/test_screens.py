@@ -103,7 +103,7 @@ user     human         ░░░░░░░░░░░░   0%    0 / 5,000   
 
 def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
-    assert shown.splitlines()[5:] == [
+    assert shown.splitlines()[6:] == [
         "assistants     none is wired: memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  GIT",

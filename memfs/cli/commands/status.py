@@ -9,6 +9,7 @@ import click
 
 from memfs import hosts
 from memfs.cli import context, screen
+from memfs.core.quoting import plain
 from memfs.ops import status as op
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def command(session: str, as_json: bool) -> None:
         ("recall", f"{said}, {screen.size(found.recall_bytes)}"),
         ("archive", f"{found.passages:,} passages"),
         ("index", screen.size(found.index_bytes)),
+        ("embedding", plain(found.embedding)),
     ]
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))

@@ -1,0 +1,120 @@
+"""The embedding model: look which it is, take another one, get one from the hub."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import settings
+from memfs.core.errors import USAGE, LockedError, MemfsError, StoreError
+from memfs.memory import coverage, models, reembed
+from memfs.memory.coverage import Coverage
+from memfs.search import hub, modelfiles, serving
+from memfs.store import config, configure, lock
+
+if TYPE_CHECKING:
+    from memfs.memory.corpus import Stage
+    from memfs.store.blocks import Place
+    from memfs.store.config import Model
+
+__all__ = ["Coverage", "Taken", "fetch", "look", "use"]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What taking a model did: the setting, its file, and where things are afterwards.
+
+    `overruled` names what says otherwise here and counts more. `state`: "made", "behind" (a process
+    in the background makes the vectors), "removed" or "" (nothing was to be done).
+    """
+
+    model: str
+    path: str
+    overruled: str
+    state: str
+
+
+def look(place: Place) -> Coverage:
+    """Return which model is wanted, and how far its vectors go."""
+    return coverage.look(place)
+
+
+def use(place: Place, text: str, stage: Stage, *, background: bool = False) -> Taken:
+    """Take a model for all of this user's memory, and make its vectors here.
+
+    `text` is `bundled`, `none`, a folder or a name of the hub. `stage` is told how it goes on.
+    Raises `MemfsError` for a model that cannot be used; nothing was changed then.
+    """
+    if place.user is None:
+        raise StoreError("you have no store of your own to keep the setting in", "memfs init")
+    model = _named(text)
+    _check(model)
+    path = configure.write(place.user, "embedding", model.name)
+    wanted = models.wanted(place)
+    if wanted.model.said != path:
+        return Taken(model.name, path, f"{wanted.model.said} says {wanted.model.name}", "")
+    if wanted.off:
+        return Taken(model.name, path, "", "removed" if _drop(place) else "")
+    if background:
+        reembed.start(place)
+        return Taken(model.name, path, "", "behind")
+    try:
+        made = reembed.run(place, stage("embedding", _missing(place)))
+    except LockedError:  # it looks again and again which model is wanted
+        return Taken(model.name, path, "", "behind")
+    return Taken(model.name, path, "", "made" if made else "")
+
+
+def fetch(place: Place, name: str) -> str:
+    """Download a model of the hub (the configured one, without a name); return its folder."""
+    if not name:
+        configured = config.model(place)
+        name = configured.name if configured.kind == settings.HUB else ""
+    if settings.model_kind(name) != settings.HUB:
+        raise MemfsError(
+            f"{name!r} is no name of a model on the hub" if name else "which model?",
+            "name it: memfs model fetch minishlab/potion-base-8M", USAGE,
+        )  # fmt: skip
+    return modelfiles.read(hub.fetch(name)).folder
+
+
+def _named(text: str) -> Model:
+    """Return the model a person names; a folder is looked for from where they are."""
+    kind = settings.model_kind(text)
+    if kind in (settings.BUNDLED, settings.NONE):
+        return config.Model(kind, text)
+    folder = os.path.abspath(os.path.expanduser(text))
+    if os.path.isdir(folder) or kind in (settings.RELATIVE, settings.FOLDER):
+        return config.Model(settings.FOLDER, folder, folder)
+    if kind != settings.HUB:
+        raise MemfsError(
+            f"{text!r} is no model: there is no such folder",
+            "name bundled, none, a folder, or a model of the hub (owner/name)", USAGE,
+        )  # fmt: skip
+    return config.Model(kind, text)
+
+
+def _check(model: Model) -> None:
+    """Try a model, before it is taken."""
+    found = models.look(model)
+    if found.problem:
+        raise found.problem
+    if found.files:
+        from memfs.search import encoder
+
+        encoder.opened(found.files).check()
+
+
+def _missing(place: Place) -> int:
+    found = coverage.look(place)
+    return round(found.documents * (1 - found.share))
+
+
+def _drop(place: Place) -> bool:
+    """Remove the vectors of a place; tell whether there were any."""
+    if not serving.size(place.home.index):
+        return False
+    with lock.hold(place.home, name=reembed.INDEX_LOCK):
+        serving.drop(place.home.index)
+    return True

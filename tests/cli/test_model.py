@@ -1,0 +1,105 @@
+"""`memfs model`, as a person reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.memory import models, reembed
+from memfs.search import modelfiles
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.search.small_models import make
+
+pytestmark = pytest.mark.usefixtures("place")
+
+
+def test_the_model_is_shown(memfs: Run) -> None:
+    memfs("archive", "bread from the oven")
+    assert memfs("search", "oven").code == 0
+    found = memfs("model")
+    assert found.code == 0
+    assert found.out.splitlines()[:4] == [
+        "model      bundled",
+        f"from       {modelfiles.BUNDLED}",
+        "dimensions 256",
+        "vocabulary 47,955 tokens",
+    ]
+    assert found.out.splitlines()[4].startswith("index      100 % of 4 with bundled, ")
+    shown = json.loads(memfs("model", "--json").out)
+    assert (shown["model"], shown["share"], shown["documents"]) == ("bundled", 1.0, 4)
+    assert "embedding      100 % of 4 with bundled" in memfs("status").out.splitlines()
+
+
+def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
+    mine = make(tmp_path / "mine")
+    memfs("archive", "bread from the oven")
+    memfs("search", "oven")
+    assert place.user
+    path = f"{place.user.root}/config.yaml"
+    assert memfs("model", "use", str(mine)) == (
+        0, "", f"✓ embedding: {mine} in {path}; all documents have its vectors\n",
+    )  # fmt: skip
+    assert memfs("model").out.splitlines()[:3] == [
+        f"model      {mine} ({path})", f"from       {mine}", "dimensions 16",
+    ]  # fmt: skip
+    assert memfs("model", "use", "none") == (
+        0, "", f"✓ embedding: none in {path}; the vectors there were are removed\n",
+    )  # fmt: skip
+    assert memfs("model").out == f"model      none ({path})\n"
+    assert memfs("search", "oven").code == 0
+    assert memfs("search", "oven", "--mode", "semantic") == (1, "", (
+        f"error: embedding is off ({path}): there is no search by meaning\n"
+        "hint: leave --mode out to search by words; memfs model use bundled turns it on\n"
+    ))  # fmt: skip
+
+
+def test_a_broken_one_is_told_in_a_line_and_words_find(
+    memfs: Run, place: Place, tmp_path: Path
+) -> None:
+    mine = make(tmp_path / "mine")
+    memfs("archive", "bread from the oven")
+    memfs("model", "use", str(mine))
+    (mine / "model.safetensors").unlink()
+    for words in (["oven"], ["oven", "--mode", "semantic"], ["oven", "--json"]):
+        found = memfs("search", *words)
+        assert found.code == 0
+        assert "bread from the oven" in found.out
+        [line] = found.err.splitlines()
+        assert line.startswith(f"! searched by words alone: the embedding model in {mine} cannot")
+    assert memfs("search", "oven", "--mode", "text").err == ""
+    shown = memfs("model")
+    assert shown.code == 1
+    assert "there is no file model.safetensors" in shown.err
+
+
+def test_how_far_a_new_one_is(
+    memfs: Run, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = make(tmp_path / "mine")
+    memfs("archive", "bread from the oven")
+    memfs("search", "oven")
+    monkeypatch.setattr(reembed, "start", lambda _: True)
+    monkeypatch.setattr(models, "FEW", 1)
+    assert memfs("model", "use", str(mine), "--background").err.endswith(
+        "; its vectors are made in the background, see memfs model\n"
+    )
+    assert memfs("search", "oven").err == "", "by the former model"
+    shown = memfs("model").out.splitlines()
+    assert shown[4].startswith(f"index      0 % of 4 with {mine}, ")
+    assert shown[5] == (
+        f"meanwhile  {modelfiles.BUNDLED} is searched; the rest goes on with the next search or ingest"
+    )
+    assert f"embedding      0 % of 4 with {mine}" in memfs("status").out.splitlines()
+
+
+def test_what_is_no_model_is_refused(memfs: Run) -> None:
+    assert memfs("model", "use", "gone") == (2, "", (
+        "error: 'gone' is no model: there is no such folder\n"
+        "hint: name bundled, none, a folder, or a model of the hub (owner/name)\n"
+    ))  # fmt: skip
+    assert memfs("model", "fetch") == (2, "", (
+        "error: which model?\nhint: name it: memfs model fetch minishlab/potion-base-8M\n"
+    ))  # fmt: skip
