@@ -32,6 +32,7 @@ INDEX_LOCK = "index.lock"
 LOG = "model.log"
 _STEP = 500  # documents: a fifth of a second
 _PAUSE = 0.06  # seconds between two steps: who waits for the lock looks every twentieth of one
+_GLANCE = 0.2  # seconds: who only looks whether somebody is at it lets go at once
 _PATIENCE = 60.0  # seconds for that lock
 _AGAIN = 600.0  # seconds after a failure, until the background tries again
 _START = """
@@ -53,7 +54,7 @@ def run(place: Place, tick: Callable[[int], object] | None = None) -> bool:
     index, no model. Raises `LockedError` if another process is at it, `MemfsError` for a model that
     cannot be used.
     """
-    with lock.hold(place.home, 0, LOCK):
+    with lock.hold(place.home, _GLANCE, LOCK):
         while True:
             wanted = models.wanted(place)
             if wanted.problem:
