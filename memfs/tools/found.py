@@ -30,7 +30,7 @@ def hits(desk: Desk, given: Arguments, *, kinds: tuple[str, ...]) -> str:
 
     limit, page = paging(given)
     found = search.run(
-        desk.index(), str(given["query"]), mode="hybrid",
+        desk.index(), str(given["query"]), mode=None,
         only=chosen(given, kinds), limit=limit, page=page,
     )  # fmt: skip
     return told([_hit(each) for each in found.hits], found.total, limit, page, "hit")
@@ -42,7 +42,7 @@ def sessions(desk: Desk, given: Arguments) -> str:
 
     limit, page = paging(given)
     found = search.sessions(
-        desk.index(), str(given["query"]), mode="hybrid",
+        desk.index(), str(given["query"]), mode=None,
         only=chosen(given, ("message",)), limit=limit, page=page,
     )  # fmt: skip
     return told([_session(each) for each in found.sessions], found.total, limit, page, "session")

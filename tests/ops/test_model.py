@@ -194,6 +194,9 @@ def test_without_a_model_nothing_heavy_is_imported(
     assert imported(repo, home, run.format(["model"])) == set()
     assert imported(repo, home, run.format(["status"])) == set()
     library = "import memfs\nassert memfs.open('.').search('turn number')"
+    tools = run.format(["apply"])
+    call = json.dumps({"name": "conversation_search", "arguments": {"query": "turn number"}})
+    assert imported(repo, home, tools, call) == set()
     assert imported(repo, home, library) == set()
     hook = "from memfs.hook.main import main\nassert main(['claude']) == 0"
     for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
