@@ -1,0 +1,23 @@
+"""Which assistant a client is, and which of its sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# How clients name themselves begins so; the host is called so everywhere else.
+_HOSTS = (
+    ("claude", "claude"), ("codex", "codex"), ("gemini", "gemini"), ("copilot", "copilot"),
+    ("github-copilot", "copilot"), ("opencode", "opencode"), ("cursor", "cursor"),
+)  # fmt: skip
+_SESSIONS = ("CLAUDE_CODE_SESSION_ID",)
+
+
+def host_of(client: str, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the host that a client's name stands for, and its session as far as it says."""
+    folded = client.lower()
+    host = next((name for start, name in _HOSTS if folded.startswith(start)), folded[:40])
+    session = next((environment[name] for name in _SESSIONS if environment.get(name)), "")
+    return host, session

@@ -1,0 +1,58 @@
+"""Prompts that a person can pick: a review of the session, and a block rewritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import NotFoundError
+from memfs.store import shipped
+
+if TYPE_CHECKING:
+    from memfs.tools.desk import Desk
+
+INSTRUCTIONS = (
+    "memfs is the memory of this project and its user: blocks that are always in context, an "
+    "archive of passages, and a record of past sessions. Save what will matter in a later session, "
+    "search before you say that you do not remember, and never store secrets."
+)
+_PROMPTS: tuple[tuple[str, str, str, tuple[tuple[str, str, bool], ...]], ...] = (
+    ("memory-review", "Review memory", "Look over this session and save what was missed.", ()),
+    ("memory-rethink", "Rethink a block", "Rewrite a block that is full or cluttered.",
+     (("label", "The block to rewrite.", True),)),
+)  # fmt: skip
+
+
+def listed() -> list[dict[str, object]]:
+    """Return the prompts as the protocol describes them."""
+    return [
+        {
+            "name": name, "title": title, "description": description,
+            "arguments": [
+                {"name": argument, "description": said, "required": required}
+                for argument, said, required in arguments
+            ],
+        }
+        for name, title, description, arguments in _PROMPTS
+    ]  # fmt: skip
+
+
+def text(desk: Desk, name: str, given: dict[str, str]) -> str:
+    """Return a prompt with the blocks it is about. Raises `NotFoundError`."""
+    from memfs.ops import show
+
+    if name == "memory-review":
+        blocks = "\n\n".join(
+            f"[{each.block.label}] {each.block.description}\n{each.block.value}"
+            for each in show.every(desk.place())
+        )
+        return shipped.text("templates", "prompts", "review.md").replace("{blocks}", blocks)
+    if name == "memory-rethink":
+        shown = show.run(desk.place(), given.get("label", "")).block
+        full = f"{shown.chars:,} of {shown.limit:,} characters"
+        made = shipped.text("templates", "prompts", "rethink.md")
+        return (
+            made.replace("{label}", shown.label).replace("{full}", full)
+            .replace("{value}", shown.value)
+        )  # fmt: skip
+    known = " and ".join(each[0] for each in _PROMPTS)
+    raise NotFoundError(f"there is no prompt {name[:80]!r}", f"there are {known}")

@@ -1,0 +1,187 @@
+"""The server: what the protocol asks becomes a tool call, a block, or a prompt; nothing else.
+
+Only the SDK is loaded before the handshake is answered; what a tool needs, when it is called.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from memfs.core.errors import MemfsError
+from memfs.core.records import Origin
+from memfs.mcp import prompts, resources
+from memfs.mcp.host import host_of
+from memfs.tools import calls, shapes, table
+from memfs.tools.calls import Call
+from memfs.tools.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mcp.server.context import ServerRequestContext
+
+    from memfs.tools.definition import Tool
+
+_EVERY = 1.0  # seconds between two looks at blocks that somebody subscribed to
+
+
+def run(folder: str, session: str, version: str) -> None:
+    """Serve the memory of a folder until standard input ends."""
+    anyio.run(_Served(folder, session, version).serve)
+
+
+class _Served:
+    """One client's server."""
+
+    def __init__(self, folder: str, session: str, version: str) -> None:
+        self._version = version
+        self._desk = Desk(folder, Origin("agent", "", session))
+        self._tools: dict[str, Tool] = {}
+        self._one = threading.Lock()  # calls are done one after the other
+        self._subscribed: set[str] = set()
+        self._seen: dict[str, str] = {}
+        self._client: Any = None
+        self._named = False
+
+    async def serve(self) -> None:
+        server: Server[Any] = Server(
+            "memfs",
+            version=self._version,
+            instructions=prompts.INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+        options = server.create_initialization_options(NotificationOptions(resources_changed=True))
+        async with anyio.create_task_group() as tasks, stdio_server() as (reading, writing):
+            tasks.start_soon(self._watch)
+            await server.run(reading, writing, options)
+            tasks.cancel_scope.cancel()
+
+    async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
+        found = [types.Tool.model_validate(each) for each in shapes.definitions(self._all(), "mcp")]
+        return types.ListToolsResult(tools=found)
+
+    async def _call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        self._know(context)
+        call = Call(params.name, params.arguments or {})
+        result = await anyio.to_thread.run_sync(self._do, call)
+        await self._tell_changes()
+        content = [types.TextContent(type="text", text=result.text)]
+        return types.CallToolResult(content=[*content], is_error=result.is_error)
+
+    def _do(self, call: Call) -> calls.Result:
+        with self._one:
+            return calls.run(self._desk, self._by_name(), call)
+
+    async def _list_resources(self, context: Context, _params: object) -> types.ListResourcesResult:
+        self._know(context)
+        found = await anyio.to_thread.run_sync(resources.listed, self._desk)
+        return types.ListResourcesResult(
+            resources=[types.Resource.model_validate(each) for each in found]
+        )
+
+    async def _read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        self._know(context)
+        uri = str(params.uri)
+        text = await _asked(resources.read, self._desk, uri)
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, text=text, mime_type=resources.TYPE)]
+        )
+
+    async def _subscribe(
+        self, context: Context, params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        self._know(context)
+        self._subscribed.add(str(params.uri))
+        self._seen = await anyio.to_thread.run_sync(resources.signatures, self._desk)
+        return types.EmptyResult()
+
+    async def _unsubscribe(
+        self, _context: Context, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        self._subscribed.discard(str(params.uri))
+        return types.EmptyResult()
+
+    async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
+        return types.ListPromptsResult(
+            prompts=[types.Prompt.model_validate(each) for each in prompts.listed()]
+        )
+
+    async def _get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        self._know(context)
+        given = dict(params.arguments or {})
+        text = await _asked(prompts.text, self._desk, params.name, given)
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+    def _know(self, context: Context) -> None:
+        """Remember the client, and which assistant it is."""
+        self._client = context.session
+        if not self._named:
+            params = context.session.client_params
+            name = params.client_info.name if params else ""
+            host, session = host_of(name, dict(os.environ))
+            known = self._desk.origin
+            self._desk.origin = Origin("agent", host, known.session or session)
+            self._named = True
+
+    async def _watch(self) -> None:
+        """Look at the blocks that were subscribed to, for edits that others make."""
+        while True:
+            await anyio.sleep(_EVERY)
+            if self._subscribed:
+                await self._tell_changes()
+
+    async def _tell_changes(self) -> None:
+        """Tell the client which of the blocks it subscribed to are other ones now."""
+        if not self._subscribed or self._client is None:
+            return
+        now = await anyio.to_thread.run_sync(resources.signatures, self._desk)
+        before, self._seen = self._seen, now
+        if now.keys() != before.keys():
+            await self._client.send_resource_list_changed()
+        for uri in sorted(self._subscribed):
+            if now.get(uri) != before.get(uri):
+                await self._client.send_resource_updated(uri)
+
+    def _all(self) -> list[Tool]:
+        return list(self._by_name().values())
+
+    def _by_name(self) -> dict[str, Tool]:
+        if not self._tools:
+            self._tools = table.built_in()
+        return self._tools
+
+
+async def _asked(function: Callable[..., str], *given: object) -> str:
+    """Call what reads memory; what it refuses is an error of the protocol."""
+    try:
+        return await anyio.to_thread.run_sync(function, *given)
+    except MemfsError as error:
+        raise MCPError(types.INVALID_PARAMS, calls.said(error.message, error.hint)) from error
+
+
+if TYPE_CHECKING:
+    Context = ServerRequestContext[Any]

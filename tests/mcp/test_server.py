@@ -1,0 +1,225 @@
+"""The MCP server as a client sees it: the official client, over standard input and output."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.shared.exceptions import MCPError
+
+from memfs.ops import history
+from memfs.store import blocks, journal
+from memfs.store.blocks import Place
+from memfs.tools import table
+
+START = "import sys; from memfs.cli.main import main; sys.exit(main())"
+Told = list[types.ServerNotification]
+
+
+@asynccontextmanager
+async def client(folder: Path, told: Told | None = None) -> AsyncIterator[ClientSession]:
+    """A client of a server that was started for a folder; `told` gets its notifications."""
+
+    async def message(received: object) -> None:
+        if told is not None and not isinstance(received, Exception):
+            told.append(received)  # type: ignore[arg-type]
+
+    server = StdioServerParameters(
+        command=sys.executable, args=["-c", START, "mcp"], cwd=str(folder), env=dict(os.environ)
+    )
+    info = types.Implementation(name="claude-code", version="2.1")
+    async with stdio_client(server) as (reading, writing):
+        made = ClientSession(
+            reading,
+            writing,
+            client_info=info,
+            message_handler=message,  # type: ignore[arg-type]
+        )
+        async with made as session:
+            await session.initialize()
+            yield session
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    async def limited() -> None:
+        with anyio.fail_after(60):
+            await test()
+
+    anyio.run(limited)
+
+
+def said(result: types.CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+def test_every_tool_is_listed_with_its_annotations_and_can_be_called(
+    place: Place, repo: Path
+) -> None:
+    async def test() -> None:
+        async with client(repo) as session:
+            listed = {tool.name: tool for tool in (await session.list_tools()).tools}
+            assert list(listed) == list(table.built_in())
+            for tool in listed.values():
+                assert tool.annotations
+                assert tool.annotations.open_world_hint is False
+                assert not tool.output_schema
+            append = listed["core_memory_append"].annotations
+            assert append
+            assert (append.read_only_hint, append.destructive_hint) == (False, False)
+            for name in listed:
+                result = await session.call_tool(name, {})
+                assert said(result)
+                assert result.structured_content is None
+                assert result.is_error == (name not in ("core_memory_read", "memory_status"))
+
+    run(test)
+    assert place.project
+
+
+def test_an_edit_is_in_the_file_and_in_the_journal_with_the_host_and_its_session(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-77")
+
+    async def test() -> None:
+        async with client(repo) as session:
+            result = await session.call_tool(
+                "core_memory_append", {"label": "human", "content": "Name: Alice"}
+            )
+            assert said(result) == "done: 'human' is at version 2, 11/5,000 characters"
+
+    run(test)
+    assert blocks.get(place, "human").value == "Name: Alice"
+    entry = history.log(place, "human")[0]
+    assert (entry.actor, entry.host, entry.session) == ("agent", "claude", "s-77")
+
+
+@pytest.mark.filterwarnings("ignore:resources/subscribe")  # what hosts of today speak
+def test_blocks_are_resources_and_changes_are_told(place: Place, repo: Path) -> None:
+    told: Told = []
+
+    async def test() -> None:
+        async with client(repo, told) as session:
+            uris = [str(each.uri) for each in (await session.list_resources()).resources]
+            assert uris == [f"memfs://blocks/{n}" for n in ("persona", "system_rules", "human")]
+            await session.subscribe_resource("memfs://blocks/human")
+            await session.call_tool("core_memory_append", {"label": "human", "content": "a"})
+            read = (await session.read_resource("memfs://blocks/human")).contents[0]
+            assert isinstance(read, types.TextResourceContents)
+            assert (read.text, read.mime_type) == ("a", "text/markdown")
+            assert place.user
+            file = Path(place.user.root) / "blocks/human.md"
+            file.write_text(file.read_text() + "b\n")  # in an editor
+            await session.call_tool("memory_create", {"label": "new", "description": "d"})
+            while len([n for n in told if "updated" in str(getattr(n, "method", ""))]) < 2:
+                await anyio.sleep(0.05)
+            with pytest.raises(MCPError, match="there is no block 'zzz'"):
+                await session.read_resource("memfs://blocks/zzz")
+            with pytest.raises(MCPError, match="there is no resource file:///etc/passwd"):
+                await session.read_resource("file:///etc/passwd")
+
+    run(test)
+    methods = [str(getattr(each, "method", "")) for each in told]
+    assert "notifications/resources/updated" in methods
+    assert "notifications/resources/list_changed" in methods
+
+
+def test_prompts_hold_what_they_are_about(place: Place, repo: Path) -> None:
+    async def test() -> None:
+        async with client(repo) as session:
+            names = [each.name for each in (await session.list_prompts()).prompts]
+            assert names == ["memory-review", "memory-rethink"]
+            review = (await session.get_prompt("memory-review")).messages[0].content
+            assert isinstance(review, types.TextContent)
+            assert "[persona] " in review.text
+            assert "{" not in review.text
+            rethink = (await session.get_prompt("memory-rethink", {"label": "persona"})).messages[0]
+            assert isinstance(rethink.content, types.TextContent)
+            assert '"persona" holds 172 of 5,000 characters' in rethink.content.text
+            for name, given in (("zzz", {}), ("memory-rethink", {"label": "zzz"})):
+                with pytest.raises(MCPError, match="there is no"):
+                    await session.get_prompt(name, given)
+
+    run(test)
+    assert place.project
+
+
+def test_a_server_survives_its_store_being_deleted_and_restored(place: Place, repo: Path) -> None:
+    assert place.project
+    root = Path(place.project.root)
+
+    async def test() -> None:
+        async with client(repo) as session:
+            append = {"label": "persona", "content": "one"}
+            assert not (await session.call_tool("core_memory_append", append)).is_error
+            shutil.copytree(root, repo / "kept")
+            shutil.rmtree(root)
+            gone = await session.call_tool("core_memory_append", append)
+            assert said(gone).startswith("error: there is no block 'persona'")
+            shutil.move(repo / "kept", root)
+            assert not (await session.call_tool("core_memory_append", append)).is_error
+
+    run(test)
+    assert blocks.get(place, "persona").value.endswith("one\none")
+
+
+def test_outside_a_project_without_any_store_it_starts_and_says_so(
+    home: Path, tmp_path: Path
+) -> None:
+    async def test() -> None:
+        async with client(tmp_path) as session:
+            result = await session.call_tool("memory_status", {})
+            assert "memfs init" in said(result)
+            assert (await session.list_resources()).resources == []
+
+    run(test)
+    assert not (home / ".agent-memory").exists()
+
+
+def test_two_servers_on_one_store_interleave(place: Place, repo: Path) -> None:
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            sessions = [await stack.enter_async_context(client(repo)) for _ in range(2)]
+
+            async def write(number: int) -> None:
+                for line in range(15):
+                    given = {"label": "human", "content": f"{number}-{line}"}
+                    result = await sessions[number].call_tool("core_memory_append", given)
+                    assert not result.is_error
+
+            async with anyio.create_task_group() as tasks:
+                for number in range(2):
+                    tasks.start_soon(write, number)
+
+    run(test)
+    lines = blocks.get(place, "human").value.splitlines()
+    assert sorted(lines) == sorted(f"{a}-{b}" for a in range(2) for b in range(15))
+    for number in range(2):
+        assert [each for each in lines if each[0] == str(number)] == [
+            f"{number}-{line}" for line in range(15)
+        ]
+    assert place.user
+    versions = [entry.version for entry in journal.read(place.user) if entry.label == "human"]
+    assert versions == sorted(set(versions))
+
+
+def test_nothing_heavy_is_loaded_before_it_is_needed() -> None:
+    code = (
+        "import sys, memfs.mcp.server, memfs.tools.table; memfs.tools.table.built_in();"
+        "print(*sorted(set(sys.modules) & {'numpy', 'usearch', 'tantivy', 'tokenizers', 'ruamel', "
+        "'numkong', 'memfs.store.writer', 'memfs.ops.edit', 'memfs.memory.corpus'}))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
