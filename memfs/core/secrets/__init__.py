@@ -3,7 +3,7 @@
 Five kinds of rule find them: private keys (`blocks`), forms (`formats`, a table, and `matching`),
 keys, headers and flags (`assignments`), commands and addresses (`commands`), and values that are
 random beside the name of a service (`tokens`). `values` tells a secret from what stands in for one.
-All of them are linear in the text, and each looks first for what is quick to look for.
+All of them are linear in the text, and look only where `places` found what they look for.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from memfs.core.secrets.assignments import assigned
 from memfs.core.secrets.blocks import private_keys, without_public
-from memfs.core.secrets.commands import given, urls
+from memfs.core.secrets.commands import given, logins, urls
 from memfs.core.secrets.matching import matches
+from memfs.core.secrets.places import look
 from memfs.core.secrets.tokens import random_tokens
 
 
@@ -26,21 +27,23 @@ class Secret(NamedTuple):
     end: int
 
 
+_RULES = (private_keys, matches, urls, given, assigned, random_tokens)
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _SPACE = re.compile(r"[ \n\t]")
 
 
 def find_secrets(text: str) -> list[Secret]:
     """Return the secrets in `text`, in order and without overlap."""
-    bare = without_public(_MARKER.sub(lambda found: "\0" * len(found[0]), text))
-    rules = (private_keys, matches, urls, given, assigned, random_tokens)
-    found = sorted(
-        (
+    bare = without_public(_unmarked(text))
+    places = look(bare)
+    found = [(start, -end, 3, kind) for kind, start, end in logins(bare)]
+    if not places.none:
+        found += [
             (start, -end, rank, kind)
-            for rank, rule in enumerate(rules)
-            for kind, start, end in rule(bare)
-        )
-    )
+            for rank, rule in enumerate(_RULES)
+            for kind, start, end in rule(bare, places)
+        ]
+    found.sort()
     secrets: list[Secret] = []
     for start, minus, _, kind in found:
         if start == -minus or "\0" in bare[start:-minus]:
@@ -51,6 +54,12 @@ def find_secrets(text: str) -> list[Secret]:
         else:
             secrets.append(Secret(kind, start, -minus))
     return secrets
+
+
+def _unmarked(text: str) -> str:
+    if "[redacted:" not in text:
+        return text
+    return _MARKER.sub(lambda found: "\0" * len(found[0]), text)
 
 
 def redact(text: str) -> str:

@@ -30,7 +30,9 @@ from memfs.core.secrets.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Searched in lower case and without groups, so that first letters are all it has to look for.
+    from memfs.core.secrets.places import Places
+
+# Tried in lower case, where the literals of `places.SIGNS` are.
 _KEYWORD = re.compile(
     r"pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a"
     r"|mot de passe|identified by|пароль|비밀번호|비번|密码|密碼|口令|パスワード"
@@ -240,18 +242,18 @@ def _sort(text: str, word: re.Match[str], line: str) -> str:
     return sort
 
 
-def lowered(text: str) -> str:
-    """Return `text` in lower case, every character in its place."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+def _keywords(places: Places) -> Iterator[re.Match[str]]:
+    done = 0
+    for at in places.at.get("key", ()):
+        if at >= done and (word := _KEYWORD.match(places.lower, at)):
+            done = word.end()
+            yield word
 
 
-def assigned(text: str) -> Iterator[tuple[str, int, int]]:
+def assigned(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of the values of keys, headers and flags that name a secret."""
     until = nested = 0
-    for word in _KEYWORD.finditer(lowered(text)):
+    for word in _keywords(places):
         # A value may hold further keys (?token=…&secret=…), but not be read once for each.
         nested = nested + 1 if word.start() < until else 0
         if nested > 4:

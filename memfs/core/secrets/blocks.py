@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memfs.core.secrets.places import Places
+
 _BEGIN = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,12}[ ]){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"|PuTTY-User-Key-File-[0-9]: |---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
@@ -21,9 +23,9 @@ _PUBLIC = re.compile(
 )
 
 
-def private_keys(text: str) -> Iterator[tuple[str, int, int]]:
+def private_keys(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of private keys, however they are wrapped or cut off."""
-    begin = _BEGIN.search(text)
+    begin = _BEGIN.search(text) if "armour" in places.at else None
     end = begin and _END.search(text, begin.end())
     while begin:
         while end and end.start() < begin.end():
@@ -38,6 +40,8 @@ def private_keys(text: str) -> Iterator[tuple[str, int, int]]:
 
 def without_public(text: str) -> str:
     """Return `text`, as long as it was, without the bodies of certificates and public keys."""
+    if "-----BEGIN " not in text:
+        return text
     pieces: list[str] = []
     at = 0
     while found := _PUBLIC.search(text, at):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.core.secrets.assignments import lowered
+from memfs.core.secrets.places import LOGINS
 from memfs.core.secrets.values import (
     generic,
     key_like,
@@ -21,24 +21,26 @@ from memfs.core.secrets.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Searched in lower case. Each starts with letters or a sign that it is quick to look for.
-_COMMANDS = (
+    from memfs.core.secrets.places import Places
+
+# Searched in lower case, each where the literals of its name in `places.SIGNS` are in a text.
+_COMMANDS = {
     # curl -u name:password, and what else takes the pair
-    re.compile(
+    "user": re.compile(
         r"-(?<![a-z0-9_-]-)(?:u|-user|-proxy-user)[ =]?[ ]{0,4}[\"']?[^\s:\"'/+%]{0,80}+[\"']?:"
         r"[\"']?(?P<value>[^\s\"']{3,200}+)"
     ),
     # echo password | sudo -S
-    re.compile(
+    "echo": re.compile(
         r"echo[ ](?:-n[ ])?[\"']?(?P<value>[^\s\"'|]{5,100}+)[\"']?[ ]{0,2}\|[ ]{0,2}"
         r"(?:sudo[ ]-s|passwd[ ]--stdin|docker[ ]login)"
     ),
-    re.compile(
+    "account": re.compile(
         r"(?:htpasswd[ ]-[a-z]{0,4}b[a-z]{0,4}[ ]\S{1,80}[ ]\S{1,60}|net[ ]user[ ]\S{1,60}|net[ ]use[ ][^\n]{1,80}?/user:\S{1,60}"
         r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring)[ ]\\?[\"']?"
         r"(?P<value>[^\s\"'/-][^\s\"']{4,100}+)"
     ),
-)
+}
 # mysql -uname -ppassword: the flag is quicker to look for than the names of all that take it.
 _FLAG = re.compile(r" -(?:p[ =:]?|[wa] )[\"']?(?P<value>[^\s\"'-][^\s\"']{3,100}+)")
 _TAKES_FLAG = re.compile(
@@ -50,11 +52,6 @@ _CALL = re.compile(
     r"\([ ]{0,4}(?:[$a-z_.]{1,40}, ?)?(?:\"[^\"\n]{0,80}\", ?|'[^'\n]{0,80}', ?)?"
     r"([\"'])[^\"'\n]{1,80}\1, ?([\"'])(?P<value>[^\s\"'\n]{5,128})\2"
 )
-_LOGINS = tuple(
-    """
-login authenticate connect sign_in signin auth credential credentials mysqli pdo directoryentry
-""".split()  # noqa: SIM905 - a table
-)
 # A line of .pgpass: host:port:database:user:password
 _PGPASS = re.compile(
     r":(?:[0-9]{4,5}|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_-]{1,64}:"
@@ -63,48 +60,61 @@ _PGPASS = re.compile(
 )
 _HOST = re.compile(r"[A-Za-z0-9.*_-]{1,100}\Z")
 _URL = re.compile(r"://(?P<authority>[^\s/\"'`<>?(){}|\\]{5,300}+)")
-# What the table of formats cannot hold: values known beside a name, or by a sign. In lower case.
+# What the table of formats cannot hold: values known beside a name, or by a sign, likewise.
 _BESIDE = (
-    ("password-hash", re.compile(r"(\*[0-9a-f]{40})(?![0-9a-f])")),
+    ("star", "password-hash", re.compile(r"(\*[0-9a-f]{40})(?![0-9a-f])")),
     (
+        "contribsys",
         "password",
         re.compile(
             r"contribsys[a-z_.]{0,8}[\"']?[ ]{0,4}[:= ][ ]{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})(?![0-9a-f])"
         ),
     ),
-    ("okta-token", re.compile(r"okta[^\n]{0,60}?(?<![a-z0-9])(00[a-z0-9_-]{40})(?![a-z0-9_-])")),
-    ("token", re.compile(r"token[\"' :=]{1,4}([a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9.])")),
-    ("sonar-token", re.compile(r"sonar\.(?:login|token)[\"' :=,]{1,6}([0-9a-f]{40})(?![0-9a-f])")),
+    (
+        "okta",
+        "okta-token",
+        re.compile(r"okta[^\n]{0,60}?(?<![a-z0-9])(00[a-z0-9_-]{40})(?![a-z0-9_-])"),
+    ),
+    ("token", "token", re.compile(r"token[\"' :=]{1,4}([a-z0-9]{6}\.[a-z0-9]{16})(?![a-z0-9.])")),
+    (
+        "sonar",
+        "sonar-token",
+        re.compile(r"sonar\.(?:login|token)[\"' :=,]{1,6}([0-9a-f]{40})(?![0-9a-f])"),
+    ),
 )
 
 
-def _arguments(lower: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield where `lower` has an argument that may be a password, and if a plain one may be."""
-    for pattern in _COMMANDS:
-        for found in pattern.finditer(lower):
+def _arguments(places: Places) -> Iterator[tuple[int, int, bool]]:
+    """Yield where an argument stands that may be a password, and if a plain one may be."""
+    lower, at = places.lower, places.at
+    for name, pattern in _COMMANDS.items():
+        for found in pattern.finditer(lower) if name in at else ():
             yield *found.span("value"), False
-    for found in _FLAG.finditer(lower):
+    for found in _FLAG.finditer(lower) if "flag" in at else ():
         line = lower[max(0, found.start() - 140) : found.start()].rpartition("\n")[2]
         if command := _TAKES_FLAG.search(line):
             # What opens the database of a development machine is no secret: it is in every README.
             yield *found.span("value"), not command["database"]
-    for found in _CALL.finditer(lower):
+    for found in _CALL.finditer(lower) if "call" in at else ():
         name = lower[max(0, found.start() - 16) : found.start()].rstrip("=")
-        if name.endswith(_LOGINS):
+        if name.endswith(LOGINS):
             yield *found.span("value"), False
 
 
-def given(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of the passwords that are arguments of known commands."""
+def logins(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the passwords in lines of .pgpass."""
     for found in _PGPASS.finditer(text):
         line = text[max(0, found.start() - 101) : found.start()].rpartition("\n")[2]
         if _HOST.match(line):
             yield "password", *found.span("value")
-    lower = lowered(text)
-    for kind, pattern in _BESIDE:
-        for found in pattern.finditer(lower):
+
+
+def given(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the passwords that are arguments of known commands."""
+    for name, kind, pattern in _BESIDE:
+        for found in pattern.finditer(places.lower) if name in places.at else ():
             yield kind, *found.span(1)
-    for start, end, plain in _arguments(lower):
+    for start, end, plain in _arguments(places):
         value = text[start:end]
         if stand_in(value) or reference(value) or value.isdigit() or "/" in value[:2]:
             continue
@@ -114,9 +124,9 @@ def given(text: str) -> Iterator[tuple[str, int, int]]:
             yield "password", start, end
 
 
-def urls(text: str) -> Iterator[tuple[str, int, int]]:
+def urls(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of the passwords and tokens that are in the head of an address."""
-    for found in _URL.finditer(text):
+    for found in _URL.finditer(text) if "url" in places.at else ():
         user, at, host = found["authority"].rpartition("@")
         name, colon, password = user.partition(":")
         start = found.start("authority")

@@ -290,3 +290,28 @@ INSIDE = tuple(
     for anchor in anchors.split()
 )
 FORMATS = (*STARTING, *INSIDE)
+
+RUN = 24  # letters, digits, _ and - in a row
+# The anchors that stand in every text, each with what such a secret holds besides. Without it here
+# a secret holds a run of `RUN`, and that is what leads to it.
+_COMMON: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        "SK AC AQ 6L 1/ 2/ 0/ 0. M N O :A | pat re_ sk_ ak_ sdk- api- mob-".split(),  # noqa: SIM905 - a table
+        (),
+    ),
+    "$": tuple(
+        f"${name}"
+        for name in "1$ 5$ 6$ 2$ 2a$ 2b$ 2x$ 2y$ 7$ y$ gy$ md5$ sha1$ apr1$ argon2 scrypt$ pbkdf2-sha".split()  # noqa: SIM905
+    ),
+    "wx": tuple(f"wx{digit}" for digit in "0123456789abcdef"),
+    "-us": tuple(f"-us{digit}" for digit in "0123456789"),
+    "prv": ("xprv", "tprv", "yprv", "zprv"),
+}
+
+
+def signs(form: Format) -> tuple[str, ...]:
+    """Return literals of which a secret of this form holds one, if not a run of `RUN`."""
+    return _COMMON.get(form.anchor, (form.anchor,))
+
+
+SIGNS = tuple(sorted({sign.lower() for form in FORMATS for sign in signs(form)}))

@@ -6,11 +6,13 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from memfs.core.secrets.formats import INSIDE, STARTING, Format
+from memfs.core.secrets.formats import INSIDE, RUN, STARTING, Format, signs
 from memfs.core.secrets.values import worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from memfs.core.secrets.places import Places
 
 # No token is shorter, or written with other characters up to the end of its anchor. Prose, which
 # has no such words, costs this one expression.
@@ -26,6 +28,9 @@ _FILLED = frozenset({"twilio-key", "artifactory-token"})
 _TRIES = 50
 # The middle of something in base64, where any letters may stand.
 _BLOB = re.compile(r"[A-Za-z0-9+/]{23}[+/]")
+
+_RUN = re.compile(rf"[A-Za-z0-9_-]{{{RUN}}}")
+_SPACE = re.compile(r"[ \n]")
 
 _compiled = functools.cache(re.compile)
 
@@ -57,6 +62,12 @@ def _inside() -> re.Pattern[str]:
     return re.compile(any_of({form.anchor for form in INSIDE}))
 
 
+@functools.cache
+def _hidden() -> re.Pattern[str]:
+    """Return what finds the literals of tokens whose anchor is not where they begin."""
+    return re.compile(any_of({sign for form in INSIDE for sign in signs(form)}))
+
+
 def _found(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]:
     group = 1 if found.re.groups else 0
     token = found[group]
@@ -86,15 +97,42 @@ def _starting(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]
                     yield from _found(form, found)
 
 
-def matches(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
+def _words(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the tokens in the long words between two places."""
     inside = _inside()
-    for long in _LONG.finditer(text):
-        first, last = long.span()
-        yield from _starting(text, first, last)
-        if last - first < _LONGER or not inside.search(text, first, last):
+    for long in _LONG.finditer(text, first, last):
+        start, end = long.span()
+        yield from _starting(text, start, end)
+        if end - start < _LONGER or not inside.search(text, start, end):
             continue
         for form in INSIDE:
             if form.anchor in long[0]:
-                for found in _compiled(form.pattern).finditer(text, first, last):
+                for found in _compiled(form.pattern).finditer(text, start, end):
                     yield from _found(form, found)
+
+
+def _leads(text: str, at: int) -> bool:
+    """Tell whether a token may stand where a literal of one does."""
+    starts, rows, lengths = _starts()
+    if starts.match(text, at):
+        for length in lengths:
+            for form in rows.get(text[at : at + length], ()):
+                if _compiled(form.pattern).match(text, at):
+                    return True
+    return bool(_hidden().match(text, at))
+
+
+def matches(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
+    spots = [at for at in places.at.get("anchor", ()) if _leads(text, at)]
+    spots += [start for start, end in places.runs if _RUN.search(text, start, end)]
+    spots.sort()
+    done = 0
+    for at in spots:
+        if at < done:
+            continue
+        # No long word goes on behind a space or a line break.
+        first = max(done, text.rfind(" ", done, at) + 1, text.rfind("\n", done, at) + 1)
+        space = _SPACE.search(text, at)
+        done = space.start() if space else len(text)
+        yield from _words(text, first, done)

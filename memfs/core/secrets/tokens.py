@@ -19,7 +19,10 @@ from memfs.core.secrets.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memfs.core.secrets.places import Places
+
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_%-]{16,2000}+={0,2}")
+_PADDING = 2  # of these signs at the end
 _DIGIT = re.compile("[0-9]")
 _VAULT = re.compile(r"(?<![A-Za-z0-9_.\])])[sbr]\.\Z")
 _WHOLE = re.compile(r"\s*([0-9a-f]{32})\s*\Z")
@@ -33,6 +36,7 @@ _HARMLESS = re.compile(
     r"|[/@#?&$.\\]\Z|base64,\Z|ssh-[a-z0-9-]{2,20} \Z|ecdsa-[a-z0-9-]{2,30} \Z",
     re.IGNORECASE,
 )
+_NEAR = 40  # characters: nothing harmless is longer
 # The prefixes of ids that services give to what is no secret: files, messages, calls, customers.
 _ID = re.compile(
     r"(?:file|msg|message|toolu|srvtoolu|req|request|call|run|thread|asst|batch|evt|event|cus|sub|pi|ch|prod"
@@ -74,33 +78,45 @@ def _of_service(before: str) -> bool:
     return False
 
 
+def _harmless(before: str) -> bool:
+    return bool(_HARMLESS.search(before, max(0, len(before) - _NEAR)))
+
+
 def _standing(text: str, value: str, start: int) -> bool:
     """Tell whether `value` is a key by what stands before it on its line."""
     if "/" in value and (len(value) < 40 or entropy(value) < 4.4):
         return False
     before = text[max(0, start - 64) : start].rpartition("\n")[2]
-    if _VAULT.search(before) and 24 <= len(value) <= 200 and random_looking(value):
+    vault = before.endswith(".") and _VAULT.search(before)
+    if vault and 24 <= len(value) <= 200 and random_looking(value):
         return True
     if _ID.match(value) or value.startswith("//"):
         return False
-    if _HARMLESS.search(before):
-        return bool(_AZURE_ID.search(before)) and is_uuid(value)
+    uuid, digits = is_uuid(value), is_hex(value)
+    if uuid or digits or len(value) < 20:  # an id, unless it is beside the name of a service
+        if uuid and _AZURE_ID.search(before) and _harmless(before):
+            return True
+        named = (len(value) >= 20 or not digits) and _of_service(before) and key_like(value)
+        return named and not _harmless(before)
+    return _by_itself(value, before) and not _harmless(before)
+
+
+def _by_itself(value: str, before: str) -> bool:
     hinted = _HINTED.match(value)
     if hinted and (is_hex(hinted["body"]) or random_looking(hinted["body"])):
         return True
     numbered = _NUMBERED.match(value)
     if numbered and random_looking(numbered["body"]):
         return True
-    if is_uuid(value) or is_hex(value) or len(value) < 20:
-        sized = len(value) >= 20 or (not is_hex(value) and key_like(value))
-        return sized and key_like(value) and _of_service(before)
-    if (_ASSIGNED.search(before) or _ARGUMENT.search(before)) and random_looking(value):
+    if random_looking(value) and (_ASSIGNED.search(before) or _ARGUMENT.search(before)):
         return True
     return key_like(value) and _of_service(before)
 
 
 def _line_of_key(text: str, value: str, start: int, end: int) -> bool:
     """Tell whether `value` is a line out of a key in base64, whose first and last are elsewhere."""
+    if len(value) < 60:
+        return False
     alone = (start == 0 or text[start - 1] in _LEFT) and (end == len(text) or text[end] in _RIGHT)
     return (
         alone
@@ -110,9 +126,14 @@ def _line_of_key(text: str, value: str, start: int, end: int) -> bool:
     )
 
 
-def random_tokens(text: str) -> Iterator[tuple[str, int, int]]:
+def _candidates(text: str, places: Places) -> Iterator[re.Match[str]]:
+    for start, end in places.runs:
+        yield from _CANDIDATE.finditer(text, start, end + _PADDING)
+
+
+def random_tokens(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
     """Yield `(type, start, end)` of keys that only their randomness and surroundings give away."""
-    for found in _CANDIDATE.finditer(text):
+    for found in _candidates(text, places):
         value, (start, end) = found[0], found.span()
         if not _DIGIT.search(value) and not (value.isalpha() and len(value) >= 20):
             continue
