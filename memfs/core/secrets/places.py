@@ -75,12 +75,17 @@ def look(text: str) -> Places:
     automaton, names = _literals()
     lower = lowered(text)
     at: dict[str, list[int]] = {}
-    for which, start, _ in automaton.find_matches_as_indexes(lower, overlapping=True):
+    try:
+        found = automaton.find_matches_as_indexes(lower, overlapping=True)
+    except UnicodeEncodeError:  # halves of surrogate pairs: bytes that were no text
+        whole = lower.encode("utf-8", "replace").decode()
+        found = automaton.find_matches_as_indexes(whole, overlapping=True)
+    for which, start, _ in found:
         at.setdefault(names[which], []).append(start)
     for starts in at.values():
         starts.sort()
     kinds = text.encode("latin-1", "replace").translate(_RANDOM)  # one byte for each character
-    return Places(lower, at, [found.span() for found in _RUN.finditer(kinds)])
+    return Places(lower, at, [run.span() for run in _RUN.finditer(kinds)])
 
 
 def lowered(text: str) -> str:
