@@ -16,7 +16,13 @@ _NAME = re.compile(
 )
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # of a name, which is short
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]++")
+_BELOW_CJK = bytes(range(0x30))
 _LONGEST = 100  # characters of a name; longer ones are data
+# What a name is written with, as it is; all else as a space.
+_WRITTEN = bytes(
+    byte if re.match(r"[A-Za-z0-9_./:#@\\-]", chr(byte)) else ord(" ") for byte in range(256)
+)
+_REMEMBERED = 50_000
 
 
 def parts(text: str) -> list[str]:
@@ -29,10 +35,36 @@ def parts(text: str) -> list[str]:
         humps = _HUMP.findall(name)
         if len(humps) > 1:
             found += [hump.lower() for hump in humps if len(hump) > 1]
-    if not text.isascii():
-        for run in _CJK.findall(text):
-            found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-    return found
+    return found if text.isascii() else [*found, *_pairs(text)]
+
+
+def _pairs(text: str) -> list[str]:
+    """Return every two CJK characters that follow each other."""
+    high = text.encode("utf-16-le", "surrogatepass")[1::2]  # halves of characters
+    runs = _CJK.findall(text) if high.translate(None, _BELOW_CJK) else ()
+    return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
+
+
+class _Inner(dict[bytes, str]):
+    """The words inside of each run of characters between spaces, remembered: most come again."""
+
+    def __missing__(self, run: bytes) -> str:
+        found = "".join(f"{part} " for part in parts(run.decode("ascii")))
+        if len(run) <= _LONGEST:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[run] = found
+        return found
+
+
+_INNER = _Inner()
+
+
+def joined(text: str) -> str:
+    """Return what `parts` does, with spaces between: for much text, and four times as fast."""
+    written = text.encode("latin-1", "replace").translate(_WRITTEN)
+    found = "".join(map(_INNER.__getitem__, written.split()))
+    return found if text.isascii() else found + " ".join(_pairs(text))
 
 
 def names(text: str) -> list[str]:

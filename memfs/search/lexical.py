@@ -5,7 +5,6 @@ Queries are built from analysed words, never parsed: people's texts are no query
 
 import math
 import os
-import zlib
 
 import tantivy
 from tantivy import FieldType, Filter, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
@@ -25,8 +24,6 @@ _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
-_LONG = 1000  # characters; longer texts that say the same are two texts all the same
-_SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
 _TYPO = 5  # letters from which a word may be mistyped
 
 
@@ -96,7 +93,7 @@ class TextIndex:
 
     def stems(self, text: str) -> set[str]:
         """Return the indexed forms of the words of a text."""
-        return set(self._unstopped.analyze(str(_clean(text))))
+        return set(self._unstopped.analyze(str(words.clean(text))))
 
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
         """Return the query for any of `terms` and `more`, among the documents of `only`.
@@ -135,14 +132,14 @@ class TextIndex:
 
     def phrase(self, text: str) -> "Query | None":
         """Return the query for words that follow each other; None for fewer than two."""
-        stems = self._unstopped.analyze(str(_clean(text)))
+        stems = self._unstopped.analyze(str(words.clean(text)))
         if len(stems) < 2:
             return None
         return Query.boost_query(Query.phrase_query(self.schema, "text", list(stems)), 2.0)
 
     def term(self, field: str, value: object) -> Query:
         """Return the query for one exact value of a field."""
-        return Query.term_query(self.schema, field, _clean(value))
+        return Query.term_query(self.schema, field, words.clean(value))
 
     def between(self, field: str, first: int | None, last: int | None) -> Query:
         """Return the query for a range of a numeric field, both ends included, None: open."""
@@ -197,25 +194,22 @@ class TextIndex:
 
     def add(self, documents: "Iterable[dict[str, object]]") -> int:
         """Add documents (not visible before `commit`); return how many."""
-        from memfs.search.identifiers import parts
+        from memfs.search.fields import prepared
 
+        return self.put(map(prepared, documents))
+
+    def put(self, documents: "Iterable[dict[str, object]]") -> int:
+        """Add documents that `fields.prepared` has made ready."""
         writer = self._open_writer()
         count = 0
         for document in documents:
-            clean = {name: _clean(value) for name, value in document.items()}
-            text = str(clean.get("text", ""))
-            clean["exact"] = text
-            clean["said"] = _said(text)
-            inner = parts(text)
-            if inner:
-                clean["parts"] = " ".join(inner)
-            writer.add_document(tantivy.Document.from_dict(clean, self.schema))
+            writer.add_document(tantivy.Document.from_dict(document, self.schema))
             count += 1
         return count
 
     def delete(self, field: str, value: str) -> None:
         """Delete the documents with an exact value (takes effect with `commit`)."""
-        self._open_writer().delete_documents_by_term(field, _clean(value))
+        self._open_writer().delete_documents_by_term(field, words.clean(value))
 
     def delete_matching(self, query: Query) -> None:
         """Delete the documents a query finds (takes effect with `commit`)."""
@@ -251,30 +245,12 @@ class TextIndex:
         text: str, as_written: tantivy.TextAnalyzer, as_indexed: tantivy.TextAnalyzer
     ) -> dict[str, str]:
         """Map each indexed form to the word it comes from."""
-        clean = str(_clean(text))
+        clean = str(words.clean(text))
         pairs = zip(as_indexed.analyze(clean), as_written.analyze(clean), strict=True)
         found: dict[str, str] = {}
         for stem, word in pairs:
             found.setdefault(stem, word)
         return found
-
-
-def _clean(value: object) -> object:
-    """Replace lone surrogates, which tantivy refuses, in a text or in a list of texts."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    return [_clean(each) for each in value] if isinstance(value, list) else value
-
-
-def _said(text: str) -> int:
-    """Return what texts have in common that say the same: a hash of their words in any order.
-
-    0 for a text without words, or a long one.
-    """
-    if len(text) > _LONG:
-        return 0
-    found = set(text.encode("utf-8", "replace").lower().translate(_SPACED).split())
-    return zlib.crc32(b" ".join(sorted(found))) if found else 0
 
 
 def _schema() -> tantivy.Schema:

@@ -1,4 +1,4 @@
-"""Words that say nothing about what a question is after. Hot path.
+"""Words that say nothing about what a question is after, and text as tantivy takes it. Hot path.
 
 Articles, pronouns, auxiliaries and prepositions of English, and the words questions are made of.
 """
@@ -15,3 +15,10 @@ while who whom why will with won would wouldn y you your yours yourself yourselv
 tell
 """
 STOP = tuple(_TEXT.split())
+
+
+def clean(value: object) -> object:
+    """Replace lone surrogates, which tantivy refuses, in a text or in a list of texts."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    return [clean(each) for each in value] if isinstance(value, list) else value

@@ -76,6 +76,18 @@ def test_names_paths_codes_typos_and_cjk_are_found(
     assert reason in hits[0].why
 
 
+def test_a_mistyped_word_is_looked_for_in_the_beginning_of_a_tools_output(tmp_path: Path) -> None:
+    long = "a line of nothing much " * 40
+    documents = [
+        document("early", f"the kubernetes cluster. {long}", role="tool"),
+        document("late", f"{long} the postgres database", role="tool"),
+        document("said", f"{long} the terraform state", role="assistant"),
+    ]
+    assert asked(tmp_path, documents, "kuberntes")[0].id == "early"
+    assert asked(tmp_path / "2", documents, "terrafrom")[0].id == "said"
+    assert asked(tmp_path / "3", documents, "postgres")[0].id == "late"
+
+
 def test_a_time_in_the_question_counts(tmp_path: Path) -> None:
     now = datetime(2026, 11, 20, 12).astimezone()
     documents = [

@@ -1,0 +1,27 @@
+"""The words inside of words: the quick way to have those of much text gives the same."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memfs.search import identifiers
+
+PIECES = st.sampled_from(
+    ["getUserName", "HTTPServer", "src/x.py", "E_NO", "foo.", "--", "a----b", "连接失败", "カ", "é", "…",
+     "x" * 120, "A" * 99 + "b", "\udce9", " ", "\n", ":", "#", "@", "\\"]
+)  # fmt: skip
+
+
+@given(st.lists(st.one_of(PIECES, st.text(max_size=4)), max_size=12).map("".join))
+def test_all_parts_of_a_text_are_joined(text: str) -> None:
+    assert sorted(identifiers.joined(text).split()) == sorted(
+        part for part in identifiers.parts(text) if part.strip()
+    )
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    for number in range(0, identifiers._REMEMBERED * 2, 1000):
+        identifiers.joined(" ".join(f"aB{number + each}" for each in range(1000)))
+    assert len(identifiers._INNER) <= identifiers._REMEMBERED
+    assert identifiers.joined("abC12").split() == ["abc12", "ab", "12"]
