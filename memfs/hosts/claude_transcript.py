@@ -12,6 +12,8 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from memfs.core.records import Identity, Message, Transcript
 
 if TYPE_CHECKING:
@@ -198,12 +200,10 @@ def _objects(line: bytes) -> tuple[dict[int, dict[str, object]], int]:
     One, as a rule; a writer that was killed before the line end leaves two on a line. Only what
     stands behind the last whole object is read again when a line grows.
     """
+    if line[:1] == b"{":  # as nearly every line is: one object, and nothing else
+        with suppress(ValueError, RecursionError, msgspec.MsgspecError):
+            return {0: msgspec.json.decode(line)}, len(line)
     text = line.decode("utf-8", "surrogateescape")
-    if text[:1] == "{":  # as nearly every line is: one object, and nothing else
-        with suppress(ValueError, RecursionError):
-            value, at = _DECODER.raw_decode(text)
-            if at == len(text):
-                return {0: value}, len(line)
     found: dict[int, dict[str, object]] = {}
     at = behind = offset = 0
     while True:

@@ -160,6 +160,17 @@ def test_halves_of_surrogate_pairs_are_replaced() -> None:
     assert (message.text, message.tool) == ('?: ["?"]', "?")
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("123456789012345678901234567890", "123456789012345678901234567890"), ("1e999", "Infinity"),
+     ("1E5", "100000.0"), ("NaN", "NaN"), ("-0", "0"), ("0.1000", "0.1")],
+)  # fmt: skip
+def test_numbers_are_what_json_takes_them_for(written: str, shown: str) -> None:
+    use = [{"type": "tool_use", "name": "Add", "input": {"n": 42}}]
+    data = line("assistant", use, "u1").replace(b"42", written.encode())
+    assert [message.text for message in read(data).messages] == [f"n: {shown}"]
+
+
 def test_bytes_that_are_no_utf8_lose_only_themselves() -> None:
     data = user("good text", "u1").replace(b"good", b"g\xff\xe2\x82d")
     assert texts(data) == [("user", "g???d text")]
