@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
-from contextlib import suppress
-from datetime import UTC, datetime
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, StoreError
-from memfs.memory import models, reembed
+from memfs.memory import messages, models, reembed
+from memfs.memory.messages import epoch
 from memfs.search.catalog import Source
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    from memfs.core.records import Message
     from memfs.search.indexer import Indexed
     from memfs.search.modelfiles import ModelFiles
     from memfs.store.blocks import Place
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
 LOCK = reembed.INDEX_LOCK
-_WEIGHTS = {"assistant": 97, "tool": 70}  # percent of what a user's own words count
 
 
 def sources(place: Place, said: Iterable[str] | None = None) -> list[Source]:
@@ -91,6 +88,24 @@ def sync(
     return done
 
 
+@contextmanager
+def feeding(place: Place, wait: float = 10.0) -> Iterator[Indexer | None]:
+    """Give what messages are indexed with while they are read; None if another process indexes.
+
+    What was fed counts when this ends, or with the batch that it is in.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(lock.hold(place.home, wait, LOCK))
+        except LockedError:
+            yield None
+            return
+        files.make_folder(place.home.index, private=True)
+        indexer = stack.enter_context(closing(Indexer(place.home.index)))
+        yield indexer
+        indexer.publish()
+
+
 def _embed(place: Place, indexer: Indexer, stage: Stage | None, *, embed: bool) -> bool:
     """Make the vectors that are missing; tell whether the background is to do it.
 
@@ -133,29 +148,7 @@ def documents(source: Source, start: int) -> Iterator[dict[str, object]]:
 
 
 def _messages(source: Source, start: int) -> Iterator[dict[str, object]]:
-    for message in recall.messages(source.path, start):
-        yield {
-            "id": f"{message.host}/{message.session}/{message.id}",
-            "kind": "message",
-            "text": message.text,
-            "role": message.role,
-            "host": message.host,
-            "session": message.session,
-            "project": message.project,
-            "branch": message.branch,
-            "group": _group(message),
-            "weight": _WEIGHTS.get(message.role, 100),
-            "at": epoch(message.at) or 0,
-            "time": message.at,
-        }
-
-
-def _group(message: Message) -> int:
-    """Return what ties the turns of a session together, 0 for a turn of none."""
-    if not message.session:
-        return 0
-    name = f"{message.host}/{message.session}".encode("utf-8", "replace")
-    return zlib.crc32(name) or 1
+    return map(messages.document, recall.messages(source.path, start))
 
 
 def _passage(source: Source) -> Iterator[dict[str, object]]:
@@ -187,12 +180,3 @@ def _block(source: Source) -> Iterator[dict[str, object]]:
             "at": epoch(at) or 0,
             "time": at,
         }
-
-
-def epoch(text: str) -> int | None:
-    """Return the seconds since 1970 of an ISO 8601 time (UTC if it names no zone), or None."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

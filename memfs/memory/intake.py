@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Identity
     from memfs.hosts.base import Host
     from memfs.memory.readers import Part
+    from memfs.search.indexer import Indexer
     from memfs.store.layout import Store
 
 LOCK = "ingest.lock"
@@ -26,6 +27,7 @@ _LONGEST_HEAD = 64 << 20
 _HEAD_LINES = 200
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
+_MET = 8  # logs that are kept at hand: a session that was copied or resumed has several transcripts
 
 
 @dataclass
@@ -60,6 +62,7 @@ class _Job:
     new: int = 0
     malformed: int = 0
     left_out: int = 0
+    fed: bool = False  # to the index, while it is read
 
 
 def transcript(store: Store, path: str, tally: Tally) -> None:
@@ -68,13 +71,18 @@ def transcript(store: Store, path: str, tally: Tally) -> None:
 
 
 def transcripts(
-    store: Store, paths: list[str], tally: Tally, tick: Callable[[int], object] | None = None
+    store: Store,
+    paths: list[str],
+    tally: Tally,
+    tick: Callable[[int], object] | None = None,
+    index: Indexer | None = None,
 ) -> None:
     """Read what is new in transcripts, telling `tick` of bytes. The caller holds the ingest lock.
 
-    A kill costs nothing: the next run goes on where the last state was written down.
+    With an `index`, sessions that it has all of are indexed at once. A kill costs nothing: the next
+    run goes on where the last state was written down.
     """
-    work = _Work(store, tally, tick)
+    work = _Work(store, tally, tick, index)
     try:
         with closing(readers.read_all(work.parts(paths))) as read:
             for part, found in read:
@@ -90,11 +98,20 @@ def transcripts(
 class _Work:
     """Transcripts in reading order: what they give is written in batches that are made durable."""
 
-    def __init__(self, store: Store, tally: Tally, tick: Callable[[int], object] | None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        tally: Tally,
+        tick: Callable[[int], object] | None,
+        index: Indexer | None,
+    ) -> None:
         self._store = store
+        self._index = index
+        self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
         self._tally = tally
         self._tick = tick or (lambda _: None)
         self._jobs: dict[str, _Job] = {}  # by path
+        self._met: dict[str, recall.Log] = {}  # by path, the latest last
         self._unsettled: dict[str, tuple[recall.Log, recall.State]] = {}  # by that of the log
         self._bytes = 0
 
@@ -119,7 +136,7 @@ class _Work:
             self._tally.skip(path, reason)
             return
         host, identity = found
-        log = recall.Log(self._store, host.NAME, identity)
+        log = self._log(recall.Log(self._store, host.NAME, identity))
         self._tally.logs.add(log.path)
         if log.path in self._unsettled or log.path in {job.log.path for job in self._jobs.values()}:
             yield None  # another copy of what is being read
@@ -132,7 +149,17 @@ class _Work:
             job = self._jobs[path] = _Job(path, log, state, size, state.print if state else "")
             if not start and (state or os.path.exists(log.path)):
                 job.draft = recall.Draft(log)
-            yield from readers.parts(host.NAME, identity, path, start, size)
+            elif self._index:
+                job.fed = self._index.follows(log.path, state.kept if state else 0)
+            yield from readers.parts(host.NAME, identity, path, start, size, indexed=job.fed)
+
+    def _log(self, log: recall.Log) -> recall.Log:
+        """Return a log that was met a moment ago instead: it knows what it holds."""
+        log = self._met.pop(log.path, log)
+        self._met[log.path] = log
+        if len(self._met) > _MET:
+            del self._met[next(iter(self._met))]
+        return log
 
     def take(self, part: Part, found: readers.Result) -> None:
         """Write what a part gave."""
@@ -152,19 +179,33 @@ class _Work:
         if job.draft:
             job.draft.add(found.rows)
         else:
-            job.state = job.state or recall.State()
-            job.new += job.log.extend(job.state, job.path, found.rows, found.mark)
-            self._unsettled[job.log.path] = job.log, job.state
+            self._extend(job, found)
         if part.end == job.size:
             self._end(job, self._kept(job) if job.draft else "")
         self._bytes += part.end - part.start
         if self._bytes >= _BATCH_BYTES or len(self._unsettled) >= _BATCH_FILES:
             self.settle()
 
+    def _extend(self, job: _Job, found: readers.Found) -> None:
+        job.state = job.state or recall.State()
+        untold, places = job.log.extend(job.state, job.path, found.rows, found.mark)
+        job.new += untold + len(places)
+        self._unsettled[job.log.path] = job.log, job.state
+        if not job.fed or not self._index:
+            return
+        if len(places) < len(found.documents):
+            found = found._replace(documents=[found.documents[place] for place in places])
+        if found.documents:
+            self._index.feed(job.log.path, found.documents)
+            self._fed[job.log.path] = job.state.kept
+
     def settle(self) -> None:
         """Make durable what was read, and write down up to where."""
         recall.settle(list(self._unsettled.values()))
         self._unsettled.clear()
+        if self._index:
+            self._index.reach(self._fed)
+            self._fed.clear()
         self._bytes = 0
 
     def drop(self) -> None:
@@ -246,6 +287,14 @@ def find(paths: list[str]) -> list[str]:
         else:
             found.append(path)
     return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
+
+
+def is_transcript(path: str) -> bool:
+    """Tell whether a file is a transcript of an assistant that is known."""
+    try:
+        return os.path.isfile(path) and _identify(_head(path), path) is not None
+    except OSError:
+        return False
 
 
 def _head(path: str) -> bytes:

@@ -6,6 +6,7 @@ end when their pipe does: also when the process that reads is killed.
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import sys
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from memfs import hosts
 from memfs.core.private import storable
+from memfs.memory import messages
+from memfs.search import fields
 from memfs.store import recall
 
 if TYPE_CHECKING:
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
 
 PART = 2 << 20  # bytes; a part is longer where a line is
 MUCH = 8 << 20  # bytes from which on workers are worth their start
-_AHEAD = 4  # parts that are given to each worker before the first is taken back
+_SHORT = 4096  # characters of a text that may come again: a tool's output, a file that is read
+_AHEAD = 4 * PART  # bytes that are given to each worker before the first part is taken back
+_PARTS_AHEAD = 50  # likewise, of small files
 _MOST_WORKERS = 8
 _SERVE = """
 import sys
@@ -36,27 +41,34 @@ readers.serve()
 
 
 class Part(NamedTuple):
-    """The bytes `start` to `end` of a transcript."""
+    """The bytes `start` to `end` of a transcript; `indexed`: its documents are wanted, too."""
 
     host: str
     identity: Identity
     path: str
     start: int
     end: int
+    indexed: bool = False
 
 
 class Found(NamedTuple):
-    """What a part gave. `before` and `mark` are what the file looks like up to it, and with it."""
+    """What a part gave. `before` and `mark` are what the file looks like up to it, and with it.
+
+    `documents` are the rows as the index takes them, if they are wanted.
+    """
 
     rows: recall.Rows
     before: str
     mark: str
+    documents: list[dict[str, object]]
 
 
 Result: TypeAlias = "Found | OSError"
 
 
-def parts(host: str, identity: Identity, path: str, start: int, size: int) -> Iterator[Part]:
+def parts(
+    host: str, identity: Identity, path: str, start: int, size: int, *, indexed: bool = False
+) -> Iterator[Part]:
     """Cut what stands between two bytes of a file into parts that end where a line does."""
     with open(path, "rb") as handle:
         while start < size:
@@ -64,7 +76,7 @@ def parts(host: str, identity: Identity, path: str, start: int, size: int) -> It
             if end < size:
                 handle.seek(end)
                 end = min(size, end + _rest_of_line(handle.read1, size - end))
-            yield Part(host, identity, path, start, end)
+            yield Part(host, identity, path, start, end, indexed)
             start = end
 
 
@@ -79,7 +91,10 @@ def read(part: Part) -> Result:
             mark = recall.fingerprint_of(handle, found.end)
     except OSError as error:
         return error
-    return Found(recall.rows(_storable(found)), before, mark)
+    found = _storable(found)
+    wanted = found.messages if part.indexed else ()
+    documents = [fields.with_words(messages.document(message)) for message in wanted]
+    return Found(recall.rows(found), before, mark, documents)
 
 
 def read_all(
@@ -91,12 +106,13 @@ def read_all(
     """
     given: deque[tuple[Part, _Worker]] = deque()
     started: list[_Worker] = []
-    seen = 0
+    seen = ahead = 0
     try:
         for number, part in enumerate(wanted):
             if part is None:
                 while given:
                     yield _take(given)
+                ahead = 0
                 yield None, None
                 continue
             if not started and (seen < MUCH or workers() < 2):
@@ -107,7 +123,9 @@ def read_all(
             worker = started[number % len(started)]
             worker.give(part)
             given.append((part, worker))
-            if len(given) >= _AHEAD * len(started):
+            ahead += part.end - part.start
+            while ahead > _AHEAD * len(started) or len(given) > _PARTS_AHEAD * len(started):
+                ahead -= given[0][0].end - given[0][0].start
                 yield _take(given)
         while given:
             yield _take(given)
@@ -170,7 +188,10 @@ class _Worker:
 
 def serve() -> None:
     """Be a worker: read the parts that come on stdin, until it ends."""
+    import gc
     import signal
+
+    gc.disable()  # what is read holds no cycles; looking for them takes a tenth of the time
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that reads is told, and ends us
     with suppress(EOFError, OSError):
@@ -193,9 +214,19 @@ def _open(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
+def _kept(text: str) -> str:
+    """Return what of a text may be kept: of a short one without looking at it again."""
+    return _remembered(text) if len(text) <= _SHORT else storable(text)
+
+
+@functools.lru_cache(4096)
+def _remembered(text: str) -> str:
+    return storable(text)
+
+
 def _storable(found: Transcript) -> Transcript:
     """Return a reading without secrets and private parts: before anything of it is written."""
-    kept = [message._replace(text=storable(message.text)) for message in found.messages]
+    kept = [message._replace(text=_kept(message.text)) for message in found.messages]
     kept = [message for message in kept if message.text]
     left_out = found.left_out + len(found.messages) - len(kept)
     return found._replace(messages=kept, left_out=left_out)

@@ -16,7 +16,7 @@ from memfs.core import edits, frontmatter, merge, mergelines, suspicion, yamlhea
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.errors import StoreError
-from memfs.memory import corpus, foreign, intake
+from memfs.memory import foreign, intake, messages
 from memfs.memory.foreign import Item
 from memfs.store import (
     autocommit,
@@ -227,7 +227,7 @@ class _Merging:
 
 def _later(at: str) -> bool:
     """Tell whether a time is in the future."""
-    return (corpus.epoch(at) or 0) > (corpus.epoch(clock.now()) or 0)
+    return (messages.epoch(at) or 0) > (messages.epoch(clock.now()) or 0)
 
 
 def _diff(label: str, before: str | None, after: str) -> str:

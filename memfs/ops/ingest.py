@@ -40,8 +40,8 @@ def run(place: Place, paths: list[str], stage: Stage) -> Tally:
     store = place.home
     tally = Tally()
     intake.drain(store, tally)
-    with lock.hold(store, name=intake.LOCK):
-        intake.transcripts(store, paths, tally, stage("reading", intake.size(paths)))
+    with lock.hold(store, name=intake.LOCK), corpus.feeding(place) as index:
+        intake.transcripts(store, paths, tally, stage("reading", intake.size(paths)), index)
     corpus.sync(place, embed=True, stage=stage)
     return tally
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs.search import catalog, rows, serving
 from memfs.search.catalog import Catalog, Known, Source
 from memfs.search.lexical import Query, TextIndex
+from memfs.search.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from memfs.search.catalog import Signature
     from memfs.search.modelfiles import ModelFiles
@@ -99,6 +100,38 @@ class Indexer:
         if not partly and not self.whole:
             self._catalog.put("whole", "1")
         return Indexed(added, changed)
+
+    def follows(self, path: str, size: int) -> bool:
+        """Tell whether the first `size` bytes of a file that grows are all of it, and indexed."""
+        known = self._pending[path] if path in self._pending else self._catalog.find(path)
+        found = catalog.sign(path)
+        if known is None or found is None:
+            return known is None and not size and (found is None or not found.size)
+        return known.consumed == size and known.signature == str(found)
+
+    def feed(self, path: str, documents: list[dict[str, object]]) -> None:
+        """Add what a file that grows says from where the index is (see `fields.prepared`)."""
+        self._begin()
+        source = clean(path)
+        for document in documents:
+            document["num"], document["source"] = self._next, source
+            self._next += 1
+        self._waiting += self._text.put(documents)
+
+    def reach(self, sizes: Mapping[str, int]) -> None:
+        """Note that files which were fed are indexed up to these sizes, which are all of them."""
+        for path, size in sizes.items():
+            found = catalog.sign(path)
+            if found and found.size == size:
+                self._pending[path] = Known(str(found), size, catalog.mark(path, size))
+            else:  # somebody else wrote to it: all of it again
+                self._pending[path] = Known("", 0)
+        if self._waiting >= BATCH:
+            self._commit()
+
+    def publish(self) -> None:
+        """Make what was fed count."""
+        self._commit()
 
     def embed(
         self,

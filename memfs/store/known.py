@@ -19,6 +19,7 @@ from memfs.store import files
 SUFFIX = ".ids"
 WORTH = 1 << 20  # bytes of a recall file from which on its ids are kept; a smaller one is read
 PREFIX = b'{"id": '
+_QUOTED = PREFIX + b'"'
 _RECORD = 16
 _DECODER = json.JSONDecoder()
 
@@ -44,12 +45,20 @@ class Known:
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def add(self, ident: str, end: int) -> None:
-        """Note a message whose line ends at byte `end`, behind all that were noted."""
+    def add(self, ident: str, end: int) -> bool:
+        """Note a message whose line ends at byte `end`, behind all that were noted.
+
+        Returns whether it was not known; otherwise nothing is noted.
+        """
         found = _hash(ident)
+        if found in self._hashes:
+            return False
+        self._note(found, end)
+        return True
+
+    def _note(self, found: int, end: int) -> None:
         self._hashes.add(found)
-        self._fresh.append(found)
-        self._fresh.append(end)
+        self._fresh.extend((found, end))
         self.reached = end
 
     def save(self) -> None:
@@ -106,7 +115,7 @@ class Known:
                 at += len(line)
                 ident = id_of(line) if line.endswith(b"\n") else ""
                 if ident:
-                    self.add(ident, at)
+                    self._note(_hash(ident), at)
 
 
 def beside(path: str) -> str:
@@ -122,6 +131,10 @@ def forget(path: str) -> None:
 
 def id_of(line: bytes) -> str:
     """Return the id of a line of ours without parsing all of it; "" for a damaged line."""
+    end = line.find(b'"', len(_QUOTED)) if line.startswith(_QUOTED) else -1
+    plain = line[len(_QUOTED) : max(end, 0)].decode("ascii", "replace")
+    if plain.isascii() and plain.isprintable() and "\\" not in plain and plain:
+        return plain
     try:
         found, _ = _DECODER.raw_decode(line.decode("ascii"), len(PREFIX))
     except ValueError:

@@ -6,6 +6,7 @@ says up to where a transcript was read and what its read part looked like.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -29,8 +30,8 @@ _STATE = ".state.json"
 _SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
 _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are set aside at a time
-_TEXTS = Message._fields[:-1]
 _QUOTE = json.encoder.encode_basestring_ascii
+_quoted = functools.lru_cache(256)(_QUOTE)  # of names, which come again
 
 
 @dataclass
@@ -59,6 +60,13 @@ class Rows(NamedTuple):
     left_out: int
 
 
+class Extended(NamedTuple):
+    """What was new: messages that a killed run had left, and the places of those of the rows."""
+
+    untold: int
+    places: list[int]
+
+
 class Log:
     """The recall file of one session, or of one side chain of it."""
 
@@ -71,33 +79,35 @@ class Log:
         self.temporary = f"{self.folder}/.{name}{SUFFIX}.tmp"
         self._state_path = f"{self.folder}/{name}{_STATE}"
         self._known: Known | None = None
+        self._mended = False
 
     def state(self) -> State | None:
         """Return how far the transcript was read; None if never."""
         return _read_state(self._state_path)
 
-    def extend(self, state: State, path: str, rows: Rows, mark: str) -> int:
-        """Add the messages of a transcript that grew; return how many were new.
+    def extend(self, state: State, path: str, rows: Rows, mark: str) -> Extended:
+        """Add the messages of a transcript that grew, those that are new.
 
         Nothing of it is durable, and the state is not written, before `settle`.
         """
         untold = 0
-        if self._known is None:
+        if not self._mended:
+            self.forget()
             state.kept, untold = _mend(self.path, state.kept)
-            self._known = Known(self.path)
-        known, new = self._known, []
+            self._mended = True
+        known, new, places = self.known(), [], []
         end = state.kept
-        for ident, line in zip(rows.ids, rows.lines, strict=True):
-            if ident not in known:
+        for place, (ident, line) in enumerate(zip(rows.ids, rows.lines, strict=True)):
+            if known.add(ident, end + len(line)):
                 end += len(line)
-                known.add(ident, end)
                 new.append(line)
+                places.append(place)
         if new:
             files.make_folder(self.folder, private=True)
             state.kept = files.append(self.path, b"".join(new), durable=False)
         state.path, state.offset, state.print = path, rows.end, mark
         state.malformed += rows.malformed
-        return untold + len(new)
+        return Extended(untold, places)
 
     def replace(self, state: State | None, path: str, read: Transcript, mark: str) -> int:
         """Keep the messages of a transcript read whole (see `Draft.keep`)."""
@@ -114,7 +124,13 @@ class Log:
 
     def known(self) -> Known:
         """Return which messages are kept."""
-        return self._known or Known(self.path)
+        if self._known is None:
+            self._known = Known(self.path)
+        return self._known
+
+    def forget(self) -> None:
+        """Know nothing of the file: it is another one."""
+        self._known, self._mended = None, False
 
     def finish(self, state: State) -> None:
         """Write down the state, and the ids if they are worth it."""
@@ -195,6 +211,7 @@ class Draft:
             self._set_aside()
         forget(log.path)
         os.replace(log.temporary, log.path)
+        log.forget()
         self._made = False
         files.sync_folder(log.folder)
         versions = [*state.versions, (state.offset, state.print)] if state else []
@@ -373,8 +390,11 @@ def _lines(found: list[Message]) -> bytes:
 
 
 def _line(message: Message) -> bytes:
-    """Return the line of a message: what `json.dumps` of it as a dict gives, four times as fast."""
-    texts: tuple[str, ...] = message[:-1]
-    found = [f'"{name}": {_QUOTE(value)}' for name, value in zip(_TEXTS, texts, strict=True)]
-    side = "true" if message.side else "false"
-    return f'{{{", ".join(found)}, "side": {side}}}\n'.encode("ascii")
+    """Return the line of a message: what `json.dumps` of it as a dict gives, ten times as fast."""
+    ident, session, host, project, branch, at, role, text, tool, side = message
+    return (
+        f'{{"id": {_QUOTE(ident)}, "session": {_quoted(session)}, "host": {_quoted(host)}'
+        f', "project": {_quoted(project)}, "branch": {_quoted(branch)}, "at": {_QUOTE(at)}'
+        f', "role": {_quoted(role)}, "text": {_QUOTE(text)}, "tool": {_quoted(tool)}'
+        f', "side": {"true" if side else "false"}}}\n'
+    ).encode("ascii")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.memory import corpus, intake, models
+from memfs.memory import corpus, intake, messages, models
 from memfs.memory.intake import Tally
 from memfs.search.catalog import Source
 from memfs.search.engine import Filter
@@ -230,7 +230,7 @@ def test_a_place_without_a_project_is_served_by_the_users_store(place: Place) ->
     ],
 )  # fmt: skip
 def test_times_are_read(text: str, seconds: int | None) -> None:
-    assert corpus.epoch(text) == seconds
+    assert messages.epoch(text) == seconds
 
 
 @given(
@@ -238,5 +238,5 @@ def test_times_are_read(text: str, seconds: int | None) -> None:
     | st.datetimes(timezones=st.timezones() | st.none()).map(lambda moment: moment.isoformat())
 )
 def test_any_text_is_a_time_or_none(text: str) -> None:
-    found = corpus.epoch(text)
+    found = messages.epoch(text)
     assert found is None or -(1 << 62) < found < 1 << 62

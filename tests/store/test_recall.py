@@ -50,9 +50,9 @@ def superseded(log: Log) -> list[str]:
 
 
 def extend(log: Log, state: State, path: str, read: Transcript, mark: str) -> int:
-    new = log.extend(state, path, recall.rows(read), mark)
+    untold, places = log.extend(state, path, recall.rows(read), mark)
     recall.settle([(log, state)])
-    return new
+    return untold + len(places)
 
 
 def holds(log: Log, read: Transcript) -> bool:

@@ -1,0 +1,48 @@
+"""Messages as documents of the index."""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memfs.core.records import Message
+
+_WEIGHTS = {"assistant": 97, "tool": 70}  # percent of what a user's own words count
+
+
+def document(message: Message) -> dict[str, object]:
+    """Return the document of a message."""
+    return {
+        "id": f"{message.host}/{message.session}/{message.id}",
+        "kind": "message",
+        "text": message.text,
+        "role": message.role,
+        "host": message.host,
+        "session": message.session,
+        "project": message.project,
+        "branch": message.branch,
+        "group": _group(message.host, message.session),
+        "weight": _WEIGHTS.get(message.role, 100),
+        "at": epoch(message.at) or 0,
+        "time": message.at,
+    }
+
+
+@functools.lru_cache(64)
+def _group(host: str, session: str) -> int:
+    """Return what ties the turns of a session together, 0 for a turn of none."""
+    if not session:
+        return 0
+    return zlib.crc32(f"{host}/{session}".encode("utf-8", "replace")) or 1
+
+
+def epoch(text: str) -> int | None:
+    """Return the seconds since 1970 of an ISO 8601 time (UTC if it names no zone), or None."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

@@ -1,0 +1,109 @@
+"""Sessions are indexed while they are read: as they would be afterwards, and only once."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memfs.memory import corpus, intake, readers
+from memfs.memory.intake import Tally
+from memfs.search.indexer import Indexed
+from memfs.search.lexical import TextIndex
+from memfs.store import lock, recall
+from memfs.store.blocks import Place
+from tests.hosts.transcript_lines import SESSION, conversation, line, user
+
+
+def transcript(folder: Path, name: str, data: bytes) -> str:
+    path = folder / f"{name}.jsonl"
+    path.write_bytes(data.replace(SESSION.encode(), name.encode()))
+    return str(path)
+
+
+def ingest(place: Place, *paths: str) -> Indexed:
+    """Read transcripts, feeding the index; return what was left to index afterwards."""
+    with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
+        assert index
+        intake.transcripts(place.home, list(paths), Tally(), None, index)
+    done = corpus.sync(place, embed=False)
+    assert done
+    return done
+
+
+def documents(place: Place) -> Counter[str]:
+    text = TextIndex.open(place.home.index)
+    assert text
+    found: Counter[str] = Counter()
+    for _, address in text.search(text.numbered(0), 1000):
+        document = text.document(address)
+        document.pop("num")
+        found[repr(sorted(document.items()))] += 1
+    return found
+
+
+def wanted(place: Place) -> Counter[str]:
+    """What an index that is made of the files alone holds."""
+    os.rename(place.home.index, f"{place.home.index}.fed")
+    assert corpus.sync(place, embed=False)
+    made = documents(place)
+    assert len(made) == sum(made.values()) > 0
+    return made
+
+
+@pytest.mark.parametrize("batch", [1, 1 << 20])
+def test_nothing_is_left_to_index_of_what_was_read(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(intake, "_BATCH_BYTES", batch)
+    monkeypatch.setattr(readers, "PART", 300)
+    corpus.sync(place, embed=False)
+    output = [{"type": "tool_result", "content": "see getUserName in src/a.py, 连接失败 " * 90}]
+    said = conversation(9) + line("user", output, "t")
+    paths = [transcript(tmp_path, f"s{number}", said) for number in range(3)]
+    assert ingest(place, *paths) == Indexed(0, 0)
+    for path in paths:
+        Path(path).write_bytes(Path(path).read_bytes() + user("and more", "u99"))
+    assert ingest(place, *paths) == Indexed(0, 0)
+    fed = documents(place)
+    assert fed == wanted(place)
+
+
+def test_what_cannot_be_fed_is_indexed_afterwards(place: Place, tmp_path: Path) -> None:
+    first = transcript(tmp_path, "s1", conversation(4))
+    ingest(place, first)
+    Path(first).write_bytes(Path(first).read_bytes().replace(b"turn", b"TURN"))  # another text
+    behind = transcript(tmp_path, "s2", conversation(4))
+    intake.transcript(place.home, behind, Tally())  # kept, and not indexed
+    Path(behind).write_bytes(Path(behind).read_bytes() + user("and more", "u99"))
+    again = transcript(tmp_path, "s3", conversation(3))
+    longer = tmp_path / "copy.jsonl"  # the same session in two files
+    longer.write_bytes(Path(again).read_bytes() + user("and more", "u99", sessionId="s3"))
+    assert ingest(place, first, behind, again, str(longer)).added == 4 + 5
+    fed = documents(place)
+    assert fed == wanted(place)
+
+
+def test_what_was_fed_and_not_published_is_indexed_once(place: Place, tmp_path: Path) -> None:
+    path = transcript(tmp_path, "s1", conversation(5))
+    other = transcript(tmp_path, "s2", conversation(2))
+
+    def stop(_: int) -> None:
+        if recall.sources(place.home):  # all of it was written
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), corpus.feeding(place) as index:
+        intake.transcripts(place.home, [path, other], Tally(), stop, index)
+    assert ingest(place, path).added >= 5
+    fed = documents(place)
+    assert fed == wanted(place)
+
+
+def test_while_somebody_else_indexes_nothing_is_fed(place: Place, tmp_path: Path) -> None:
+    path = transcript(tmp_path, "s1", conversation(5))
+    with lock.hold(place.home, name=corpus.LOCK), corpus.feeding(place, 0.05) as index:
+        assert index is None
+        intake.transcripts(place.home, [path], Tally(), None, index)
+    assert ingest(place, path).added >= 5
