@@ -1,6 +1,7 @@
 """How fast transcripts become recall and index, against parsing and indexing their bare bytes.
 
-The transcripts are made of text that is on every machine: Python's sources and their docstrings.
+The transcripts are those of a folder, read where they are, or made of text that is on every
+machine: Python's sources and their docstrings.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs.core.errors import NotFoundError
+from memfs.memory import corpus, intake, readers
 from memfs.store import blocks, layout, lock
 
 if TYPE_CHECKING:
@@ -47,28 +50,46 @@ class _Text(NamedTuple):
     code: str
 
 
-def run(size: int, tick: Callable[[int], object]) -> list[Speed]:
-    """Make `size` bytes of transcripts, then time the floor and each step of ours on them."""
+def run(size: int, tick: Callable[[int], object], said: str = "") -> list[Speed]:
+    """Time the floor and each step of ours on the transcripts in the folder `said`.
+
+    Without one, `size` bytes of transcripts are made. Raises `NotFoundError` if it holds none.
+    """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
-        said, project = f"{folder}/transcripts", f"{folder}/project"
-        made = write(said, size, tick)
-        root = f"{project}/{layout.NAME}"
-        os.makedirs(root)
-        os.mkdir(f"{project}/.git")
-        with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
-            handle.write("memfs: 1\n")
-        floor = _child(folder, "floor", said, f"{folder}/bare")
-        steps = [
-            ("json.loads and bare tantivy", floor),
-            ("recall and index", _child(folder, "ingest", said, project)),
-            ("again, nothing is new", _child(folder, "ingest", said, project)),
-            ("vectors", _child(folder, "embed", said, project)),
-        ]
+        if said:
+            made = intake.size(_transcripts(said))
+        else:
+            said = f"{folder}/transcripts"
+            made = write(said, size, tick)
+        if not made:
+            raise NotFoundError(f"there is no transcript of a known assistant in {said}")
+        return _steps(folder, os.path.abspath(said), made)
+
+
+def _steps(folder: str, said: str, made: int) -> list[Speed]:
+    project = f"{folder}/project"
+    root = f"{project}/{layout.NAME}"
+    os.makedirs(root)
+    os.mkdir(f"{project}/.git")
+    with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+        handle.write("memfs: 1\n")
+    floor = _child(folder, "floor", said, f"{folder}/bare")
+    steps = [
+        ("json.loads and bare tantivy", floor),
+        ("recall and index", _child(folder, "ingest", said, project)),
+        ("again, nothing is new", _child(folder, "ingest", said, project)),
+        ("vectors", _child(folder, "embed", said, project)),
+    ]
     return [
         Speed(name, step["seconds"], made, int(step["documents"]), int(step["memory"]),
               0 if name == "vectors" else floor["seconds"] / step["seconds"])
         for name, step in steps
     ]  # fmt: skip
+
+
+def _transcripts(said: str) -> list[str]:
+    """List the files of a folder that ingestion reads: others are the floor's no more than ours."""
+    return [path for path in intake.find([said]) if intake.is_transcript(path)]
 
 
 def write(folder: str, size: int, tick: Callable[[int], object]) -> int:
@@ -147,7 +168,7 @@ def _child(folder: str, *arguments: str) -> dict[str, float]:
     return found
 
 
-def _floor(said: str, index: str) -> int:
+def _floor(paths: list[str], index: str) -> int:
     """Parse every line, and index the texts in it with one field and no more."""
     import tantivy
 
@@ -155,10 +176,10 @@ def _floor(said: str, index: str) -> int:
     schema = tantivy.SchemaBuilder().add_text_field("text", stored=True).build()
     writer = tantivy.Index(schema, path=index).writer(_HEAP, 1)
     count = 0
-    for name in sorted(os.listdir(said)):
-        with open(f"{said}/{name}", "rb") as handle:
+    for path in paths:
+        with open(path, "rb") as handle:
             for line in handle:
-                for text in _texts(json.loads(line)):
+                for text in _texts(line):
                     document = tantivy.Document()
                     document.add_text("text", text)
                     writer.add_document(document)
@@ -168,23 +189,34 @@ def _floor(said: str, index: str) -> int:
     return count
 
 
-def _texts(line: dict[str, dict[str, object]]) -> Iterator[str]:
-    content = line["message"]["content"] if "message" in line else []
-    for block in [{"text": content}] if isinstance(content, str) else content:  # type: ignore[attr-defined]
-        yield block.get("text") or block.get("content") or json.dumps(block["input"])
+def _texts(line: bytes) -> Iterator[str]:
+    """Yield the texts of a line, whole and as they are."""
+    try:
+        found = json.loads(line)
+    except ValueError:  # some are broken
+        return
+    message = found.get("message") if isinstance(found, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    for block in content if isinstance(content, list) else [{"text": content}]:
+        if not isinstance(block, dict):
+            continue
+        text = block.get("text") or block.get("content") or block.get("input")
+        if isinstance(text, list):
+            text = "\n".join(str(each.get("text")) for each in text if isinstance(each, dict))
+        if text:
+            text = text if isinstance(text, str) else json.dumps(text)
+            yield text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _ours(step: str, said: str, project: str) -> int:
-    from memfs.memory import corpus, intake
-
     place = blocks.Place(layout.find(project), None)
     if step == "embed":
         done: list[int] = []
         corpus.sync(place, embed=True, stage=lambda *_: done.append)
         return sum(done)
     tally = intake.Tally()
-    with lock.hold(place.home, name=intake.LOCK):
-        intake.transcripts(place.home, intake.find([said]), tally)
+    with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
+        intake.transcripts(place.home, intake.find([said]), tally, None, index)
     corpus.sync(place, embed=False)
     return tally.messages
 
@@ -194,8 +226,6 @@ def _memory() -> int:
         import resource
     except ImportError:  # not on Windows
         return 0
-    from memfs.memory import readers
-
     unit = 1 if sys.platform == "darwin" else 1024
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * readers.workers()
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + workers) * unit
@@ -203,8 +233,9 @@ def _memory() -> int:
 
 def main(step: str, said: str, where: str) -> None:
     """Do one step, and print what it took."""
+    paths = _transcripts(said) if step == "floor" else []
     start = time.perf_counter()
-    count = _floor(said, where) if step == "floor" else _ours(step, said, where)
+    count = _floor(paths, where) if step == "floor" else _ours(step, said, where)
     seconds = time.perf_counter() - start
     found = {"seconds": seconds, "documents": count, "memory": _memory()}
     sys.stdout.write(json.dumps(found))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from memfs.bench import ingest as bench
 from memfs.cli.main import group
+from memfs.core.errors import NotFoundError
 
 
 @pytest.mark.parametrize("as_json", [True, False])
@@ -27,3 +30,24 @@ def test_a_small_run_gives_every_figure(as_json: bool) -> None:
     assert floor["documents"] == ours["documents"] == vectors["documents"] > 100
     assert (again["documents"], floor["ratio"], vectors["ratio"]) == (0, 1.0, 0)
     assert all(each["bytes"] >= 1_000_000 and each["memory"] > 0 for each in (floor, ours, again))
+
+
+def test_transcripts_of_a_folder_are_read_where_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "said"
+    bench.write(str(folder), 1_000_000, lambda _: None)
+    (folder / "notes.jsonl").write_text('{"no": "transcript"}\n')
+    [session, *_] = sorted(folder.glob("5e*.jsonl"))
+    strange = '{"message": {"content": [1, {"type": "image"}, {"text": "caf\\ud800"}]}}'
+    session.write_text(f"{session.read_text()}broken\n[]\n{strange}\n")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = CliRunner().invoke(group(), ["bench", "ingest", "--json", "--from", str(folder)])
+    assert done.exit_code == 0, done.output
+    floor, ours, *_ = json.loads(done.stdout)
+    assert floor["bytes"] == sum(len(before[path]) for path in folder.glob("5e*.jsonl"))
+    assert floor["documents"] == ours["documents"] + 1
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_folder_without_transcripts_is_refused(tmp_path: Path) -> None:
+    done = CliRunner().invoke(group(), ["bench", "ingest", "--from", str(tmp_path)])
+    assert isinstance(done.exception, NotFoundError)

@@ -27,6 +27,10 @@ def _plot_option(function: Callable[..., object]) -> Callable[..., object]:
     )(function)  # fmt: skip
 
 
+def _nothing(_: int) -> None:
+    pass
+
+
 @click.group("bench")
 def command() -> None:
     """Measure memfs on this machine, each figure against its floor in the same run."""
@@ -85,17 +89,20 @@ def retrieval(corpus: str, queries: str, mode: str, plot: str, as_json: bool) ->
 @command.command("ingest")
 @click.option("--size", type=click.IntRange(1), default=200, show_default=True,
                help="Megabytes of transcripts.")  # fmt: skip
+@click.option("--from", "said", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+              help="Read the transcripts in a folder, and make none.")  # fmt: skip
 @context.json_option
-def ingest(size: int, as_json: bool) -> None:
+def ingest(size: int, said: str | None, as_json: bool) -> None:
     """Time ingestion against json.loads and bare tantivy over the same bytes.
 
-    The transcripts are made of Python's own sources and docstrings.
+    The transcripts are made of Python's own sources and docstrings, or are your own.
     """
     from memfs.bench import ingest as bench
 
     wanted = size * 1_000_000
     with screen.stages(in_bytes=("writing transcripts",)) as stage:
-        speeds = bench.run(wanted, stage("writing transcripts", wanted))
+        tick = _nothing if said else stage("writing transcripts", wanted)
+        speeds = bench.run(wanted, tick, said or "")
     if as_json:
         screen.as_json([asdict(speed) for speed in speeds])
         return
