@@ -220,7 +220,7 @@ class _Work:
         draft, state = job.draft, job.state
         if draft is None:
             return ""
-        if state and job.path != state.path and draft.is_known():
+        if state and job.path != state.path and draft.is_known(state, job.mark):
             job.malformed = job.left_out = 0
             return _EARLIER
         if not draft.empty or not state:

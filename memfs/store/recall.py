@@ -61,7 +61,7 @@ class Rows(NamedTuple):
 
 
 class Extended(NamedTuple):
-    """What was new: messages that a killed run had left, and the places of those of the rows."""
+    """What was new: how many that a killed run had left, and the places of those of the rows."""
 
     untold: int
     places: list[int]
@@ -92,7 +92,7 @@ class Log:
         """
         untold = 0
         if not self._mended:
-            self.forget()
+            self._known = None
             state.kept, untold = _mend(self.path, state.kept)
             self._mended = True
         known, new, places = self.known(), [], []
@@ -127,10 +127,6 @@ class Log:
         if self._known is None:
             self._known = Known(self.path)
         return self._known
-
-    def forget(self) -> None:
-        """Know nothing of the file: it is another one."""
-        self._known, self._mended = None, False
 
     def finish(self, state: State) -> None:
         """Write down the state, and the ids if they are worth it."""
@@ -190,10 +186,15 @@ class Draft:
         self._end = rows.end
         self._malformed += rows.malformed
 
-    def is_known(self) -> bool:
-        """Tell whether every message is kept already."""
+    def is_known(self, state: State, mark: str) -> bool:
+        """Tell whether every message is kept already; then it is noted as an earlier version."""
         known = self._log.known()
-        return all(ident in known for ident in self._ids)
+        if not all(ident in known for ident in self._ids):
+            return False
+        if (self._end, mark) not in state.versions:
+            state.versions = [*state.versions, (self._end, mark)][-_KEPT_VERSIONS:]
+            self._log.save(state)
+        return True
 
     def keep(self, state: State | None, path: str, mark: str) -> int:
         """Take the place of what is there; return how many messages were not known before.
@@ -211,7 +212,7 @@ class Draft:
             self._set_aside()
         forget(log.path)
         os.replace(log.temporary, log.path)
-        log.forget()
+        log._known, log._mended = None, False  # noqa: SLF001 - it is another file
         self._made = False
         files.sync_folder(log.folder)
         versions = [*state.versions, (state.offset, state.print)] if state else []
@@ -250,8 +251,7 @@ class Draft:
 def rows(read: Transcript) -> Rows:
     """Return the messages of a reading as they are kept."""
     ids = [message.id for message in read.messages]
-    lines = [_line(message) for message in read.messages]
-    return Rows(ids, lines, read.end, read.malformed, read.left_out)
+    return Rows(ids, list(map(_line, read.messages)), read.end, read.malformed, read.left_out)
 
 
 def fingerprint(path: str, offset: int) -> str:

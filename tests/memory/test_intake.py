@@ -198,6 +198,23 @@ def test_a_kill_between_a_rewrite_and_its_state_repeats_nothing(store: Store, pa
     assert kept(store) == {f"{SESSION}.jsonl": ["n0", "u0", "u1", "u2"]}
 
 
+def test_a_version_that_a_killed_run_had_kept_is_none_that_comes_back(
+    store: Store, tmp_path: Path
+) -> None:
+    versions = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for number, version in enumerate(versions):
+        version.write_bytes(conversation(4, first=3 * number) + assistant("end", f"e{number}"))
+    take(store, versions[0])
+    state = Path(recall.sources(store)[0].replace(".jsonl", ".state.json"))
+    before = state.read_bytes()
+    take(store, versions[1])
+    state.write_bytes(before)  # killed after the messages were kept, before the state was
+    take(store, *versions)
+    assert kept(store)[f"{SESSION}.jsonl"][-1] == "e2"
+    take(store, *versions)
+    assert kept(store)[f"{SESSION}.jsonl"][-1] == "e2"
+
+
 def test_a_line_that_is_still_being_written_is_waited_for(store: Store, path: Path) -> None:
     data = conversation(3)
     path.write_bytes(data[:-30])
