@@ -107,7 +107,7 @@ def _best_of_tokens(
     seen = np.zeros(vectors.encoder.size, np.bool_)
     seen[said] = True
     ids = np.flatnonzero(seen)
-    place = np.zeros(len(seen), np.intp)
+    place = np.empty(len(seen), np.int32)  # of ids alone: the rest is not even touched
     place[ids] = np.arange(len(ids))
     similar = vectors.encoder.cosines(ids, tokens)
     return fuse.most(similar[place[said]], of, len(rows))
