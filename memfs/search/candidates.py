@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 POOL = 64  # candidates of each side: the same for every page, or pages would not fit together
 BESIDE = 2  # turns before and after one that speak for it
-_FADE = 0.9  # of what each further one counts
-_STARS = 10  # of the best by words, the turn after them is a candidate too
+_FADE = 0.9 ** np.arange(1, BESIDE + 1)  # what each of them counts
+_SIDES = np.tile(_FADE, 2)
+_STARS = 5  # of the best by words, the turn after them is a candidate too
 _WINDOWS = 6  # of a long document that are looked at closely
 
 
@@ -67,10 +68,9 @@ def gather(
     lexical = scored.of(numbers)
     first, last = vectors.spans(numbers)
     which, rows = semantic.flat(first, last)
-    fade = np.tile(_FADE ** np.arange(1, BESIDE + 1), 2)
     found = Evidence(
         lexical,
-        lexical + scored.of(near) @ fade,
+        lexical + scored.of(near) @ _SIDES,
         _of_sessions(kept[:, GROUP], lexical),
         fuse.most(vectors.cosines(asked.vector, rows), which, len(numbers)),
         np.where(near.any(axis=1), fuse.TURN, np.where(last - first > 1, fuse.LONG, fuse.ALONE)),
@@ -93,7 +93,7 @@ def closely(
     turn, more = semantic.flat(first, last)
     texts, place = np.unique(np.concatenate([rows, more]), return_inverse=True)
     best = _best_of_tokens(vectors, asked.tokens, texts)
-    fade = (_FADE ** np.arange(1, BESIDE + 1)).astype(np.float32)[turn % BESIDE, None]
+    fade = _FADE.astype(np.float32)[turn % BESIDE, None]
     told = fuse.most(best[place[len(rows) :]] * fade, turn // BESIDE, len(places))
     closest = np.maximum(best[place[: len(rows)]], told[own]) @ vectors.weights(asked.tokens)
     return fuse.full(evidence, fuse.most(closest, own, len(places)))

@@ -31,7 +31,7 @@ WEIGHTS = np.array([
     [0.50, 0.00, 0.00, 0.25, 0.25],  # what stands alone
     [0.45, 0.00, 0.00, 0.10, 0.45],  # what stands alone and is long: several windows
 ])  # fmt: skip
-RERANKED = 30  # candidates that are ranked by late interaction
+RERANKED = 25  # candidates that are ranked by late interaction
 _NOISE = 1e-6  # cosines that differ by less are the same
 PIN = 5  # the best lexical hit is never pushed behind this place
 

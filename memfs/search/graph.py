@@ -74,7 +74,7 @@ class Graph:
         """
         with self._lock:
             found = self.index.search(query, limit, threads=1)
-        numbers, distances = self._equal.spread(rows, found.keys.astype(np.int64), found.distances)
+        numbers, distances = self._equal.spread(found.keys.astype(np.int64), found.distances)
         if len(rows) > self.rows:
             more, farther = scan.nearest(rows[self.rows :], query, limit)
             numbers = np.concatenate([numbers, more + self.rows])
@@ -90,29 +90,33 @@ class Equal:
         hashes = _hashes(rows)
         self.checksum = zlib.crc32(hashes.tobytes())
         self.order = np.argsort(hashes, kind="stable").astype(np.uint32)
-        self._sorted = hashes[self.order]
-        self._begins = np.ones(len(hashes), np.bool_)
-        self._begins[1:] = self._sorted[1:] != self._sorted[:-1]
-        self._repeated = np.zeros(len(hashes), np.bool_)
-        self._repeated[self.order[:-1][~self._begins[1:]]] = True
+        ordered = hashes[self.order]
+        begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        ends = np.append(begins[1:], len(ordered))
+        self._firsts = np.sort(self.order[begins])
+        many = ends - begins > 1
+        repeated = np.argsort(self.order[begins[many]])
+        self._rows = self.order[begins[many]][repeated]  # that others equal, in their order,
+        self._spans = begins[many][repeated], ends[many][repeated]  # and where those are
 
     def firsts(self, start: int) -> NDArray[np.uint32]:
         """Return the rows from `start` on that equal none before them."""
-        found = np.sort(self.order[self._begins])
-        return found[np.searchsorted(found, start) :]
+        return self._firsts[np.searchsorted(self._firsts, start) :]
 
     def spread(
-        self, rows: NDArray[np.int8], keys: NDArray[np.int64], distances: NDArray[np.float32]
+        self, keys: NDArray[np.int64], distances: NDArray[np.float32]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Put its equals beside each row; of very many, the latest."""
-        if not self._repeated[keys].any():
+        places = np.minimum(np.searchsorted(self._rows, keys), max(0, len(self._rows) - 1))
+        many = np.flatnonzero(self._rows[places] == keys) if len(self._rows) else places[:0]
+        if not len(many):
             return keys, distances.astype(np.float64)
-        hashes = _hashes(rows[keys])
-        last = np.searchsorted(self._sorted, hashes, "right")
-        first = np.searchsorted(self._sorted, hashes, "left")
-        counts = np.minimum(last - first, _MOST_EQUAL)
-        places = np.repeat(last - np.cumsum(counts), counts) + np.arange(counts.sum())
-        return self.order[places].astype(np.int64), np.repeat(distances, counts).astype(np.float64)
+        found = [*keys[:, None]]
+        for at in many:
+            begin, end = (int(side[places[at]]) for side in self._spans)
+            found[at] = self.order[max(begin, end - _MOST_EQUAL) : end].astype(np.int64)
+        counts = [len(each) for each in found]
+        return np.concatenate(found), np.repeat(distances, counts).astype(np.float64)
 
 
 def ready(

@@ -43,7 +43,8 @@ class Searched:
         self._question, self._only, self._now = question, only, now
         encoded = vectors.encoder.encode([question.text])
         vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
-        self._asked = Asked(vector, np.unique(encoded.tokens[0]))
+        tokens = np.array(sorted(set(encoded.tokens[0].tolist())), np.uint32)
+        self._asked = Asked(vector, tokens.astype(vectors.encoder.ids))
 
     def ranking(self, terms: list[Term], *, by_words: bool) -> Ranking:
         """Return the ranking by meaning, and with `by_words` by words too."""

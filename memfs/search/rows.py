@@ -9,14 +9,14 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 FOLDER = "v3/vectors"  # the number changes with the files: others are another index
 DOCUMENTS = "documents.u32"
 # The columns: its first row, what ties it to others, what it says (see `lexical`), seconds since
-# 1970, percent that it counts. A weight of 0: it is gone.
-FIRST, GROUP, SAID, AT, WEIGHT = range(5)
-COLUMNS = 5
+# 1970, percent that it counts (0: it is gone), the documents of its group before and after it.
+FIRST, GROUP, SAID, AT, WEIGHT, BEFORE, AFTER = range(7)
+COLUMNS = 7
 
 
 def forget(folder: str, numbers: Iterable[int]) -> None:
@@ -28,22 +28,23 @@ def forget(folder: str, numbers: Iterable[int]) -> None:
         models = os.listdir(f"{folder}/{FOLDER}")
     except OSError:  # no vectors: what is gone gets none
         return
-    gone = list(numbers)
+    gone = dict.fromkeys(numbers, 0)
     for model in models:
-        _forget(f"{folder}/{FOLDER}/{model}/{DOCUMENTS}", gone)
+        write(f"{folder}/{FOLDER}/{model}/{DOCUMENTS}", WEIGHT, gone)
 
 
-def _forget(path: str, numbers: list[int]) -> None:
+def write(path: str, column: int, values: Mapping[int, int]) -> None:
+    """Set a column of documents by number, in place; what the file does not have is left out."""
     try:
         file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
     except OSError:
         return
     try:
         count = os.fstat(file).st_size // (4 * COLUMNS)
-        for number in numbers:
+        for number, value in values.items():
             if number < count:
-                os.lseek(file, 4 * (number * COLUMNS + WEIGHT), os.SEEK_SET)
-                os.write(file, bytes(4))
+                os.lseek(file, 4 * (number * COLUMNS + column), os.SEEK_SET)
+                os.write(file, value.to_bytes(4, "little"))
         os.fsync(file)
     finally:
         os.close(file)

@@ -16,8 +16,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from memfs.search import scan, serving
-from memfs.search.rows import AT, COLUMNS, DOCUMENTS, FIRST, GROUP, SAID, WEIGHT
+from memfs.search import rows, scan, serving
+from memfs.search.rows import (
+    AFTER,
+    AT,
+    BEFORE,
+    COLUMNS,
+    DOCUMENTS,
+    FIRST,
+    GROUP,
+    SAID,
+    WEIGHT,
+)
 from memfs.search.serving import Extent
 
 if TYPE_CHECKING:
@@ -32,8 +42,7 @@ WINDOW = 150  # words
 OVERLAP = 30
 _LATEST = (1 << 32) - 1  # seconds; the year 2106
 _BATCH = 256  # documents encoded at a time
-_REACH = 8  # documents of other groups that may lie between neighbours
-_STEPS = np.concatenate([-np.arange(1, _REACH + 1), np.arange(1, _REACH + 1)])
+_TAIL = 4096  # documents: a session that goes on is found again among so many
 _SPARE = 1.3  # rows looked for to find a document each
 _ENOUGH = 0.75  # of the documents asked for
 
@@ -65,6 +74,8 @@ class VectorIndex:
         self.encoder = encoder
         self.extent = self._load_extent()
         self.graph: Graph | None = None
+        self._latest: dict[int, int] = {}  # the last document of each group, while some are added
+        self._after: dict[int, int] = {}  # what is to be written of those that are there already
         self._map()
 
     def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
@@ -88,6 +99,7 @@ class VectorIndex:
         os.makedirs(self._folder, 0o700, exist_ok=True)
         names = ("vectors.i8", "owners.u32", self._tokens_file, "ends.u64", DOCUMENTS)
         files = [open(self._path(name), "ab") for name in names]  # noqa: SIM115
+        self._latest, self._after = self._tail(), {}
         try:
             self._cut(files)
             for batch in _batches(documents):
@@ -97,6 +109,7 @@ class VectorIndex:
             for file in files:
                 file.flush()
                 os.fsync(file.fileno())
+            rows.write(self._path(DOCUMENTS), AFTER, self._after)
         finally:
             for file in files:
                 file.close()
@@ -120,22 +133,22 @@ class VectorIndex:
         Those that are gone are not among them. Not many fewer than `limit`, however many windows
         the nearest of them have.
         """
-        rows, owners = self.vectors, self.owners
+        vectors, owners = self.vectors, self.owners
         if allowed is not None:
             _, keep = flat(*self.spans(allowed))
-            rows, owners = rows[keep], owners[keep]
-        if not len(rows) or not query.any():
+            vectors, owners = vectors[keep], owners[keep]
+        if not len(vectors) or not query.any():
             return np.zeros(0, np.int64)
         graph = self.graph if allowed is None else None
         windows = len(self.owners) / max(1, self.extent.documents)  # of a document
-        wanted = min(len(rows), math.ceil(limit * _SPARE * max(1.0, windows)))
+        wanted = min(len(vectors), math.ceil(limit * _SPARE * max(1.0, windows)))
         while True:
-            found, _ = (graph or scan).nearest(rows, query, wanted)
+            found, _ = (graph or scan).nearest(vectors, query, wanted)
             numbers = distinct(owners[found].astype(np.int64))
             numbers = numbers[self.of(numbers)[:, WEIGHT] > 0]
-            if len(numbers) >= limit * _ENOUGH or wanted == len(rows):
+            if len(numbers) >= limit * _ENOUGH or wanted == len(vectors):
                 return numbers[:limit]
-            wanted = min(len(rows), wanted * 4)
+            wanted = min(len(vectors), wanted * 4)
 
     def of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return what is kept of documents (see `rows`): the columns last, 0 for one unknown."""
@@ -143,7 +156,8 @@ class VectorIndex:
         found = np.asarray(self.documents[np.minimum(numbers, max(0, count - 1))], np.uint32)
         unknown = numbers >= count
         if unknown.any():
-            found[unknown] = (self.extent.rows, 0, 0, 0, 0)
+            found[unknown] = 0
+            found[unknown, FIRST] = self.extent.rows
         return found
 
     def spans(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -158,16 +172,20 @@ class VectorIndex:
     def neighbours(self, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         """Return for each document those of its group beside it: `most` before, `most` after.
 
-        n x 2 most: those before it, the nearest first, then those after it; 0 for none. Documents
-        are numbered as they come: those of a group may have others between them.
+        n x 2 most: those before it, the nearest first, then those after it; 0 for none.
         """
-        every = np.maximum(numbers[:, None] + _STEPS, 0)  # what is before 0 is of no group
-        group, own = self.of(every)[..., GROUP], self.of(numbers)[:, GROUP, None]
-        same = ((group == own) & (own > 0)).reshape(len(numbers), 2, _REACH)
-        rank = same.cumsum(axis=2) * same
-        sides = every.reshape(same.shape)
-        beside = [(sides * (rank == step)).sum(axis=2) for step in range(1, most + 1)]
-        return np.stack(beside, axis=2).reshape(len(numbers), 2 * most)
+        found = np.zeros((len(numbers), 2, most), np.int64)
+        kept = self.of(numbers)
+        group = kept[:, None, GROUP]
+        beside = kept[:, BEFORE:].astype(np.int64)
+        for step in range(most):
+            kept = self.of(beside)
+            beside *= (kept[..., GROUP] == group) & (group > 0)  # or it was never finished
+            found[:, :, step] = beside
+            if step + 1 < most:
+                farther = np.stack([kept[:, 0, BEFORE], kept[:, 1, AFTER]], axis=1)
+                beside = np.where(beside > 0, farther, 0).astype(np.int64)
+        return found.reshape(len(numbers), 2 * most)
 
     def weights(self, tokens: TokenIds) -> NDArray[np.float32]:
         """Return what each token of a question says: its norm in the model by its rarity here.
@@ -255,7 +273,22 @@ class VectorIndex:
             mine[GROUP], mine[SAID] = document.group, document.said
             mine[AT] = max(0, min(_LATEST, document.at))
             mine[WEIGHT] = document.weight or _USUAL
+            if document.group:
+                before = self._latest.get(document.group, 0)
+                mine[BEFORE] = before
+                if before and before >= begin:
+                    noted[before - begin, AFTER] = document.number
+                elif before:  # it is in the file already
+                    self._after[before] = document.number
+                self._latest[document.group] = document.number
         return noted
+
+    def _tail(self) -> dict[int, int]:
+        """Return the latest document of each group that had some not long ago."""
+        count = self.extent.documents
+        groups = self.documents[max(0, count - _TAIL) : count, GROUP].tolist()
+        first = count - len(groups)
+        return {group: number for number, group in enumerate(groups, first) if group}
 
     def _cut(self, files: list) -> None:  # type: ignore[type-arg]
         """Drop what a killed run appended behind the extent."""

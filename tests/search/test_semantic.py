@@ -275,3 +275,23 @@ def test_ranges_are_flattened() -> None:
     which, found = semantic.flat(np.array([3, 9, 5]), np.array([5, 9, 8]))
     assert (which.tolist(), found.tolist()) == ([0, 0, 2, 2, 2], [3, 4, 5, 6, 7])
     assert semantic.distinct(numbers(5, 3, 5, 9, 3)).tolist() == [5, 3, 9]
+
+
+def test_a_session_that_goes_on_in_later_runs_keeps_its_neighbours(tmp_path: Path) -> None:
+    index = opened(tmp_path)
+    for end in range(2, 8):  # one message at a time, as it is after each turn, two sessions mixed
+        number = end - 1
+        index.extend(iter([Document(number, 7 + number % 2, f"turn {number}")]), end)
+    assert index.neighbours(numbers(1, 4, 6), 2).tolist() == [
+        [0, 0, 3, 5], [2, 0, 6, 0], [4, 2, 0, 0],
+    ]  # fmt: skip
+    assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 0, 6, 0]]
+
+
+def test_a_neighbour_that_was_never_finished_is_none(tmp_path: Path) -> None:
+    """A killed run told a document of the next one, which became another one afterwards."""
+    index = filled(tmp_path)
+    rows.write(f"{index._folder}/documents.u32", rows.AFTER, {4: 6})
+    assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
+    index.extend(iter([Document(6, 9, "of another session")]), 7)
+    assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
