@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.claude_code import ClaudeCode
-from tests.hosts.scripted_model import ScriptedModel, texts
+from tests.hosts.scripted_model import ScriptedModel, ToolUse, texts
 
 pytestmark = pytest.mark.host
 
@@ -138,3 +139,27 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
     assert "memfs trust" in first.stdout
     assert "The build runs on ZEPHYR-9." in everything(model.requests[1])
     assert project.log() == ""
+
+
+def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
+    project: Project,
+) -> None:
+    server = {"command": str(BIN / "memfs"), "args": ["mcp"], "alwaysLoad": True}
+    config = project.home / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": {"memfs": server}}))
+    given = {"label": "human", "content": "Favourite colour: teal"}
+    script = [ToolUse("mcp__memfs__core_memory_append", given), "Noted."]
+    with ScriptedModel(script) as model:
+        done = project.claude(model).run(
+            "I like teal", "--mcp-config", str(config),
+            "--allowedTools", "mcp__memfs__core_memory_append",
+        )  # fmt: skip
+        assert done.code == 0
+        assert "mcp__memfs__archival_memory_search" in json.dumps(model.requests[0])
+        assert "done: 'human' is at version 2" in everything(model.requests[1])
+        project.claude(model).run("hello again")
+        assert "Favourite colour: teal" in everything(model.requests[2])
+    entry = json.loads(project.memfs("log", "human", "--json"))[0]
+    assert (entry["actor"], entry["host"]) == ("agent", "claude")
+    (session,) = {path.stem for path in project.claude(model).transcripts()[:1]}
+    assert entry["session"] == session
