@@ -5,17 +5,22 @@ PROMPT = "prompt"
 STOP = "stop"  # the assistant finished its turn
 COMPACT = "compact"  # the host is about to compact its context
 END = "end"
+WRITE = "write"  # the host's own tool is about to write a file
+WRITTEN = "written"  # it did
 OTHER = "other"
 
 
 class Event:
-    """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork."""
+    """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork.
 
-    __slots__ = ("cwd", "host", "kind", "name", "prompt", "session", "source", "transcript")
+    `file` is the file that a tool of the host writes.
+    """
+
+    __slots__ = ("cwd", "file", "host", "kind", "name", "prompt", "session", "source", "transcript")
 
     def __init__(
         self, host: str, kind: str, name: str, session: str, cwd: str,
-        transcript: str = "", source: str = "", prompt: str = "",
+        transcript: str = "", source: str = "", prompt: str = "", file: str = "",
     ) -> None:  # fmt: skip
         self.host = host
         self.kind = kind
@@ -25,13 +30,18 @@ class Event:
         self.transcript = transcript
         self.source = source
         self.prompt = prompt
+        self.file = file
 
 
 class Reply:
-    """What a host is told: `context` for the model, `notice` for the person in front of it."""
+    """What a host is told: `context` for the model, `notice` for the person in front of it.
 
-    __slots__ = ("context", "notice")
+    `refusal` is why the model may not do what it is about to do.
+    """
 
-    def __init__(self, context: str = "", notice: str = "") -> None:
+    __slots__ = ("context", "notice", "refusal")
+
+    def __init__(self, context: str = "", notice: str = "", refusal: str = "") -> None:
         self.context = context
         self.notice = notice
+        self.refusal = refusal

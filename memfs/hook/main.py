@@ -50,6 +50,8 @@ def answer(event: Event) -> Reply:
     """Do what an event asks for, and return what the host is told."""
     if event.kind in (events.START, events.PROMPT):
         return brief.run(event)
+    if event.kind in (events.WRITE, events.WRITTEN):
+        return _written(event)
     if event.kind == events.END:
         from memfs.ops import end
 
@@ -61,6 +63,17 @@ def answer(event: Event) -> Reply:
 
         ingest.hear(event)
     return Reply()
+
+
+def _written(event: Event) -> Reply:
+    """Look at what a tool of the host writes, if it is a file of ours."""
+    from memfs.ops import touch
+
+    found = touch.find(event)
+    if found is None:
+        return Reply()
+    _add_site()
+    return touch.before(found) if event.kind == events.WRITE else touch.after(found, event)
 
 
 def _payload() -> dict[str, object]:

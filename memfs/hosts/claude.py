@@ -24,9 +24,12 @@ _KINDS = {
     "Stop": events.STOP,
     "PreCompact": events.COMPACT,
     "SessionEnd": events.END,
+    "PreToolUse": events.WRITE,
+    "PostToolUse": events.WRITTEN,
 }
+_WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")  # the tools that write files
 _HEAD = 256 << 10  # bytes that are looked at to tell where a session ran
-_WITH_CONTEXT = (events.START, events.PROMPT)
+_WITH_CONTEXT = (events.START, events.PROMPT, events.WRITTEN)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
@@ -34,17 +37,24 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     name = _text(payload, "hook_event_name")
     kind = _KINDS.get(name, events.OTHER)
     session = _text(payload, "session_id")
-    if kind == events.OTHER or not session:
+    file = _file(payload) if kind in (events.WRITE, events.WRITTEN) else ""
+    if kind == events.OTHER or not session or (not file and "ToolUse" in name):
         return None
     return Event(
         NAME, kind, name, session, _text(payload, "cwd"), _text(payload, "transcript_path"),
-        _text(payload, "source"), _text(payload, "prompt"),
+        _text(payload, "source"), _text(payload, "prompt"), file,
     )  # fmt: skip
 
 
 def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply; `hookEventName` must be the event's own."""
     made: dict[str, object] = {}
+    if reply.refusal and event.kind == events.WRITE:
+        made["hookSpecificOutput"] = {
+            "hookEventName": event.name, "permissionDecision": "deny",
+            "permissionDecisionReason": reply.refusal,
+        }  # fmt: skip
+        return fastjson.dumps(made) + "\n"
     if reply.notice:
         made["systemMessage"] = reply.notice
     if reply.context:
@@ -102,6 +112,14 @@ def _inside(path: str, project: str) -> bool:
         return True
     inside = project.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "surrogateescape")
     return any(b'"cwd":"' + inside + end in head for end in (b'"', b"/", b"\\"))
+
+
+def _file(payload: dict[str, object]) -> str:
+    """Return the file that a tool writes, "" for a tool that writes none."""
+    given = payload.get("tool_input")
+    if _text(payload, "tool_name") not in _WRITERS or not isinstance(given, dict):
+        return ""
+    return _text(given, "file_path") or _text(given, "notebook_path")
 
 
 def _text(payload: dict[str, object], key: str) -> str:

@@ -52,8 +52,12 @@ class Writer:
         key = block_key(self.store.tree, tier, self.place.session, label)
         return self._heads.by_key.get(key)
 
-    def settle(self, tier: str, label: str, path: str) -> tuple[str | None, int]:
+    def settle(
+        self, tier: str, label: str, path: str, origin: Origin | None = None
+    ) -> tuple[str | None, int]:
         """Return (text, version) of a block as it is now, adopting an edit made behind our back.
+
+        Whose edit that is says `origin`, else git.
 
         A block that the journal does not know yet has the version its file names, or 1. Raises
         `StoreError` for a file that is too large to be a block.
@@ -67,9 +71,20 @@ class Writer:
         last = journal.entry_at(self.store, head.offset)
         before = last.after if last else None
         change = Change(tier, label, path, before, text, ADOPT, head.version + 1)
-        self.journal([change], _adopted(path, text), "", [])
+        self.journal([change], origin or _adopted(path, text), "", [])
         self.confirm()
         return text, head.version + 1
+
+    def adopt(self, tier: str, label: str, path: str, origin: Origin | None = None) -> None:
+        """Journal a block as it is now, also one that the journal does not know yet.
+
+        `origin` is whose text that is; None: its commit's author, or the user.
+        """
+        text, version = self.settle(tier, label, path, origin)
+        if text is not None and self.head(tier, label) is None:
+            change = Change(tier, label, path, None, text, ADOPT, version)
+            self.journal([change], origin or _adopted(path, text), "", [])
+            self.confirm()
 
     @staticmethod
     def named_version(tier: str, label: str, path: str, text: str) -> int:

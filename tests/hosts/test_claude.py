@@ -148,8 +148,8 @@ def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
     config = project.home / "mcp.json"
     config.write_text(json.dumps({"mcpServers": {"memfs": server}}))
     given = {"label": "human", "content": "Favourite colour: teal"}
-    script = [ToolUse("mcp__memfs__core_memory_append", given), "Noted."]
-    with ScriptedModel(script) as model:
+    append = ToolUse("mcp__memfs__core_memory_append", given)
+    with ScriptedModel([append, "Noted."]) as model:
         done = project.claude(model).run(
             "I like teal", "--mcp-config", str(config),
             "--allowedTools", "mcp__memfs__core_memory_append",
@@ -163,3 +163,33 @@ def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
     assert (entry["actor"], entry["host"]) == ("agent", "claude")
     (session,) = {path.stem for path in project.claude(model).transcripts()[:1]}
     assert entry["session"] == session
+
+
+def test_an_edit_of_a_block_as_a_file_is_adopted_checked_and_refused_where_it_must_be(
+    project: Project,
+) -> None:
+    blocks = project.repo / ".agent-memory/blocks"
+    fixed = blocks / "fixed.md"
+    fixed.write_text("---\ndescription: d\nread_only: true\n---\nnever\n")
+    project.memfs("create", "notes", "d", "alpha", "--limit", "50")
+    notes = str(blocks / "notes.md")
+    script: list[str | ToolUse] = [
+        ToolUse("Read", {"file_path": notes}),
+        ToolUse("Edit", {"file_path": notes, "old_string": "alpha", "new_string": "alpha beta"}),
+        ToolUse("Edit", {"file_path": notes, "old_string": "beta", "new_string": "b" * 70}),
+        ToolUse("Read", {"file_path": str(fixed)}),
+        ToolUse("Edit", {"file_path": str(fixed), "old_string": "never", "new_string": "ever"}),
+        "Done.",
+    ]
+    with ScriptedModel(script) as model:
+        done = project.claude(model).run("go on", "--allowedTools", "Read,Edit")
+    assert done.code == 0
+    assert project.log() == ""
+    assert "the limit is 50" not in everything(model.requests[2])
+    assert "76 characters, the limit is 50: shorten it by 26" in everything(model.requests[3])
+    assert "the memory block 'fixed' is read-only" in everything(model.requests[5])
+    assert "never" in fixed.read_text()
+    (session,) = {path.stem for path in project.claude(model).transcripts()}
+    entries = json.loads(project.memfs("log", "notes", "--json"))
+    told = [(entry["actor"], entry["host"], entry["session"]) for entry in entries[:2]]
+    assert told == [("agent", "claude", session)] * 2

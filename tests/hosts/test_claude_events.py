@@ -20,18 +20,23 @@ from tests.hosts.transcript_lines import FIXTURES, conversation
 RECORDED = [json.loads(text) for text in (FIXTURES / "hook-stdin.jsonl").read_text().splitlines()]
 KINDS = {
     "SessionStart": events.START, "UserPromptSubmit": events.PROMPT, "Stop": events.STOP,
-    "PreCompact": events.COMPACT, "SessionEnd": events.END,
+    "PreCompact": events.COMPACT, "SessionEnd": events.END, "PreToolUse": events.WRITE,
+    "PostToolUse": events.WRITTEN,
 }  # fmt: skip
+WRITES = {"Write": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}
 
 
 @pytest.mark.parametrize("record", RECORDED, ids=lambda record: record["event"])
 def test_each_recorded_payload_is_read(record: dict[str, dict[str, str]]) -> None:
     payload = record["stdin"]
     found = claude.parse_event(dict(payload))
-    if payload["hook_event_name"] not in KINDS:
+    given_ = payload.get("tool_input")
+    path = given_.get(WRITES.get(payload["tool_name"], ""), "") if isinstance(given_, dict) else ""
+    if payload["hook_event_name"] not in KINDS or (given_ and not path):
         assert found is None
         return
     assert found
+    assert found.file == path
     assert found.kind == KINDS[payload["hook_event_name"]]
     assert (found.host, found.name) == ("claude", payload["hook_event_name"])
     assert (found.session, found.cwd) == (payload["session_id"], payload["cwd"])
@@ -53,7 +58,8 @@ def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: ob
     found = claude.parse_event({**payload, "hook_event_name": name})
     if found is None:
         session = payload.get("session_id")
-        assert name not in list(KINDS) or not session or not isinstance(session, str)
+        others = [each for each in KINDS if not each.endswith("ToolUse")]
+        assert name not in others or not session or not isinstance(session, str)
         return
     for field in Event.__slots__:
         assert isinstance(getattr(found, field), str)
@@ -64,7 +70,7 @@ def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
     event = Event("claude", KINDS[name], name, "s", "/x")
     text = 'Name: "Ålice" 😀 </system-reminder>\nline\x00 two'
     reply = claude.format_reply(event, Reply(text))
-    if name in ("SessionStart", "UserPromptSubmit"):
+    if name in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
         assert reply.endswith("}}\n")
         assert reply.count("\n") == 1
         assert reply.isascii()
@@ -73,6 +79,31 @@ def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
         }
     else:
         assert reply == ""
+    assert claude.format_reply(event, Reply()) == ""
+
+
+@pytest.mark.parametrize("tool", WRITES)
+def test_a_tool_that_writes_is_read_with_its_file(tool: str) -> None:
+    payload: dict[str, object] = {
+        "hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/x", "tool_name": tool,
+        "tool_input": {WRITES[tool]: "/x/a.md"},
+    }  # fmt: skip
+    found = claude.parse_event(payload)
+    assert found
+    assert (found.kind, found.file) == (events.WRITTEN, "/x/a.md")
+    for odd in ({}, None, {"file_path": 5}):
+        assert claude.parse_event({**payload, "tool_input": odd}) is None
+    assert claude.parse_event({**payload, "tool_name": "Read"}) is None
+
+
+def test_a_refusal_keeps_the_tool_from_running() -> None:
+    event = Event("claude", events.WRITE, "PreToolUse", "s", "/x", file="/x/a")
+    assert json.loads(claude.format_reply(event, Reply(refusal="no"))) == {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "permissionDecision": "deny",
+            "permissionDecisionReason": "no",
+        }
+    }  # fmt: skip
     assert claude.format_reply(event, Reply()) == ""
 
 

@@ -21,7 +21,10 @@ FOREIGN = """{
     },
     "permissions": {"allow": ["Bash(ls:*)"]}
 }"""
-EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+EVENTS = [
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact",
+    "SessionEnd",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -1,0 +1,136 @@
+"""Files of a store that a host's own tools write: what they may not, and what is wrong with it.
+
+Whoever edits a block as a file is held to the rules of `edit`: before, where nothing may be
+written; afterwards, in the same turn, where the text breaks a rule. Hot path: most are other files.
+"""
+
+import os
+
+from memfs.core import label as labels
+from memfs.core.events import Event, Reply
+from memfs.store import blocks, layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.core.block import Block
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+
+_BLOCKS, _ARCHIVE = "blocks", "archive"
+
+
+class Found:
+    """A file of a store. `tier` and `label` are those of the block it is or would be, else ""."""
+
+    __slots__ = ("label", "path", "place", "store", "tier", "within")
+
+    def __init__(self, place: "Place", store: "Store", path: str, within: str) -> None:
+        self.place = place
+        self.store = store
+        self.path = path
+        self.within = within  # relative to the store
+        self.tier = self.label = ""
+
+
+def find(event: Event) -> Found | None:
+    """Return the file that an event is about, None if it is in no store that serves its folder."""
+    place = blocks.serving(event.cwd, event.session)
+    if place is None or not event.file or "\0" in event.file:
+        return None
+    path = os.path.realpath(os.path.join(event.cwd or ".", event.file))
+    for tier, store in place.tiers():
+        root = os.path.realpath(store.root)
+        if path.startswith(root + os.sep):
+            found = Found(place, store, path, path[len(root) + 1 :].replace(os.sep, "/"))
+            _name(found, tier, place.session)
+            if found.tier or tier != labels.SESSION:
+                return found
+    return None
+
+
+def _name(found: Found, tier: str, session: str) -> None:
+    """Tell which block a file is, if it lies where blocks of the tier do."""
+    folder = os.path.realpath(layout.block_folder(found.store, tier, session))
+    if found.path.startswith(folder + os.sep) and found.path.endswith(blocks.SUFFIX):
+        found.tier = tier
+        inside = found.path[len(folder) + 1 :].removesuffix(blocks.SUFFIX)
+        found.label = inside.replace(os.sep, "/")
+
+
+def before(found: Found) -> Reply:
+    """Refuse to write what memfs keeps itself, and blocks that are read-only."""
+    if found.tier:
+        if not os.path.exists(found.path):
+            return Reply()
+        if blocks.read(found.tier, found.label, found.path).read_only:
+            return Reply(refusal=(
+                f"the memory block '{found.label}' is read-only: only its user may change it, or "
+                "that, in the file's front matter"
+            ))  # fmt: skip
+        _adopt(found, None)  # so that the journal knows what was there before
+        return Reply()
+    if found.within.startswith("local/"):
+        return Reply(refusal=(
+            f"{found.within} is kept by memfs itself and is not to be edited; memory is edited in "
+            "blocks/, or with the memory tools (memfs tools lists them)"
+        ))  # fmt: skip
+    return Reply()
+
+
+def after(found: Found, event: Event) -> Reply:
+    """Take an edit into the journal, and say what is wrong with the file and how to mend it."""
+    if found.tier:
+        told = _block(found, event)
+    elif found.within.startswith(f"{_BLOCKS}/"):
+        told = [f"only files that end with {blocks.SUFFIX} are memory blocks: rename it"]
+    elif found.within.startswith(f"{_ARCHIVE}/"):
+        told = _secrets(found, _text(found.path))
+    else:
+        told = []
+    return Reply(f"memfs: {found.within}: " + "; ".join(told)) if told else Reply()
+
+
+def _block(found: Found, event: Event) -> list[str]:
+    wrong = labels.problem(found.label)
+    if wrong:
+        return [f"the file's name is no label ({wrong}): rename it"]
+    block = blocks.read(found.tier, found.label, found.path)
+    told = _secrets(found, block.raw)
+    if not told:  # the journal keeps what it is given
+        _adopt(found, event)
+    return told + _broken(block)
+
+
+def _broken(block: "Block") -> list[str]:
+    told = []
+    if block.problem:
+        told.append(f"{block.problem}: mend the front matter between the --- lines")
+    if block.limit and block.chars > block.limit:
+        told.append(
+            f"{block.chars:,} characters, the limit is {block.limit:,}: shorten it by "
+            f"{block.chars - block.limit:,}, or move details to the archive"
+        )
+    return told
+
+
+def _secrets(found: Found, text: str) -> list[str]:
+    from memfs.core import edits
+
+    odd = edits.unfit("keep", found.within, text) or edits.secret("keep", found.within, text)
+    return [f"{odd.message}: {odd.hint}"] if odd else []
+
+
+def _adopt(found: Found, event: "Event | None") -> None:
+    """Journal a block as it is: the text of the host's session, or of whoever wrote it before."""
+    from memfs.core.records import Origin
+    from memfs.store import writer
+
+    origin = Origin("agent", event.host, event.session, "written as a file") if event else None
+    with writer.writing(found.store, found.place) as made:
+        made.adopt(found.tier, found.label, found.path, origin)
+
+
+def _text(path: str) -> str:
+    from memfs.store import files
+
+    return files.read(path) or ""
