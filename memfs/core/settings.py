@@ -8,6 +8,7 @@ DEFAULTS: dict[str, object] = {
     "blocks": {},  # per label: {limit, description}
     "hooks": {"recall": "auto"},  # off, auto, or hits for a prompt at most
     "embedding": BUNDLED,  # the model: see `model_kind`
+    "tools": {"remove": [], "describe": {}, "add": {}},  # of those a model is offered
     "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back
     "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
 }

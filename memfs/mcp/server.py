@@ -6,6 +6,7 @@ Only the SDK is loaded before the handshake is answered; what a tool needs, when
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -171,7 +172,10 @@ class _Served:
 
     def _by_name(self) -> dict[str, Tool]:
         if not self._tools:
-            self._tools = table.built_in()
+            offer = table.offered(self._desk)
+            self._tools = offer.tools
+            for problem in offer.problems:
+                sys.stderr.write(f"memfs: {problem}\n")
         return self._tools
 
 

@@ -27,7 +27,7 @@ def command(atomic: bool, session: str) -> None:
     written = shapes.read(sys.stdin.read())
     desk = Desk(os.getcwd(), context.origin(session=session))
     do = batch.together if atomic else batch.in_order
-    results = do(desk, table.built_in(), [each.call for each in written])
+    results = do(desk, table.offered(desk).tools, [each.call for each in written])
     for each, result in zip(written, results, strict=True):
         screen.data(json.dumps(shapes.write(result, each.shape), ensure_ascii=False))
     if any(result.is_error for result in results):
