@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.core import changes as compare
-from memfs.core import frontmatter, yamlhead
+from memfs.core import edits, frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.blame import attribute
 from memfs.core.errors import NotFoundError, RejectedError
@@ -113,6 +113,7 @@ def _value(block: Block, text: str | None) -> str:
 
 def undo(place: Place, label: str, origin: Origin) -> Undone:
     """Take back the last edit that was not undone yet: the file gets its earlier bytes back."""
+    _refuse_unkept(origin)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as made:
         now, _ = made.settle(tier, name, _path(place, tier, name))
@@ -134,6 +135,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
 
 def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
     """Make an earlier version, or a commit's, current again; no entry if it is current."""
+    _refuse_unkept(origin)
     text = timeline.text_at(place, label, wanted)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as made:
@@ -161,7 +163,8 @@ def _said(wanted: str) -> str:
 def _undoable(entries: list[Entry]) -> Entry | None:
     """Return the last edit that no undo has taken back: undos pair with what is before them.
 
-    What `memfs init` made is not undone: that is what `delete` is for.
+    What `memfs init` made is not undone, nor that a file was there before the journal knew it:
+    that is what `delete` is for.
     """
     skip = 0
     for entry in reversed(entries):
@@ -170,7 +173,9 @@ def _undoable(entries: list[Entry]) -> Entry | None:
         elif skip:
             skip -= 1
         else:
-            return None if entry.op == "create" and entry.actor == "system" else entry
+            made = entry.op == "create" and entry.actor == "system"
+            there = entry is entries[0] and entry.op == writer.ADOPT and entry.actor != "agent"
+            return None if made or (there and entry.before is None) else entry
     return None
 
 
@@ -193,6 +198,12 @@ def _together(place: Place, made: writer.Writer, target: Entry) -> list[Entry]:
                 f"rename it back under another label: memfs rename {target.label} LABEL",
             )
     return [target, *mates]
+
+
+def _refuse_unkept(origin: Origin) -> None:
+    unkept = edits.unkept("the reason", origin.reason)
+    if unkept:
+        raise RejectedError(unkept.message, unkept.hint)
 
 
 def _refuse_read_only(verb: str, label: str, text: str | None) -> None:

@@ -62,12 +62,15 @@ def before(found: Found) -> Reply:
     if found.tier:
         if not os.path.exists(found.path):
             return Reply()
-        if blocks.read(found.tier, found.label, found.path).read_only:
+        block = blocks.read(found.tier, found.label, found.path)
+        if block.read_only:
             return Reply(refusal=(
                 f"the memory block '{found.label}' is read-only: only its user may change it, or "
                 "that, in the file's front matter"
             ))  # fmt: skip
-        _adopt(found, None)  # so that the journal knows what was there before
+        # So that the journal knows what was there before; nothing that `after` keeps out of it.
+        if not labels.problem(found.label) and not _secrets(found, block.raw):
+            _adopt(found, None)
         return Reply()
     if found.within.startswith("local/"):
         return Reply(refusal=(

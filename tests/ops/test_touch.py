@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core import events
+from memfs.core.errors import NotFoundError
 from memfs.core.events import Event, Reply
 from memfs.core.records import Origin
 from memfs.ops import history, touch
@@ -87,6 +88,8 @@ def test_a_secret_is_told_and_does_not_get_into_the_journal(
     path = block_file("keys", f"token: {secret}\n")
     assert "holds a secret" in after(repo, path)
     assert secret not in Path(place.home.journal).read_text()
+    assert before(repo, path).refusal == "", "it is about to be mended"
+    assert secret not in Path(place.home.journal).read_text()
     path.write_text("the token is in the vault\n")
     assert after(repo, path) == ""
     passage = Path(place.home.root) / "archive/2026-05/p.md"
@@ -134,3 +137,27 @@ def test_a_store_that_is_not_trusted_is_left_alone(
     monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "somebody"))
     assert place.project
     assert touch.find(event(repo, path)) is None
+
+
+def test_what_was_there_before_the_journal_knew_it_is_not_undone(
+    place: Place, repo: Path, block_file: BlockFile
+) -> None:
+    path = block_file("notes", "one\n")
+    before(repo, path)  # and then its user did not allow the tool to write
+    with pytest.raises(NotFoundError, match="nothing to undo"):
+        history.undo(place, "notes", Origin())
+    path.write_text("two\n")
+    after(repo, path)
+    history.undo(place, "notes", Origin())
+    with pytest.raises(NotFoundError, match="nothing to undo"):
+        history.undo(place, "notes", Origin())
+    assert path.read_text() == "one\n"
+
+
+def test_a_file_whose_name_is_no_label_is_not_journalled(
+    place: Place, repo: Path, block_file: BlockFile
+) -> None:
+    hidden = block_file(".swap", "half\n")
+    assert before(repo, hidden).refusal == ""
+    assert "is no label" in after(repo, hidden)
+    assert not [entry for entry in journal.read(place.home) if entry.label == ".swap"]
