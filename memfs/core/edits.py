@@ -174,6 +174,11 @@ def unfit(verb: str, label: str, *texts: str) -> Rejected | None:
     return None
 
 
+def unkept(what: str, text: str) -> Rejected | None:
+    """Refuse what is kept beside a text (a reason, tags) as the text itself would be."""
+    return unfit("keep", what, text) or secret("keep", what, text)
+
+
 def over_limit(label: str, before: str, after: str, limit: int, cap: int | None) -> Rejected | None:
     """Refuse a value that is over its limit, unless the edit made it shorter."""
     if len(after) > limit and len(after) >= len(before):

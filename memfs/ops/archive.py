@@ -35,11 +35,11 @@ def run(
 ) -> Kept:  # fmt: skip
     """Write a passage into the project's archive (or the user's), unless it is there already."""
     text = public(text)
-    refused = refusal(text, importance)
+    refused = refusal(text, importance, tags, origin.reason)
     if refused:
         raise refused
     store = place.store(labels.USER) if user else place.home
-    clean = tuple(dict.fromkeys(tag.strip().lower() for tag in tags if tag.strip()))
+    clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
     wanted = archive.folded(text)
     for path in archive.sources(store):
         known = archive.read(path)
@@ -49,15 +49,20 @@ def run(
     return Kept(passage.id, path, False, autocommit.archived(place, store, path, origin))
 
 
-def refusal(text: str, importance: int) -> MemfsError | None:
-    """Return why a text cannot be archived, None if it can."""
+def refusal(
+    text: str, importance: int, tags: tuple[str, ...] = (), reason: str = ""
+) -> MemfsError | None:
+    """Return why a passage cannot be archived, None if it can."""
     text = public(text)
     if not text.strip():
         return MemfsError("cannot archive an empty text", "", USAGE)
     if not 1 <= importance <= 10:
         return MemfsError(f"importance is {importance}, expected 1 to 10", "", USAGE)
-    odd = edits.unfit("archive", "the passage", text) or edits.secret(
-        "archive", "the passage", text
+    odd = (
+        edits.unfit("archive", "the passage", text)
+        or edits.secret("archive", "the passage", text)
+        or edits.unkept("the tags", "\n".join(tags))
+        or edits.unkept("the reason", reason)  # git would have it
     )
     if odd:
         return RejectedError(odd.message, odd.hint)

@@ -71,6 +71,9 @@ def run(
 
     None is any version; so are those that are left out.
     """
+    unkept = edits.unkept("the reason", origin.reason)  # the journal and git would have it
+    if unkept:
+        return unkept
     with ExitStack() as stack:
         session = _Session(place, stack)
         session.open_stores(wanted)

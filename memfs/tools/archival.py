@@ -19,7 +19,13 @@ def refusal(given: Arguments) -> MemfsError | None:
     """Return why an insertion would fail, None if it would not."""
     from memfs.ops import archive
 
-    return archive.refusal(str(given["content"]), _importance(given))
+    reason = str(given.get("reason") or "")
+    return archive.refusal(str(given["content"]), _importance(given), _tags(given), reason)
+
+
+def _tags(given: Arguments) -> tuple[str, ...]:
+    tags = given.get("tags")
+    return tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
 
 
 def _importance(given: Arguments) -> int:
@@ -30,11 +36,10 @@ def _importance(given: Arguments) -> int:
 def _insert(desk: Desk, given: Arguments) -> str:
     from memfs.ops import archive
 
-    tags = given.get("tags") or []
     kept = archive.run(
         desk.place(), str(given["content"]),
         importance=_importance(given),
-        tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+        tags=_tags(given),
         origin=desk.because(given.get("reason")),
     )  # fmt: skip
     said = f"it is archived already, as {kept.id}" if kept.duplicate else f"archived as {kept.id}"
