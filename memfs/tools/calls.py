@@ -87,6 +87,9 @@ def do(desk: Desk, checked: Checked) -> Result:
         text = checked.tool.run(desk, checked.arguments)
     except MemfsError as error:
         return failed(checked.call, error, heartbeat=checked.heartbeat)
+    except Exception as error:  # noqa: BLE001 - a full disk, other people's code: it is said
+        broken = MemfsError(f"{checked.tool.name} failed: {type(error).__name__}: {error}"[:500])
+        return failed(checked.call, broken, heartbeat=checked.heartbeat)
     return Result(checked.call, text, heartbeat=checked.heartbeat)
 
 

@@ -123,7 +123,7 @@ def _rename(desk: Desk, given: Arguments) -> list[Edit]:
 
     old, new = _needed(given, "old_path"), _needed(given, "new_path")
     blocks = _either(desk, old, f"Error: Cannot rename the {ROOT} directory itself")
-    top, target = _label(old), _label(new)
+    top, target = _label(old).rpartition(":")[2], _label(new)
     if not target or _block(desk, new) is not None or _below(desk, new):
         raise VerbatimError(f"Error: The destination {new} already exists")
     return [Rename(_qualified(each), target + each.label.removeprefix(top)) for each in blocks]

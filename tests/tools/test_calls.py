@@ -17,6 +17,7 @@ from memfs.store import blocks, journal
 from memfs.store.blocks import Place
 from memfs.tools import calls, table
 from memfs.tools.calls import Call, Result
+from memfs.tools.definition import Tool
 from memfs.tools.desk import Desk
 
 TOOLS = table.built_in()
@@ -243,3 +244,31 @@ def test_random_calls_never_raise_and_leave_the_store_whole(
         for entry in entries:
             assert entry.version > versions.get(entry.key, 0)
             versions[entry.key] = entry.version
+
+
+def test_a_secret_is_kept_neither_as_a_reason_nor_as_a_tag(do: Do, place: Place) -> None:
+    secret = "ghp_" + "a8Zk3" * 7 + "Q"
+    do("core_memory_append", label="human", content="Name: Alice")
+    for told in (
+        do("core_memory_append", label="human", content="x", reason=f"it is {secret}"),
+        do("memory_undo", label="human", reason=f"it is {secret}"),
+        do("archival_memory_insert", content="a passage", tags=[secret]),
+        do("archival_memory_insert", content="a passage", reason=f"it is {secret}"),
+    ):
+        assert "holds a secret" in told.text
+    assert value(place, "human") == "Name: Alice"
+    root = Path(place.home.root)
+    kept = "".join(
+        p.read_text().lower() for p in root.rglob("*.*") if p.suffix in (".md", ".jsonl")
+    )
+    assert secret.lower() not in kept
+
+
+def test_whatever_a_tool_raises_is_said(desk: Desk) -> None:
+    def broken(_desk: Desk, _given: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    tools = {"broken": Tool("broken", "Broken", "read", (), broken)}
+    told = calls.run(desk, tools, Call("broken", {"request_heartbeat": True}))
+    assert told.text == "error: broken failed: OSError: [Errno 28] No space left on device"
+    assert (told.is_error, told.heartbeat) == (True, True)

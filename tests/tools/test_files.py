@@ -114,3 +114,8 @@ def test_paths_stay_below_the_folder(do: Do, path: str, place: Place) -> None:
 def test_what_memfs_refuses_says_why(do: Do) -> None:
     told = do("create", path="/memories/big.md", file_text="x" * 9000)
     assert told.startswith("error: cannot write 'big': 9,000 characters, the limit is 5,000")
+
+
+def test_a_file_of_a_tier_is_renamed_to_what_was_asked_for(do: Do, place: Place) -> None:
+    do("rename", old_path="/memories/user:human.md", new_path="/memories/people.md")
+    assert blocks.locate(place, "people")
