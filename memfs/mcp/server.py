@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -156,9 +157,16 @@ class _Served:
                 await self._tell_changes()
 
     async def _tell_changes(self) -> None:
-        """Tell the client which of the blocks it subscribed to are other ones now."""
+        """Tell the client which of the blocks it subscribed to are other ones now.
+
+        Blocks that cannot be read just now, or a client that is gone, end neither call nor server.
+        """
         if not self._subscribed or self._client is None:
             return
+        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._tell()
+
+    async def _tell(self) -> None:
         now = await anyio.to_thread.run_sync(resources.signatures, self._desk)
         before, self._seen = self._seen, now
         if now.keys() != before.keys():

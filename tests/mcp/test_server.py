@@ -136,6 +136,26 @@ def test_blocks_are_resources_and_changes_are_told(place: Place, repo: Path) -> 
     assert "notifications/resources/list_changed" in methods
 
 
+@pytest.mark.filterwarnings("ignore:resources/subscribe")  # what hosts of today speak
+def test_blocks_that_cannot_be_read_for_a_while_do_not_end_a_server(
+    place: Place, repo: Path
+) -> None:
+    folder = Path(place.home.root) / "blocks"
+
+    async def test() -> None:
+        async with client(repo) as session:
+            await session.subscribe_resource("memfs://blocks/persona")
+            folder.rename(folder.with_name("away"))
+            folder.write_text("no folder")
+            await anyio.sleep(2.5)  # it looks every second
+            folder.unlink()
+            folder.with_name("away").rename(folder)
+            found = await session.read_resource("memfs://blocks/persona")
+            assert found.contents
+
+    run(test)
+
+
 def test_prompts_hold_what_they_are_about(place: Place, repo: Path) -> None:
     async def test() -> None:
         async with client(repo) as session:
