@@ -21,7 +21,8 @@ def listed(desk: Desk) -> list[dict[str, object]]:
     return [
         {
             "uri": uri, "name": block.label, "title": f"Memory block {block.label}",
-            "description": block.description, "mimeType": TYPE, "size": len(block.value.encode()),
+            "description": block.description, "mimeType": TYPE,
+            "size": len(block.value.encode("utf-8", "surrogateescape")),
         }
         for uri, block in _blocks(desk)
     ]  # fmt: skip

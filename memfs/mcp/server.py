@@ -76,8 +76,10 @@ class _Served:
             tasks.cancel_scope.cancel()
 
     async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        found = [types.Tool.model_validate(each) for each in shapes.definitions(self._all(), "mcp")]
-        return types.ListToolsResult(tools=found)
+        found = shapes.definitions(self._all(), "mcp")
+        return types.ListToolsResult(
+            tools=[types.Tool.model_validate(_fields(each)) for each in found]
+        )
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -86,7 +88,7 @@ class _Served:
         call = Call(params.name, params.arguments or {})
         result = await anyio.to_thread.run_sync(self._do, call)
         await self._tell_changes()
-        content = [types.TextContent(type="text", text=result.text)]
+        content = [types.TextContent(type="text", text=_plain(result.text))]
         return types.CallToolResult(content=[*content], is_error=result.is_error)
 
     def _do(self, call: Call) -> calls.Result:
@@ -97,7 +99,7 @@ class _Served:
         self._know(context)
         found = await anyio.to_thread.run_sync(resources.listed, self._desk)
         return types.ListResourcesResult(
-            resources=[types.Resource.model_validate(each) for each in found]
+            resources=[types.Resource.model_validate(_fields(each)) for each in found]
         )
 
     async def _read_resource(
@@ -190,9 +192,20 @@ class _Served:
 async def _asked(function: Callable[..., str], *given: object) -> str:
     """Call what reads memory; what it refuses is an error of the protocol."""
     try:
-        return await anyio.to_thread.run_sync(function, *given)
+        return _plain(await anyio.to_thread.run_sync(function, *given))
     except MemfsError as error:
-        raise MCPError(types.INVALID_PARAMS, calls.said(error.message, error.hint)) from error
+        told = _plain(calls.said(error.message, error.hint))
+        raise MCPError(types.INVALID_PARAMS, told) from error
+
+
+def _plain(text: str) -> str:
+    """Return what the protocol can carry: with bytes that are no UTF-8 the SDK's server ends."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _fields(given: dict[str, object]) -> dict[str, object]:
+    """Return a resource or tool with texts that the protocol can carry."""
+    return {key: _plain(each) if isinstance(each, str) else each for key, each in given.items()}
 
 
 if TYPE_CHECKING:

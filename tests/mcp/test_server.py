@@ -156,6 +156,22 @@ def test_blocks_that_cannot_be_read_for_a_while_do_not_end_a_server(
     run(test)
 
 
+def test_bytes_that_are_no_utf8_do_not_end_a_server(place: Place, repo: Path) -> None:
+    file = Path(place.home.root) / "blocks/latin.md"
+    file.write_bytes(b"---\ndescription: caf\xe9\n---\nna\xefve\n")
+
+    async def test() -> None:
+        async with client(repo) as session:
+            assert "na?ve" in said(await session.call_tool("core_memory_read", {"label": "latin"}))
+            assert "caf?" in said(await session.call_tool("core_memory_read", {}))
+            found = {each.name: each for each in (await session.list_resources()).resources}
+            assert found["latin"].description == "caf?"
+            assert (await session.read_resource("memfs://blocks/latin")).contents
+            assert (await session.get_prompt("memory-review")).messages
+
+    run(test)
+
+
 def test_prompts_hold_what_they_are_about(place: Place, repo: Path) -> None:
     async def test() -> None:
         async with client(repo) as session:
