@@ -24,6 +24,9 @@ _EXPECTED = Parameter(
 )
 _EVERY = Parameter("all", "boolean", "At every place, if there are several. Default: false.")
 
+_DELETED = "is deleted; memory_undo brings it back"
+_GONE = {"rename": "has another name now", "undo": "is gone again"}
+
 
 def _text(name: str, description: str) -> Parameter:
     return Parameter(name, "string", description, required=True)
@@ -191,7 +194,7 @@ def _told(entries: tuple[Entry, ...]) -> list[str]:
     lines = []
     for entry in entries:
         if entry.after is None:
-            lines.append(f"done: '{entry.label}' is deleted; memory_undo brings it back")
+            lines.append(f"done: '{entry.label}' {_GONE.get(entry.op, _DELETED)}")
             continue
         block = blocks.make(entry.tier, entry.label, "", entry.after)
         full = f"{block.chars:,}/{block.limit:,} characters"

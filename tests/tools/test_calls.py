@@ -272,3 +272,17 @@ def test_whatever_a_tool_raises_is_said(desk: Desk) -> None:
     told = calls.run(desk, tools, Call("broken", {"request_heartbeat": True}))
     assert told.text == "error: broken failed: OSError: [Errno 28] No space left on device"
     assert (told.is_error, told.heartbeat) == (True, True)
+
+
+def test_what_is_gone_is_told_as_what_became_of_it(do: Do) -> None:
+    renamed = do("memory_rename", label="human", new_label="people").text
+    assert renamed.startswith("done: 'human' has another name now\ndone: 'people' is at version")
+    do("memory_create", label="new", description="d")
+    assert do("memory_undo", label="new").text == "undone: version 1\ndone: 'new' is gone again"
+
+
+def test_no_hint_names_an_option_of_the_command_line(place: Place, repo: Path) -> None:
+    desk = Desk(str(repo), Origin("agent"))
+    call = Call("memory_create", {"label": "session:notes", "description": "d"})
+    told = calls.run(desk, TOOLS, call).text
+    assert told == "error: there is no session tier here\nhint: there is no session here"
