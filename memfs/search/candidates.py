@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Scores = NDArray[np.float64]
 
-POOL = 64  # candidates of each side: the same for every page, or pages would not fit together
+POOL = 48  # candidates of each side: the same for every page, or pages would not fit together
 BESIDE = 2  # turns before and after one that speak for it
 _FADE = 0.9 ** np.arange(1, BESIDE + 1)  # what each of them counts
 _SIDES = np.tile(_FADE, 2)
