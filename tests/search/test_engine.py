@@ -321,6 +321,7 @@ def test_what_a_filter_allows_is_the_same_whether_it_is_listed_or_held_against_t
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only = Filter(roles=("user",))
+    monkeypatch.setattr("memfs.search.candidates.POOL", 100)  # more than there are
     listed = [ids(engine.search("bread", mode=mode, only=only, limit=50)) for mode in MODES]
     monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
     monkeypatch.setattr("memfs.search.candidates.POOL", 3)
