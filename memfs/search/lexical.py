@@ -15,7 +15,7 @@ __all__ = ["Occur", "Query", "Term", "TextIndex"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 FOLDER = "v3/text"  # the number changes with the schema: another one is another index
 EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
@@ -25,6 +25,15 @@ _SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
 _TYPO = 5  # letters from which a word may be mistyped
+
+
+_TEXT: "Callable[..., None]" = tantivy.Document.add_text
+_ADDERS: "dict[str, Callable[..., None]]" = {
+    "at": tantivy.Document.add_integer,
+    **dict.fromkeys(
+        ("num", "importance", "group", "weight", "said"), tantivy.Document.add_unsigned
+    ),
+}
 
 
 class Term:
@@ -203,7 +212,7 @@ class TextIndex:
         writer = self._open_writer()
         count = 0
         for document in documents:
-            writer.add_document(tantivy.Document.from_dict(document, self.schema))
+            writer.add_document(_document(document))
             count += 1
         return count
 
@@ -253,6 +262,21 @@ class TextIndex:
         return found
 
 
+def _document(values: "dict[str, object]") -> tantivy.Document:
+    """Return values as a document: a text, a number or a list of texts for each field.
+
+    A third of the time of `Document.from_dict`, which looks at the schema for each of them.
+    """
+    made = tantivy.Document()
+    for name, value in values.items():
+        if isinstance(value, list):
+            for each in value:
+                made.add_text(name, each)
+        else:
+            _ADDERS.get(name, _TEXT)(made, name, value)
+    return made
+
+
 def _schema() -> tantivy.Schema:
     builder = SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
@@ -266,8 +290,8 @@ def _schema() -> tantivy.Schema:
     builder.add_unsigned_field("said", stored=False, indexed=False, fast=True)
     builder.add_text_field("time", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", stored=True, tokenizer_name="memfs", index_option="position")
-    builder.add_text_field("exact", tokenizer_name="memfs_exact", index_option="freq")
-    builder.add_text_field("parts", tokenizer_name="memfs_parts", index_option="freq")
+    builder.add_text_field("exact", tokenizer_name="memfs_exact", index_option="basic")
+    builder.add_text_field("parts", tokenizer_name="memfs_parts", index_option="basic")
     return builder.build()
 
 
