@@ -22,6 +22,7 @@ _LONGEST = 100  # characters of a name; longer ones are data
 _WRITTEN = bytes(
     byte if re.match(r"[A-Za-z0-9_./:#@\\-]", chr(byte)) else ord(" ") for byte in range(256)
 )
+_BETWEEN = b"_./:#@\\-"  # what stands between the words of a name
 _REMEMBERED = 50_000
 
 
@@ -49,7 +50,11 @@ class _Inner(dict[bytes, str]):
     """The words inside of each run of characters between spaces, remembered: most come again."""
 
     def __missing__(self, run: bytes) -> str:
-        found = "".join(f"{part} " for part in parts(run.decode("ascii")))
+        bare = run.strip(_BETWEEN)
+        if bare.isalnum() and (bare.islower() or bare.isupper() or bare.istitle()):
+            found = ""  # a word, as most are
+        else:
+            found = "".join([f"{part} " for part in parts(run.decode("ascii"))])
         if len(run) <= _LONGEST:
             if len(self) >= _REMEMBERED:
                 self.clear()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+import operator
 import re
 
 _STAND_IN = re.compile(
@@ -66,6 +66,8 @@ _ALGORITHM = re.compile(
     r"(?:sha|md|base|argon|pbkdf|[bs]crypt|utf|aes|rsa|[hrep]s|ed|oauth|ipv?|http|tls|ssl|x|v|k)-?[0-9]",
     re.IGNORECASE,
 )
+_SIGNS = re.compile("[^A-Za-z0-9%]+")
+_DIGIT = re.compile("[0-9]")
 _WITHIN = re.compile(r"[A-Za-z][0-9]{1,6}[A-Za-z]")
 _MADE_UP = re.compile(r"[A-Za-z]+[0-9]{1,4}\Z")
 
@@ -110,32 +112,39 @@ def reference(value: str) -> bool:
     return bool(_ATTRIBUTE.match(value)) and not random_looking(value)
 
 
+def _kind(char: str) -> str:
+    return "U" if char.isupper() else "l" if char.islower() else "9" if char.isdigit() else "-"
+
+
+_KINDS = "".join(_kind(chr(code)) for code in range(128))
+
+
 def _switches(value: str) -> int:
     """Return how often `value` changes between upper case, lower case, digits and signs."""
-    kinds = [
-        "U" if c.isupper() else "l" if c.islower() else "9" if c.isdigit() else "-" for c in value
-    ]
-    return sum(a != b for a, b in itertools.pairwise(kinds))
+    kinds = value.translate(_KINDS) if value.isascii() else "".join(map(_kind, value))
+    return sum(map(operator.ne, kinds, kinds[1:]))
 
 
 def _common(letters: str) -> float:
     """Return the share of the pairs of neighbours in `letters` that words are made of."""
-    pairs = [a + b for a, b in itertools.pairwise(letters.lower())]
-    return sum(pair in _PAIRS for pair in pairs) / len(pairs) if pairs else 0.0
+    lower = letters.lower()
+    pairs = len(lower) - 1
+    common = sum(map(_PAIRS.__contains__, map(operator.add, lower, lower[1:])))
+    return common / pairs if pairs > 0 else 0.0
 
 
 def worded(value: str) -> bool:
     """Tell whether `value` is put together from words and dates: a slug, a name in camel case."""
     if _UUID.match(value):
         return False
-    parts = re.split(r"[^A-Za-z0-9%]+", value)
-    if any(len(part) >= 32 and re.search("[0-9]", part) for part in parts):
+    parts = _SIGNS.split(value)
+    if len(value) >= 32 and any(len(part) >= 32 and _DIGIT.search(part) for part in parts):
         return False
     runs = [run for run in _RUN.findall(value) if len(set(run)) * 3 >= len(run)]
-    words = sum(len(run) for run in runs if _common(run) >= 0.65)
+    words = sum([len(run) for run in runs if _common(run) >= 0.65])
     if len(parts) > 1:
-        words += sum(len(part) for part in parts if part.isdigit())
-    return words >= max(4, 0.65 * sum(len(part) for part in parts))
+        words += sum([len(part) for part in parts if part.isdigit()])
+    return words >= max(4, 0.65 * sum(map(len, parts)))
 
 
 def made_up(value: str) -> bool:
@@ -155,15 +164,17 @@ def is_hex(value: str) -> bool:
 
 def random_looking(value: str) -> bool:
     """Tell whether `value` can only have been made by a generator, whatever stands around it."""
-    letters = sum(char.isalpha() for char in value)
-    digits = sum(char.isdigit() for char in value)
-    if len(value) < 20 or digits < 2 or letters < 6 or is_hex(value) or worded(value):
+    if len(value) < 20 or sum(map(str.isdigit, value)) < 2 or sum(map(str.isalpha, value)) < 6:
+        return False
+    if is_hex(value) or worded(value):
         return False
     if _UUID_IN.search(value):
         return False
-    if max(map(len, re.split("[_-]", value))) < 11:  # ECDHE-RSA-AES256-GCM-SHA384, a pod's name
+    if (
+        max(map(len, value.replace("_", "-").split("-"))) < 11
+    ):  # ECDHE-RSA-AES256-GCM-SHA384, a pod's name
         return False
-    mixed = any(char.isupper() for char in value) and any(char.islower() for char in value)
+    mixed = any(map(str.isupper, value)) and any(map(str.islower, value))
     switches = _switches(value) / len(value)
     if mixed:
         return entropy(value) >= 3.8 and switches >= 0.3
@@ -174,8 +185,8 @@ def key_like(value: str) -> bool:
     """Tell whether `value` is a key, given that something beside it says that one is there."""
     if len(value) < 12 or len(set(value)) < 6 or worded(value):
         return False
-    letters = "".join(char for char in value if char.isalpha())
-    if len(letters) == len(value) or not any(char.isdigit() for char in value):
+    letters = "".join(filter(str.isalpha, value))
+    if len(letters) == len(value) or not any(map(str.isdigit, value)):
         mixed = _switches(value) >= 0.3 * len(value)
         return len(letters) >= (12 if mixed else 16) and value.isascii() and _common(letters) < 0.55
     if not letters:
