@@ -32,7 +32,7 @@ class Host(Protocol):
     def format_reply(self, event: Event, reply: Reply) -> str:
         """Return what to print so that a reply gets to the model and the person; "" for nothing."""
 
-    def identify(self, data: bytes, path: str) -> Identity | None:
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
         """Tell whose session a transcript is from its first lines; None: not this host's."""
 
     def read_transcript(self, data: bytes, identity: Identity, *, start: int) -> Transcript:

@@ -64,11 +64,11 @@ def format_reply(event: Event, reply: Reply) -> str:
     return fastjson.dumps(made) + "\n" if made and event.kind in _WITH_CONTEXT else ""
 
 
-def identify(data: bytes, path: str) -> "Identity | None":
+def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
     """Tell whose session a transcript is from its first lines; None: not Claude Code's."""
     from memfs.hosts import claude_transcript
 
-    return claude_transcript.identify(data, path)
+    return claude_transcript.identify(lines, path)
 
 
 def read_transcript(data: bytes, identity: "Identity", *, start: int) -> "Transcript":

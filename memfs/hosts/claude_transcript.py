@@ -17,11 +17,10 @@ import msgspec
 from memfs.core.records import Identity, Message, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 HOST = "claude"
 TOOL_CAP = 3072  # bytes of one tool call or result
-_HEAD_LINES = 200
 _INJECTED = re.compile(
     r"<(system-reminder|user-prompt-submit-hook|session-start-hook|ide_selection|"
     r"ide_opened_file|local-command-caveat|task-notification)\b[^<>]{0,500}>"
@@ -29,29 +28,50 @@ _INJECTED = re.compile(
 _LOCAL = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
 _OWN_COMMANDS = ("/compact", "/clear", "/exit", "/quit", "/resume", "/model", "/config", "/login")
 _BOOKKEEPING = ("attachment", "system", "queue-operation", "mode", "permission-mode")
-_NOT_SAID = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _SYNTHETIC = "<synthetic>"  # the "model" of Claude Code's own words: "No response requested."
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
 _SPACE = re.compile(r"[ \t\r\n\f\v\ufeff]*")
 _DECODER = json.JSONDecoder()
 
 
-def identify(data: bytes, path: str) -> Identity | None:
+class _Line(msgspec.Struct, gc=False):
+    """What is looked at of a line, whatever it holds; half of one is left unread for it."""
+
+    type: object = None
+    message: object = None
+    uuid: object = None
+    sessionId: object = None  # noqa: N815 - as Claude Code writes it, here and below
+    agentId: object = None  # noqa: N815
+    cwd: object = None
+    gitBranch: object = None  # noqa: N815
+    timestamp: object = None
+    isSidechain: object = None  # noqa: N815
+    isMeta: object = None  # noqa: N815
+    isCompactSummary: object = None  # noqa: N815
+    isVisibleInTranscriptOnly: object = None  # noqa: N815
+    isApiErrorMessage: object = None  # noqa: N815
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_FIELDS = frozenset(_Line.__struct_fields__)
+
+
+def identify(lines: Iterable[bytes], path: str) -> Identity | None:
     """Tell whose session this is, from its first lines; None: not Claude Code's."""
     stem = os.path.basename(path).removesuffix(".jsonl")
     session = ""
-    for line in data.split(b"\n", _HEAD_LINES)[:_HEAD_LINES]:
+    for line in lines:
         for found in _objects(line)[0].values():
-            name = _text(found.get("sessionId"))
+            name = _text(found.sessionId)
             if not name:
                 continue
-            if found.get("type") not in ("user", "assistant"):
-                session = session or (name if found.get("type") in _BOOKKEEPING else "")
+            if found.type not in ("user", "assistant"):
+                session = session or (name if found.type in _BOOKKEEPING else "")
                 continue
-            message = found.get("message")
+            message = found.message
             if not isinstance(message, dict) or "content" not in message:
                 continue
-            agent = _text(found.get("agentId")) if found.get("isSidechain") else ""
+            agent = _text(found.agentId) if found.isSidechain else ""
             if not agent and stem.startswith("agent-"):
                 agent = stem.removeprefix("agent-")
             return Identity(name, agent)
@@ -82,14 +102,16 @@ def read(data: bytes, identity: Identity, *, start: int) -> Transcript:
     return Transcript(list(messages.values()), end, malformed, left_out)
 
 
-def _messages(line: dict[str, object], identity: Identity, offset: int) -> Iterator[Message]:
-    role = line.get("type")
-    message = line.get("message")
+def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
+    role, message = line.type, line.message
     if role not in ("user", "assistant") or not isinstance(message, dict):
         return
-    if any(line.get(flag) is True for flag in _NOT_SAID) or message.get("model") == _SYNTHETIC:
+    noted = (
+        line.isMeta, line.isCompactSummary, line.isVisibleInTranscriptOnly, line.isApiErrorMessage,
+    )  # fmt: skip
+    if any(flag is True for flag in noted) or message.get("model") == _SYNTHETIC:
         return
-    base = _text(line.get("uuid")) or f"@{offset}"
+    base = _text(line.uuid) or f"@{offset}"
     content = message.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     for index, block in enumerate(blocks):
@@ -101,13 +123,13 @@ def _messages(line: dict[str, object], identity: Identity, offset: int) -> Itera
                 id=f"{base}.{index}" if index else base,
                 session=identity.session,
                 host=HOST,
-                project=_text(line.get("cwd")),
-                branch=_text(line.get("gitBranch")),
-                at=_time(line.get("timestamp")),
+                project=_text(line.cwd),
+                branch=_text(line.gitBranch),
+                at=_time(line.timestamp),
                 role=kind,
                 text=text,
                 tool=tool,
-                side=line.get("isSidechain") is True or bool(identity.agent),
+                side=line.isSidechain is True or bool(identity.agent),
             )
 
 
@@ -194,7 +216,7 @@ def _cap(text: str) -> str:
     return head + note + tail
 
 
-def _objects(line: bytes) -> tuple[dict[int, dict[str, object]], int]:
+def _objects(line: bytes) -> tuple[dict[int, _Line], int]:
     """Return the JSON objects that a line begins with, by byte offset, and where the rest begins.
 
     One, as a rule; a writer that was killed before the line end leaves two on a line. Only what
@@ -202,9 +224,9 @@ def _objects(line: bytes) -> tuple[dict[int, dict[str, object]], int]:
     """
     if line[:1] == b"{":  # as nearly every line is: one object, and nothing else
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
-            return {0: msgspec.json.decode(line)}, len(line)
+            return {0: _LINE.decode(line)}, len(line)
     text = line.decode("utf-8", "surrogateescape")
-    found: dict[int, dict[str, object]] = {}
+    found: dict[int, _Line] = {}
     at = behind = offset = 0
     while True:
         at = _skip_space(text, at)
@@ -218,7 +240,7 @@ def _objects(line: bytes) -> tuple[dict[int, dict[str, object]], int]:
             value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             return found, offset
-        found[offset] = value
+        found[offset] = _Line(**{name: value[name] for name in _FIELDS & value.keys()})
 
 
 def _skip_space(text: str, at: int) -> int:

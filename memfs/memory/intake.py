@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 LOCK = "ingest.lock"
 _EARLIER = "an earlier version of a transcript that was read already"
-_HEAD = 256 << 10  # bytes looked at to tell whose transcript a file is; more for long lines
-_LONGEST_HEAD = 64 << 20
-_HEAD_LINES = 200
+_HEAD_LINES = 200  # that are looked at to tell whose transcript a file is
+_LONGEST_HEAD = 64 << 20  # bytes of them
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
 _MET = 8  # logs that are kept at hand: a session that was copied or resumed has several transcripts
@@ -129,7 +128,7 @@ class _Work:
         if not os.path.isfile(path):
             self._tally.skip(path, "not a file")
             return
-        found = _identify(_head(path), path)
+        found = _identify(path)
         if found is None:
             self._tick(size)
             reason = "not a transcript of a known assistant" if size else "empty"
@@ -292,27 +291,27 @@ def find(paths: list[str]) -> list[str]:
 def is_transcript(path: str) -> bool:
     """Tell whether a file is a transcript of an assistant that is known."""
     try:
-        return os.path.isfile(path) and _identify(_head(path), path) is not None
+        return os.path.isfile(path) and _identify(path) is not None
     except OSError:
         return False
 
 
-def _head(path: str) -> bytes:
-    """Return the first lines of a file, whole: a pasted log makes the first one very long."""
+def _first_lines(path: str) -> Iterator[bytes]:
+    """Yield the first lines of a file, whole: a pasted log makes the first one very long."""
+    left = _LONGEST_HEAD
     with open(path, "rb") as handle:
-        head = handle.read(_HEAD)
-        while head.count(b"\n") < _HEAD_LINES and len(head) < _LONGEST_HEAD:
-            more = handle.read(len(head) or 1)
-            if not more:
-                break
-            head += more
-    return head
+        for _ in range(_HEAD_LINES):
+            line = handle.readline(left)
+            left -= len(line)
+            if not line:
+                return
+            yield line
 
 
-def _identify(head: bytes, path: str) -> tuple[Host, Identity] | None:
+def _identify(path: str) -> tuple[Host, Identity] | None:
     for name in hosts.NAMES:
         host = hosts.get(name)
-        identity = host.identify(head, path)
+        identity = host.identify(_first_lines(path), path)
         if identity:
             return host, identity
     return None

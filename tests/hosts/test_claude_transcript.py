@@ -16,6 +16,12 @@ from memfs.hosts.claude_transcript import TOOL_CAP
 from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, line, user
 
 IDENTITY = Identity(SESSION, "")
+
+
+def identify(data: bytes, path: str) -> Identity | None:
+    return claude_transcript.identify(data.splitlines(keepends=True), path)
+
+
 RECORDED = sorted(FIXTURES.glob("*.jsonl"))
 
 
@@ -130,7 +136,7 @@ def test_the_offset_in_an_id_counts_bytes_of_any_encoding() -> None:
 def test_no_bytes_make_it_raise(data: bytes) -> None:
     found = read(data)
     assert 0 <= found.end <= len(data)
-    assert claude_transcript.identify(data, "/x/agent-a.jsonl") is None
+    assert identify(data, "/x/agent-a.jsonl") is None
 
 
 @given(st.lists(LINE, max_size=5))
@@ -145,7 +151,7 @@ def test_wrong_types_everywhere_give_messages_that_can_be_stored(lines: list[obj
         for value in message:
             if isinstance(value, str):
                 value.encode()
-    claude_transcript.identify(data, "/x/y.jsonl")
+    identify(data, "/x/y.jsonl")
 
 
 def test_halves_of_surrogate_pairs_are_replaced() -> None:
@@ -214,7 +220,7 @@ def test_nothing_of_a_compaction_is_left() -> None:
 
 def test_a_subagent_is_a_side_chain() -> None:
     data = (FIXTURES / "subagent.jsonl").read_bytes()
-    identity = claude_transcript.identify(data, "/p/s/subagents/agent-a81b0bffb21e23603.jsonl")
+    identity = identify(data, "/p/s/subagents/agent-a81b0bffb21e23603.jsonl")
     assert identity == Identity("3f5d6d1a-1a73-4300-b95a-e85864b62050", "a81b0bffb21e23603")
     found = claude_transcript.read(data, identity, start=0)
     assert all(message.side for message in found.messages)
@@ -351,22 +357,20 @@ def test_a_time_that_is_none_is_left_empty(at: object) -> None:
 
 def test_identify_looks_behind_lines_it_cannot_use() -> None:
     odd = b'\n\xef\xbb\xbf[1]\n{"type":"user","sessionId":"x"}\n{"type":"user","sessionId":5,"message":{"content":""}}\n'
-    assert claude_transcript.identify(odd + conversation(1), "/x/y.jsonl") == IDENTITY
-    assert claude_transcript.identify(b"\xef\xbb\xbf" + conversation(1), "/x/y.jsonl") == IDENTITY
+    assert identify(odd + conversation(1), "/x/y.jsonl") == IDENTITY
+    assert identify(b"\xef\xbb\xbf" + conversation(1), "/x/y.jsonl") == IDENTITY
 
 
 def test_identify_knows_a_session_of_bookkeeping_by_its_name() -> None:
     only = b'{"type":"mode","mode":"normal","sessionId":"abc"}\n'
-    assert claude_transcript.identify(only, "/x/abc.jsonl") == Identity("abc", "")
-    assert claude_transcript.identify(only, "/x/other.jsonl") is None
+    assert identify(only, "/x/abc.jsonl") == Identity("abc", "")
+    assert identify(only, "/x/other.jsonl") is None
 
 
 def test_identify_takes_the_agent_from_the_line_or_the_name() -> None:
     side = user("find it", isSidechain=True, agentId="a1")
-    assert claude_transcript.identify(side, "/x/y.jsonl") == Identity(SESSION, "a1")
-    assert claude_transcript.identify(conversation(1), "/x/agent-a2.jsonl") == Identity(
-        SESSION, "a2"
-    )
+    assert identify(side, "/x/y.jsonl") == Identity(SESSION, "a1")
+    assert identify(conversation(1), "/x/agent-a2.jsonl") == Identity(SESSION, "a2")
 
 
 @pytest.mark.parametrize(
@@ -379,4 +383,4 @@ def test_identify_takes_the_agent_from_the_line_or_the_name() -> None:
     ids=repr,
 )  # fmt: skip
 def test_identify_leaves_other_files_alone(data: bytes) -> None:
-    assert claude_transcript.identify(data, "/x/y.jsonl") is None
+    assert identify(data, "/x/y.jsonl") is None
