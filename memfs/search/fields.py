@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _LONG = 1000  # characters; longer texts that say the same are two texts all the same
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
+_SHORT = 4096  # characters of a text that may come again
 _SHORTEST = 4  # letters (or bytes) of a word that a mistyped one may be meant to be
 _BEGINNING = 500  # characters of a tool's output whose words a mistyped one may be meant to be
 
@@ -25,15 +27,29 @@ def prepared(document: Mapping[str, object]) -> dict[str, object]:
 def with_words(document: dict[str, object]) -> dict[str, object]:
     """Add to a document of valid Unicode the fields that its text is searched by."""
     text = str(document.get("text", ""))
-    short = len(text) <= _LONG
-    tool = document.get("role") == "tool"
-    said = _words(text) if short or not tool else set()
-    near = _words(text[:_BEGINNING]) if tool and len(text) > _BEGINNING else said
-    document["exact"] = b" ".join([word for word in near if len(word) >= _SHORTEST]).decode()
-    # What texts have in common that say the same: a hash of their words in any order.
-    document["said"] = zlib.crc32(b" ".join(sorted(said))) if short and said else 0
-    document["parts"] = joined(text)
+    find = _remembered if len(text) <= _SHORT else _fields
+    said, exact, parts = find(text, document.get("role") == "tool")
+    document["said"] = said
+    document["exact"] = exact
+    if parts:
+        document["parts"] = parts
     return document
+
+
+def _fields(text: str, tool: bool) -> tuple[int, str, str]:
+    """Return what texts have in common that say the same, and words and their parts, each once.
+
+    The first is a hash of the words in any order, 0 for a text without words, or a long one.
+    """
+    long = len(text) > _LONG
+    said = set() if tool and long else _words(text)
+    near = _words(text[:_BEGINNING]) if tool and len(text) > _BEGINNING else said
+    exact = b" ".join([word for word in near if len(word) >= _SHORTEST]).decode()
+    same = zlib.crc32(b" ".join(sorted(said))) if said and not long else 0
+    return same, exact, joined(text)
+
+
+_remembered = functools.lru_cache(4096)(_fields)  # a file that is read, or a whole session, twice
 
 
 def _words(text: str) -> set[bytes]:
