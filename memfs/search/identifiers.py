@@ -68,10 +68,8 @@ _INNER = _Inner()
 def joined(text: str) -> str:
     """Return what `parts` does, each at least once, with spaces between: fast, for much text."""
     written = text.encode("latin-1", "replace").translate(_WRITTEN)
-    found = "".join(map(_INNER.__getitem__, set(written.split())))
-    if found:
-        found = " ".join(set(found.split()))
-    return found if text.isascii() else f"{found} {' '.join(_pairs(text))}".strip()
+    found = "".join(set(map(_INNER.__getitem__, written.split())))
+    return found if text.isascii() else found + " ".join(_pairs(text))
 
 
 def names(text: str) -> list[str]:
