@@ -115,15 +115,23 @@ class _Work:
         self._bytes = 0
 
     def parts(self, paths: list[str]) -> Iterator[Part | None]:
-        """Yield what is to be read; None asks for what is under way to be settled first."""
-        for path in paths:
-            self._tally.files += 1
-            try:
-                yield from self._parts(path)
-            except OSError as error:  # unreadable, or removed meanwhile
-                self._tally.skip(path, error.strerror or "cannot be read")
+        """Yield what is to be read; None asks for what is under way to be settled first.
 
-    def _parts(self, path: str) -> Iterator[Part | None]:
+        A copy of a session that is being read is left for later, so that all of them wait once.
+        """
+        self._tally.files += len(paths)
+        while paths:
+            later: dict[str, str] = {}  # logs by path
+            for path in paths:
+                try:
+                    yield from self._parts(path, later)
+                except OSError as error:  # unreadable, or removed meanwhile
+                    self._tally.skip(path, error.strerror or "cannot be read")
+            paths = list(later)
+            if paths:
+                yield None
+
+    def _parts(self, path: str, later: dict[str, str]) -> Iterator[Part | None]:
         size = os.path.getsize(path)
         if not os.path.isfile(path):
             self._tally.skip(path, "not a file")
@@ -137,8 +145,10 @@ class _Work:
         host, identity = found
         log = self._log(recall.Log(self._store, host.NAME, identity))
         self._tally.logs.add(log.path)
-        if log.path in self._unsettled or log.path in {job.log.path for job in self._jobs.values()}:
-            yield None  # another copy of what is being read
+        reading = {job.log.path for job in self._jobs.values()}
+        if log.path in self._unsettled or log.path in reading or log.path in later.values():
+            later[path] = log.path
+            return
         state = log.state()
         start = _resume(path, size, state)
         self._tick(size if start is None else start)
