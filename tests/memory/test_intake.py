@@ -92,6 +92,24 @@ def test_a_copy_that_grew_elsewhere_goes_on_where_the_first_ended(
     assert kept(store) == turns(7)
 
 
+def test_copies_among_many_sessions_wait_for_each_other(store: Store, tmp_path: Path) -> None:
+    """More files than are made durable one by one; three transcripts of each session."""
+    said = [
+        conversation(count).replace(SESSION.encode(), f"{number:02}{SESSION[2:]}".encode())
+        for count in (2, 4, 3)
+        for number in range(20)
+    ]
+    paths = [tmp_path / f"{place:02}.jsonl" for place in range(len(said))]
+    for path, data in zip(paths, said, strict=True):
+        path.write_bytes(data)
+    tally = Tally()
+    intake.transcripts(store, list(map(str, paths)), tally)
+    assert (tally.files, tally.messages) == (60, 20 * 4)
+    assert list(map(len, kept(store).values())) == [4] * 20
+    intake.transcripts(store, list(map(str, paths)), tally)
+    assert tally.messages == 20 * 4
+
+
 def test_a_rewritten_file_takes_the_place_of_what_it_was(store: Store, path: Path) -> None:
     path.write_bytes(conversation(4))
     take(store, path)
