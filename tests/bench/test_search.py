@@ -15,7 +15,8 @@ from memfs.core.errors import MemfsError
 
 NAMES = [
     "bare tantivy, all words", "bare tantivy, no stop words", "bare usearch, graph",
-    "bare usearch, exact", "bare tantivy + usearch", "memfs, warm", "memfs, warm, by words", "memfs.open().search",
+    "bare tantivy + usearch", "memfs, warm", "memfs, warm, by words", "memfs.open().search",
+    "bare usearch, exact",
     'python -c "import numpy, usearch.index, tantivy"', "memfs search", "memfs search --mode text",
 ]  # fmt: skip
 
