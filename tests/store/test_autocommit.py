@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create, Delete, Edit, Rename
+from memfs.core.edits import Append, Create, Delete, Edit, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.events import END, Event
 from memfs.core.records import Origin
@@ -154,12 +154,17 @@ def test_somebody_elses_lock_on_the_index_is_told(place: Place, work: Path) -> N
     assert heads(work) == 1
 
 
-def test_secrets_and_odd_characters_in_a_reason_stay_out(place: Place, work: Path) -> None:
+def test_odd_characters_in_a_reason_stay_out_and_secrets_are_refused(
+    place: Place, work: Path
+) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
-    reason = f"use {token[:40]}\x1b[31m\nand more"
-    change(place, Append("persona", "x"), origin=Origin("agent", "claude", "s\n1", reason))
+    secret = Origin("agent", "claude", "s1", f"use {token[:40]}")
+    refused = edit.run(place, [Append("persona", "x")], secret)
+    assert isinstance(refused, Rejected)
+    assert "holds a secret" in refused.message
+    origin = Origin("agent", "claude", "s\n1", "so \x1b[31m\nand more")
+    change(place, Append("persona", "x"), origin=origin)
     message = git(work, "log", "-1", "--format=%B")
-    assert token[:40] not in message
     assert "\x1b" not in message
     assert message.strip().splitlines()[-1] == "Memfs-Session: s 1"
 
