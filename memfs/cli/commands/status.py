@@ -38,7 +38,7 @@ def command(session: str, as_json: bool) -> None:
             (state.block.tier, state.block.label, screen.bar(share), f"{share:.0%}",
              str(state.version), state.content, state.freshness, state.sync or "-")
         )  # fmt: skip
-    said = f"{found.messages:,} messages in {found.sessions:,} sessions"
+    said = f"{screen.count(found.messages, 'message')} in {screen.count(found.sessions, 'session')}"
     facts = [
         ("project store", _project(found)),
         ("user store", found.user or "none: memfs init makes one"),
