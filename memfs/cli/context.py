@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memfs import hosts
 from memfs.core.records import Origin
 from memfs.store import blocks
 
@@ -16,17 +17,15 @@ if TYPE_CHECKING:
     from memfs.core.records import Entry
     from memfs.store.blocks import Place
 
-_SESSION_VARIABLES = (("CLAUDE_CODE_SESSION_ID", "claude"),)
-
 
 def place(session: str = "") -> Place:
     """Return the stores of the current folder; the session is an option's, or the host's own."""
-    return blocks.here(os.getcwd(), session or _running()[0])
+    return blocks.here(os.getcwd(), session or hosts.running(os.environ)[0])
 
 
 def origin(reason: str = "", session: str = "") -> Origin:
     """Return who is editing: the agent if an assistant's shell runs us, else the user."""
-    found, host = _running()
+    found, host = hosts.running(os.environ)
     actor = "agent" if host else "user"
     return Origin(actor, host, session or found, reason)
 
@@ -78,11 +77,3 @@ class Label(click.ParamType):  # type: ignore[type-arg]
         except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
             return []
         return [CompletionItem(label) for label in sorted(known) if label.startswith(incomplete)]
-
-
-def _running() -> tuple[str, str]:
-    """Return (session, host) of the assistant whose shell runs us, or ("", "")."""
-    for variable, host in _SESSION_VARIABLES:
-        if os.environ.get(variable):
-            return os.environ[variable], host
-    return os.environ.get("MEMFS_SESSION", ""), ""

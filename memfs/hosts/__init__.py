@@ -4,9 +4,12 @@ from memfs.core.errors import USAGE, MemfsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memfs.hosts.base import Host
 
 NAMES = ("claude",)
+_SESSIONS = (("CLAUDE_CODE_SESSION_ID", "claude"),)  # what hosts tell those they start
 
 
 def get(name: str) -> "Host":
@@ -15,3 +18,11 @@ def get(name: str) -> "Host":
         raise MemfsError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}", USAGE)
     module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
     return module
+
+
+def running(environment: "Mapping[str, str]") -> tuple[str, str]:
+    """Return (session, host) of the assistant that started us, or ("", "")."""
+    for variable, host in _SESSIONS:
+        if environment.get(variable):
+            return environment[variable], host
+    return environment.get("MEMFS_SESSION", ""), ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs import hosts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -12,12 +14,10 @@ _HOSTS = (
     ("claude", "claude"), ("codex", "codex"), ("gemini", "gemini"), ("copilot", "copilot"),
     ("github-copilot", "copilot"), ("opencode", "opencode"), ("cursor", "cursor"),
 )  # fmt: skip
-_SESSIONS = ("CLAUDE_CODE_SESSION_ID",)
 
 
 def host_of(client: str, environment: Mapping[str, str]) -> tuple[str, str]:
     """Return the host that a client's name stands for, and its session as far as it says."""
     folded = client.lower()
     host = next((name for start, name in _HOSTS if folded.startswith(start)), folded[:40])
-    session = next((environment[name] for name in _SESSIONS if environment.get(name)), "")
-    return host, session
+    return host, hosts.running(environment)[0]

@@ -42,7 +42,7 @@ class Candidates:
     """n document numbers and what is known of them.
 
     `near` (n x 2 BESIDE) are the numbers of those beside each (see `VectorIndex.neighbours`),
-    `kept` (n x 5) is what the index keeps of each (see `rows`).
+    `kept` (a column each) is what the index keeps of them (see `rows`).
     """
 
     numbers: Numbers

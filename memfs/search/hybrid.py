@@ -103,7 +103,7 @@ class Searched:
         while True:
             near = vectors.nearest(self._asked.vector, wanted)
             numbers = list(matches.located(text, near.tolist(), self._only))
-            if len(numbers) >= candidates.POOL or len(near) < wanted:
+            if len(numbers) >= candidates.POOL or wanted >= vectors.extent.documents:
                 return np.array(numbers, np.int64)
             wanted *= 4
 

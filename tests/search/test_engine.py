@@ -332,3 +332,18 @@ def test_what_a_filter_allows_is_the_same_whether_it_is_listed_or_held_against_t
     for all_, some in zip(listed, few, strict=True):
         assert some
         assert set(some) <= set(all_)
+
+
+def test_long_texts_that_a_filter_leaves_out_do_not_hide_what_it_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = Corpus(tmp_path)
+    tools = [document(f"t{n}", "dough in the oven " * 50, role="tool") for n in range(5)]
+    users = [document(f"u{n}", f"playing the piano {n}", role="user") for n in range(35)]
+    corpus.write("log.jsonl", *tools, *users)
+    corpus.update(embed=True)
+    monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
+    monkeypatch.setattr("memfs.search.candidates.POOL", 3)
+    found = corpus.engine().search("dough", mode="semantic", only=Filter(roles=("user",)))
+    assert len(found.hits) >= 3
+    assert {hit.role for hit in found.hits} == {"user"}
