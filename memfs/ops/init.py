@@ -72,7 +72,8 @@ def run(start: str, home: str) -> Made:
 
 def driver() -> str:
     """Return the command with which git merges blocks (see `memfs merge-driver`)."""
-    words = [sys.executable, "-m", "memfs", "merge-driver"]
+    # -P: without it Python would take a folder `memfs` of the repository for ours.
+    words = [sys.executable, "-P", "-m", "memfs", "merge-driver"]
     command = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
     return f"{command} %O %A %B"
 

@@ -48,6 +48,21 @@ def clones(place: Place, repo: Path, home: Path, tmp_path: Path) -> tuple[Place,
 MERGED = "- ONE\n- two\n- three\n- ours\n- theirs"
 
 
+def test_a_folder_of_the_repository_is_not_taken_for_memfs(
+    clones: tuple[Place, Place], repo: Path
+) -> None:
+    (repo / "memfs").mkdir()
+    (repo / "memfs/__init__.py").write_text("")
+    (repo / "memfs/__main__.py").write_text("open('taken', 'w')")
+    assert clones[1].project
+    run(repo, "pull", "-q", "--no-rebase", "--no-edit", clones[1].project.top, "main")
+    assert not (repo / "taken").exists()
+    assert blocks.get(clones[0], "system_rules").value == MERGED
+    git.set_driver(str(repo), git.driver(str(repo)).replace(" -P", ""))
+    [found] = [f for f in doctor.run(clones[0], "") if "folder named memfs" in f.text]
+    assert (found.level, found.hint) == ("error", "register it anew: memfs init")
+
+
 def test_git_merges_with_the_driver(clones: tuple[Place, Place], repo: Path) -> None:
     ours, theirs = clones
     assert theirs.project

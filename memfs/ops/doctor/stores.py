@@ -60,6 +60,12 @@ def merging(place: Place) -> Iterator[Finding]:
             f"git merges blocks with {programs(driver)[0]}, which is gone",
             "register it anew: memfs init",
         )
+    elif " -m memfs" in driver and " -P " not in driver:
+        yield Finding(
+            "error",
+            "git's merge driver would run a folder named memfs of the repository in our place",
+            "register it anew: memfs init",
+        )
 
 
 def _modes(store: layout.Store) -> Iterator[Finding]:
