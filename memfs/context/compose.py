@@ -15,13 +15,23 @@ if TYPE_CHECKING:
     from memfs.search.reminder import Recalled
 
 _WORKING = "working"
+_READ = "core_memory_read"
+# What a model should have in mind; the other tools say themselves what they are for.
+_TOOLS = (
+    "core_memory_append", "core_memory_replace", "core_memory_remove", _READ, "memory_create",
+    "memory_rethink", "archival_memory_insert", "archival_memory_search", "conversation_search",
+    "conversation_search_date",
+)  # fmt: skip
 
 
-def whole(place: Place, held: dict[str, str | None]) -> tuple[str, dict[str, str]]:
+def whole(
+    place: Place, held: dict[str, str | None], *, tools: bool = False
+) -> tuple[str, dict[str, str]]:
     """Return the whole brief, and the texts it was made of (`tier:label` to text).
 
-    It holds guidance, pinned blocks, the names of the others, and the tools. The texts in `held`
-    take the place of those in the files (None: no block).
+    It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
+    server if the assistant has `tools`, else the command line. The texts in `held` take the place
+    of those in the files (None: no block).
     """
     guidance = shipped.text("templates", "guidance.md")
     found = []
@@ -31,12 +41,13 @@ def whole(place: Place, held: dict[str, str | None]) -> tuple[str, dict[str, str
             same = text == block.raw
             found.append(block if same else blocks.make(block.tier, block.label, block.path, text))
     texts = {_key(block): block.raw for block in found}
-    return render.brief(found, guidance, names()), texts
+    return render.brief(found, guidance, names(place, tools=tools)), texts
 
 
 def news(
-    now: dict[str, str], shown: dict[str, str], recalled: "list[Recalled]", recall_budget: int
-) -> str:
+    now: dict[str, str], shown: dict[str, str], recalled: "list[Recalled]", recall_budget: int,
+    *, tools: bool = False,
+) -> str:  # fmt: skip
     """Return the blocks in which `now` differs from `shown`, then what was recalled.
 
     Both map `tier:label` to the file's text.
@@ -46,7 +57,9 @@ def news(
     pairs = [(_block(shown, key), _block(now, key)) for key in [*changed, *gone]]
     reminder = render.hits(recalled, recall_budget) if recalled else ""
     room = render.BUDGET - render.units(reminder) - 1
-    return "\n".join(part for part in (render.changes(pairs, names(), room), reminder) if part)
+    return "\n".join(
+        part for part in (render.changes(pairs, names(None, tools=tools), room), reminder) if part
+    )
 
 
 def begin(place: Place) -> None:
@@ -60,14 +73,26 @@ def begin(place: Place) -> None:
         files.write(path, text, private=True, durable=False)
 
 
-def names() -> Names:
-    """Return how the assistant reaches its memory: by the command line of this installation."""
+def names(place: Place | None, *, tools: bool) -> Names:
+    """Return how the assistant reaches its memory: by our tools, or by the command line.
+
+    Tools that the configuration of `place` takes away are not named.
+    """
+    if tools:
+        return Names(_READ, f"Memory tools: {', '.join(_offered(place))}")
     command = program()
     return Names(
         f"{command} show LABEL",
         f"Memory tools: {command} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
         f"{command} create LABEL DESCRIPTION, {command} archive TEXT, {command} search QUERY",
     )
+
+
+def _offered(place: Place | None) -> list[str]:
+    from memfs.store import config
+
+    removed = config.load(place).get("tools.remove") if place else None
+    return [name for name in _TOOLS if not isinstance(removed, list) or name not in removed]
 
 
 def program() -> str:

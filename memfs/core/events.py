@@ -13,10 +13,12 @@ OTHER = "other"
 class Event:
     """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork.
 
-    `file` is the file that a tool of the host writes.
+    `file` is the file that a tool of the host writes; `tools`: the host offers ours (MCP).
     """
 
-    __slots__ = ("cwd", "file", "host", "kind", "name", "prompt", "session", "source", "transcript")
+    __slots__ = (
+        "cwd", "file", "host", "kind", "name", "prompt", "session", "source", "tools", "transcript",
+    )  # fmt: skip
 
     def __init__(
         self, host: str, kind: str, name: str, session: str, cwd: str,
@@ -31,6 +33,7 @@ class Event:
         self.source = source
         self.prompt = prompt
         self.file = file
+        self.tools = False
 
 
 class Reply:

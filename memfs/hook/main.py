@@ -21,7 +21,10 @@ class HookError(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    """Run the hook of the host named first; returns the exit code, which is always 0."""
+    """Run the hook of the host named first; returns the exit code, which is always 0.
+
+    A second word `mcp` says that the host offers our tools.
+    """
     name = arguments[0] if arguments else "claude"
     place = "."
     where = f"{name} hook"
@@ -33,6 +36,7 @@ def main(arguments: list[str]) -> int:
         if event is not None:
             where = f"{name} {event.name}"
             place = event.cwd or place
+            event.tools = arguments[1:] == ["mcp"]
             text = host.format_reply(event, answer(event))
             if text:
                 _write(text, event)

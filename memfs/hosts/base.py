@@ -14,17 +14,13 @@ if TYPE_CHECKING:
 class Host(Protocol):
     """One assistant.
 
-    `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `SETTINGS` is
-    its settings file, relative to the project or to the home folder; `MANIFEST` the shipped file
-    (in `hooks/`) with our entries for it.
+    `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed.
     """
 
     NAME: str
     TITLE: str
     COMMAND: str
     HOME: str
-    SETTINGS: str
-    MANIFEST: str
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         """Turn a hook's stdin into an event; None for one that is not for us."""
@@ -37,6 +33,13 @@ class Host(Protocol):
 
     def read_transcript(self, data: bytes, identity: Identity, *, start: int) -> Transcript:
         """Read the messages of `data`, which begins at byte `start` of the file."""
+
+    def wiring(self, scope: str, home: str, top: str) -> list[tuple[str, tuple[str, ...]]]:
+        """List (settings file, the shipped files in `hooks/<name>/` whose entries go into it).
+
+        `scope` is user, project or local (in the project `top`, not committed). The first file is
+        the one with our hooks.
+        """
 
     def transcripts(self, home: str, project: str) -> Iterable[str]:
         """List the transcripts that the host keeps for a project, oldest first."""

@@ -15,8 +15,6 @@ NAME = "claude"
 TITLE = "Claude Code"
 COMMAND = "claude"
 HOME = ".claude"
-SETTINGS = ".claude/settings.json"
-MANIFEST = "claude.json"
 
 _KINDS = {
     "SessionStart": events.START,
@@ -76,6 +74,21 @@ def read_transcript(data: bytes, identity: "Identity", *, start: int) -> "Transc
     from memfs.hosts import claude_transcript
 
     return claude_transcript.read(data, identity, start=start)
+
+
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+    """List the files that wire us in a scope, the one with our hooks first, and what goes in."""
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")
+    account = f"{folder or home}/.claude.json"
+    if scope == "user":
+        path = f"{folder or f'{home}/.claude'}/settings.json"
+        return [(path, ("hooks.json", "allow.json")), (account, ("tools.json",))]
+    if scope == "local":
+        path = f"{top}/.claude/settings.local.json"
+        return [(path, ("hooks.json", "allow.json")), (account, ("tools_here.json",))]
+    path = f"{top}/.claude/settings.json"
+    inside = ("hooks.json", "allow.json", "approve.json")
+    return [(path, inside), (f"{top}/.mcp.json", ("tools.json",))]
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":

@@ -23,16 +23,19 @@ def run(event: Event) -> Reply:
     place = blocks.serving(event.cwd, event.session)
     reply = Reply()
     if place is not None and event.kind == START:
-        reply = start(place)
+        reply = start(place, tools=event.tools)
     elif place is not None and event.kind == PROMPT:
-        reply = prompt(place, event.prompt)
+        reply = prompt(place, event.prompt, tools=event.tools)
     if event.kind == START and (place is None or place.project is None):
         reply.notice = _stranger(event.cwd)
     return reply
 
 
-def start(place: Place) -> Reply:
-    """Return the whole brief, and note that the session was shown it."""
+def start(place: Place, *, tools: bool = False) -> Reply:
+    """Return the whole brief, and note that the session was shown it.
+
+    `tools`: the assistant is offered ours; else it is told the command line.
+    """
     from memfs.context import compose
     from memfs.store import trust
 
@@ -44,16 +47,16 @@ def start(place: Place) -> Reply:
 
         seen = pulled.look(place, note=True)
         held, notice = seen.held, pulled.notice(seen)
-    text, shown = compose.whole(place, held)
+    text, shown = compose.whole(place, held, tools=tools)
     sessions.save(place.home, place.session, Shown(shown, []))
     return Reply(text, notice)
 
 
-def prompt(place: Place, text: str) -> Reply:
+def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
     """Return what is new since the session was last shown something."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
-        return start(place)
+        return start(place, tools=tools)
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
@@ -64,7 +67,7 @@ def prompt(place: Place, text: str) -> Reply:
         return Reply()
     from memfs.context import compose
 
-    new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET)
+    new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
     hits = shown.hits + [hit.id for hit in recalled]
     sessions.save(place.home, place.session, Shown(now, hits))
     return Reply(new)

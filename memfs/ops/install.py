@@ -1,4 +1,4 @@
-"""Put our hooks into a host's settings, and take them out again."""
+"""Put our hooks and tools into a host's settings, and take them out again."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from memfs import hosts
 from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
-from memfs.hosts import settings
+from memfs.hosts import entries, settings
 from memfs.store import files, lock, shipped
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
+_HOOKS = "hooks.json"
 _HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
 
 
@@ -35,90 +36,144 @@ class Wired:
 
 
 def run(
-    place: Place, host: str, scope: str, home: str, *, remove: bool = False, dry_run: bool = False
-) -> Wired:
+    place: Place, host: str, scope: str, home: str,
+    *, remove: bool = False, dry_run: bool = False, tools: bool = True,
+) -> list[Wired]:  # fmt: skip
     """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
 
-    `scope` is project, local (not committed) or user (below `home`). A file that is then as memfs
-    once wrote it gets the very bytes back that it had before. Raises `StoreError` where there is
-    no project, where our hooks run already from another file, and for a file that cannot be read
-    back faithfully; nothing is written then.
+    `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too. A
+    file that is then as memfs once wrote it gets the very bytes back that it had before. Raises
+    `StoreError` where there is no project, where our hooks run already from elsewhere, and for a
+    file that cannot be read back faithfully; nothing is written then.
     """
-    path = path_of(place, host, scope, home)
-    other = "" if remove else elsewhere(place, host, path, home)
+    files_ = wiring(place, host, scope, home)
+    other = "" if remove else elsewhere(place, host, files_[0][0], home)
     if other:
         raise StoreError(
             f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
             "once is enough; to move them, take those out first: memfs uninstall [--user]",
         )
-    before = _read(path)
-    found = settings.parse(before or "", path)
-    record = _record(place, path)
-    pristine = record if record and record["after"] == _digest(before) else None
-    if not remove:
-        wanted = settings.with_entries(found, _entries(host))
-        after = before if wanted == found else settings.render(wanted, before or "")
-        _check(after or "", wanted, path)
-    elif not settings.has_entries(found):
-        after = before
-    elif pristine:
-        after = pristine["before"]
-    else:
-        after = settings.render(settings.without_entries(found), before or "")
-    outcome = _outcome(before, after)
-    diff = compare.unified(before or "", after or "", path, path)
-    if not dry_run and after != before:
-        note = _note(place, path)
-        if not remove:  # first the note: a kill in between leaves one that fits nothing
-            kept = pristine["before"] if pristine else before
-            if pristine or not settings.has_entries(found):
-                _keep(note, path, kept, after)
-            else:
-                files.remove(note)
-        _write(place, path, before, after)
-        if remove:
-            files.remove(note)
-        else:
+    edits = []
+    for path, names in files_:
+        first = tuple(name for name in names if tools or name == _HOOKS)
+        rest = tuple(name for name in names if name not in first)
+        wanted = _entries(place, host, first, tools=tools)
+        edits.append(_Edit.of(place, path, wanted, _entries(place, host, rest), remove=remove))
+    if not dry_run:
+        for edit in edits:
+            edit.write(place)
+        if not remove:
             _compile()
-    return Wired(host, path, outcome, diff)
+    return [
+        Wired(host, each.path, _outcome(each.before, each.after), each.diff()) for each in edits
+    ]
 
 
-def path_of(place: Place, host: str, scope: str, home: str) -> str:
-    """Return a host's settings file; raises `StoreError` for a project's where there is none."""
+def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:
+    """List a host's settings files of a scope, and our shipped files that go into each.
+
+    Raises `StoreError` for a project's where there is none.
+    """
     if scope != "user" and place.project is None:
         raise StoreError(
             f"there is no project store here to wire {hosts.get(host).TITLE} to",
             "make one with memfs init, or wire all your projects with --user",
         )
-    top = place.project.top if place.project else None
-    return settings.paths(hosts.get(host).SETTINGS, home, top)[scope]
+    return hosts.get(host).wiring(scope, home, place.project.top if place.project else "")
 
 
 def elsewhere(place: Place, host: str, path: str, home: str) -> str:
     """Return another settings file from which the host runs our hooks here, "" if none does."""
     top = place.project.top if place.project else None
-    for _, other, _ in settings.wired(hosts.get(host).SETTINGS, home, top, files.read):
-        if os.path.realpath(other) != os.path.realpath(path):
-            return other
+    for found in settings.wired(hosts.get(host), home, top, files.read):
+        if os.path.realpath(found.path) != os.path.realpath(path):
+            return found.path
     return ""
 
 
-def command(host: str) -> str:
+def command(host: str, *, tools: bool) -> str:
     """Return the shell command of a hook: this interpreter, without site-packages, on our file."""
-    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", settings.MARK), host]
+    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", entries.MARK), host]
+    words += ["mcp"] if tools else []
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
-def _entries(host: str) -> settings.Json:
-    text = shipped.text("hooks", hosts.get(host).MANIFEST)
-    quoted = fastjson.dumps(command(host))
-    found = json.loads(text.replace('"{command}"', quoted))
-    if not isinstance(found, dict):
-        raise TypeError("a manifest is a mapping")
-    return found
+def _entries(
+    place: Place, host: str, names: tuple[str, ...], *, tools: bool = True
+) -> entries.Json:
+    """Return what shipped files say, made for this machine and project."""
+    values = {
+        "{hook}": command(host, tools=tools), "{python}": sys.executable,
+        "{project}": place.project.top if place.project else "",
+    }  # fmt: skip
+    made: entries.Json = {}
+    for name in names:
+        text = shipped.text("hooks", host, name)
+        for mark, value in values.items():
+            text = text.replace(f'"{mark}"', fastjson.dumps(value))
+        made.update(json.loads(text))
+    return made
 
 
-def _check(text: str, wanted: settings.Json, path: str) -> None:
+@dataclass(frozen=True)
+class _Edit:
+    """What is to be done to one settings file; `kept` are the bytes it had before we came.
+
+    `noted`: those are worth a note; what others changed since we came is not what it was.
+    """
+
+    path: str
+    before: str | None
+    after: str | None
+    kept: str | None
+    noted: bool
+    remove: bool
+
+    @classmethod
+    def of(
+        cls, place: Place, path: str, wanted: entries.Json, unwanted: entries.Json, *, remove: bool
+    ) -> _Edit:
+        """Work out an edit; nothing is written. Raises `StoreError` for what cannot be kept."""
+        before = _read(path)
+        found = settings.parse(before or "", path)
+        record = _record(place, path)
+        pristine = record if record and record["after"] == _digest(before) else None
+        has = entries.has_entries(found, {**unwanted, **wanted})
+        left = entries.without_entries(found, unwanted)
+        after = before
+        if not remove:
+            made = entries.with_entries(left, wanted) if wanted else left
+            after = before if made == found else settings.render(made, before or "")
+            _check(after or "", made, path)
+        elif has and pristine:
+            after = pristine["before"]
+        elif has:
+            after = settings.render(entries.without_entries(left, wanted), before or "")
+        kept = pristine["before"] if pristine else before
+        return cls(path, before, after, kept, pristine is not None or not has, remove)
+
+    def diff(self) -> str:
+        return compare.unified(self.before or "", self.after or "", self.path, self.path)
+
+    def write(self, place: Place) -> None:
+        """Write the file, and the note of the bytes it had: that first, when entries go in.
+
+        A kill in between leaves a note that fits nothing.
+        """
+        if self.after == self.before:
+            return
+        note = _note(place, self.path)
+        if not self.remove:
+            if self.noted:
+                _keep(note, self.path, self.kept, self.after)
+            else:
+                files.remove(note)
+        _write(place, self.path, self.before, self.after)
+        if self.remove:
+            files.remove(note)
+
+
+def _check(text: str, wanted: entries.Json, path: str) -> None:
     if settings.parse(text, path) != wanted:
         raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
 

@@ -76,9 +76,9 @@ def wired(place: Place, home: str) -> list[tuple[str, str]]:
     """List (host, settings file) where our hooks are."""
     top = place.project.top if place.project else None
     return [
-        (name, path)
+        (name, found.path)
         for name in hosts.NAMES
-        for _, path, _ in settings.wired(hosts.get(name).SETTINGS, home, top, files.read)
+        for found in settings.wired(hosts.get(name), home, top, files.read)
     ]
 
 

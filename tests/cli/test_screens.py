@@ -340,23 +340,34 @@ def test_raw_gives_the_very_bytes(memfs: Run, place: Place) -> None:
     assert memfs("show", "persona", "--raw").out == path.read_text()
 
 
-def test_install_says_what_it_did(memfs: Run, repo: Path) -> None:
+def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     shown = memfs("install", "claude", "--dry-run")
-    assert shown.err == f"Claude Code: {repo}/.claude/settings.json would be created\n"
+    files = [f"{repo}/.claude/settings.json", f"{repo}/.mcp.json"]
+    assert shown.err.splitlines() == [f"Claude Code: {path} would be created" for path in files]
     assert '+    "UserPromptSubmit": [' in shown.out
-    assert memfs("install", "claude").err.startswith(
-        f"✓ Claude Code: {repo}/.claude/settings.json created\n"
-    )
-    assert memfs("uninstall").err == f"✓ Claude Code: {repo}/.claude/settings.json removed\n"
+    assert '+    "memfs": {' in shown.out
+    assert memfs("install", "claude").err.splitlines() == [
+        *[f"✓ Claude Code: {path} created" for path in files],
+        "  It names this machine's Python: in a repository that is shared, take --local or --user.",
+    ]
+    assert memfs("uninstall").err.splitlines() == [
+        f"✓ Claude Code: {path} removed" for path in files
+    ]
     refused = memfs("install")
     assert refused.code == 1
     assert "no assistant was found" in refused.err
-    assert memfs("install", "claude", "--local").code == 0
+    files = [f"{repo}/.claude/settings.local.json", f"{home}/.claude.json"]
+    assert memfs("install", "claude", "--local").err.splitlines() == [
+        *[f"✓ Claude Code: {path} created" for path in files],
+        f"  git does not ignore {files[0]} yet: name it in .gitignore.",
+    ]
     twice = memfs("install", "claude")
     assert twice.code == 1
     assert f"runs our hooks already, from {repo}/.claude/settings.local.json" in twice.err
-    assert memfs("uninstall").err == f"✓ Claude Code: {repo}/.claude/settings.local.json removed\n"
-    assert memfs("uninstall").err == "✓ our hooks are not in those settings\n"
+    assert memfs("uninstall").err.splitlines() == [
+        f"✓ Claude Code: {path} removed" for path in files
+    ]
+    assert memfs("uninstall").err == "✓ nothing of ours is in those settings\n"
 
 
 def test_completion(memfs: Run) -> None:

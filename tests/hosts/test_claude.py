@@ -144,17 +144,13 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
 def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
     project: Project,
 ) -> None:
-    server = {"command": str(BIN / "memfs"), "args": ["mcp"], "alwaysLoad": True}
-    config = project.home / "mcp.json"
-    config.write_text(json.dumps({"mcpServers": {"memfs": server}}))
+    project.memfs("uninstall")
+    project.memfs("install", "claude", "--user")  # what a repository allows itself needs a click
     given = {"label": "human", "content": "Favourite colour: teal"}
     append = ToolUse("mcp__memfs__core_memory_append", given)
     with ScriptedModel([append, "Noted."]) as model:
-        done = project.claude(model).run(
-            "I like teal", "--mcp-config", str(config),
-            "--allowedTools", "mcp__memfs__core_memory_append",
-        )  # fmt: skip
-        assert done.code == 0
+        assert project.claude(model).run("I like teal").code == 0
+        assert "Memory tools: core_memory_append, " in everything(model.requests[0])
         assert "mcp__memfs__archival_memory_search" in json.dumps(model.requests[0])
         assert "done: 'human' is at version 2" in everything(model.requests[1])
         project.claude(model).run("hello again")
@@ -163,6 +159,17 @@ def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
     assert (entry["actor"], entry["host"]) == ("agent", "claude")
     (session,) = {path.stem for path in project.claude(model).transcripts()[:1]}
     assert entry["session"] == session
+
+
+def test_a_server_that_the_project_names_is_used_once_its_user_trusts_the_folder(
+    project: Project,
+) -> None:
+    trusted = {"projects": {str(project.repo): {"hasTrustDialogAccepted": True}}}
+    (project.home / ".claude.json").write_text(json.dumps(trusted))
+    append = ToolUse("mcp__memfs__core_memory_append", {"label": "human", "content": "teal"})
+    with ScriptedModel([append, "Noted."]) as model:
+        assert project.claude(model).run("I like teal").code == 0
+    assert "done: 'human' is at version 2" in everything(model.requests[1])
 
 
 def test_an_edit_of_a_block_as_a_file_is_adopted_checked_and_refused_where_it_must_be(

@@ -45,7 +45,7 @@ def test_each_recorded_payload_is_read(record: dict[str, dict[str, str]]) -> Non
 
 
 def test_every_event_that_we_ask_for_was_recorded() -> None:
-    manifest = json.loads((Path(__file__).parents[2] / "hooks" / claude.MANIFEST).read_text())
+    manifest = json.loads((Path(__file__).parents[2] / "hooks/claude/hooks.json").read_text())
     assert set(manifest["hooks"]) == set(KINDS) <= {record["event"] for record in RECORDED}
 
 
@@ -61,7 +61,7 @@ def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: ob
         others = [each for each in KINDS if not each.endswith("ToolUse")]
         assert name not in others or not session or not isinstance(session, str)
         return
-    for field in Event.__slots__:
+    for field in set(Event.__slots__) - {"tools"}:
         assert isinstance(getattr(found, field), str)
 
 

@@ -11,8 +11,8 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
-from memfs.hosts import settings
-from memfs.hosts.settings import MARK, Json
+from memfs.hosts import entries, settings
+from memfs.hosts.entries import MARK, Json
 
 OURS = f"/py -I /x/{MARK} claude"
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop")
@@ -72,19 +72,19 @@ def without(installed: Json) -> Json:
 @limits(max_examples=200, deadline=None)
 def test_foreign_entries_keep_their_content_and_order(found: Json) -> None:
     before = copy.deepcopy(found)
-    installed = settings.with_entries(found, ENTRIES)
+    installed = entries.with_entries(found, ENTRIES)
     assert ordered(without(installed)) == ordered(before)
     assert ordered(found) == ordered(before), "the argument is not changed"
-    assert settings.commands(installed) == [OURS] * len(EVENTS)
-    assert ordered(settings.with_entries(installed, ENTRIES)) == ordered(installed)
+    assert entries.commands(installed) == [OURS] * len(EVENTS)
+    assert ordered(entries.with_entries(installed, ENTRIES)) == ordered(installed)
 
 
 @given(SETTINGS)
 @limits(max_examples=200, deadline=None)
 def test_in_and_out_again_is_the_original(found: Json) -> None:
-    removed = settings.without_entries(settings.with_entries(found, ENTRIES))
+    removed = entries.without_entries(entries.with_entries(found, ENTRIES), ENTRIES)
     assert ordered(removed) == ordered(found)
-    assert settings.without_entries(found) == found
+    assert entries.without_entries(found, ENTRIES) == found
 
 
 @given(
@@ -113,29 +113,29 @@ def test_any_text_is_settings_or_refused(text: str) -> None:
 def test_an_older_entry_is_replaced_where_it_stands_with_others() -> None:
     shared = {"matcher": "x", "hooks": [*group("lint")["hooks"], *group(f"old {MARK}")["hooks"]]}  # type: ignore[misc]
     found: Json = {"hooks": {"Stop": [shared, group("mine")], "PreToolUse": [group(f"old {MARK}")]}}
-    installed = settings.with_entries(found, {"hooks": {"Stop": [group()]}})
+    installed = entries.with_entries(found, {"hooks": {"Stop": [group()]}})
     assert installed == {
-        "hooks": {"Stop": [{"matcher": "x", **group("lint")}, group("mine"), group()]}
+        "hooks": {"Stop": [{"matcher": "x", **group("lint")}, group(), group("mine")]}
     }
 
 
 def test_what_only_held_our_entries_goes_with_them() -> None:
-    assert settings.without_entries({"model": "x", "hooks": {"Stop": [group()]}}) == {"model": "x"}
+    found: Json = {"model": "x", "hooks": {"Stop": [group()]}}
+    assert entries.without_entries(found, ENTRIES) == {"model": "x"}
 
 
 @pytest.mark.parametrize("odd", [None, [], {}, "x", 5, [None, "x", 5, {"hooks": None}]], ids=repr)
 def test_odd_hooks_of_others_survive_a_removal(odd: object) -> None:
     found: Json = {"hooks": {"Odd": odd, "Stop": [group()]}}
-    assert settings.without_entries(found) == {"hooks": {"Odd": odd}}
-    assert settings.without_entries(settings.with_entries({"hooks": {"Odd": odd}}, ENTRIES)) == {
-        "hooks": {"Odd": odd}
-    }
+    assert entries.without_entries(found, ENTRIES) == {"hooks": {"Odd": odd}}
+    installed = entries.with_entries({"hooks": {"Odd": odd}}, ENTRIES)
+    assert entries.without_entries(installed, ENTRIES) == {"hooks": {"Odd": odd}}
 
 
 @pytest.mark.parametrize("odd", [None, {}, "x", {"matcher": "y"}], ids=repr)
 def test_hooks_that_are_no_list_are_not_overwritten(odd: object) -> None:
     with pytest.raises(StoreError, match="hooks for Stop are not a list"):
-        settings.with_entries({"hooks": {"Stop": odd}}, ENTRIES)
+        entries.with_entries({"hooks": {"Stop": odd}}, ENTRIES)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,48 @@ def test_what_could_not_be_written_back_is_refused(text: str, why: str) -> None:
     with pytest.raises(StoreError, match=why) as raised:
         settings.parse(text, "/h/settings.json")
     assert raised.value.message.startswith("/h/settings.json ")
+
+
+SERVED: Json = {
+    "mcpServers": {"memfs": {"command": "/py", "args": ["-P", "-m", "memfs", "mcp"]}},
+    "permissions": {"allow": ["mcp__memfs"]},
+}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"mcpServers": {"other": {"command": "x"}}, "model": "m"},
+        {"permissions": {"allow": ["Bash(ls)", "mcp__other"], "deny": ["mcp__memfs"]}},
+        {"projects": {"/a": SERVED}},
+    ],
+)
+def test_a_server_and_its_leave_go_in_and_out(others: Json) -> None:
+    installed = entries.with_entries(others, SERVED)
+    assert entries.servers(installed, "/b") == ["/py"]
+    assert entries.with_entries(installed, SERVED) == installed
+    older = {**SERVED, "mcpServers": {"memfs": {"command": "/old/memfs", "args": ["mcp"]}}}
+    assert entries.with_entries(entries.with_entries(others, older), SERVED) == installed
+    assert entries.without_entries(installed, SERVED) == others
+
+
+def test_what_stands_before_and_after_ours_keeps_its_place() -> None:
+    found: Json = {"permissions": {"allow": ["a", "mcp__memfs", "b"]}}
+    assert entries.with_entries(found, {"permissions": SERVED["permissions"]}) == found
+
+
+def test_another_server_of_our_name_is_neither_replaced_nor_removed() -> None:
+    theirs: Json = {"mcpServers": {"memfs": {"command": "node", "args": ["their-memfs.js"]}}}
+    with pytest.raises(StoreError, match="another MCP server named memfs"):
+        entries.with_entries(theirs, SERVED)
+    assert entries.without_entries(theirs, SERVED) == theirs
+
+
+def test_a_server_of_one_project_is_not_that_of_another() -> None:
+    found: Json = {"projects": {"/a": SERVED, "/b": {"mcpServers": {}}}}
+    assert entries.servers(found, "/a") == ["/py"]
+    assert entries.servers(found, "/b") == entries.servers(found, None) == []
 
 
 def test_an_empty_file_is_empty_settings() -> None:

@@ -32,19 +32,24 @@ def path(repo: Path) -> Path:
     return repo / ".claude" / "settings.json"
 
 
-def wire(place: Place, path: Path, *, remove: bool = False, dry_run: bool = False) -> install.Wired:
+def wire(
+    place: Place, path: Path, *, remove: bool = False, dry_run: bool = False, tools: bool = True
+) -> install.Wired:
     home = str(Path.home())
     scope = "user" if str(path).startswith(home) else "project"
-    assert install.path_of(place, "claude", scope, home) == str(path)
-    return install.run(place, "claude", scope, home, remove=remove, dry_run=dry_run)
+    done = install.run(place, "claude", scope, home, remove=remove, dry_run=dry_run, tools=tools)
+    assert done[0].path == str(path)
+    return done[0]
 
 
-def test_from_nothing_and_back(place: Place, path: Path) -> None:
+def test_from_nothing_and_back(place: Place, path: Path, repo: Path) -> None:
     assert wire(place, path).outcome == "created"
     assert list(json.loads(path.read_text())["hooks"]) == EVENTS
     assert wire(place, path).outcome == "unchanged"
+    assert (repo / ".mcp.json").exists()
     assert wire(place, path, remove=True).outcome == "removed"
     assert not path.parent.exists()
+    assert not (repo / ".mcp.json").exists()
     assert wire(place, path, remove=True).outcome == "unchanged"
 
 
@@ -56,12 +61,13 @@ def test_the_command_is_this_python_without_site_packages(
     [group] = settings["hooks"]["SessionStart"]
     command = shlex.split(group["hooks"][0]["command"])
     assert command[:4] == [sys.executable, "-I", "-S", "-E"]
-    assert command[-1] == "claude"
+    assert command[-2:] == ["claude", "mcp"]
     payload = {"session_id": "s", "cwd": str(repo), "hook_event_name": "SessionStart"}
     done = subprocess.run(
         command, input=json.dumps(payload).encode(), capture_output=True, check=True
     )
     assert "Core memory" in done.stdout.decode()
+    assert "Memory tools: core_memory_append, " in done.stdout.decode()
 
 
 def test_foreign_entries_are_kept_and_come_back_byte_by_byte(place: Place, path: Path) -> None:
@@ -71,7 +77,8 @@ def test_foreign_entries_are_kept_and_come_back_byte_by_byte(place: Place, path:
     settings = json.loads(path.read_text())
     assert settings["hooks"]["Stop"][0] == json.loads(FOREIGN)["hooks"]["Stop"][0]
     assert len(settings["hooks"]["Stop"]) == 2
-    assert list(settings) == ["model", "hooks", "permissions"]
+    assert list(settings) == ["model", "hooks", "permissions", "enabledMcpjsonServers"]
+    assert settings["permissions"]["allow"] == ["Bash(ls:*)", "mcp__memfs"]
     assert wire(place, path, remove=True).outcome == "updated"
     assert path.read_text() == FOREIGN
 
@@ -135,15 +142,59 @@ def test_a_settings_file_that_is_a_link_stays_one(place: Place, path: Path, tmp_
     assert (tmp_path / "dotfiles.json").read_text() == "{}\n"
 
 
-def test_paths_by_scope(place: Place, repo: Path, home: Path) -> None:
-    scopes = {
-        s: install.path_of(place, "claude", s, str(home)) for s in ("user", "project", "local")
+def test_the_tools_are_wired_with_the_hooks_in_every_scope(
+    place: Place, repo: Path, home: Path
+) -> None:
+    wanted = {
+        "user": (home / ".claude/settings.json", home / ".claude.json"),
+        "project": (repo / ".claude/settings.json", repo / ".mcp.json"),
+        "local": (repo / ".claude/settings.local.json", home / ".claude.json"),
     }
-    assert scopes == {
-        "user": f"{home}/.claude/settings.json",
-        "project": f"{repo}/.claude/settings.json",
-        "local": f"{repo}/.claude/settings.local.json",
-    }
+    account = home / ".claude.json"
+    for scope, paths in wanted.items():
+        account.write_text('{"numStartups": 4, "projects": {"/x": {"mcpServers": {}}}}')
+        done = install.run(place, "claude", scope, str(home))
+        assert tuple(Path(each.path) for each in done) == paths
+        found = json.loads(paths[1].read_text())
+        server = (found["projects"][str(repo)] if scope == "local" else found)["mcpServers"][
+            "memfs"
+        ]
+        assert server == {
+            "type": "stdio", "command": sys.executable, "args": ["-P", "-m", "memfs", "mcp"],
+            "alwaysLoad": True,
+        }  # fmt: skip
+        assert json.loads(paths[0].read_text())["permissions"] == {"allow": ["mcp__memfs"]}
+        install.run(place, "claude", scope, str(home), remove=True)
+        assert account.read_text().startswith('{"numStartups": 4')
+        assert "memfs" not in account.read_text()
+        assert not paths[0].exists()
+
+
+def test_without_the_tools_their_entries_go_and_the_brief_names_the_commands(
+    place: Place, path: Path, repo: Path
+) -> None:
+    wire(place, path)
+    wire(place, path, tools=False)
+    assert set(json.loads(path.read_text())) == {"hooks"}
+    assert "memfs" not in (repo / ".mcp.json").read_text()
+    [group] = json.loads(path.read_text())["hooks"]["SessionStart"]
+    payload = {"session_id": "s", "cwd": str(repo), "hook_event_name": "SessionStart"}
+    done = subprocess.run(
+        shlex.split(group["hooks"][0]["command"]), input=json.dumps(payload).encode(),
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert "edit LABEL --append TEXT" in done.stdout.decode()
+
+
+def test_another_server_of_our_name_stops_it_before_anything_is_written(
+    place: Place, path: Path, repo: Path
+) -> None:
+    (repo / ".mcp.json").write_text('{"mcpServers": {"memfs": {"command": "theirs"}}}')
+    with pytest.raises(StoreError, match="another MCP server named memfs"):
+        wire(place, path)
+    assert not path.exists()
+    wire(place, path, tools=False)
+    assert path.exists()
 
 
 def test_hooks_that_would_run_twice_are_noticed(place: Place, path: Path, home: Path) -> None:

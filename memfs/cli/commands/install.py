@@ -15,9 +15,10 @@ from memfs.store import git
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES))
 @click.option("--user", is_flag=True, help="For all your projects: in your home folder's settings.")
 @click.option("--local", is_flag=True, help="In the project's settings that are not committed.")
+@click.option("--no-mcp", is_flag=True, help="The hooks alone, without the tools (MCP server).")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-def command(host: tuple[str, ...], user: bool, local: bool, dry_run: bool) -> None:
-    """Wire assistants to the memory: put our hooks into their settings.
+def command(host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, dry_run: bool) -> None:
+    """Wire assistants to the memory: put our hooks and tools into their settings.
 
     Without HOST, every assistant that is found. Entries of others are never touched; `memfs
     uninstall` takes ours out again.
@@ -30,13 +31,28 @@ def command(host: tuple[str, ...], user: bool, local: bool, dry_run: bool) -> No
     place = context.place()
     scope = "user" if user else "local" if local else "project"
     for name in found:
-        told(
-            install.run(place, name, scope, context.home(), dry_run=dry_run), scope, dry_run=dry_run
+        wired = install.run(place, name, scope, context.home(), dry_run=dry_run, tools=not no_mcp)
+        told(wired, scope, dry_run=dry_run)
+
+
+def told(wired: list[install.Wired], scope: str, *, dry_run: bool = False) -> None:
+    """Say what happened to settings files, or what would."""
+    for each in wired:
+        _told(each, dry_run=dry_run)
+    written = [each.path for each in wired if each.outcome in ("created", "updated")]
+    if dry_run or not written:
+        return
+    if scope == "project":
+        screen.talk(
+            "  It names this machine's Python: in a repository that is shared, take --local or "
+            "--user."
         )
+    for path in written if scope == "local" else ():
+        if path.startswith(context.place().home.top) and not git.ignored(path):
+            screen.talk(f"  git does not ignore {path} yet: name it in .gitignore.")
 
 
-def told(wired: install.Wired, scope: str, *, dry_run: bool = False) -> None:
-    """Say what happened to a settings file, or what would."""
+def _told(wired: install.Wired, *, dry_run: bool) -> None:
     title = hosts.get(wired.host).TITLE
     if dry_run:
         if wired.diff:
@@ -44,12 +60,3 @@ def told(wired: install.Wired, scope: str, *, dry_run: bool = False) -> None:
         screen.talk(f"{title}: {wired.path} would be {wired.outcome}")
         return
     screen.done(f"{title}: {wired.path} {wired.outcome}")
-    if wired.outcome not in ("created", "updated"):
-        return
-    if scope == "project":
-        screen.talk(
-            "  It names this machine's Python: in a repository that is shared, take --local or "
-            "--user."
-        )
-    elif scope == "local" and not git.ignored(wired.path):
-        screen.talk("  git does not ignore that file yet: name it in .gitignore.")

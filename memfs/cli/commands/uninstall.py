@@ -15,7 +15,7 @@ from memfs.ops import install
 @click.option("--user", is_flag=True, help="From your home folder's settings instead.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(host: tuple[str, ...], user: bool, dry_run: bool) -> None:
-    """Take our hooks out of this project's settings. The memory itself stays.
+    """Take our hooks and tools out of this project's settings. The memory itself stays.
 
     A settings file that nobody changed meanwhile gets back the very bytes it had before.
     """
@@ -25,8 +25,8 @@ def command(host: tuple[str, ...], user: bool, dry_run: bool) -> None:
     for name in host or hosts.NAMES:
         for scope in scopes:
             wired = install.run(place, name, scope, context.home(), remove=True, dry_run=dry_run)
-            if wired.outcome != "unchanged":
-                changed += 1
-                told(wired, "", dry_run=dry_run)
+            out = [each for each in wired if each.outcome != "unchanged"]
+            changed += len(out)
+            told(out, "", dry_run=dry_run)
     if not changed:
-        screen.done("our hooks are not in those settings")
+        screen.done("nothing of ours is in those settings")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import MemfsError
-from memfs.hosts import settings
+from memfs.hosts import entries, settings
 from memfs.ops.doctor import leftovers
 from memfs.ops.doctor.finding import Finding
 from memfs.store import files
@@ -16,30 +16,21 @@ from memfs.store import files
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memfs.hosts.base import Host
     from memfs.store.blocks import Place
 
 
 def look(place: Place, home: str) -> Iterator[Finding]:
     """Look at our entries in the settings of assistants."""
+    top = place.project.top if place.project else None
     for name in hosts.NAMES:
         host = hosts.get(name)
-        top = place.project.top if place.project else None
-        wired = settings.wired(host.SETTINGS, home, top, files.read)
-        for scope, path, text in wired:
-            flag = "" if scope == "project" else f" --{scope}"
-            try:
-                commands = settings.commands(settings.parse(text, path))
-            except MemfsError as error:
-                yield Finding("error", error.message, error.hint)
-                continue
-            missing = {word for c in commands for word in programs(c) if not os.path.exists(word)}
-            for word in sorted(missing):
-                yield Finding(
-                    "error", f"{path}: the hook needs {word}, which is gone",
-                    f"write it anew: memfs install {name}{flag}",
-                )  # fmt: skip
-            if not missing:
-                yield Finding("ok", f"{host.TITLE} is wired in {path}")
+        wired = settings.wired(host, home, top, files.read)
+        try:
+            yield from _looked(host, wired, settings.served(host, home, top, files.read), top)
+        except MemfsError as error:
+            yield Finding("error", error.message, error.hint)
+            continue
         if len(wired) > 1:
             yield Finding(
                 "warning", f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
@@ -51,7 +42,31 @@ def look(place: Place, home: str) -> Iterator[Finding]:
         yield leftovers.finding(path)
 
 
+def _looked(
+    host: Host, wired: list[settings.Wired], served: list[settings.Wired], top: str | None
+) -> Iterator[Finding]:
+    """Look whether what the settings of a host start is there."""
+    needed: dict[tuple[str, str], tuple[str, str]] = {}  # (file, program): what for, the scope
+    for found in [*wired, *served]:
+        flag = "" if found.scope == "project" else f" --{found.scope}"
+        parsed = settings.parse(found.text, found.path)
+        words = [word for each in entries.commands(parsed) for word in programs(each)]
+        needed |= {(found.path, word): ("hook needs", flag) for word in words}
+        servers = entries.servers(parsed, top)
+        needed |= {(found.path, word): ("tools need", flag) for word in servers}
+    missing = {key: why for key, why in needed.items() if not os.path.exists(key[1])}
+    for (path, word), (what, flag) in sorted(missing.items()):
+        yield Finding(
+            "error", f"{path}: the {what} {word}, which is gone",
+            f"write it anew: memfs install {host.NAME}{flag}",
+        )  # fmt: skip
+    for found in wired:
+        if not any(path == found.path for path, _ in missing):
+            tools = "hooks and tools" if served else "hooks alone"
+            yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
+
+
 def programs(command: str) -> list[str]:
     """Return what a command needs to be there: its program, and our script."""
     words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
-    return [words[0], *[word for word in words if word.endswith(settings.MARK)]] if words else []
+    return [words[0], *[word for word in words if word.endswith(entries.MARK)]] if words else []

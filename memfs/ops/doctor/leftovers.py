@@ -46,7 +46,7 @@ def of_settings(place: Place, home: str) -> list[str]:
     top = place.project.top if place.project else None
     found = set()
     for name in hosts.NAMES:
-        for path in settings.paths(hosts.get(name).SETTINGS, home, top).values():
+        for path in settings.paths(hosts.get(name), home, top):
             folder, base = os.path.split(path)
             if not os.path.isdir(folder):
                 continue

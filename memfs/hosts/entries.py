@@ -1,0 +1,138 @@
+"""Our entries in a host's settings, as values: in, out, found again. Foreign ones never move.
+
+Ours are hooks that run `memfs_hook.py`, the MCP server named memfs, and its name where hosts keep
+lists of what may be used.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from memfs.core.errors import StoreError
+
+MARK = "memfs_hook.py"
+SERVER = "memfs"
+_SERVERS = "mcpServers"
+_NOTHING = object()
+
+Json = dict[str, object]
+
+
+def with_entries(settings: Json, entries: Json) -> Json:
+    """Return the settings with our entries, in place of earlier ones of ours.
+
+    Raises `StoreError` where others have something else in that place.
+    """
+    return cast("Json", _joined(settings, entries, (), put=True))
+
+
+def without_entries(settings: Json, entries: Json) -> Json:
+    """Return the settings without our entries and older ones of ours, and what only held them."""
+    return cast("Json", _joined(settings, entries, (), put=False))
+
+
+def has_entries(settings: Json, entries: Json) -> bool:
+    """Tell whether entries of ours are in the settings, these or older ones."""
+    return without_entries(settings, entries) != settings
+
+
+def commands(settings: Json) -> list[str]:
+    """Return the commands of our hooks."""
+    return [
+        str(_mapping(entry).get("command"))
+        for groups in _mapping(settings.get("hooks")).values()
+        for group in _list(groups)
+        for entry in _list(_mapping(group).get("hooks"))
+        if _ours(entry)
+    ]
+
+
+def servers(settings: Json, top: str | None) -> list[str]:
+    """Return the programs that are started as our MCP server for the project `top`."""
+    places = [settings, _mapping(_mapping(settings.get("projects")).get(top or ""))]
+    found = [_mapping(each.get(_SERVERS)).get(SERVER) for each in places]
+    return [str(_mapping(each).get("command")) for each in found if _our_server(each)]
+
+
+def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool) -> object:
+    """Return `found` with what is ours replaced by `entries`, or taken out (not `put`).
+
+    `where` are the keys that lead here. What becomes empty is `_NOTHING`.
+    """
+    if where[-2:] == (_SERVERS, SERVER):
+        return _server(found, entries if put else _NOTHING)
+    if found is _NOTHING:
+        return entries if put else _NOTHING
+    if isinstance(found, dict) and isinstance(entries, dict):
+        kept: Json = {}
+        for key in [*found, *(key for key in entries if key not in found)]:
+            value = found.get(key, _NOTHING)
+            if key in entries:
+                value = _joined(value, entries[key], (*where, key), put=put)
+            elif where == ("hooks",) and isinstance(value, list):  # an event of older versions
+                value = _joined_list(value, [], [])
+            if value is not _NOTHING:
+                kept[key] = value
+        return _NOTHING if found and not kept and where else kept
+    if isinstance(found, list) and isinstance(entries, list):
+        return _joined_list(found, entries, entries if put else [])
+    if put and found != entries:
+        name = f"hooks for {where[-1]}" if where[:1] == ("hooks",) else ".".join(where)
+        kind = "list" if isinstance(entries, list) else "mapping"
+        raise StoreError(
+            f"the settings' {name} are not a {kind}", "mend them first; see its manual"
+        )
+    return found
+
+
+def _joined_list(found: list[object], ours: list[object], added: list[object]) -> object:
+    """Return a list with what is ours in it replaced where it first stood."""
+    kept: list[object] = []
+    at = -1
+    for item in found:
+        rest = _foreign(item, ours)
+        if rest is not item and at < 0:
+            at = len(kept) + (rest is not _NOTHING)
+        if rest is not _NOTHING:
+            kept.append(rest)
+    at = len(kept) if at < 0 else at
+    kept[at:at] = added
+    return _NOTHING if found and not kept else kept
+
+
+def _foreign(item: object, ours: list[object]) -> object:
+    """Return an item of a list without what is ours in it; `_NOTHING` if that was all."""
+    if isinstance(item, str):
+        return _NOTHING if item in ours else item
+    if not isinstance(item, dict) or not any(_ours(entry) for entry in _list(item.get("hooks"))):
+        return item
+    kept = [entry for entry in _list(item["hooks"]) if not _ours(entry)]
+    return {**item, "hooks": kept} if kept else _NOTHING
+
+
+def _server(found: object, wanted: object) -> object:
+    if found is _NOTHING or _our_server(found):
+        return wanted
+    if wanted is _NOTHING:
+        return found
+    raise StoreError(
+        f"the settings have another MCP server named {SERVER}",
+        "rename it there first, or wire the hooks alone: memfs install --no-mcp",
+    )
+
+
+def _ours(entry: object) -> bool:
+    return isinstance(entry, dict) and MARK in str(entry.get("command", ""))
+
+
+def _our_server(entry: object) -> bool:
+    words = _list(_mapping(entry).get("args"))
+    return words[-1:] == ["mcp"] and SERVER in f"{_mapping(entry).get('command')} {words}"
+
+
+def _mapping(value: object) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
