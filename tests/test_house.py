@@ -86,6 +86,7 @@ def imported(repo: Path, prompt: str) -> set[str]:
 QUIET = {
     "memfs", "memfs.core", "memfs.core.errors", "memfs.core.events", "memfs.core.fastjson",
     "memfs.core.label", "memfs.hook", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
+    "memfs.hosts.payload",
     "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.store.files",
     "memfs.store.layout", "memfs.store.sessions",
 }  # fmt: skip

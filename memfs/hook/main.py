@@ -9,6 +9,7 @@ import sys
 from memfs import hosts
 from memfs.core import events, fastjson
 from memfs.core.events import Event, Reply
+from memfs.hosts.payload import origin
 from memfs.ops import brief
 
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
@@ -23,16 +24,18 @@ class HookError(Exception):
 def main(arguments: list[str]) -> int:
     """Run the hook of the host named first; returns the exit code, which is always 0.
 
-    A second word `mcp` says that the host offers our tools.
+    `auto` is the host that the payload is from. A host that runs the settings of another gets no
+    answer: it has its own. A second word `mcp` says that the host offers our tools.
     """
     name = arguments[0] if arguments else "claude"
     place = "."
     where = f"{name} hook"
     try:
         _set_clock(TIMEOUT)
-        host = hosts.get(name)
         payload = _payload()
-        event = host.parse_event(payload)
+        name = origin(payload) if name == "auto" else name
+        host = hosts.get(name)
+        event = host.parse_event(payload) if origin(payload) in (name, "") else None
         if event is not None:
             where = f"{name} {event.name}"
             place = event.cwd or place
@@ -61,6 +64,8 @@ def answer(event: Event) -> Reply:
 
         end.run(event)
     elif event.kind in (events.STOP, events.COMPACT):
+        if event.kind == events.COMPACT and not hosts.get(event.host).RESTARTS:
+            brief.unsay(event)  # the next prompt brings the whole brief
         _set_clock(SLOW_TIMEOUT)
         _add_site()
         from memfs.ops import ingest

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from memfs.hosts.base import Host
 
-NAMES = ("claude",)
+NAMES = ("claude", "codex", "gemini", "copilot")
 _SESSIONS = (("CLAUDE_CODE_SESSION_ID", "claude"),)  # what hosts tell those they start
 
 

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 class Host(Protocol):
     """One assistant.
 
-    `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed.
+    `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
+    tells of a session start after it compacted its context.
     """
 
     NAME: str
     TITLE: str
     COMMAND: str
     HOME: str
+    RESTARTS: bool
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         """Turn a hook's stdin into an event; None for one that is not for us."""
@@ -35,7 +37,7 @@ class Host(Protocol):
         """Read the messages of `data`, which begins at byte `start` of the file."""
 
     def wiring(self, scope: str, home: str, top: str) -> list[tuple[str, tuple[str, ...]]]:
-        """List (settings file, the shipped files in `hooks/<name>/` whose entries go into it).
+        """List (settings file, the shipped files below `hooks/` whose entries go into it).
 
         `scope` is user, project or local (in the project `top`, not committed). The first file is
         the one with our hooks.

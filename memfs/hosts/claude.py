@@ -2,8 +2,9 @@
 
 import os
 
-from memfs.core import events, fastjson
+from memfs.core import events
 from memfs.core.events import Event, Reply
+from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ NAME = "claude"
 TITLE = "Claude Code"
 COMMAND = "claude"
 HOME = ".claude"
+RESTARTS = True  # a session start comes after each compaction
 
 _KINDS = {
     "SessionStart": events.START,
@@ -27,39 +29,16 @@ _KINDS = {
 }
 _WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")  # the tools that write files
 _HEAD = 256 << 10  # bytes that are looked at to tell where a session ran
-_WITH_CONTEXT = (events.START, events.PROMPT, events.WRITTEN)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    name = _text(payload, "hook_event_name")
-    kind = _KINDS.get(name, events.OTHER)
-    session = _text(payload, "session_id")
-    file = _file(payload) if kind in (events.WRITE, events.WRITTEN) else ""
-    if kind == events.OTHER or not session or (not file and "ToolUse" in name):
-        return None
-    return Event(
-        NAME, kind, name, session, _text(payload, "cwd"), _text(payload, "transcript_path"),
-        _text(payload, "source"), _text(payload, "prompt"), file,
-    )  # fmt: skip
+    return payloads.event(NAME, _KINDS, _WRITERS, payload)
 
 
 def format_reply(event: Event, reply: Reply) -> str:
-    """Return the JSON of a reply; `hookEventName` must be the event's own."""
-    made: dict[str, object] = {}
-    if reply.refusal and event.kind == events.WRITE:
-        made["hookSpecificOutput"] = {
-            "hookEventName": event.name, "permissionDecision": "deny",
-            "permissionDecisionReason": reply.refusal,
-        }  # fmt: skip
-        return fastjson.dumps(made) + "\n"
-    if reply.notice:
-        made["systemMessage"] = reply.notice
-    if reply.context:
-        made["hookSpecificOutput"] = {
-            "hookEventName": event.name, "additionalContext": reply.context,
-        }  # fmt: skip
-    return fastjson.dumps(made) + "\n" if made and event.kind in _WITH_CONTEXT else ""
+    """Return the JSON of a reply."""
+    return payloads.nested(event, reply)
 
 
 def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
@@ -82,13 +61,19 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     account = f"{folder or home}/.claude.json"
     if scope == "user":
         path = f"{folder or f'{home}/.claude'}/settings.json"
-        return [(path, ("hooks.json", "allow.json")), (account, ("tools.json",))]
+        return [
+            (path, ("claude/hooks.json", "claude/allow.json")),
+            (account, ("claude/tools.json",)),
+        ]
     if scope == "local":
         path = f"{top}/.claude/settings.local.json"
-        return [(path, ("hooks.json", "allow.json")), (account, ("tools_here.json",))]
+        return [
+            (path, ("claude/hooks.json", "claude/allow.json")),
+            (account, ("claude/tools_here.json",)),
+        ]
     path = f"{top}/.claude/settings.json"
-    inside = ("hooks.json", "allow.json", "approve.json")
-    return [(path, inside), (f"{top}/.mcp.json", ("tools.json",))]
+    inside = ("claude/hooks.json", "claude/allow.json", "claude/approve.json")
+    return [(path, inside), (f"{top}/.mcp.json", ("claude/tools.json",))]
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":
@@ -125,16 +110,3 @@ def _inside(path: str, project: str) -> bool:
         return True
     inside = project.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "surrogateescape")
     return any(b'"cwd":"' + inside + end in head for end in (b'"', b"/", b"\\"))
-
-
-def _file(payload: dict[str, object]) -> str:
-    """Return the file that a tool writes, "" for a tool that writes none."""
-    given = payload.get("tool_input")
-    if _text(payload, "tool_name") not in _WRITERS or not isinstance(given, dict):
-        return ""
-    return _text(given, "file_path") or _text(given, "notebook_path")
-
-
-def _text(payload: dict[str, object], key: str) -> str:
-    value = payload.get(key)
-    return value if isinstance(value, str) else ""

@@ -12,7 +12,7 @@ from memfs.core.errors import StoreError
 
 MARK = "memfs_hook.py"
 SERVER = "memfs"
-_SERVERS = "mcpServers"
+_SERVERS = ("mcpServers", "mcp_servers")
 _NOTHING = object()
 
 Json = dict[str, object]
@@ -50,7 +50,7 @@ def commands(settings: Json) -> list[str]:
 def servers(settings: Json, top: str | None) -> list[str]:
     """Return the programs that are started as our MCP server for the project `top`."""
     places = [settings, _mapping(_mapping(settings.get("projects")).get(top or ""))]
-    found = [_mapping(each.get(_SERVERS)).get(SERVER) for each in places]
+    found = [_mapping(each.get(key)).get(SERVER) for each in places for key in _SERVERS]
     return [str(_mapping(each).get("command")) for each in found if _our_server(each)]
 
 
@@ -59,7 +59,7 @@ def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool
 
     `where` are the keys that lead here. What becomes empty is `_NOTHING`.
     """
-    if where[-2:] == (_SERVERS, SERVER):
+    if where[-1:] == (SERVER,) and where[-2] in _SERVERS:
         return _server(found, entries if put else _NOTHING)
     if found is _NOTHING:
         return entries if put else _NOTHING

@@ -1,4 +1,4 @@
-"""The settings files of hosts (JSON): which wire us, how they are read and written back.
+"""The settings files of hosts: which wire us, how they are read, and JSON written back.
 
 A file that cannot be read back exactly is refused, not mended.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
@@ -67,6 +68,8 @@ def parse(text: str, path: str) -> Json:
         return {}
     try:
         text.encode()
+        if path.endswith(".toml"):
+            return tomllib.loads(text)
         found = json.loads(
             text, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite
         )

@@ -15,13 +15,14 @@ from memfs import hosts
 from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
-from memfs.hosts import entries, settings
+from memfs.hosts import entries, section, settings
 from memfs.store import files, lock, shipped
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
-_HOOKS = "hooks.json"
+_HOOKS = "/hooks.json"
+_MARKS = ("# memfs: begin (memfs uninstall takes this out)", "# memfs: end")
 _HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
 
 
@@ -46,19 +47,24 @@ def run(
     `StoreError` where there is no project, where our hooks run already from elsewhere, and for a
     file that cannot be read back faithfully; nothing is written then.
     """
-    files_ = wiring(place, host, scope, home)
-    other = "" if remove else elsewhere(place, host, files_[0][0], home)
+    found = wiring(place, host, scope, home)
+    if not found and not remove:
+        raise StoreError(
+            f"{hosts.get(host).TITLE} keeps no settings of your own in a project",
+            "wire this project for all who work on it, or all your projects with --user",
+        )
+    other = "" if remove or not found else elsewhere(place, host, found[0][0], home)
     if other:
         raise StoreError(
             f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
             "once is enough; to move them, take those out first: memfs uninstall [--user]",
         )
     edits = []
-    for path, names in files_:
-        first = tuple(name for name in names if tools or name == _HOOKS)
-        rest = tuple(name for name in names if name not in first)
-        wanted = _entries(place, host, first, tools=tools)
-        edits.append(_Edit.of(place, path, wanted, _entries(place, host, rest), remove=remove))
+    for path, names in found:
+        if remove and _shared(place, host, scope, home, path):
+            continue
+        given = _Shipped.of(place, host, names, tools=tools)
+        edits.append(_Edit.of(place, path, given, remove=remove))
     if not dry_run:
         for edit in edits:
             edit.write(place)
@@ -91,6 +97,16 @@ def elsewhere(place: Place, host: str, path: str, home: str) -> str:
     return ""
 
 
+def _shared(place: Place, host: str, scope: str, home: str, path: str) -> bool:
+    """Tell whether a file wires another host, too, that runs our hooks in that scope."""
+    top = place.project.top if place.project else ""
+    for name in hosts.NAMES:
+        files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
+        if name != host and path in files_ and entries.MARK in (files.read(files_[0]) or ""):
+            return True
+    return False
+
+
 def command(host: str, *, tools: bool) -> str:
     """Return the shell command of a hook: this interpreter, without site-packages, on our file."""
     words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", entries.MARK), host]
@@ -98,21 +114,34 @@ def command(host: str, *, tools: bool) -> str:
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
-def _entries(
-    place: Place, host: str, names: tuple[str, ...], *, tools: bool = True
-) -> entries.Json:
-    """Return what shipped files say, made for this machine and project."""
-    values = {
-        "{hook}": command(host, tools=tools), "{python}": sys.executable,
-        "{project}": place.project.top if place.project else "",
-    }  # fmt: skip
-    made: entries.Json = {}
-    for name in names:
-        text = shipped.text("hooks", host, name)
-        for mark, value in values.items():
-            text = text.replace(f'"{mark}"', fastjson.dumps(value))
-        made.update(json.loads(text))
-    return made
+@dataclass(frozen=True)
+class _Shipped:
+    """What goes into one settings file: `wanted`, and `unwanted` of ours that is not to be there.
+
+    `section` is what goes into a TOML file, as text.
+    """
+
+    wanted: entries.Json
+    unwanted: entries.Json
+    section: str
+
+    @classmethod
+    def of(cls, place: Place, host: str, names: tuple[str, ...], *, tools: bool) -> _Shipped:
+        values = {
+            "{hook}": command(host, tools=tools), "{python}": sys.executable,
+            "{project}": place.project.top if place.project else "",
+        }  # fmt: skip
+        made = cls({}, {}, "")
+        for name in names:
+            text = shipped.text("hooks", *name.split("/"))
+            for mark, value in values.items():
+                text = text.replace(f'"{mark}"', fastjson.dumps(value))
+            wanted = tools or name.endswith(_HOOKS)
+            if name.endswith(".toml"):
+                made = cls(made.wanted, made.unwanted, text if wanted else "")
+            else:
+                (made.wanted if wanted else made.unwanted).update(json.loads(text))
+        return made
 
 
 @dataclass(frozen=True)
@@ -130,25 +159,15 @@ class _Edit:
     remove: bool
 
     @classmethod
-    def of(
-        cls, place: Place, path: str, wanted: entries.Json, unwanted: entries.Json, *, remove: bool
-    ) -> _Edit:
+    def of(cls, place: Place, path: str, given: _Shipped, *, remove: bool) -> _Edit:
         """Work out an edit; nothing is written. Raises `StoreError` for what cannot be kept."""
         before = _read(path)
-        found = settings.parse(before or "", path)
         record = _record(place, path)
         pristine = record if record and record["after"] == _digest(before) else None
-        has = entries.has_entries(found, {**unwanted, **wanted})
-        left = entries.without_entries(found, unwanted)
-        after = before
-        if not remove:
-            made = entries.with_entries(left, wanted) if wanted else left
-            after = before if made == found else settings.render(made, before or "")
-            _check(after or "", made, path)
-        elif has and pristine:
+        change = _toml if path.endswith(".toml") else _json
+        has, after = change(path, before, given, remove=remove)
+        if remove and has and pristine:
             after = pristine["before"]
-        elif has:
-            after = settings.render(entries.without_entries(left, wanted), before or "")
         kept = pristine["before"] if pristine else before
         return cls(path, before, after, kept, pristine is not None or not has, remove)
 
@@ -173,6 +192,45 @@ class _Edit:
             files.remove(note)
 
 
+def _json(
+    path: str, before: str | None, given: _Shipped, *, remove: bool
+) -> tuple[bool, str | None]:
+    """Return whether a JSON file has entries of ours, and its text with them, or without."""
+    found = settings.parse(before or "", path)
+    has = entries.has_entries(found, {**given.unwanted, **given.wanted})
+    made = entries.without_entries(found, given.unwanted)
+    if remove:
+        made = entries.without_entries(made, given.wanted)
+    elif given.wanted:
+        made = entries.with_entries(made, given.wanted)
+    if made == found:
+        return has, before
+    after = settings.render(made, before or "")
+    _check(after, made, path)
+    return has, after
+
+
+def _toml(
+    path: str, before: str | None, given: _Shipped, *, remove: bool
+) -> tuple[bool, str | None]:
+    """Return whether a TOML file has our section, and its text with it, or without."""
+    text = before or ""
+    settings.parse(text, path)
+    has = section.has(text, *_MARKS)
+    if not remove and given.section:
+        after = section.put(text, given.section, *_MARKS)
+        try:
+            settings.parse(after, path)
+        except StoreError as error:
+            raise StoreError(
+                f"{path} has another MCP server named {entries.SERVER}",
+                "rename it there first, or wire the hooks alone: memfs install --no-mcp",
+            ) from error
+    else:
+        after = section.take(text, *_MARKS)
+    return has, before if after == text else after
+
+
 def _check(text: str, wanted: entries.Json, path: str) -> None:
     if settings.parse(text, path) != wanted:
         raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
@@ -186,8 +244,9 @@ def _write(place: Place, path: str, before: str | None, after: str | None) -> No
             files.remove(path)
             folder = os.path.dirname(path)
             files.sync_folder(folder)
-            if not os.listdir(folder):
+            while not os.listdir(folder):  # at the latest the store, or the home, holds something
                 os.rmdir(folder)
+                folder = os.path.dirname(folder)
         else:
             files.make_folder(os.path.dirname(path))
             files.write(os.path.realpath(path), after)

@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,80 @@ def test_hooks_are_byte_compiled(place: Place, path: Path) -> None:
     assert cached
     assert cached.cached
     assert os.path.exists(cached.cached)
+
+
+TOML = '# mine\nmodel = "gpt-5.4"   # spaced\n\n[mcp_servers.other]\ncommand = "x"\n'
+
+
+def run(place: Place, host: str, **options: bool) -> list[Path]:
+    done = install.run(place, host, "project", str(Path.home()), **options)
+    return [Path(each.path) for each in done]
+
+
+def test_codex_is_wired_in_its_toml_without_a_change_to_what_is_there(
+    place: Place, repo: Path
+) -> None:
+    config = repo / ".codex/config.toml"
+    config.parent.mkdir()
+    config.write_text(TOML)
+    assert run(place, "codex") == [repo / ".codex/hooks.json", config]
+    assert config.read_text().startswith(TOML)
+    found = tomllib.loads(config.read_text())["mcp_servers"]
+    assert found["other"] == {"command": "x"}
+    assert found["memfs"] == {
+        "command": sys.executable, "args": ["-P", "-m", "memfs", "mcp"],
+        "default_tools_approval_mode": "approve",
+    }  # fmt: skip
+    written = config.read_text()
+    run(place, "codex")
+    assert config.read_text() == written
+    config.write_text(written + "# later\n")
+    run(place, "codex", remove=True)
+    assert config.read_text() == TOML + "# later\n"
+    assert not (repo / ".codex/hooks.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('[mcp_servers.memfs]\ncommand = "theirs"\n', "another MCP server named memfs"),
+        ("mcp_servers = {memfs = 1}\n", "another MCP server named memfs"),
+        ("a = [\n", "cannot be read back safely"),
+    ],
+)
+def test_a_toml_that_has_our_name_or_is_none_is_refused(
+    place: Place, repo: Path, text: str, why: str
+) -> None:
+    config = repo / ".codex/config.toml"
+    config.parent.mkdir()
+    config.write_text(text)
+    with pytest.raises(StoreError, match=why):
+        run(place, "codex")
+    assert config.read_text() == text
+    assert not (repo / ".codex/hooks.json").exists()
+
+
+def test_gemini_and_copilot_are_wired(place: Place, repo: Path) -> None:
+    assert run(place, "gemini") == [repo / ".gemini/settings.json"]
+    found = json.loads((repo / ".gemini/settings.json").read_text())
+    assert found["mcpServers"]["memfs"]["trust"] is True
+    assert found["hooks"]["BeforeAgent"][0]["hooks"][0]["timeout"] == 10_000
+    assert run(place, "copilot") == [repo / ".github/hooks/memfs.json", repo / ".mcp.json"]
+    assert json.loads((repo / ".github/hooks/memfs.json").read_text())["version"] == 1
+    for host in ("gemini", "copilot"):
+        run(place, host, remove=True)
+    assert sorted(path.name for path in repo.iterdir()) == [".agent-memory", ".git"]
+
+
+def test_a_file_that_wires_two_hosts_is_kept_until_the_last_goes(place: Place, repo: Path) -> None:
+    run(place, "claude")
+    run(place, "copilot")
+    run(place, "copilot", remove=True)
+    assert "memfs" in (repo / ".mcp.json").read_text()
+    run(place, "claude", remove=True)
+    assert not (repo / ".mcp.json").exists()
+
+
+def test_a_host_without_settings_of_ones_own_in_a_project_says_so(place: Place) -> None:
+    with pytest.raises(StoreError, match="Codex keeps no settings of your own in a project"):
+        install.run(place, "codex", "local", str(Path.home()))

@@ -1,0 +1,74 @@
+"""Codex: hook events, replies, where its settings and transcripts are. Hot path."""
+
+import os
+
+from memfs.core import events
+from memfs.core.events import Event, Reply
+from memfs.hosts import payload as payloads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.core.records import Identity, Transcript
+
+NAME = "codex"
+TITLE = "Codex"
+COMMAND = "codex"
+HOME = ".codex"
+RESTARTS = True
+
+_KINDS = {
+    "SessionStart": events.START,
+    "UserPromptSubmit": events.PROMPT,
+    "Stop": events.STOP,
+    "PreCompact": events.COMPACT,
+    "SessionEnd": events.END,
+    "PreToolUse": events.WRITE,
+    "PostToolUse": events.WRITTEN,
+}
+_WRITERS = ("apply_patch",)
+
+
+def parse_event(payload: dict[str, object]) -> Event | None:
+    """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
+    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+
+
+def format_reply(event: Event, reply: Reply) -> str:
+    """Return the JSON of a reply."""
+    return payloads.nested(event, reply)
+
+
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+    """List the files that wire us in a scope; Codex has no settings that are not committed."""
+    folder = os.environ.get("CODEX_HOME") or f"{home}/.codex"
+    if scope == "project":
+        folder = f"{top}/.codex"
+    elif scope != "user":
+        return []
+    return [
+        (f"{folder}/hooks.json", ("codex/hooks.json",)),
+        (f"{folder}/config.toml", ("codex/tools.toml",)),
+    ]
+
+
+def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
+    """Tell whose session a transcript is from its first lines; None: not Codex's."""
+    from memfs.hosts import codex_transcript
+
+    return codex_transcript.identify(lines, path)
+
+
+def read_transcript(data: bytes, identity: "Identity", *, start: int) -> "Transcript":
+    """Read the messages of `data`, which begins at byte `start` of the file."""
+    from memfs.hosts import codex_transcript
+
+    return codex_transcript.read(data, identity, start=start)
+
+
+def transcripts(home: str, project: str) -> "Iterable[str]":
+    """List the transcripts kept for a project and the folders below it, oldest first."""
+    from memfs.hosts import codex_transcript
+
+    return codex_transcript.found(home, project)

@@ -1,0 +1,79 @@
+"""GitHub Copilot CLI: hook events, replies, where its settings and transcripts are. Hot path."""
+
+import os
+
+from memfs.core import events, fastjson
+from memfs.core.events import Event, Reply
+from memfs.hosts import payload as payloads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.core.records import Identity, Transcript
+
+NAME = "copilot"
+TITLE = "Copilot CLI"
+COMMAND = "copilot"
+HOME = ".copilot"
+RESTARTS = False
+
+_KINDS = {
+    "SessionStart": events.START,
+    "UserPromptSubmit": events.PROMPT,
+    "Stop": events.STOP,
+    "PreCompact": events.COMPACT,
+    "SessionEnd": events.END,
+    "PreToolUse": events.WRITE,
+    "PostToolUse": events.WRITTEN,
+}
+_WRITERS = ("create", "edit", "apply_patch")
+
+
+def parse_event(payload: dict[str, object]) -> Event | None:
+    """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
+    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+
+
+def format_reply(event: Event, reply: Reply) -> str:
+    """Return the JSON of a reply: its keys stand at the top, unlike with Claude Code."""
+    made: dict[str, object] = {}
+    if reply.refusal and event.kind == events.WRITE:
+        made = {"permissionDecision": "deny", "permissionDecisionReason": reply.refusal}
+    elif event.kind in payloads.WITH_CONTEXT:
+        made = {"systemMessage": reply.notice} if reply.notice else {}
+        made |= {"additionalContext": reply.context} if reply.context else {}
+    return fastjson.dumps(made) + "\n" if made else ""
+
+
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+    """List the files that wire us in a scope; Copilot has no settings that are not committed."""
+    if scope == "project":  # it reads the servers that Claude Code does
+        hooks, tools = f"{top}/.github/hooks/memfs.json", f"{top}/.mcp.json"
+        return [(hooks, ("copilot/hooks.json",)), (tools, ("claude/tools.json",))]
+    if scope == "local":
+        return []
+    folder = os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
+    hooks, tools = f"{folder}/hooks/memfs.json", f"{folder}/mcp-config.json"
+    return [(hooks, ("copilot/hooks.json",)), (tools, ("copilot/tools.json",))]
+
+
+def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
+    """Tell whose session a transcript is from its first lines; None: not Copilot's."""
+    from memfs.hosts import copilot_transcript
+
+    return copilot_transcript.identify(lines, path)
+
+
+def read_transcript(data: bytes, identity: "Identity", *, start: int) -> "Transcript":
+    """Read the messages of `data`, which begins at byte `start` of the file."""
+    from memfs.hosts import copilot_transcript
+
+    return copilot_transcript.read(data, identity, start=start)
+
+
+def transcripts(home: str, project: str) -> "Iterable[str]":
+    """List the transcripts kept for a project and the folders below it, oldest first."""
+    from memfs.hosts import copilot_transcript
+
+    return copilot_transcript.found(home, project)

@@ -1,0 +1,75 @@
+"""Gemini CLI: hook events, replies, where its settings and transcripts are. Hot path."""
+
+import os
+
+from memfs.core import events, fastjson
+from memfs.core.events import Event, Reply
+from memfs.hosts import payload as payloads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.core.records import Identity, Transcript
+
+NAME = "gemini"
+TITLE = "Gemini CLI"
+COMMAND = "gemini"
+HOME = ".gemini"
+RESTARTS = False
+
+_KINDS = {
+    "SessionStart": events.START,
+    "BeforeAgent": events.PROMPT,
+    "AfterAgent": events.STOP,
+    "SessionEnd": events.END,
+    "BeforeTool": events.WRITE,
+    "AfterTool": events.WRITTEN,
+}
+_WRITERS = ("write_file", "replace", "edit")
+
+
+def parse_event(payload: dict[str, object]) -> Event | None:
+    """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
+    found = payloads.event(NAME, _KINDS, _WRITERS, payload)
+    if found and "</hook_context>" in found.prompt:  # what a session start added stands before it
+        found.prompt = found.prompt.rpartition("</hook_context>")[2].strip()
+    return found
+
+
+def format_reply(event: Event, reply: Reply) -> str:
+    """Return the JSON of a reply; plain text would be shown to the person."""
+    if reply.refusal and event.kind == events.WRITE:
+        return fastjson.dumps({"decision": "deny", "reason": reply.refusal}) + "\n"
+    return payloads.nested(event, reply)
+
+
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+    """List the files that wire us in a scope; Gemini has no settings that are not committed."""
+    if scope == "local":
+        return []
+    folder = f"{os.environ.get('GEMINI_CLI_HOME') or home}/.gemini"
+    if scope == "project":
+        folder = f"{top}/.gemini"
+    return [(f"{folder}/settings.json", ("gemini/hooks.json", "gemini/tools.json"))]
+
+
+def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
+    """Tell whose session a transcript is from its first lines; None: not Gemini's."""
+    from memfs.hosts import gemini_transcript
+
+    return gemini_transcript.identify(lines, path)
+
+
+def read_transcript(data: bytes, identity: "Identity", *, start: int) -> "Transcript":
+    """Read the messages of `data`, which begins at byte `start` of the file."""
+    from memfs.hosts import gemini_transcript
+
+    return gemini_transcript.read(data, identity, start=start)
+
+
+def transcripts(home: str, project: str) -> "Iterable[str]":
+    """List the transcripts kept for a project and the folders below it, oldest first."""
+    from memfs.hosts import gemini_transcript
+
+    return gemini_transcript.found(home, project)

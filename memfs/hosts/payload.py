@@ -1,0 +1,100 @@
+"""What the payloads and replies of hosts have in common. Hot path."""
+
+import os
+
+from memfs.core import events, fastjson
+from memfs.core.events import Event, Reply
+
+_PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
+_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+_STORE = ".agent-memory"
+WITH_CONTEXT = (events.START, events.PROMPT, events.WRITTEN)  # what a model is told something at
+
+
+def text(payload: dict[str, object], key: str) -> str:
+    """Return the text that a key has, "" for anything else."""
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def origin(payload: dict[str, object]) -> str:
+    """Return the host whose payload this is, by what only its own have; "" for one not known.
+
+    Hosts run the settings of others: Copilot those of Claude Code, for one.
+    """
+    if "cursor_version" in payload or "conversation_id" in payload:
+        return "cursor"
+    transcript = os.path.basename(text(payload, "transcript_path"))
+    if "turn_id" in payload or transcript.startswith("rollout-"):
+        return "codex"
+    if "timestamp" in payload:
+        return "gemini" if transcript.startswith("session-") else "copilot"
+    return "claude" if text(payload, "session_id") else ""
+
+
+def event(
+    host: str, kinds: dict[str, str], writers: tuple[str, ...], payload: dict[str, object]
+) -> Event | None:
+    """Turn a payload of the common shape into an event; None for one that is not for us.
+
+    `kinds` are our words for the host's events, `writers` the names of its tools that write files.
+    """
+    name = text(payload, "hook_event_name")
+    kind = kinds.get(name, events.OTHER)
+    session = text(payload, "session_id")
+    file = ""
+    if kind in (events.WRITE, events.WRITTEN) and text(payload, "tool_name") in writers:
+        file = written(payload.get("tool_input"))
+    if kind == events.OTHER or not session or (not file and kind in (events.WRITE, events.WRITTEN)):
+        return None
+    return Event(
+        host, kind, name, session, text(payload, "cwd"), text(payload, "transcript_path"),
+        text(payload, "source"), text(payload, "prompt"), file,
+    )  # fmt: skip
+
+
+def nested(event: Event, reply: Reply) -> str:
+    """Return the JSON of a reply as Claude Code and Codex want it: with the event's own name.
+
+    Codex refuses every key that it does not know.
+    """
+    made: dict[str, object] = {}
+    if reply.refusal and event.kind == events.WRITE:
+        made["hookSpecificOutput"] = {
+            "hookEventName": event.name, "permissionDecision": "deny",
+            "permissionDecisionReason": reply.refusal,
+        }  # fmt: skip
+        return fastjson.dumps(made) + "\n"
+    if reply.notice:
+        made["systemMessage"] = reply.notice
+    if reply.context:
+        made["hookSpecificOutput"] = {
+            "hookEventName": event.name, "additionalContext": reply.context,
+        }  # fmt: skip
+    return fastjson.dumps(made) + "\n" if made and event.kind in WITH_CONTEXT else ""
+
+
+def written(given: object) -> str:
+    """Return the file that a tool writes by what it is given, "" for none.
+
+    Of several in one patch, the first that looks like memory.
+    """
+    if not isinstance(given, dict):
+        return ""
+    for key in _PATHS:
+        if text(given, key):
+            return text(given, key)
+    for key in ("command", "input", "patch"):
+        if "*** Begin Patch" in text(given, key):
+            return _patched(text(given, key))
+    return ""
+
+
+def _patched(patch: str) -> str:
+    found = [
+        line[len(mark) :].strip()
+        for line in patch.splitlines()
+        for mark in _PATCHED
+        if line.startswith(mark)
+    ]
+    return next((path for path in found if _STORE in path), found[0] if found else "")

@@ -1,0 +1,126 @@
+"""What hosts send to a hook, and what they are answered, in the exact shape of each."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memfs import hosts
+from memfs.core import events
+from memfs.core.events import Event, Reply
+from memfs.hosts import codex, copilot, gemini, payload
+
+COMMON = {"session_id": "s-1", "cwd": "/home/dev/shop"}
+CODEX = {
+    **COMMON, "transcript_path": "/home/dev/.codex/sessions/2026/11/20/rollout-2026-s-1.jsonl",
+    "model": "gpt-5.4", "permission_mode": "default",
+}  # fmt: skip
+COPILOT = {**COMMON, "timestamp": "2026-11-20T04:57:34.237Z"}
+GEMINI = {
+    **COMMON, "timestamp": "2026-11-20T04:46:32.233Z",
+    "transcript_path": "/home/dev/.gemini/tmp/shop/chats/session-2026-11-20T04-46-7df1.jsonl",
+}  # fmt: skip
+CLAUDE = {**COMMON, "transcript_path": "/home/dev/.claude/projects/-home-dev-shop/s-1.jsonl"}
+PATCH = (
+    "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n"
+    "*** Update File: .agent-memory/blocks/human.md\n@@\n+z\n*** End Patch"
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "host"),
+    [
+        (CLAUDE, "claude"), (CODEX, "codex"), (COPILOT, "copilot"), (GEMINI, "gemini"),
+        ({**COMMON, "turn_id": "t", "transcript_path": None}, "codex"),
+        ({**COMMON, "cursor_version": "3.20"}, "cursor"),
+        ({**COPILOT, "transcript_path": "/home/dev/.copilot/session-state/s-1/events.jsonl"},
+         "copilot"),
+        ({}, ""),
+    ],
+)  # fmt: skip
+def test_a_payload_tells_whose_it_is(given: dict[str, object], host: str) -> None:
+    assert payload.origin(given) == host
+
+
+@pytest.mark.parametrize(
+    ("host", "base", "name", "kind"),
+    [
+        *[("codex", CODEX, *pair) for pair in [
+            ("SessionStart", events.START), ("UserPromptSubmit", events.PROMPT),
+            ("Stop", events.STOP), ("PreCompact", events.COMPACT), ("SessionEnd", events.END)]],
+        *[("copilot", COPILOT, *pair) for pair in [
+            ("SessionStart", events.START), ("UserPromptSubmit", events.PROMPT),
+            ("Stop", events.STOP), ("PreCompact", events.COMPACT), ("SessionEnd", events.END)]],
+        *[("gemini", GEMINI, *pair) for pair in [
+            ("SessionStart", events.START), ("BeforeAgent", events.PROMPT),
+            ("AfterAgent", events.STOP), ("SessionEnd", events.END)]],
+    ],
+)  # fmt: skip
+def test_events_are_read(host: str, base: dict[str, str], name: str, kind: str) -> None:
+    given = {**base, "hook_event_name": name, "prompt": "hello", "source": "startup"}
+    found = hosts.get(host).parse_event(dict(given))
+    assert found
+    assert (found.host, found.kind, found.name) == (host, kind, name)
+    assert (found.session, found.cwd, found.prompt) == ("s-1", "/home/dev/shop", "hello")
+    assert found.transcript == base.get("transcript_path", "")
+
+
+@pytest.mark.parametrize("host", hosts.NAMES)
+@pytest.mark.parametrize("given", [{}, {"hook_event_name": 5}, {"hook_event_name": "Stop"}])
+def test_what_is_not_for_us_is_none(host: str, given: dict[str, object]) -> None:
+    assert hosts.get(host).parse_event(given) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "base", "name", "tool", "given", "file"),
+    [
+        ("codex", CODEX, "PreToolUse", "apply_patch", {"command": PATCH},
+         ".agent-memory/blocks/human.md"),
+        ("copilot", COPILOT, "PreToolUse", "edit", {"path": "/x/a.md", "old_str": "a"}, "/x/a.md"),
+        ("copilot", COPILOT, "PostToolUse", "create", {"path": "/x/a.md"}, "/x/a.md"),
+        ("gemini", GEMINI, "BeforeTool", "write_file", {"file_path": "/x/a.md"}, "/x/a.md"),
+        ("gemini", GEMINI, "AfterTool", "replace", {"file_path": "/x/a.md"}, "/x/a.md"),
+    ],
+)  # fmt: skip
+def test_files_that_tools_write_are_seen(
+    host: str, base: dict[str, str], name: str, tool: str, given: dict[str, str], file: str
+) -> None:
+    event = {**base, "hook_event_name": name, "tool_name": tool, "tool_input": given}
+    found = hosts.get(host).parse_event(dict(event))
+    assert found
+    assert found.file == file
+    assert hosts.get(host).parse_event({**event, "tool_name": "read"}) is None
+
+
+def test_what_gemini_adds_to_a_prompt_is_not_the_prompt() -> None:
+    text = "<hook_context># Core memory</hook_context>\n\nhello"
+    found = gemini.parse_event({**GEMINI, "hook_event_name": "BeforeAgent", "prompt": text})
+    assert found
+    assert found.prompt == "hello"
+
+
+START = Event("x", events.START, "SessionStart", "s", "/x")
+BEFORE = Event("x", events.WRITE, "PreToolUse", "s", "/x", file="f")
+STOP = Event("x", events.STOP, "Stop", "s", "/x")
+
+
+def test_replies_are_in_the_shape_of_each_host() -> None:
+    told, refused = Reply("brief", "look"), Reply(refusal="no")
+    nested = {"hookEventName": "SessionStart", "additionalContext": "brief"}
+    deny = {"permissionDecision": "deny", "permissionDecisionReason": "no"}
+    assert json.loads(codex.format_reply(START, told)) == {
+        "systemMessage": "look", "hookSpecificOutput": nested,
+    }  # fmt: skip
+    assert json.loads(codex.format_reply(BEFORE, refused)) == {
+        "hookSpecificOutput": {"hookEventName": "PreToolUse", **deny}
+    }
+    assert json.loads(copilot.format_reply(START, told)) == {
+        "systemMessage": "look", "additionalContext": "brief",
+    }  # fmt: skip
+    assert json.loads(copilot.format_reply(BEFORE, refused)) == deny
+    assert json.loads(gemini.format_reply(START, told))["hookSpecificOutput"] == nested
+    assert json.loads(gemini.format_reply(BEFORE, refused)) == {"decision": "deny", "reason": "no"}
+    for module in (codex, copilot, gemini):
+        assert module.format_reply(START, Reply()) == ""
+        assert module.format_reply(STOP, told) == ""
