@@ -20,7 +20,7 @@ COMMANDS = (
 def main() -> int:
     """Run the command line and return the exit code: 0 done, 1 refused, 2 usage, 70 a bug."""
     _speak_utf8()
-    if sys.argv[1:2] == ["hook"] and len(sys.argv) == 3 and sys.argv[2][:1] != "-":
+    if sys.argv[1:2] == ["hook"] and len(sys.argv) in (3, 4) and sys.argv[2][:1] != "-":
         from memfs.hook.main import main as hook  # a host waits: without click
 
         return hook(sys.argv[2:])

@@ -11,9 +11,15 @@ from memfs.core import events, fastjson
 from memfs.core.events import Event, Reply
 from memfs.hosts.payload import origin
 from memfs.ops import brief
+from memfs.store import files, layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Host
 
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
+LINE = "line"
 SLOW_TIMEOUT = 25  # seconds for a turn's end
 
 
@@ -24,8 +30,9 @@ class HookError(Exception):
 def main(arguments: list[str]) -> int:
     """Run the hook of the host named first; returns the exit code, which is always 0.
 
-    `auto` is the host that the payload is from. A host that runs the settings of another gets no
-    answer: it has its own. A second word `mcp` says that the host offers our tools.
+    `auto` is the host that the payload is from; `line` prints a status line instead. A host that
+    runs the settings of another gets no answer: it has its own. A second word `mcp` says that the
+    host offers our tools.
     """
     name = arguments[0] if arguments else "claude"
     place = "."
@@ -33,9 +40,17 @@ def main(arguments: list[str]) -> int:
     try:
         _set_clock(TIMEOUT)
         payload = _payload()
-        name = origin(payload) if name == "auto" else name
+        if name == LINE:
+            from memfs.hook.line import line
+
+            os.write(1, line(payload).encode("utf-8", "replace"))
+            return 0
+        plugin = name == "auto"
+        name = origin(payload) if plugin else name
         host = hosts.get(name)
         event = host.parse_event(payload) if origin(payload) in (name, "") else None
+        if plugin and event is not None and _wired(host, event.cwd):
+            return 0
         if event is not None:
             where = f"{name} {event.name}"
             place = event.cwd or place
@@ -83,6 +98,17 @@ def _written(event: Event) -> Reply:
         return Reply()
     _add_site()
     return touch.before(found) if event.kind == events.WRITE else touch.after(found, event)
+
+
+def _wired(host: "Host", folder: str) -> bool:
+    """Tell whether settings run our hooks, so that those of the plugin need not."""
+    home = os.path.expanduser("~")
+    store = layout.find(folder or ".")
+    for scope in ("user", "project", "local") if store else ("user",):
+        for path, _ in host.wiring(scope, home, store.top if store else "")[:1]:
+            if hosts.HOOK in (files.read(path) or ""):
+                return True
+    return False
 
 
 def _payload() -> dict[str, object]:

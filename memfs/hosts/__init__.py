@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from memfs.hosts.base import Host
 
 NAMES = ("claude", "codex", "gemini", "copilot")
+HOOK = "memfs_hook.py"  # what a hook command of ours runs
+PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
 _SESSIONS = (("CLAUDE_CODE_SESSION_ID", "claude"),)  # what hosts tell those they start
 
 

@@ -43,5 +43,8 @@ class Host(Protocol):
         the one with our hooks.
         """
 
+    def plugged(self, home: str, top: str) -> list[str]:
+        """List the settings files that can enable our plugin; `top` is the project, or ""."""
+
     def transcripts(self, home: str, project: str) -> Iterable[str]:
         """List the transcripts that the host keeps for a project, oldest first."""

@@ -41,6 +41,14 @@ def format_reply(event: Event, reply: Reply) -> str:
     return payloads.nested(event, reply)
 
 
+def plugged(home: str, top: str) -> "list[str]":
+    """List the settings files that can enable our plugin; `top` is the project, or ""."""
+    folder = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
+    found = [f"{folder}/settings.json"]
+    names = ("settings.json", "settings.local.json") if top else ()
+    return found + [f"{top}/.claude/{name}" for name in names]
+
+
 def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
     """Tell whose session a transcript is from its first lines; None: not Claude Code's."""
     from memfs.hosts import claude_transcript
@@ -62,17 +70,17 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     if scope == "user":
         path = f"{folder or f'{home}/.claude'}/settings.json"
         return [
-            (path, ("claude/hooks.json", "claude/allow.json")),
+            (path, ("claude/hooks.json", "claude/allow.json", "claude/line.json")),
             (account, ("claude/tools.json",)),
         ]
     if scope == "local":
         path = f"{top}/.claude/settings.local.json"
         return [
-            (path, ("claude/hooks.json", "claude/allow.json")),
+            (path, ("claude/hooks.json", "claude/allow.json", "claude/line.json")),
             (account, ("claude/tools_here.json",)),
         ]
     path = f"{top}/.claude/settings.json"
-    inside = ("claude/hooks.json", "claude/allow.json", "claude/approve.json")
+    inside = ("claude/hooks.json", "claude/allow.json", "claude/line.json", "claude/approve.json")
     return [(path, inside), (f"{top}/.mcp.json", ("claude/tools.json",))]
 
 

@@ -53,6 +53,12 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     ]
 
 
+def plugged(home: str, top: str) -> "list[str]":
+    """List the settings files that can enable our plugin; `top` is the project, or ""."""
+    folder = os.environ.get("CODEX_HOME") or f"{home}/.codex"
+    return [f"{folder}/config.toml", *([f"{top}/.codex/config.toml"] if top else [])]
+
+
 def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
     """Tell whose session a transcript is from its first lines; None: not Codex's."""
     from memfs.hosts import codex_transcript

@@ -58,6 +58,12 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     return [(hooks, ("copilot/hooks.json",)), (tools, ("copilot/tools.json",))]
 
 
+def plugged(home: str, top: str) -> "list[str]":
+    """List the settings files that can enable our plugin; `top` is the project, or ""."""
+    folder = os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
+    return [f"{folder}/settings.json", *([f"{top}/.github/copilot/settings.json"] if top else [])]
+
+
 def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
     """Tell whose session a transcript is from its first lines; None: not Copilot's."""
     from memfs.hosts import copilot_transcript

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import cast
 
 from memfs.core.errors import StoreError
+from memfs.hosts import HOOK, PLUGIN
 
-MARK = "memfs_hook.py"
 SERVER = "memfs"
 _SERVERS = ("mcpServers", "mcp_servers")
 _NOTHING = object()
@@ -47,6 +47,15 @@ def commands(settings: Json) -> list[str]:
     ]
 
 
+def plugged(settings: Json) -> bool:
+    """Tell whether our plugin is enabled in settings."""
+    said = {**_mapping(settings.get("enabledPlugins")), **_mapping(settings.get("plugins"))}
+    return any(
+        name.startswith(PLUGIN) and (on is True or _mapping(on).get("enabled") is True)
+        for name, on in said.items()
+    )
+
+
 def servers(settings: Json, top: str | None) -> list[str]:
     """Return the programs that are started as our MCP server for the project `top`."""
     places = [settings, _mapping(_mapping(settings.get("projects")).get(top or ""))]
@@ -60,7 +69,10 @@ def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool
     `where` are the keys that lead here. What becomes empty is `_NOTHING`.
     """
     if where[-1:] == (SERVER,) and where[-2] in _SERVERS:
-        return _server(found, entries if put else _NOTHING)
+        ours, what = _our_server(found), f"MCP server named {SERVER}"
+        return _whole(found, entries if put else _NOTHING, what, ours=ours)
+    if where == ("statusLine",):
+        return _whole(found, entries if put else _NOTHING, "status line", ours=_ours(found))
     if found is _NOTHING:
         return entries if put else _NOTHING
     if isinstance(found, dict) and isinstance(entries, dict):
@@ -110,19 +122,20 @@ def _foreign(item: object, ours: list[object]) -> object:
     return {**item, "hooks": kept} if kept else _NOTHING
 
 
-def _server(found: object, wanted: object) -> object:
-    if found is _NOTHING or _our_server(found):
+def _whole(found: object, wanted: object, what: str, *, ours: bool) -> object:
+    """Return what is to stand where there can be only one."""
+    if found is _NOTHING or ours:
         return wanted
     if wanted is _NOTHING:
         return found
     raise StoreError(
-        f"the settings have another MCP server named {SERVER}",
-        "rename it there first, or wire the hooks alone: memfs install --no-mcp",
+        f"the settings have another {what}",
+        "rename it or take it out there first, or leave ours out",
     )
 
 
 def _ours(entry: object) -> bool:
-    return isinstance(entry, dict) and MARK in str(entry.get("command", ""))
+    return isinstance(entry, dict) and HOOK in str(entry.get("command", ""))
 
 
 def _our_server(entry: object) -> bool:

@@ -54,6 +54,11 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     return [(f"{folder}/settings.json", ("gemini/hooks.json", "gemini/tools.json"))]
 
 
+def plugged(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
+    """List the settings files that can enable our plugin; `top` is the project, or ""."""
+    return []  # it has extensions instead, and none of ours
+
+
 def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
     """Tell whose session a transcript is from its first lines; None: not Gemini's."""
     from memfs.hosts import gemini_transcript

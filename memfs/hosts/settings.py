@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.hosts import entries
+from memfs.hosts import HOOK, PLUGIN, entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +32,14 @@ class Wired(NamedTuple):
     text: str
 
 
+def installed(host: Host, home: str) -> bool:
+    """Tell whether an assistant is on this machine."""
+    return bool(shutil.which(host.COMMAND)) or os.path.isdir(f"{home}/{host.HOME}")
+
+
 def wired(host: Host, home: str, top: str | None, read: Callable[[str], str | None]) -> list[Wired]:
     """List the settings files from which a host runs our hooks; `top` is the project, if any."""
-    return [found for found in _files(host, home, top, read) if entries.MARK in found.text]
+    return [found for found in _files(host, home, top, read) if HOOK in found.text]
 
 
 def served(
@@ -44,6 +51,12 @@ def served(
         for each in _files(host, home, top, read)
         if f'"{entries.SERVER}"' in each.text and entries.servers(parse(each.text, each.path), top)
     ]
+
+
+def plugged(host: Host, home: str, top: str | None, read: Callable[[str], str | None]) -> list[str]:
+    """List the settings files that enable our plugin for a host."""
+    texts = [(path, read(path) or "") for path in host.plugged(home, top or "")]
+    return [path for path, text in texts if PLUGIN in text and entries.plugged(parse(text, path))]
 
 
 def paths(host: Host, home: str, top: str | None) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from memfs import hosts
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
+from memfs.hosts import settings
 from memfs.store import blocks, clock, files, git, layout, shipped, trust, writer
 from memfs.store.blocks import Place
 from memfs.store.layout import CONFIG, NAME, Store
@@ -80,12 +80,7 @@ def driver() -> str:
 
 def installed(home: str) -> list[str]:
     """List the assistants that are on this machine."""
-    found = []
-    for name in hosts.NAMES:
-        host = hosts.get(name)
-        if shutil.which(host.COMMAND) or os.path.isdir(f"{home}/{host.HOME}"):
-            found.append(name)
-    return found
+    return [name for name in hosts.NAMES if settings.installed(hosts.get(name), home)]
 
 
 def _foreign(root: str) -> list[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _HOOKS = "/hooks.json"
+_LINE = "/line.json"
 _MARKS = ("# memfs: begin (memfs uninstall takes this out)", "# memfs: end")
 _HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
 
@@ -38,14 +39,15 @@ class Wired:
 
 def run(
     place: Place, host: str, scope: str, home: str,
-    *, remove: bool = False, dry_run: bool = False, tools: bool = True,
+    *, remove: bool = False, dry_run: bool = False, tools: bool = True, line: bool = False,
 ) -> list[Wired]:  # fmt: skip
     """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
 
-    `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too. A
-    file that is then as memfs once wrote it gets the very bytes back that it had before. Raises
-    `StoreError` where there is no project, where our hooks run already from elsewhere, and for a
-    file that cannot be read back faithfully; nothing is written then.
+    `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too;
+    `line`: the status line too, which stays where it is already. A file that is then as memfs once
+    wrote it gets the very bytes back that it had before. Raises `StoreError` where there is no
+    project, where our hooks run already from elsewhere, and for a file that cannot be read back
+    faithfully; nothing is written then.
     """
     found = wiring(place, host, scope, home)
     if not found and not remove:
@@ -53,6 +55,8 @@ def run(
             f"{hosts.get(host).TITLE} keeps no settings of your own in a project",
             "wire this project for all who work on it, or all your projects with --user",
         )
+    if not remove:
+        _no_plugin(place, host, home)
     other = "" if remove or not found else elsewhere(place, host, found[0][0], home)
     if other:
         raise StoreError(
@@ -63,7 +67,7 @@ def run(
     for path, names in found:
         if remove and _shared(place, host, scope, home, path):
             continue
-        given = _Shipped.of(place, host, names, tools=tools)
+        given = _Shipped.of(place, host, names, tools=tools, line=line or remove)
         edits.append(_Edit.of(place, path, given, remove=remove))
     if not dry_run:
         for edit in edits:
@@ -97,21 +101,31 @@ def elsewhere(place: Place, host: str, path: str, home: str) -> str:
     return ""
 
 
+def _no_plugin(place: Place, host: str, home: str) -> None:
+    """Raise `StoreError` where the plugin brings the same hooks and tools."""
+    top = place.project.top if place.project else None
+    for path in settings.plugged(hosts.get(host), home, top, files.read):
+        raise StoreError(
+            f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}",
+            "once is enough; to wire it by settings, uninstall that first",
+        )
+
+
 def _shared(place: Place, host: str, scope: str, home: str, path: str) -> bool:
     """Tell whether a file wires another host, too, that runs our hooks in that scope."""
     top = place.project.top if place.project else ""
     for name in hosts.NAMES:
         files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
-        if name != host and path in files_ and entries.MARK in (files.read(files_[0]) or ""):
+        if name != host and path in files_ and hosts.HOOK in (files.read(files_[0]) or ""):
             return True
     return False
 
 
-def command(host: str, *, tools: bool) -> str:
+def command(*words: str) -> str:
     """Return the shell command of a hook: this interpreter, without site-packages, on our file."""
-    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", entries.MARK), host]
-    words += ["mcp"] if tools else []
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+    script = shipped.path("hooks", hosts.HOOK)
+    found = [sys.executable, "-I", "-S", "-E", script, *filter(None, words)]
+    return subprocess.list2cmdline(found) if os.name == "nt" else shlex.join(found)
 
 
 @dataclass(frozen=True)
@@ -126,17 +140,22 @@ class _Shipped:
     section: str
 
     @classmethod
-    def of(cls, place: Place, host: str, names: tuple[str, ...], *, tools: bool) -> _Shipped:
+    def of(
+        cls, place: Place, host: str, names: tuple[str, ...], *, tools: bool, line: bool
+    ) -> _Shipped:
         values = {
-            "{hook}": command(host, tools=tools), "{python}": sys.executable,
+            "{hook}": command(host, "mcp" if tools else ""), "{line}": command("line"),
+            "{python}": sys.executable,
             "{project}": place.project.top if place.project else "",
         }  # fmt: skip
         made = cls({}, {}, "")
         for name in names:
+            if name.endswith(_LINE) and not line:
+                continue
             text = shipped.text("hooks", *name.split("/"))
             for mark, value in values.items():
                 text = text.replace(f'"{mark}"', fastjson.dumps(value))
-            wanted = tools or name.endswith(_HOOKS)
+            wanted = tools or name.endswith((_HOOKS, _LINE))
             if name.endswith(".toml"):
                 made = cls(made.wanted, made.unwanted, text if wanted else "")
             else:

@@ -135,6 +135,15 @@ class ClaudeCode:
                 process.kill()
                 self.end_all()
 
+    def command(self, *words: str) -> str:
+        """Run a command of the program itself (`claude plugin …`); it has to succeed."""
+        done = subprocess.run(
+            [str(require_claude()), *words], cwd=self.cwd, env=self._environment(),
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=self.timeout, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+        return done.stdout.decode()
+
     def resume(self, prompt: str, *args: str) -> Run:
         """Answer one prompt in the newest session of ``cwd`` (`--continue`)."""
         return self.run(prompt, "--continue", *args)

@@ -200,3 +200,27 @@ def test_an_edit_of_a_block_as_a_file_is_adopted_checked_and_refused_where_it_mu
     entries = json.loads(project.memfs("log", "notes", "--json"))
     told = [(entry["actor"], entry["host"], entry["session"]) for entry in entries[:2]]
     assert told == [("agent", "claude", session)] * 2
+
+
+def test_the_plugin_does_what_settings_do(project: Project) -> None:
+    project.memfs("uninstall")
+    project.memfs("edit", "human", "--append", "Name: Alice")
+    root = Path(__file__).parents[2]
+    append = {"label": "human", "content": "Likes teal"}
+    call = ToolUse("mcp__plugin_memfs_memfs__core_memory_append", append)
+    with ScriptedModel([call, "Noted."]) as model:
+        claude = project.claude(model)
+        claude.command("plugin", "validate", "--strict", str(root))
+        claude.command("plugin", "validate", "--strict", str(root / "hooks/plugin"))
+        claude.command("plugin", "marketplace", "add", str(root))
+        claude.command("plugin", "install", "memfs@memfs")
+        assert claude.run("I like teal", "--allowedTools", "mcp__plugin_memfs_memfs").code == 0
+        assert claude.run("and what was it?").code == 0
+    first = everything(model.requests[0])
+    assert first.count("# Core memory (always available)") == 1
+    assert "Name: Alice" in first
+    assert "done: 'human' is at version 3" in everything(model.requests[1])
+    assert "Likes teal" in everything(model.requests[-1])
+    assert "I like teal" in project.memfs("search", "teal")
+    assert "memfs:remember" in json.dumps(model.requests[0])
+    assert project.log() == ""

@@ -11,8 +11,9 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
+from memfs.hosts import HOOK as MARK
 from memfs.hosts import entries, settings
-from memfs.hosts.entries import MARK, Json
+from memfs.hosts.entries import Json
 
 OURS = f"/py -I /x/{MARK} claude"
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop")

@@ -16,8 +16,11 @@ from memfs.store import git
 @click.option("--user", is_flag=True, help="For all your projects: in your home folder's settings.")
 @click.option("--local", is_flag=True, help="In the project's settings that are not committed.")
 @click.option("--no-mcp", is_flag=True, help="The hooks alone, without the tools (MCP server).")
+@click.option("--status-line", is_flag=True, help="A line on the screen, too (Claude Code).")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-def command(host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, dry_run: bool) -> None:
+def command(
+    host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, status_line: bool, dry_run: bool
+) -> None:
     """Wire assistants to the memory: put our hooks and tools into their settings.
 
     Without HOST, every assistant that is found. Entries of others are never touched; `memfs
@@ -31,7 +34,10 @@ def command(host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, dry_ru
     place = context.place()
     scope = "user" if user else "local" if local else "project"
     for name in found:
-        wired = install.run(place, name, scope, context.home(), dry_run=dry_run, tools=not no_mcp)
+        wired = install.run(
+            place, name, scope, context.home(),
+            dry_run=dry_run, tools=not no_mcp, line=status_line,
+        )  # fmt: skip
         told(wired, scope, dry_run=dry_run)
 
 

@@ -23,20 +23,30 @@ if TYPE_CHECKING:
 def look(place: Place, home: str) -> Iterator[Finding]:
     """Look at our entries in the settings of assistants."""
     top = place.project.top if place.project else None
+    here = [name for name in hosts.NAMES if settings.installed(hosts.get(name), home)]
+    first = hosts.NAMES[0] if not here else ""  # the one to name where none is found
     for name in hosts.NAMES:
         host = hosts.get(name)
         wired = settings.wired(host, home, top, files.read)
         try:
+            plugged = settings.plugged(host, home, top, files.read)
             yield from _looked(host, wired, settings.served(host, home, top, files.read), top)
         except MemfsError as error:
             yield Finding("error", error.message, error.hint)
             continue
+        for path in plugged:
+            yield Finding("ok", f"{host.TITLE} has the plugin, enabled in {path}")
+        if wired and plugged:
+            yield Finding(
+                "warning", f"{host.TITLE} has the plugin and is wired: two servers of tools",
+                f"keep one: memfs uninstall {name} [--user]",
+            )  # fmt: skip
         if len(wired) > 1:
             yield Finding(
                 "warning", f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
                 f"keep one: memfs uninstall {name} [--user]",
             )  # fmt: skip
-        if not wired:
+        if not (wired or plugged) and (name in here or name == first):
             yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")
     for path in leftovers.of_settings(place, home):
         yield leftovers.finding(path)
@@ -69,4 +79,4 @@ def _looked(
 def programs(command: str) -> list[str]:
     """Return what a command needs to be there: its program, and our script."""
     words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
-    return [words[0], *[word for word in words if word.endswith(entries.MARK)]] if words else []
+    return [words[0], *[word for word in words if word.endswith(hosts.HOOK)]] if words else []

@@ -1,0 +1,26 @@
+"""The status line: what the assistant remembers here, in one line. Hot path."""
+
+from memfs.hosts.payload import text
+from memfs.store import blocks, layout
+
+_FULL = 80  # per cent of a limit, from which on a block is named
+
+
+def line(payload: dict[str, object]) -> str:
+    """Return the line for the folder that a host says it works in; "" without a store."""
+    folder = text(payload, "cwd") or "."
+    place = blocks.serving(folder, text(payload, "session_id"))
+    if place is None or place.project is None:
+        store = layout.find(folder)
+        if store is not None and not layout.trusted(store):
+            return "memory: not used yet, look at it with memfs trust"
+    if place is None:
+        return ""
+    found = blocks.load(place)
+    chars = sum(block.chars for block in found)
+    parts = [f"memory: {len(found)} block{'s' * (len(found) != 1)}, {chars:,} characters"]
+    for block in found:
+        used = block.chars * 100 // max(block.limit, 1)
+        if used >= _FULL:
+            parts.append(f"⚠️ {block.label} {used} %")
+    return " · ".join(parts)

@@ -1,0 +1,184 @@
+"""The plugin as it lies in the repository: one directory for Claude Code, Codex and Copilot."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memfs
+from memfs import hosts
+from memfs.core.errors import StoreError
+from memfs.ops import doctor, install
+from memfs.store.blocks import Place
+from memfs.tools import table
+
+ROOT = Path(__file__).parents[2]
+PLUGIN = ROOT / "hooks/plugin"
+START = json.dumps({
+    "session_id": "s", "hook_event_name": "SessionStart", "source": "startup",
+    "transcript_path": "/t/s.jsonl",
+})  # fmt: skip
+
+
+def load(path: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads(path.read_text())
+    return found
+
+
+def launch(path: str, *words: str, given: str = START, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        ["sh", str(PLUGIN / "hook"), *words], input=given.encode(), capture_output=True, check=True,
+        cwd=cwd, env={"PATH": path, "HOME": str(Path.home())},
+    )  # fmt: skip
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+def test_versions_are_in_step() -> None:
+    market = load(ROOT / ".claude-plugin/marketplace.json")
+    plugin = load(PLUGIN / ".claude-plugin/plugin.json")
+    plugins, metadata = market["plugins"], market["metadata"]
+    assert isinstance(plugins, list)
+    assert isinstance(metadata, dict)
+    (listed,) = plugins
+    assert plugin["version"] == listed["version"] == metadata["version"] == memfs.__version__
+    assert ROOT / listed["source"] == PLUGIN
+    for key in ("name", "description", "license", "keywords"):
+        assert plugin[key] == listed[key]
+
+
+def test_it_asks_for_the_events_that_the_hosts_are_wired_with() -> None:
+    ours = load(PLUGIN / "hooks/hooks.json")["hooks"]
+    for host in ("claude", "codex", "copilot"):
+        theirs = load(ROOT / f"hooks/{host}/hooks.json")["hooks"]
+        assert isinstance(ours, dict)
+        assert isinstance(theirs, dict)
+        assert list(ours) == list(theirs)
+
+
+def test_skills_name_tools_and_commands_that_exist() -> None:
+    tools = set(table.built_in())
+    for skill in sorted((PLUGIN / "skills").iterdir()):
+        text = (skill / "SKILL.md").read_text()
+        assert text.startswith(f"---\nname: {skill.name}\ndescription: ")
+        named = {word.strip("`") for word in text.split() if word.startswith("`")}
+        named = {word.rstrip("`,.;:()") for word in named}
+        for word in named:
+            if "memory" in word or "conversation" in word or "archival" in word:
+                assert word in tools, f"{skill.name}: {word}"
+
+
+def test_the_launcher_starts_the_python_of_the_program_on_the_path(tmp_path: Path) -> None:
+    folder = tmp_path / "a venv"
+    script = folder / "lib/python3.11/site-packages/memfs/_shipped/hooks/memfs_hook.py"
+    script.parent.mkdir(parents=True)
+    script.write_text("import sys; print(sys.argv[1:], sys.flags.isolated, sys.flags.no_site)")
+    package = folder / "lib/python3.11/site-packages/memfs/hook"
+    package.mkdir()
+    (package / "main.py").touch()
+    (folder / "bin").mkdir()
+    (folder / "bin/python").symlink_to(sys.executable)
+    program = folder / "bin/memfs"
+    program.write_text(f"#!{folder}/bin/python\nraise SystemExit('not this way')\n")
+    program.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/memfs").symlink_to(program)  # as pipx does
+    shown = launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp")
+    assert shown == "['auto', 'mcp'] 1 1\n"
+    (package / "main.py").unlink()  # as in an editable installation
+    with pytest.raises(subprocess.CalledProcessError):
+        launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp")
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    assert launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp") == "hook auto mcp\n"
+
+
+def test_without_the_program_it_says_once_what_to_install() -> None:
+    assert "pipx install memfs" in json.loads(launch("/usr/bin:/bin", "auto"))["systemMessage"]
+    assert launch("/usr/bin:/bin", "auto", given=START.replace("SessionStart", "Stop")) == ""
+
+
+def answer(folder: Path, *words: str, given: dict[str, str] | None = None) -> str:
+    payload = {**json.loads(START), "cwd": str(folder), **(given or {})}
+    done = subprocess.run(
+        [sys.executable, "-m", "memfs", "hook", *words], input=json.dumps(payload).encode(),
+        capture_output=True, check=True, env=dict(os.environ),
+    )  # fmt: skip
+    return done.stdout.decode()
+
+
+def test_a_session_gets_the_brief_by_the_plugin_or_by_settings_but_not_by_both(
+    place: Place, repo: Path, home: Path
+) -> None:
+    assert "core_memory_append" in answer(repo, "auto", "mcp")
+    codex = {"turn_id": "t", "session_id": "s2"}
+    assert "hookSpecificOutput" in json.loads(answer(repo, "auto", "mcp", given=codex))
+    copilot = {"timestamp": "2026-11-20T04:57:34.237Z", "transcript_path": "", "session_id": "s3"}
+    assert "additionalContext" in json.loads(answer(repo, "auto", "mcp", given=copilot))
+    install.run(place, "claude", "project", str(home))
+    assert answer(repo, "auto", "mcp") == ""
+    assert "Core memory" in answer(repo, "claude", "mcp")
+    assert answer(repo, "claude", "mcp", given=copilot) == "", "Copilot runs Claude's settings"
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "text"),
+    [
+        ("claude", ".claude/settings.json", '{"enabledPlugins": {"memfs@memfs": true}}'),
+        ("codex", ".codex/config.toml", '[plugins."memfs@memfs"]\nenabled = true\n'),
+        ("copilot", ".copilot/settings.json", '{"enabledPlugins": {"memfs@memfs": true}}'),
+    ],
+)
+def test_where_the_plugin_is_enabled_settings_are_not_wired(
+    place: Place, repo: Path, home: Path, host: str, file: str, text: str
+) -> None:
+    path = home / file
+    path.parent.mkdir()
+    path.write_text(text)
+    with pytest.raises(StoreError, match=f"has the memfs plugin, enabled in {path}"):
+        install.run(place, host, "project", str(home))
+    found = [f.text for f in doctor.run(place, str(home)) if hosts.get(host).TITLE in f.text]
+    assert found == [f"{hosts.get(host).TITLE} has the plugin, enabled in {path}"]
+    path.write_text(text.replace("true", "false"))
+    install.run(place, host, "project", str(home))
+    path.write_text(text)
+    warned = [f.text for f in doctor.run(place, str(home)) if f.level == "warning"]
+    assert any("has the plugin and is wired" in each for each in warned)
+
+
+def test_the_status_line_names_what_is_nearly_full(place: Place, repo: Path) -> None:
+    assert answer(repo, "line") == "memory: 3 blocks, 172 characters"
+    human = Path(place.user.root if place.user else "", "blocks/human.md")
+    human.write_text(human.read_text() + "x" * 4_200)
+    assert answer(repo, "line") == "memory: 3 blocks, 4,372 characters · ⚠️ human 84 %"
+    assert answer(repo.parent, "line", given={"cwd": "/"}).startswith("memory: 1 block, ")
+
+
+def test_the_status_line_is_wired_when_it_is_asked_for_and_others_keep_theirs(
+    place: Place, repo: Path, home: Path
+) -> None:
+    settings = repo / ".claude/settings.json"
+    install.run(place, "claude", "project", str(home))
+    assert "statusLine" not in load(settings)
+    install.run(place, "claude", "project", str(home), line=True)
+    install.run(place, "claude", "project", str(home))
+    command = load(settings)["statusLine"]
+    assert isinstance(command, dict)
+    done = subprocess.run(
+        ["sh", "-c", command["command"]], input=json.dumps({"cwd": str(repo)}).encode(),
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.decode() == "memory: 3 blocks, 172 characters"
+    install.run(place, "claude", "project", str(home), remove=True)
+    assert not settings.exists()
+    settings.parent.mkdir()
+    settings.write_text('{"statusLine": {"type": "command", "command": "theirs"}}')
+    with pytest.raises(StoreError, match="another status line"):
+        install.run(place, "claude", "project", str(home), line=True)
+    install.run(place, "claude", "project", str(home))
+    install.run(place, "claude", "project", str(home), remove=True)
+    assert "theirs" in settings.read_text()
