@@ -1,9 +1,8 @@
 """The status line: what the assistant remembers here, in one line. Hot path."""
 
+from memfs.core.block import WARN_AT
 from memfs.hosts.payload import text
 from memfs.store import blocks, layout
-
-_FULL = 80  # per cent of a limit, from which on a block is named
 
 
 def line(payload: dict[str, object]) -> str:
@@ -20,7 +19,6 @@ def line(payload: dict[str, object]) -> str:
     chars = sum(block.chars for block in found)
     parts = [f"memory: {len(found)} block{'s' * (len(found) != 1)}, {chars:,} characters"]
     for block in found:
-        used = block.chars * 100 // max(block.limit, 1)
-        if used >= _FULL:
-            parts.append(f"⚠️ {block.label} {used} %")
+        if block.chars >= WARN_AT * block.limit:
+            parts.append(f"⚠️ {block.label} {block.chars * 100 // max(block.limit, 1)} %")
     return " · ".join(parts)

@@ -15,13 +15,15 @@ class Host(Protocol):
     """One assistant.
 
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
-    tells of a session start after it compacted its context.
+    tells of a session start after it compacted its context. `PLUGIN_VERB` is the word of its
+    `plugin` command that takes one from a marketplace ("": it has none).
     """
 
     NAME: str
     TITLE: str
     COMMAND: str
     HOME: str
+    PLUGIN_VERB: str
     RESTARTS: bool
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:

@@ -16,6 +16,7 @@ NAME = "claude"
 TITLE = "Claude Code"
 COMMAND = "claude"
 HOME = ".claude"
+PLUGIN_VERB = "install"
 RESTARTS = True  # a session start comes after each compaction
 
 _KINDS = {

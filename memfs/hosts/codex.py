@@ -16,6 +16,7 @@ NAME = "codex"
 TITLE = "Codex"
 COMMAND = "codex"
 HOME = ".codex"
+PLUGIN_VERB = "add"
 RESTARTS = True
 
 _KINDS = {

@@ -16,6 +16,7 @@ NAME = "copilot"
 TITLE = "Copilot CLI"
 COMMAND = "copilot"
 HOME = ".copilot"
+PLUGIN_VERB = "install"
 RESTARTS = False
 
 _KINDS = {

@@ -16,6 +16,7 @@ NAME = "gemini"
 TITLE = "Gemini CLI"
 COMMAND = "gemini"
 HOME = ".gemini"
+PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = False
 
 _KINDS = {

@@ -150,6 +150,29 @@ def test_where_the_plugin_is_enabled_settings_are_not_wired(
     assert any("has the plugin and is wired" in each for each in warned)
 
 
+def test_the_host_itself_takes_the_plugin_from_this_installation(
+    place: Place, repo: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin/codex"
+    program.parent.mkdir()
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    with pytest.raises(StoreError, match="Codex is not on the PATH"):
+        install.plugin(place, "codex", str(home))
+    program.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/asked\necho "Did it: $2"\n')
+    program.chmod(0o755)
+    assert install.plugin(place, "codex", str(home)) == ["Did it: marketplace", "Did it: add"]
+    asked = (tmp_path / "asked").read_text().splitlines()
+    market = Path(asked[0].removeprefix("plugin marketplace add "))
+    assert load(market / ".claude-plugin/marketplace.json")["name"] == "memfs"
+    assert asked[1] == "plugin add memfs@memfs"
+    program.write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n")
+    with pytest.raises(StoreError, match="Codex did not take the plugin: no such thing"):
+        install.plugin(place, "codex", str(home))
+    install.run(place, "codex", "project", str(home))
+    with pytest.raises(StoreError, match="runs our hooks already"):
+        install.plugin(place, "codex", str(home))
+
+
 def test_the_status_line_names_what_is_nearly_full(place: Place, repo: Path) -> None:
     assert answer(repo, "line") == "memory: 3 blocks, 172 characters"
     human = Path(place.user.root if place.user else "", "blocks/human.md")

@@ -16,11 +16,13 @@ from memfs.store import git
 @click.option("--user", is_flag=True, help="For all your projects: in your home folder's settings.")
 @click.option("--local", is_flag=True, help="In the project's settings that are not committed.")
 @click.option("--no-mcp", is_flag=True, help="The hooks alone, without the tools (MCP server).")
+@click.option("--plugin", is_flag=True, help="By our plugin in place of settings.")
 @click.option("--status-line", is_flag=True, help="A line on the screen, too (Claude Code).")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
-    host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, status_line: bool, dry_run: bool
-) -> None:
+    host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, plugin: bool, status_line: bool,
+    dry_run: bool,
+) -> None:  # fmt: skip
     """Wire assistants to the memory: put our hooks and tools into their settings.
 
     Without HOST, every assistant that is found. Entries of others are never touched; `memfs
@@ -28,12 +30,18 @@ def command(
     """
     if user and local:
         raise click.UsageError("--user and --local exclude each other")
+    if plugin and (user or local or no_mcp or status_line or dry_run):
+        raise click.UsageError("--plugin writes no settings: it takes no other option")
     found = host or tuple(init.installed(context.home()))
     if not found:
         raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
     place = context.place()
     scope = "user" if user else "local" if local else "project"
     for name in found:
+        if plugin:
+            for line in install.plugin(place, name, context.home()):
+                screen.done(f"{hosts.get(name).TITLE}: {line}")
+            continue
         wired = install.run(
             place, name, scope, context.home(),
             dry_run=dry_run, tools=not no_mcp, line=status_line,

@@ -1,4 +1,4 @@
-"""Put our hooks and tools into a host's settings, and take them out again."""
+"""One settings file: what goes into it, what that makes of it, and the bytes it had before."""
 
 from __future__ import annotations
 
@@ -24,112 +24,10 @@ if TYPE_CHECKING:
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
 _MARKS = ("# memfs: begin (memfs uninstall takes this out)", "# memfs: end")
-_HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
 
 
 @dataclass(frozen=True)
-class Wired:
-    """What happened to a settings file: created, updated, unchanged or removed, and the diff."""
-
-    host: str
-    path: str
-    outcome: str
-    diff: str
-
-
-def run(
-    place: Place, host: str, scope: str, home: str,
-    *, remove: bool = False, dry_run: bool = False, tools: bool = True, line: bool = False,
-) -> list[Wired]:  # fmt: skip
-    """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
-
-    `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too;
-    `line`: the status line too, which stays where it is already. A file that is then as memfs once
-    wrote it gets the very bytes back that it had before. Raises `StoreError` where there is no
-    project, where our hooks run already from elsewhere, and for a file that cannot be read back
-    faithfully; nothing is written then.
-    """
-    found = wiring(place, host, scope, home)
-    if not found and not remove:
-        raise StoreError(
-            f"{hosts.get(host).TITLE} keeps no settings of your own in a project",
-            "wire this project for all who work on it, or all your projects with --user",
-        )
-    if not remove:
-        _no_plugin(place, host, home)
-    other = "" if remove or not found else elsewhere(place, host, found[0][0], home)
-    if other:
-        raise StoreError(
-            f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
-            "once is enough; to move them, take those out first: memfs uninstall [--user]",
-        )
-    edits = []
-    for path, names in found:
-        if remove and _shared(place, host, scope, home, path):
-            continue
-        given = _Shipped.of(place, host, names, tools=tools, line=line or remove)
-        edits.append(_Edit.of(place, path, given, remove=remove))
-    if not dry_run:
-        for edit in edits:
-            edit.write(place)
-        if not remove:
-            _compile()
-    return [
-        Wired(host, each.path, _outcome(each.before, each.after), each.diff()) for each in edits
-    ]
-
-
-def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:
-    """List a host's settings files of a scope, and our shipped files that go into each.
-
-    Raises `StoreError` for a project's where there is none.
-    """
-    if scope != "user" and place.project is None:
-        raise StoreError(
-            f"there is no project store here to wire {hosts.get(host).TITLE} to",
-            "make one with memfs init, or wire all your projects with --user",
-        )
-    return hosts.get(host).wiring(scope, home, place.project.top if place.project else "")
-
-
-def elsewhere(place: Place, host: str, path: str, home: str) -> str:
-    """Return another settings file from which the host runs our hooks here, "" if none does."""
-    top = place.project.top if place.project else None
-    for found in settings.wired(hosts.get(host), home, top, files.read):
-        if os.path.realpath(found.path) != os.path.realpath(path):
-            return found.path
-    return ""
-
-
-def _no_plugin(place: Place, host: str, home: str) -> None:
-    """Raise `StoreError` where the plugin brings the same hooks and tools."""
-    top = place.project.top if place.project else None
-    for path in settings.plugged(hosts.get(host), home, top, files.read):
-        raise StoreError(
-            f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}",
-            "once is enough; to wire it by settings, uninstall that first",
-        )
-
-
-def _shared(place: Place, host: str, scope: str, home: str, path: str) -> bool:
-    """Tell whether a file wires another host, too, that runs our hooks in that scope."""
-    top = place.project.top if place.project else ""
-    for name in hosts.NAMES:
-        files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
-        if name != host and path in files_ and hosts.HOOK in (files.read(files_[0]) or ""):
-            return True
-    return False
-
-
-def command(*words: str) -> str:
-    """Return the shell command of a hook: this interpreter, without site-packages, on our file."""
-    script = shipped.path("hooks", hosts.HOOK)
-    found = [sys.executable, "-I", "-S", "-E", script, *filter(None, words)]
-    return subprocess.list2cmdline(found) if os.name == "nt" else shlex.join(found)
-
-
-@dataclass(frozen=True)
-class _Shipped:
+class Shipped:
     """What goes into one settings file: `wanted`, and `unwanted` of ours that is not to be there.
 
     `section` is what goes into a TOML file, as text.
@@ -142,7 +40,7 @@ class _Shipped:
     @classmethod
     def of(
         cls, place: Place, host: str, names: tuple[str, ...], *, tools: bool, line: bool
-    ) -> _Shipped:
+    ) -> Shipped:
         values = {
             "{hook}": command(host, "mcp" if tools else ""), "{line}": command("line"),
             "{python}": sys.executable,
@@ -164,7 +62,7 @@ class _Shipped:
 
 
 @dataclass(frozen=True)
-class _Edit:
+class Edit:
     """What is to be done to one settings file; `kept` are the bytes it had before we came.
 
     `noted`: those are worth a note; what others changed since we came is not what it was.
@@ -178,7 +76,7 @@ class _Edit:
     remove: bool
 
     @classmethod
-    def of(cls, place: Place, path: str, given: _Shipped, *, remove: bool) -> _Edit:
+    def of(cls, place: Place, path: str, given: Shipped, *, remove: bool) -> Edit:
         """Work out an edit; nothing is written. Raises `StoreError` for what cannot be kept."""
         before = _read(path)
         record = _record(place, path)
@@ -212,7 +110,7 @@ class _Edit:
 
 
 def _json(
-    path: str, before: str | None, given: _Shipped, *, remove: bool
+    path: str, before: str | None, given: Shipped, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a JSON file has entries of ours, and its text with them, or without."""
     found = settings.parse(before or "", path)
@@ -230,7 +128,7 @@ def _json(
 
 
 def _toml(
-    path: str, before: str | None, given: _Shipped, *, remove: bool
+    path: str, before: str | None, given: Shipped, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a TOML file has our section, and its text with it, or without."""
     text = before or ""
@@ -302,19 +200,8 @@ def _read(path: str) -> str | None:
     return text
 
 
-def _outcome(before: str | None, after: str | None) -> str:
-    if before == after:
-        return "unchanged"
-    if before is None:
-        return "created"
-    return "removed" if after is None else "updated"
-
-
-def _compile() -> None:
-    """Byte-compile what hooks import: installers like uv do not, and a hook should not have to."""
-    import compileall
-
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    compileall.compile_file(f"{package}/__init__.py", quiet=2)
-    for room in _HOT:
-        compileall.compile_dir(f"{package}/{room}", maxlevels=0, quiet=2)
+def command(*words: str) -> str:
+    """Return the shell command of a hook: this interpreter, without site-packages, on our file."""
+    script = shipped.path("hooks", hosts.HOOK)
+    found = [sys.executable, "-I", "-S", "-E", script, *filter(None, words)]
+    return subprocess.list2cmdline(found) if os.name == "nt" else shlex.join(found)

@@ -1,0 +1,162 @@
+"""Put our hooks and tools into a host's settings, and take them out again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs import hosts
+from memfs.core.errors import StoreError
+from memfs.core.quoting import plain
+from memfs.hosts import settings
+from memfs.ops.install.files import Edit, Shipped
+from memfs.store import files, shipped
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+
+_HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
+
+
+@dataclass(frozen=True)
+class Wired:
+    """What happened to a settings file: created, updated, unchanged or removed, and the diff."""
+
+    host: str
+    path: str
+    outcome: str
+    diff: str
+
+
+def run(
+    place: Place, host: str, scope: str, home: str,
+    *, remove: bool = False, dry_run: bool = False, tools: bool = True, line: bool = False,
+) -> list[Wired]:  # fmt: skip
+    """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
+
+    `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too;
+    `line`: the status line too, which stays where it is already. A file that is then as memfs once
+    wrote it gets the very bytes back that it had before. Raises `StoreError` where there is no
+    project, where our hooks run already from elsewhere, and for a file that cannot be read back
+    faithfully; nothing is written then.
+    """
+    found = wiring(place, host, scope, home)
+    if not found and not remove:
+        raise StoreError(
+            f"{hosts.get(host).TITLE} keeps no settings of your own in a project",
+            "wire this project for all who work on it, or all your projects with --user",
+        )
+    if not remove:
+        _no_plugin(place, host, home)
+    other = "" if remove or not found else elsewhere(place, host, found[0][0], home)
+    if other:
+        raise StoreError(
+            f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
+            "once is enough; to move them, take those out first: memfs uninstall [--user]",
+        )
+    edits = []
+    for path, names in found:
+        if remove and _shared(place, host, scope, home, path):
+            continue
+        given = Shipped.of(place, host, names, tools=tools, line=line or remove)
+        edits.append(Edit.of(place, path, given, remove=remove))
+    if not dry_run:
+        for edit in edits:
+            edit.write(place)
+        if not remove:
+            _compile()
+    return [
+        Wired(host, each.path, _outcome(each.before, each.after), each.diff()) for each in edits
+    ]
+
+
+def plugin(place: Place, host: str, home: str) -> list[str]:
+    """Have a host take our plugin from this installation; return what it said.
+
+    Raises `StoreError` where its settings run our hooks already, and where the host refuses.
+    """
+    known = hosts.get(host)
+    other = elsewhere(place, host, "", home)
+    if other:
+        raise StoreError(
+            f"{known.TITLE} runs our hooks already, from {other}",
+            "once is enough; take those out first: memfs uninstall [--user]",
+        )
+    program = shutil.which(known.COMMAND)
+    if not program or not known.PLUGIN_VERB:
+        what = "has no plugins of this kind" if program else "is not on the PATH"
+        raise StoreError(f"{known.TITLE} {what}", f"wire it by settings: memfs install {host}")
+    market = os.path.dirname(shipped.path(".claude-plugin"))
+    said = []
+    for words in (("marketplace", "add", market), (known.PLUGIN_VERB, f"{hosts.PLUGIN}memfs")):
+        done = subprocess.run(  # noqa: S603 - the assistant's own program
+            [program, "plugin", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        told = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+        if done.returncode:
+            raise StoreError(f"{known.TITLE} did not take the plugin: {plain(told)}")
+        said.append(told.rpartition("\n")[2])
+    return said
+
+
+def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:
+    """List a host's settings files of a scope, and our shipped files that go into each.
+
+    Raises `StoreError` for a project's where there is none.
+    """
+    if scope != "user" and place.project is None:
+        raise StoreError(
+            f"there is no project store here to wire {hosts.get(host).TITLE} to",
+            "make one with memfs init, or wire all your projects with --user",
+        )
+    return hosts.get(host).wiring(scope, home, place.project.top if place.project else "")
+
+
+def elsewhere(place: Place, host: str, path: str, home: str) -> str:
+    """Return another settings file from which the host runs our hooks here, "" if none does."""
+    top = place.project.top if place.project else None
+    for found in settings.wired(hosts.get(host), home, top, files.read):
+        if os.path.realpath(found.path) != os.path.realpath(path):
+            return found.path
+    return ""
+
+
+def _no_plugin(place: Place, host: str, home: str) -> None:
+    """Raise `StoreError` where the plugin brings the same hooks and tools."""
+    top = place.project.top if place.project else None
+    for path in settings.plugged(hosts.get(host), home, top, files.read):
+        raise StoreError(
+            f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}",
+            "once is enough; to wire it by settings, uninstall that first",
+        )
+
+
+def _shared(place: Place, host: str, scope: str, home: str, path: str) -> bool:
+    """Tell whether a file wires another host, too, that runs our hooks in that scope."""
+    top = place.project.top if place.project else ""
+    for name in hosts.NAMES:
+        files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
+        if name != host and path in files_ and hosts.HOOK in (files.read(files_[0]) or ""):
+            return True
+    return False
+
+
+def _outcome(before: str | None, after: str | None) -> str:
+    if before == after:
+        return "unchanged"
+    if before is None:
+        return "created"
+    return "removed" if after is None else "updated"
+
+
+def _compile() -> None:
+    """Byte-compile what hooks import: installers like uv do not, and a hook should not have to."""
+    import compileall
+
+    package = os.path.dirname(os.path.dirname(os.path.abspath(hosts.__file__)))
+    compileall.compile_file(f"{package}/__init__.py", quiet=2)
+    for room in _HOT:
+        compileall.compile_dir(f"{package}/{room}", maxlevels=0, quiet=2)
