@@ -16,6 +16,12 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ResourceUpdated,
+)
 from mcp.shared.exceptions import MCPError
 
 from memfs.core.errors import MemfsError
@@ -50,7 +56,9 @@ class _Served:
         self._desk = Desk(folder, Origin("agent", "", session))
         self._tools: dict[str, Tool] = {}
         self._one = threading.Lock()  # calls are done one after the other
-        self._subscribed: set[str] = set()
+        self._subscribed: set[str] = set()  # before 2026-07-28: resources/subscribe
+        self._listening = 0  # since then: open streams of subscriptions/listen
+        self._bus = InMemorySubscriptionBus()
         self._seen: dict[str, str] = {}
         self._client: Any = None
         self._named = False
@@ -66,6 +74,7 @@ class _Served:
             on_read_resource=self._read_resource,
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self._listen,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
@@ -116,9 +125,20 @@ class _Served:
         self, context: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
         self._know(context)
+        await self._begin_to_watch()
         self._subscribed.add(str(params.uri))
-        self._seen = await anyio.to_thread.run_sync(resources.signatures, self._desk)
         return types.EmptyResult()
+
+    async def _listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        self._know(context)
+        await self._begin_to_watch()
+        self._listening += 1
+        try:
+            return await ListenHandler(self._bus)(context, params)
+        finally:
+            self._listening -= 1
 
     async def _unsubscribe(
         self, _context: Context, params: types.UnsubscribeRequestParams
@@ -151,19 +171,26 @@ class _Served:
             self._desk.origin = Origin("agent", host, known.session or session)
             self._named = True
 
+    async def _begin_to_watch(self) -> None:
+        """Note how the blocks are now, if nobody watched them yet."""
+        if not self._watched():
+            self._seen = await anyio.to_thread.run_sync(resources.signatures, self._desk)
+
+    def _watched(self) -> bool:
+        return bool(self._subscribed or self._listening)
+
     async def _watch(self) -> None:
-        """Look at the blocks that were subscribed to, for edits that others make."""
+        """Look at the blocks that somebody wants to know about, for edits that others make."""
         while True:
             await anyio.sleep(_EVERY)
-            if self._subscribed:
-                await self._tell_changes()
+            await self._tell_changes()
 
     async def _tell_changes(self) -> None:
-        """Tell the client which of the blocks it subscribed to are other ones now.
+        """Tell the client which blocks are other ones now, if it wants to know.
 
         Blocks that cannot be read just now, or a client that is gone, end neither call nor server.
         """
-        if not self._subscribed or self._client is None:
+        if not self._watched():
             return
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._tell()
@@ -172,10 +199,14 @@ class _Served:
         now = await anyio.to_thread.run_sync(resources.signatures, self._desk)
         before, self._seen = self._seen, now
         if now.keys() != before.keys():
-            await self._client.send_resource_list_changed()
-        for uri in sorted(self._subscribed):
+            await self._bus.publish(ResourcesListChanged())
+            if self._subscribed:
+                await self._client.send_resource_list_changed()
+        for uri in sorted(now.keys() | before.keys()):
             if now.get(uri) != before.get(uri):
-                await self._client.send_resource_updated(uri)
+                await self._bus.publish(ResourceUpdated(uri=uri))
+                if uri in self._subscribed:
+                    await self._client.send_resource_updated(uri)
 
     def _all(self) -> list[Tool]:
         return list(self._by_name().values())

@@ -13,8 +13,9 @@ from pathlib import Path
 import anyio
 import mcp_types as types
 import pytest
-from mcp import ClientSession, StdioServerParameters
+from mcp import Client, ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from memfs.ops import history
@@ -134,6 +135,31 @@ def test_blocks_are_resources_and_changes_are_told(place: Place, repo: Path) -> 
     methods = [str(getattr(each, "method", "")) for each in told]
     assert "notifications/resources/updated" in methods
     assert "notifications/resources/list_changed" in methods
+
+
+def test_a_client_of_the_newest_protocol_listens_to_changes(place: Place, repo: Path) -> None:
+    server = StdioServerParameters(
+        command=sys.executable, args=["-c", START, "mcp"], cwd=str(repo), env=dict(os.environ)
+    )
+    human = "memfs://blocks/human"
+
+    async def test() -> None:
+        async with Client(server, mode="2026-07-28") as session:
+            async with session.listen(
+                resources_list_changed=True, resource_subscriptions=[human]
+            ) as changes:
+                await session.call_tool("core_memory_append", {"label": "human", "content": "a"})
+                assert await changes.__anext__() == ResourceUpdated(uri=human)
+                edited = {"label": "persona", "content": "nobody asked about this one"}
+                await session.call_tool("core_memory_append", edited)
+                file = Path(place.home.root) / "blocks/new.md"
+                file.write_text("---\ndescription: d\n---\nx\n")  # in an editor
+                assert await changes.__anext__() == ResourcesListChanged()
+            found = await session.read_resource(human)
+            assert isinstance(found.contents[0], types.TextResourceContents)
+            assert found.contents[0].text == "a"
+
+    run(test)
 
 
 @pytest.mark.filterwarnings("ignore:resources/subscribe")  # what hosts of today speak
