@@ -22,6 +22,7 @@ APPEND, INSERT, REPLACE, REMOVE, PATCH, UNDO = (
 )  # fmt: skip
 # How often each is done; blocks stay small, for the price of a step not to grow with the round.
 _MIX = {APPEND: 30, INSERT: 14, REPLACE: 18, REMOVE: 20, PATCH: 14, UNDO: 4}
+ONE_AT_A_TIME = ("mcp",)  # roads that take no patch
 _MOST_LINES = 12  # of one worker; above, it removes
 _WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "jetty")
 _LINE = re.compile(r"(\w+-\d{5}-\d) [a-z ]+ #(\d+)")
@@ -148,6 +149,8 @@ class Worker:
     def choose(self) -> Step:
         road = self._one_of(self._roads)
         kind = self._one_of(_MIX)
+        if kind == PATCH and road in ONE_AT_A_TIME:
+            kind = APPEND
         if len(self._lines) > _MOST_LINES and kind in (APPEND, INSERT):
             kind = REMOVE
         if kind in (REPLACE, REMOVE) and not self._lines:

@@ -74,7 +74,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         save(world, DECISIONS, SAVED)
         both = Part(APPEND, DECISIONS, MORE[5]), Part(APPEND, USER_BLOCK, MORE[6])
         do(world, "cli", MAIN, *both)
-        do(world, "python", MAIN, Part(APPEND, DECISIONS, THIRD))
+        do(world, "mcp", MAIN, Part(APPEND, DECISIONS, THIRD))
     return world
 
 
@@ -85,11 +85,13 @@ def do(world: World, road: str, tree: str, *parts: Part) -> None:
     ledger = Ledger(path)
     ledger.begin(step)
     life = os.open(os.devnull, os.O_WRONLY)
+    taken = ROADS[road](world, life, lambda _: None)
     try:
-        ledger.done(ROADS[road](world, life, lambda _: None)(step), 0.0)
+        ledger.done(taken(step), 0.0)
     except RefusedError as error:
         ledger.refused(str(error))
     finally:
+        taken.close()
         os.close(life)
 
 

@@ -115,6 +115,8 @@ def work(told: Round, who: str) -> None:
             usual[step.road] = time.monotonic() - start
             ledger.done(versions, usual[step.road])
         worker.learn(step, acknowledged=bool(versions))
+    for road in roads.values():
+        road.close()
 
 
 def save(told: Round, who: str) -> None:
