@@ -207,15 +207,20 @@ def arguments(schema: dict[str, object]) -> st.SearchStrategy[object]:
     odd: st.SearchStrategy[object] = st.one_of(
         st.none(), st.integers(), st.floats(), st.text(max_size=9), st.just([[]])
     )
-    fields = {}
-    for name, told in properties.items():
-        enum = told.get("enum")
-        usual = (
-            labels if name == "label" else st.sampled_from(enum) if enum else values[told["type"]]
-        )
-        fields[name] = st.one_of(usual, usual, usual, odd)
-    whole = st.fixed_dictionaries({}, optional={**fields, "zzz": odd})
-    return st.one_of(whole, whole, st.fixed_dictionaries(fields), odd)
+    usual = {
+        name: labels if name == "label" else st.sampled_from(told["enum"]) if "enum" in told
+        else values[told["type"]]
+        for name, told in properties.items()
+    }  # fmt: skip
+    required = schema.get("required", [])
+    assert isinstance(required, list)
+    valid = st.fixed_dictionaries(
+        {name: usual[name] for name in required},
+        optional={name: each for name, each in usual.items() if name not in required},
+    )
+    wild = {name: st.one_of(each, odd) for name, each in usual.items()}
+    invalid = st.fixed_dictionaries({}, optional={**wild, "zzz": odd})
+    return st.one_of(valid, valid, valid, invalid, odd)
 
 
 CALLS = st.sampled_from(sorted(TOOLS)).flatmap(
