@@ -1,19 +1,17 @@
-"""The settings files of hosts: which wire us, how they are read, and JSON written back.
+"""The settings files of hosts: which wire us, and how they are read.
 
 A file that cannot be read back exactly is refused, not mended.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import shutil
 import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK, PLUGIN, entries
+from memfs.hosts import HOOK, PLUGIN, entries, jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,47 +79,12 @@ def parse(text: str, path: str) -> Json:
         return {}
     try:
         text.encode()
-        if path.endswith(".toml"):
-            return tomllib.loads(text)
-        found = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite
-        )
+        found = tomllib.loads(text) if path.endswith(".toml") else jsontext.loads(text)
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{path} cannot be read back safely: {error}",
-            "mend it first; memfs does not rewrite what it cannot read (comments, double keys)",
+            "mend it first; memfs does not rewrite what it cannot read",
         ) from error
     if not isinstance(found, dict) or not isinstance(found.get("hooks", {}), dict):
         raise StoreError(f"{path} is not a settings file: a mapping with hooks was expected")
-    return found
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text} is out of range")
-    return number
-
-
-def render(settings: Json, like: str) -> str:
-    """Write settings in the style of the file they come from: indentation and line ends."""
-    indent: int | str = 2
-    for line in like.replace("\r", "").split("\n"):
-        stripped = line.lstrip(" \t")
-        if stripped and stripped != line:
-            indent = "\t" if line[0] == "\t" else len(line) - len(stripped)
-            break
-    text = json.dumps(settings, indent=indent, ensure_ascii=False)
-    if not text.isascii() and text != text.encode("utf-8", "replace").decode():
-        text = json.dumps(settings, indent=indent)  # half a surrogate pair can only be escaped
-    text += "" if like and not like.endswith("\n") else "\n"
-    return text.replace("\n", "\r\n") if "\r\n" in like else text
-
-
-def _unique(pairs: list[tuple[str, object]]) -> Json:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [key for key, _ in pairs]
-        double = next(key for key in names if names.count(key) > 1)
-        raise ValueError(f"the key {double!r} is there twice")
     return found

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK as MARK
-from memfs.hosts import entries, settings
+from memfs.hosts import entries, jsontext, settings
 from memfs.hosts.entries import Json
 
 OURS = f"/py -I /x/{MARK} claude"
@@ -88,19 +88,6 @@ def test_in_and_out_again_is_the_original(found: Json) -> None:
     assert entries.without_entries(found, ENTRIES) == found
 
 
-@given(
-    SETTINGS,
-    st.sampled_from(
-        ['{\n    "a": 1\n}', '{\n\t"a": 1\n}\n', "", '{"a":1}', '{\r\n  "a": 1\r\n}\r\n']
-    ),
-)
-@limits(max_examples=200, deadline=None)
-def test_what_is_written_reads_back(found: Json, like: str) -> None:
-    text = settings.render(found, like)
-    assert ordered(settings.parse(text, "f")) == ordered(found)
-    text.encode()
-
-
 @given(st.text(max_size=30) | st.sampled_from(["[" * 100_000, '{"a":' * 100_000, "1" * 5000]))
 @limits(max_examples=200, deadline=None)
 def test_any_text_is_settings_or_refused(text: str) -> None:
@@ -108,7 +95,8 @@ def test_any_text_is_settings_or_refused(text: str) -> None:
         found = settings.parse(text, "f")
     except StoreError:
         return
-    assert ordered(settings.parse(settings.render(found, text), "f")) == ordered(found)
+    installed = entries.with_entries({} if "hooks" in found else found, ENTRIES)
+    assert ordered(settings.parse(jsontext.changed(text, installed), "f")) == ordered(installed)
 
 
 def test_an_older_entry_is_replaced_where_it_stands_with_others() -> None:
@@ -144,10 +132,7 @@ def test_hooks_that_are_no_list_are_not_overwritten(odd: object) -> None:
     [
         ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
         ('{"hooks": {"Stop": [], "Stop": []}}', "the key 'Stop' is there twice"),
-        ('{"a": 1 // comment\n}', "cannot be read back safely"),
-        ("/* c */ {}", "cannot be read back safely"),
-        ('{"a": 1,}', "cannot be read back safely"),
-        ("\ufeff{}", "BOM"),
+        ('{"a": 1 // comment\n', "cannot be read back safely"),
         ('{"a": NaN}', "the number NaN is out of range"),
         ('{"a": -1e999}', "the number -1e999 is out of range"),
         ('{"a": "\udc80"}', "surrogates not allowed"),
@@ -207,22 +192,3 @@ def test_a_server_of_one_project_is_not_that_of_another() -> None:
 
 def test_an_empty_file_is_empty_settings() -> None:
     assert settings.parse("", "f") == settings.parse(" \n", "f") == {}
-
-
-@pytest.mark.parametrize(
-    "like",
-    [
-        '{\n  "a": [\n    1\n  ],\n  "b": "é"\n}\n',
-        '{\n    "a": [\n        1\n    ],\n    "b": "é"\n}',
-        '{\n\t"a": [\n\t\t1\n\t],\n\t"b": "é"\n}\n',
-        '{\r\n  "a": [\r\n    1\r\n  ],\r\n  "b": "é"\r\n}\r\n',
-        '{\n\n   "a": [\n      1\n   ],\n   "b": "\u2028  x"\n}\n',
-    ],
-)  # fmt: skip
-def test_the_style_of_the_file_is_kept(like: str) -> None:
-    assert settings.render(settings.parse(like, "f"), like) == like.replace("\n\n", "\n")
-
-
-def test_half_a_surrogate_pair_is_written_as_it_was() -> None:
-    like = '{\n  "a": "\\ud800"\n}\n'
-    assert settings.render(settings.parse(like, "f"), like) == like

@@ -114,7 +114,7 @@ def test_a_dry_run_writes_nothing(place: Place, path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"a": 1, // comment\n}', "cannot be read back safely"),
+        ('{"a": 1, // comment\n', "cannot be read back safely"),
         ('{"hooks": {}, "hooks": {}}', "the key 'hooks' is there twice"),
         ("[1]", "is not a settings file"),
         ('{"hooks": []}', "is not a settings file"),
@@ -214,6 +214,28 @@ def test_hooks_are_byte_compiled(place: Place, path: Path) -> None:
     assert cached
     assert cached.cached
     assert os.path.exists(cached.cached)
+
+
+JSONC = """{
+  // what I let it do
+  "permissions": {"allow": ["Bash(ls:*)"], /* nothing else */ "deny": []},
+  "hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}]},
+  "model": "opus", // the big one
+}
+"""
+
+
+def test_comments_and_formatting_stay_and_the_diff_is_ours_alone(place: Place, path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(JSONC)
+    shown = wire(place, path, dry_run=True).diff
+    taken = [line for line in shown.splitlines() if line.startswith("-") and line[:3] != "---"]
+    assert len(taken) == 2, shown  # the lists that ours are added to
+    wire(place, path)
+    assert "// what I let it do" in path.read_text()
+    path.write_text(path.read_text().replace('"opus"', '"sonnet"'))  # it is no longer as we left it
+    wire(place, path, remove=True)
+    assert path.read_text() == JSONC.replace('"opus"', '"sonnet"')
 
 
 TOML = '# mine\nmodel = "gpt-5.4"   # spaced\n\n[mcp_servers.other]\ncommand = "x"\n'

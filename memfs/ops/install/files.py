@@ -15,7 +15,7 @@ from memfs import hosts
 from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
-from memfs.hosts import entries, section, settings
+from memfs.hosts import entries, jsontext, section, settings
 from memfs.store import files, lock, shipped
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _json(
         made = entries.with_entries(made, given.wanted)
     if made == found:
         return has, before
-    after = settings.render(made, before or "")
+    after = jsontext.changed(before or "", made)
     _check(after, made, path)
     return has, after
 

@@ -1,0 +1,276 @@
+"""JSON that people write: read with comments and trailing commas, changed where it has to be.
+
+What is not changed keeps its bytes: comments, order, indentation, line ends.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+_SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?")  # a comment behind a value
+_ENDS = re.compile(r"[ \t]*(?://[^\n]*)?(?:\r?\n|$)")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"', re.DOTALL)
+_WORD = re.compile(r"[-+.\w]+")
+_DEEPEST = 100
+
+
+class _Item(NamedTuple):
+    """A member of an object or an item of an array; `comma` is where its comma is, or -1."""
+
+    key: str
+    start: int
+    node: _Node
+    comma: int
+
+
+@dataclass
+class _Node:
+    """A value with the place it has in the text."""
+
+    start: int
+    end: int
+    value: object
+    items: list[_Item] = field(default_factory=list)
+
+
+def loads(text: str) -> object:
+    """Read a value; raises `ValueError` that says what is wrong, and in which line."""
+    return _Reader(text).whole().value
+
+
+def changed(text: str, wanted: object) -> str:
+    """Return the text changed so that it says `wanted`, and nowhere else."""
+    if not text.strip():
+        return json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+    writer = _Writer(text)
+    writer.change(_Reader(text).whole(), wanted)
+    return writer.done()
+
+
+class _Reader:
+    """Reads a text once, from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def whole(self) -> _Node:
+        node = self._value(self._space(0), 0)
+        if self._space(node.end) != len(self._text):
+            raise self._wrong("something stands behind the end", self._space(node.end))
+        return node
+
+    def _value(self, at: int, depth: int) -> _Node:
+        if depth > _DEEPEST:
+            raise self._wrong(f"more than {_DEEPEST} levels", at)
+        first = self._text[at : at + 1]
+        if first == "{":
+            return self._object(at, depth)
+        if first == "[":
+            return self._array(at, depth)
+        found = _STRING.match(self._text, at) or _WORD.match(self._text, at)
+        if not found:
+            raise self._wrong("a value was expected", at)
+        try:
+            value = json.loads(found[0], parse_constant=self._number, parse_float=self._number)
+        except ValueError as error:
+            raise self._wrong(str(error).partition(":")[0], at) from error
+        return _Node(at, found.end(), value)
+
+    def _object(self, start: int, depth: int) -> _Node:
+        node = _Node(start, start, {})
+        members: dict[str, object] = {}
+        at = self._space(start + 1)
+        while not self._text.startswith("}", at):
+            found = _STRING.match(self._text, at)
+            if not found:
+                raise self._wrong("a name in quotes was expected", at)
+            key = json.loads(found[0])
+            if key in members:
+                raise self._wrong(f"the key {key!r} is there twice", at)
+            colon = self._space(found.end())
+            if not self._text.startswith(":", colon):
+                raise self._wrong("a colon was expected", colon)
+            value = self._value(self._space(colon + 1), depth + 1)
+            members[key] = value.value
+            at = self._next(node, key, at, value, "}")
+        return _Node(start, at + 1, members, node.items)
+
+    def _array(self, start: int, depth: int) -> _Node:
+        node = _Node(start, start, [])
+        at = self._space(start + 1)
+        while not self._text.startswith("]", at):
+            at = self._next(node, "", at, self._value(at, depth + 1), "]")
+        return _Node(start, at + 1, [item.node.value for item in node.items], node.items)
+
+    def _next(self, node: _Node, key: str, start: int, value: _Node, close: str) -> int:
+        """Keep an item, and return where the next one begins, or the end."""
+        at = self._space(value.end)
+        comma = at if self._text.startswith(",", at) else -1
+        node.items.append(_Item(key, start, value, comma))
+        if comma >= 0:
+            return self._space(comma + 1)
+        if not self._text.startswith(close, at):
+            raise self._wrong(f"a comma or {close} was expected", at)
+        return at
+
+    def _space(self, at: int) -> int:
+        found = _SPACE.match(self._text, at)
+        return found.end() if found else at
+
+    @staticmethod
+    def _number(text: str) -> float:
+        number = float(text)
+        if not math.isfinite(number):
+            raise ValueError(f"the number {text} is out of range")
+        return number
+
+    def _wrong(self, what: str, at: int) -> ValueError:
+        return ValueError(f"{what} in line {self._text.count(chr(10), 0, at) + 1}")
+
+
+class _Writer:
+    """Collects changes of a text, and makes them at once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._newline = "\r\n" if "\r\n" in text else "\n"
+        self._unit = _indentation(text)
+        self._changes: list[tuple[int, int, str]] = []
+
+    def done(self) -> str:
+        made: list[str] = []
+        at = 0
+        for start, end, new in sorted(self._changes, key=lambda change: change[:2]):
+            made += [self._text[at:start], new]
+            at = max(at, end)
+        return "".join([*made, self._text[at:]])
+
+    def change(self, node: _Node, wanted: object) -> None:
+        """Have a value say something else; what it says already keeps its bytes."""
+        if _same(node.value, wanted):
+            return
+        if isinstance(node.value, dict) and isinstance(wanted, dict) and wanted and node.items:
+            self._object(node, wanted)
+        elif isinstance(node.value, list) and isinstance(wanted, list) and wanted and node.items:
+            self._array(node, wanted)
+        else:
+            new = self._made(wanted, self._depth(node.start))
+            self._changes.append((node.start, node.end, new))
+
+    def _object(self, node: _Node, wanted: dict[str, object]) -> None:
+        kept = [item for item in node.items if item.key in wanted]
+        for item in kept:
+            self.change(item.node, wanted[item.key])
+        names = {item.key for item in node.items}
+        added = [(key, value) for key, value in wanted.items() if key not in names]
+        self._items(node, kept, {len(kept): [(f"{_text(key)}: ", value) for key, value in added]})
+
+    def _array(self, node: _Node, wanted: list[object]) -> None:
+        """Find the items that stay, so that only others are written."""
+        old, new = [_text(item.node.value) for item in node.items], [_text(one) for one in wanted]
+        kept: list[_Item] = []
+        added: dict[int, list[tuple[str, object]]] = {}
+        for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if kind == "equal":
+                kept += node.items[a:b]
+            elif kind == "replace" and b - a == d - c:
+                for item, value in zip(node.items[a:b], wanted[c:d], strict=True):
+                    self.change(item.node, value)
+                    kept.append(item)
+            else:
+                added.setdefault(len(kept), []).extend(("", value) for value in wanted[c:d])
+        self._items(node, kept, added)
+
+    def _items(
+        self, node: _Node, kept: list[_Item], added: dict[int, list[tuple[str, object]]]
+    ) -> None:
+        """Take out what is not kept; write what is `added` before the kept item of its place."""
+        if not kept:
+            values = node.value if isinstance(node.value, dict) else []
+            fresh = [pair for pairs in added.values() for pair in pairs]
+            new: object = [value for _, value in fresh]
+            if isinstance(values, dict):
+                new = {json.loads(key[:-2]): value for key, value in fresh}
+            self._changes.append((node.start, node.end, self._made(new, self._depth(node.start))))
+            return
+        trailing = node.items[-1].comma >= 0
+        for item in node.items:
+            if item not in kept:
+                self._take(node, item)
+        depth = self._depth(node.start) + 1
+        flat = "\n" not in self._text[node.start : node.end]
+        gap = " " if flat else self._newline + self._unit * depth
+        for place, pairs in added.items():
+            texts = [key + self._made(value, depth) for key, value in pairs]
+            if place < len(kept):
+                new = "".join(f"{text},{gap}" for text in texts)
+                self._changes.append((kept[place].start, kept[place].start, new))
+            elif texts:
+                self._append(kept[-1], [gap + text for text in texts], trailing=trailing)
+        last = kept[-1]
+        if not added.get(len(kept)) and not trailing and last.comma >= 0:
+            self._changes.append((last.comma, last.comma + 1, ""))
+
+    def _append(self, last: _Item, texts: list[str], *, trailing: bool) -> None:
+        """Write items behind the last one that is kept, and behind a comment beside it."""
+        end = last.node.end
+        if last.comma < 0:
+            self._changes.append((end, end, ","))
+        else:
+            end = last.comma + 1
+        beside = _BESIDE.match(self._text, end)
+        end = beside.end() if beside and beside[0].strip() else end
+        self._changes.append((end, end, ",".join(texts) + ("," if trailing else "")))
+
+    def _take(self, node: _Node, item: _Item) -> None:
+        """Take an item out, with the white space before it and its comma."""
+        end = item.comma + 1 if item.comma >= 0 else item.node.end
+        index = node.items.index(item)
+        before = self._text[
+            node.items[index - 1].comma + 1 if index else node.start + 1 : item.start
+        ]
+        line = before.rstrip(" \t")
+        if not line.endswith("\n"):
+            start = item.start - (len(before) - len(line) if index else 0)
+        elif "//" in line.rstrip("\r\n").rpartition("\n")[2] and not _ENDS.match(self._text, end):
+            start = item.start  # what follows would become part of a comment
+        else:
+            start = item.start - len(before) + len(line.removesuffix("\n").removesuffix("\r"))
+        self._changes.append((start, end, ""))
+
+    def _made(self, value: object, depth: int) -> str:
+        text = json.dumps(value, indent=self._unit, ensure_ascii=False)
+        if not text.isascii() and text != text.encode("utf-8", "replace").decode():
+            text = json.dumps(value, indent=self._unit)  # half a surrogate pair can but be escaped
+        return text.replace("\n", self._newline + self._unit * depth)
+
+    def _depth(self, at: int) -> int:
+        """Return how many units the line of a place is indented."""
+        start = self._text.rfind("\n", 0, at) + 1
+        line = self._text[start:at]
+        space = line[: len(line) - len(line.lstrip(" \t"))]
+        return len(space) // max(len(self._unit), 1)
+
+
+def _indentation(text: str) -> str:
+    """Return the unit of indentation of a text: that of its first indented line."""
+    for line in text.replace("\r", "").split("\n"):
+        stripped = line.lstrip(" \t")
+        if stripped and stripped != line and not stripped.startswith(("*", "//")):
+            return line[0] if line[0] == "\t" else line[: len(line) - len(stripped)]
+    return "  "
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _same(one: object, other: object) -> bool:
+    """Tell whether two values are written alike: 1 is neither 1.0 nor true."""
+    return _text(one) == _text(other)
