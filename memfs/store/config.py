@@ -16,7 +16,7 @@ _WORDS = {  # what may be said, and what it may be besides
 }
 _SECTIONS = (
     "memfs", "context", "paging", "archival", "recall", "review", "memory_blocks", "orchestrator",
-    "llm", *settings.DEFAULTS,
+    *settings.DEFAULTS,
 )  # fmt: skip
 
 
@@ -177,13 +177,16 @@ def _line(path: str, key: str) -> int:
 
 
 def _variables() -> dict[str, object]:
-    """Turn `MEMFS_HOOKS_RECALL=off` into {"hooks": {"recall": "off"}}."""
+    """Turn `MEMFS_HOOKS_RECALL=off` into {"hooks": {"recall": "off"}}.
+
+    Not for `llm`: a project can have variables set for what is run in it, and a key would go there.
+    """
     layer: dict[str, object] = {}
     for key, value in os.environ.items():
         if not key.startswith("MEMFS_"):
             continue
         section, _, name = key[len("MEMFS_") :].lower().partition("_")
-        if isinstance(settings.DEFAULTS.get(section), dict) and name:
+        if isinstance(settings.DEFAULTS.get(section), dict) and name and section != "llm":
             inner = layer.setdefault(section, {})
             if isinstance(inner, dict):
                 inner[name] = int(value) if value.isdigit() else value

@@ -62,6 +62,21 @@ def test_a_repository_cannot_set_what_is_its_users(place: Place) -> None:
     assert all("only your own configuration" in problem for problem in found)
 
 
+def test_no_variable_names_the_model_that_is_asked(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFS_LLM_ENDPOINT", "http://evil.example/v1")
+    assert config.load(place).get("llm.endpoint") == ""
+    assert place.user
+    path = Path(place.user.root, "config.yaml")
+    path.write_text("memfs: 1\nllm:\n  endpoint: http://localhost/v1\n  timeout: long\n")
+    assert config.load(place).get("llm.endpoint") == "http://localhost/v1"
+    assert config.load(place).number("llm.timeout") == 120
+    assert config.problems(place.user) == [
+        f"{path}:4: llm.timeout is 'long', expected a whole number"
+    ]
+
+
 def test_a_repository_may_be_stricter_than_its_user(place: Place) -> None:
     write(place, "memfs: 1\ntrust:\n  pulled: hold\n")
     assert place.project
