@@ -39,14 +39,14 @@ class _Constructor(SafeConstructor):
 _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
 
 
-def read(text: str) -> tuple[dict[str, object], str]:
+def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], str]:
     """Read front matter with ruamel.yaml: (mapping, what is wrong or "").
 
     Timestamps stay text, as with the strict reader. A text that is no mapping gives an empty one.
     What is wrong begins with the line where it is, if that is known: "line 3: …".
     """
-    if len(text) > frontmatter.MOST + 1:
-        return {}, f"{len(text):,} characters, at most {frontmatter.MOST:,} are read as YAML"
+    if len(text) > most + 1:
+        return {}, f"{len(text):,} characters, at most {most:,} are read as YAML"
     if _depth(text) > _DEEPEST:  # ruamel.yaml takes time by the square of it
         return {}, f"nested more than {_DEEPEST} levels deep"
     yaml = _yaml("safe")

@@ -70,6 +70,19 @@ def run(start: str, home: str) -> Made:
     return Made(root, tuple(created), tuple(foreign), tuple(installed(home)), trusted)
 
 
+def apart(folder: str, session: str) -> Place:
+    """Make stores in a folder of their own, with the default blocks, and return their place.
+
+    Neither this user's store nor their configuration has a part in it.
+    """
+    os.makedirs(f"{folder}/project/.git")  # it is looked for no further up
+    project = Store(f"{folder}/project/{NAME}", labels.PROJECT)
+    user = Store(f"{folder}/user/{NAME}", labels.USER)
+    _make(user, _USER_BLOCKS, [])
+    _make(project, _PROJECT_BLOCKS, [])
+    return Place(project, user, session)
+
+
 def driver() -> str:
     """Return the command with which git merges blocks (see `memfs merge-driver`)."""
     # -P: without it Python would take a folder `memfs` of the repository for ours.

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 class Desk:
     """The memory of one assistant's session. The store is looked for at each call.
 
-    It may be deleted, restored, or made meanwhile.
+    It may be deleted, restored, or made meanwhile. Where `given` is the place, none is looked for.
     """
 
     folder: str
     origin: Origin = field(default_factory=lambda: Origin("agent"))
+    given: Place | None = None
     _kept: tuple[object, Kept] | None = None
 
     def place(self) -> Place:
@@ -30,7 +31,7 @@ class Desk:
 
         Raises `StoreError` if there is none.
         """
-        found = blocks.serving(self.folder, self.origin.session)
+        found = self.given or blocks.serving(self.folder, self.origin.session)
         if found is not None:
             return found
         if layout.find(self.folder) is not None:

@@ -98,7 +98,7 @@ def read(text: str) -> list[Written]:
 
     Raises `MemfsError` (usage) for what is no JSON, or holds no call.
     """
-    found = [each for value in _values(text) for each in _calls(value)]
+    found = [each for value in _values(text) for each in calls_in(value)]
     if not found:
         raise MemfsError(
             "there is no tool call on standard input",
@@ -124,11 +124,11 @@ def _values(text: str) -> Iterator[object]:
                 raise MemfsError(f"line {number} is no JSON: {error}", "", USAGE) from error
 
 
-def _calls(value: object) -> Iterator[Written]:
+def calls_in(value: object) -> Iterator[Written]:
     """Yield the calls in a value, in their order."""
     if isinstance(value, list):
         for item in value:
-            yield from _calls(item)
+            yield from calls_in(item)
     if not isinstance(value, dict):
         return
     call = _call(value)
@@ -137,7 +137,7 @@ def _calls(value: object) -> Iterator[Written]:
         return
     for key in _HOLDERS:
         if key in value:
-            yield from _calls(value[key])
+            yield from calls_in(value[key])
 
 
 # Where replies keep their calls: messages, content blocks, choices, candidates, output items.
