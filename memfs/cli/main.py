@@ -13,7 +13,7 @@ COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
     "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "apply", "tools",
     "status", "doctor", "model", "trust", "hook", "mcp", "export", "import", "merge-driver",
-    "completion", "bench", "demo",
+    "completion", "bench", "eval", "demo",
 )  # fmt: skip
 
 

@@ -44,9 +44,9 @@ def cache() -> str:
 
 
 def fetch(name: str) -> str:
-    """Download a model into the hub's cache, and return its folder. The one use of the network.
+    """Download a model into the hub's cache, and return its folder.
 
-    Raises `MemfsError` if that cannot be done.
+    Nothing else is ever downloaded. Raises `MemfsError` if that cannot be done.
     """
     try:
         import huggingface_hub

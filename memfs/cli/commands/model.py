@@ -62,7 +62,7 @@ def use(model: str, background: bool) -> None:
 def fetch(name: str) -> None:
     """Download a model from the Hugging Face hub: the one named, or the one that is configured.
 
-    Nothing else in memfs uses the network.
+    Nothing else is ever downloaded.
     """
     screen.done(f"the model is in {op.fetch(context.place(), name)}")
 

@@ -1,0 +1,224 @@
+"""A model behind an OpenAI-compatible endpoint: chat completions, by OpenAI's own client."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from itertools import count
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from memfs.agent.model import Answer, ModelError, Prompt, RefusedError, Usage
+from memfs.core.errors import USAGE, MemfsError
+from memfs.tools import shapes
+from memfs.tools.calls import Call, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memfs.agent.model import Message
+    from memfs.core.settings import Settings
+    from memfs.tools.definition import Tool
+
+_WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before asking again, where the endpoint names none
+_LONGEST_WAIT = 60.0
+_AGAIN = (408, 409, 429)  # and all from 500 on
+_SHOWN = 300  # characters of what an endpoint says of an error
+
+
+def chosen(
+    settings: Settings, url: str = "", name: str = "", key_env: str = "", seconds: int = 0
+) -> Endpoint:
+    """Return the endpoint that was named, else the one of `llm` in the user's own configuration.
+
+    The configured key goes to the configured endpoint alone.
+    """
+    configured = str(settings.get("llm.endpoint") or "")
+    url, named = url or configured, name or str(settings.get("llm.model") or "")
+    for what, value in (("endpoint", url), ("model", named)):
+        if not value:
+            raise MemfsError(
+                f"which {what}?",
+                f"name it with --{what}, or in your own config.yaml as llm.{what}",
+                USAGE,
+            )
+    if not key_env and url == configured:
+        key_env = str(settings.get("llm.key_env") or "")
+    key = os.environ.get(key_env, "") if key_env else ""
+    if key_env and not key:
+        raise MemfsError(
+            f"the variable {key_env} is not set", "it has to hold the key of the endpoint", USAGE
+        )
+    return Endpoint(url, named, key, seconds or settings.number("llm.timeout"))
+
+
+class Endpoint:
+    """One model of an endpoint; `seconds` is how long an answer may take."""
+
+    def __init__(self, url: str, name: str, key: str, seconds: float) -> None:
+        try:
+            import openai
+        except ImportError as error:
+            raise MemfsError(
+                "the package openai is not installed", "pip install 'memfs[agent]'"
+            ) from error
+        self._where = _where(url)
+        self.name = name
+        self._seconds = seconds
+        self._answered = False
+        self._numbers = count(1)  # for calls that came without an id
+        self._openai = openai
+        # All is said here that the client would look for in variables meant for another endpoint.
+        self._client = openai.OpenAI(
+            api_key=key or "none", base_url=url, max_retries=0, timeout=seconds,
+            default_headers={"Authorization": f"Bearer {key or 'none'}"},
+            admin_api_key="",
+        )  # fmt: skip
+        self._client.organization = self._client.project = None
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+    def ask(self, system: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Answer:
+        """Return the next answer; an endpoint that is busy is asked again, up to five times."""
+        asked: dict[str, object] = {
+            "model": self.name,
+            "messages": [{"role": "system", "content": _plain(system)}, *map(_written, messages)],
+            "tools": shapes.definitions(tools, "openai"),
+        }
+        for wait in (*_WAITS, None):
+            try:
+                reply = self._client.post("/chat/completions", cast_to=str, body=asked)
+            except self._openai.APIStatusError as error:
+                again = error.status_code in _AGAIN or error.status_code >= 500
+                told = _wanted(error.response.headers.get("retry-after"))
+                pause = wait if told is None else told
+                spent = error.code == "insufficient_quota"
+                if not again or spent or wait is None or pause is None or pause > _LONGEST_WAIT:
+                    raise self._told(error.status_code, error.body) from error
+                time.sleep(pause)
+            except self._openai.APITimeoutError as error:
+                raise ModelError(
+                    f"no answer from {self._where} in {self._seconds:g} s",
+                    "give it longer: --timeout, or llm.timeout in your own config.yaml",
+                ) from error
+            except self._openai.APIConnectionError as error:
+                if not self._answered or wait is None:
+                    raise ModelError(
+                        f"cannot reach {self._where}: {error.__cause__ or error}",
+                        "is the server running, and the address right?",
+                    ) from error
+                time.sleep(wait)  # it was there before
+            except self._openai.OpenAIError as error:
+                raise ModelError(f"{self._where}: {error}"[:_SHOWN]) from error
+            else:
+                answer = self._read(reply)
+                self._answered = True
+                return answer
+        raise AssertionError("the last wait is None")
+
+    def _read(self, text: str) -> Answer:
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            start = " ".join(text.split())[:80]
+            raise ModelError(
+                f"{self._where} answers no JSON: {start!r}", "is the address right? most end in /v1"
+            ) from error
+        if isinstance(found, dict) and found.get("error"):  # with 200, as some gateways do
+            raise self._told(400, found["error"])
+        choices = found.get("choices") if isinstance(found, dict) else None
+        first = choices[0] if isinstance(choices, list) and choices else None
+        message = first.get("message") if isinstance(first, dict) else None
+        if not isinstance(message, dict):
+            raise ModelError(
+                f"{self._where} answers JSON that is no chat completion",
+                "is the address right? most end in /v1",
+            )
+        wanted = [each.call for each in shapes.calls_in({"tool_calls": message.get("tool_calls")})]
+        named = tuple(
+            Call(call.name, call.arguments, call.id or f"call_{next(self._numbers)}")
+            for call in wanted
+        )
+        return Answer(_text(message.get("content")), named, _usage(found.get("usage")))
+
+    def _told(self, status: int, body: object) -> ModelError:
+        """Return what an endpoint says of an error, with what can be done about it."""
+        said = body.get("message") or body.get("error") if isinstance(body, dict) else body
+        said = said.get("message") if isinstance(said, dict) else said
+        words = " ".join(str(said or "").split())[:_SHOWN]
+        told = f"{self._where} answers {status}" + (f": {words}" if words else "")
+        if status in (400, 413, 422):
+            return RefusedError(told, f"does {self.name} take tools?")
+        hints = {
+            401: "the key is missing or wrong: name its variable with --key-env, or as llm.key_env",
+            403: "the key may not use this model",
+            404: f"is there a model {self.name}, and is the address right? most end in /v1",
+            429: "the endpoint is busy, or the account has no quota: try later",
+        }
+        return ModelError(told, hints.get(status, "try later" if status >= 500 else ""))
+
+
+def _where(url: str) -> str:
+    """Return an address as it may be shown: without a user and a password."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname if parts.scheme in ("http", "https") else ""
+    except ValueError:  # brackets that are not closed
+        host = ""
+    if not host:
+        raise MemfsError(f"{url!r} is no address", "write it as http://localhost:11434/v1", USAGE)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _written(message: Message) -> dict[str, object]:
+    """Return a message as OpenAI takes it."""
+    match message:
+        case Prompt():
+            return {"role": "user", "content": _plain(message.text)}
+        case Answer():
+            text = _plain(message.text)
+            if not message.calls:
+                return {"role": "assistant", "content": text}
+            called = [_called(call) for call in message.calls]
+            return {"role": "assistant", "content": text or None, "tool_calls": called}
+        case Result():
+            ident = _plain(message.call.id)
+            return {"role": "tool", "tool_call_id": ident, "content": _plain(message.text)}
+
+
+def _called(call: Call) -> dict[str, object]:
+    """Return a call as the model made it. What is no JSON was answered with a correction.
+
+    Many servers take nothing but JSON objects back.
+    """
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    function = {"name": _plain(call.name), "arguments": json.dumps(given)}
+    return {"id": _plain(call.id), "type": "function", "function": function}
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _usage(found: object) -> Usage:
+    told = found if isinstance(found, dict) else {}
+    read, written = (told.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(read if isinstance(read, int) else 0, written if isinstance(written, int) else 0)
+
+
+def _wanted(header: str | None) -> float | None:
+    """Return the seconds an endpoint asks us to wait, None if it does not say."""
+    try:
+        return max(0.0, float(header or ""))
+    except ValueError:
+        return None
+
+
+def _plain(text: str) -> str:
+    """Return what can be sent: lone surrogates are no UTF-8."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,176 @@
+"""How well a model manages memory: conversations are played with it, and what it saved is judged.
+
+Each is played in stores of its own, with the brief as system prompt and the tools that a model has.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from memfs.agent import expectations, loop, remembered, scores
+from memfs.agent.model import ModelError, RefusedError, Usage
+from memfs.context import compose
+from memfs.core.edits import Create, Edit, Rejected, Rethink
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.records import Origin
+from memfs.ops import edit, init
+from memfs.tools import table
+from memfs.tools.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memfs.agent.conversations import Conversation
+    from memfs.agent.expectations import Miss
+    from memfs.agent.loop import Turn
+    from memfs.agent.model import Message, Model
+    from memfs.agent.remembered import Remembered
+    from memfs.agent.scores import Row
+    from memfs.store.blocks import Place
+
+_SESSION = "eval"
+
+
+@dataclass(frozen=True)
+class Played:
+    """A conversation that was played: what was missed, and what is in memory now.
+
+    `problem` says why it could not be played to its end, where the model's side refused; it is not
+    scored then. `endless`: a turn did not end within its steps, and what followed was left out.
+    """
+
+    conversation: Conversation
+    misses: tuple[Miss, ...]
+    found: Remembered
+    answers: int
+    calls: int
+    refused: int
+    usage: Usage
+    endless: bool
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.misses and not self.problem
+
+    def record(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "name": self.conversation.name, "kind": self.conversation.kind, "passed": self.passed,
+            "missed": [asdict(miss) for miss in self.misses], "problem": self.problem,
+            "blocks": self.found.values, "archive": list(self.found.passages),
+            "answers": self.answers, "calls": self.calls, "refused": self.refused,
+            "endless": self.endless, "tokens": asdict(self.usage),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that was played, and the rows it makes. `stopped`: why the rest was not."""
+
+    played: tuple[Played, ...]
+    stopped: ModelError | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        return scores.rows(
+            (each.conversation.kind, each.passed) for each in self.played if not each.problem
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether all was scored, and all targets are met."""
+        whole = not self.stopped and not any(each.problem for each in self.played)
+        return whole and all(row.ok for row in self.rows)
+
+    @property
+    def usage(self) -> Usage:
+        return sum((each.usage for each in self.played), Usage())
+
+    def record(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "ok": self.ok, "stopped": self.stopped.message if self.stopped else "",
+            "rows": [row.record() for row in self.rows],
+            "tokens": asdict(self.usage),
+            "conversations": [each.record() for each in self.played],
+        }  # fmt: skip
+
+
+def run(
+    model: Model, conversations: Sequence[Conversation], steps: int, tick: Callable[[int], object]
+) -> Report:
+    """Play conversations one after the other. Raises `ModelError` where the model cannot be asked.
+
+    One that answered before and refuses a conversation is asked the next one; where it cannot be
+    asked any more, what was played until then is reported.
+    """
+    played: list[Played] = []
+    for conversation in conversations:
+        answered = any(each.answers for each in played)
+        try:
+            played.append(_play(model, conversation, steps, answered))
+        except ModelError as error:
+            if not answered:
+                raise
+            return Report(tuple(played), error)
+        tick(1)
+    return Report(tuple(played))
+
+
+def _play(model: Model, conversation: Conversation, steps: int, answered: bool) -> Played:
+    with TemporaryDirectory(prefix="memfs-eval-") as folder:
+        place = init.apart(os.path.realpath(folder), _SESSION)
+        compose.begin(place)
+        _prepare(place, conversation)
+        before = remembered.look(place)
+        turns: list[Turn] = []
+        problem = ""
+        try:
+            _converse(model, place, conversation, steps, turns)
+        except RefusedError as error:
+            if not answered and not turns:
+                raise
+            problem = error.message
+        after = remembered.look(place)
+    return Played(
+        conversation, tuple(expectations.misses(conversation.expected, before, after)), after,
+        answers=sum(turn.steps for turn in turns),
+        calls=sum(turn.calls for turn in turns),
+        refused=sum(turn.refused for turn in turns),
+        usage=sum((turn.usage for turn in turns), Usage()),
+        endless=not all(turn.ended for turn in turns),
+        problem=problem,
+    )  # fmt: skip
+
+
+def _converse(
+    model: Model, place: Place, conversation: Conversation, steps: int, turns: list[Turn]
+) -> None:
+    """Play turn by turn. The brief is that of the moment: what was saved is in it."""
+    top = place.home.top
+    desk = Desk(top, Origin("agent", "", _SESSION), place)
+    tools = table.offered(desk).tools
+    messages: list[Message] = []
+    for said in conversation.turns:
+        system = compose.whole(place, {}, tools=True)[0]
+        turns.append(loop.turn(model, desk, tools, system, messages, said, steps))
+        if not turns[-1].ended:
+            return
+
+
+def _prepare(place: Place, conversation: Conversation) -> None:
+    """Write the blocks that are there before."""
+    known = remembered.look(place).values
+    wanted: list[Edit] = [
+        Rethink(label, block.value)
+        if label in known
+        else Create(label, block.description, block.value, 0, pinned=True)
+        for label, block in conversation.blocks.items()
+    ]
+    outcome = edit.run(place, wanted, Origin("system")) if wanted else None
+    if isinstance(outcome, Rejected):
+        raise MemfsError(f"{conversation.name}: {outcome.message}", "", USAGE)

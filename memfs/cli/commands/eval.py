@@ -1,0 +1,105 @@
+"""`memfs eval`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.agent import conversations, endpoint, evaluation, loop
+from memfs.cli import context, screen
+from memfs.core.quoting import plain
+from memfs.store import config, layout
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.agent.evaluation import Played, Report
+
+
+@click.command("eval")
+@click.option("--endpoint", "url", default="", metavar="URL",
+              help="An OpenAI-compatible endpoint: http://localhost:11434/v1.")  # fmt: skip
+@click.option("--model", default="", metavar="NAME", help="The model's name there.")
+@click.option("--key-env", default="", metavar="VARIABLE",
+              help="The environment variable that holds the key.")  # fmt: skip
+@click.option("--only", multiple=True, metavar="KIND|NAME",
+              help="Conversations of this kind, or this one; may be repeated.")  # fmt: skip
+@click.option("--set", "folder", default="", metavar="FOLDER",
+              help="Your own conversations: YAML files like those of templates/eval.")  # fmt: skip
+@click.option("--steps", type=click.IntRange(1), default=loop.STEPS, show_default=True,
+              help="Answers of the model in one turn at most.")  # fmt: skip
+@click.option("--timeout", type=click.IntRange(1), default=None, metavar="SECONDS",
+              help="How long an answer may take; 120 if nothing is configured.")  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True,
+              help="Show what was expected and what is there, where that differs.")  # fmt: skip
+@context.json_option
+def command(
+    url: str, model: str, key_env: str, only: tuple[str, ...], folder: str, steps: int,
+    timeout: int | None, verbose: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Find out how well a model manages memory.
+
+    Scripted conversations are played with it, each in a temporary store of its own, with the brief
+    as system prompt and the tools it would have. What counts is what is in memory afterwards. The
+    model is the one that is named, or that of the section llm (endpoint, model, key_env, timeout)
+    in your own configuration. Exit code 1: a target was missed.
+    """
+    wanted = conversations.chosen(conversations.load(folder), only)
+    settings = config.load(Place(None, layout.user_store()))
+    asked = endpoint.chosen(settings, url, model, key_env, timeout or 0)
+    started = time.monotonic()
+    try:
+        with screen.progress(len(wanted), f"asking {plain(asked.name)}") as tick:
+            report = evaluation.run(asked, wanted, steps, tick)
+    finally:
+        asked.close()
+    if not report.ok:
+        screen.refuse()
+    if as_json:
+        screen.as_json({"model": asked.name, **report.record()})
+        return
+    _show(report, verbose=verbose)
+    _sum_up(report, asked.name, time.monotonic() - started)
+
+
+def _show(report: Report, *, verbose: bool) -> None:
+    table = [("WHAT", "COUNT", "SHARE", "TARGET", "")]
+    for row in report.rows:
+        mark = screen.style("ok", "green") if row.ok else screen.style("missed", "red")
+        count = f"{row.counted}/{row.total}"
+        table.append((row.name, count, f"{row.share:.0f} %", row.aim, screen.Styled(mark)))
+    screen.styled(screen.table(table, right=(1, 2, 3)))
+    for played in report.played if verbose else ():
+        if not played.passed:
+            _explain(played)
+
+
+def _explain(played: Played) -> None:
+    name = f"{plain(played.conversation.name)} ({played.conversation.kind})"
+    screen.styled(f"\n{screen.style('✗', 'red')} {name}")
+    if played.problem:
+        screen.styled(screen.wrapped(f"not scored: {played.problem}", 2))
+        return
+    for miss in played.misses:
+        screen.styled(screen.wrapped(f"expected {miss.expected}", 2))
+        screen.styled(screen.wrapped(f"there is {miss.there or 'nothing'}", 4))
+
+
+def _sum_up(report: Report, name: str, seconds: float) -> None:
+    played = report.played
+    calls, refused = sum(each.calls for each in played), sum(each.refused for each in played)
+    screen.talk(
+        f"{screen.count(len(played), 'conversation')} with {name} in {screen.duration(seconds)}: "
+        f"{screen.count(sum(each.answers for each in played), 'answer')}, "
+        f"{screen.count(calls, 'tool call')} ({refused:,} refused), "
+        f"{report.usage.read:,} tokens read, {report.usage.written:,} written"
+    )
+    endless = [each.conversation.name for each in played if each.endless]
+    if endless:
+        screen.talk(f"! a turn did not end within its steps: {', '.join(endless)}")
+    for each in played:
+        if each.problem:
+            screen.talk(f"! not scored: {each.conversation.name}: {each.problem}")
+    if report.stopped:
+        screen.error(report.stopped.message, report.stopped.hint)

@@ -1,0 +1,123 @@
+"""Conversations as files: what is wrong in one is said with file and key."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from memfs.agent import conversations
+from memfs.core.errors import MemfsError
+from tests.agent.conftest import Serve
+from tests.agent.good_model import append
+from tests.agent.scripted_endpoint import Say
+from tests.cli.conftest import Run
+
+GOOD = """\
+kind: decision
+conversations:
+  our-rule:
+    blocks:
+      services/api: {description: The API., value: "Port: 80"}
+    turns: [We listen on 8080 now.]
+    expect:
+      saved:
+        - {in: services/api, words: ["8080"]}
+      gone: ["Port: 80"]
+"""
+
+
+def test_the_example_of_the_readme_is_a_conversation() -> None:
+    readme = Path(__file__).parent.parent.parent / "README.md"
+    [example] = re.findall(
+        r"```yaml\n(kind: .*?)```", readme.read_text(encoding="utf-8"), re.DOTALL
+    )
+    [found] = conversations.parse("README.md", example)
+    assert (found.name, len(found.expected.saved), found.expected.gone) == (
+        "our-port",
+        1,
+        ("port 80",),
+    )
+
+
+def test_what_ships_is_sound_and_every_kind_is_there() -> None:
+    found = conversations.load()
+    assert {each.kind for each in found} == set(conversations.KINDS)
+    assert 25 <= len(found) <= 35
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("kind: decision", "kind: decisions", "kind: expected one of personal, preference, decision"),
+        ("kind: decision", "kind: decision\nturns: [x]", "turns: unknown key; there are kind, conv"),
+        ("conversations:", "conversation:", "conversation: unknown key; there are kind, conversat"),
+        ("    turns: [We listen on 8080 now.]\n", "", "conversations.our-rule.turns: expected a text"),
+        ("[We listen on 8080 now.]", "[x, 8080]", "conversations.our-rule.turns.1: expected a text"),
+        ("[We listen on 8080 now.]", "[]", "conversations.our-rule.turns: expected a text"),
+        ("gone:", "lost:", "conversations.our-rule.expect.lost: unknown key; there are saved, gone"),
+        ('words: ["8080"]', "words: [8080]",
+         "conversations.our-rule.expect.saved.0.words.0: expected a text (a number in quotes)"),
+        ('words: ["8080"]', "words: x", "conversations.our-rule.expect.saved.0.words: expected a list"),
+        ('in: services/api, words: ["8080"]', "in: a", "conversations.our-rule.expect.saved.0.words:"),
+        ("in: services/api, ", "", "conversations.our-rule.expect.saved.0.in: expected a text"),
+        ("services/api: {", "Services API: {",
+         "conversations.our-rule.blocks.Services API: no label of a block: only a-z, 0-9"),
+        ("value: ", "text: ", "conversations.our-rule.blocks.services/api.text: unknown key; there"),
+        ("  our-rule:\n", "  our-rule: 5\n  x:\n", "conversations.our-rule: expected a mapping"),
+        ("      gone: [", "      untouched: maybe\n      gone: [",
+         "conversations.our-rule.expect.untouched: expected true or false"),
+        ("kind: decision", "kind: [decision", "line "),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_file_is_said_with_its_key(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    assert old in GOOD
+    path = tmp_path / "mine.yaml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(MemfsError) as raised:
+        conversations.load(str(tmp_path))
+    assert raised.value.message.startswith(f"{path}: {told}")
+    assert raised.value.code == 2
+
+
+def test_a_name_is_given_once(tmp_path: Path) -> None:
+    for name in ("a.yaml", "b.yml"):
+        (tmp_path / name).write_text(GOOD)
+    with pytest.raises(MemfsError, match=r"b\.yml: conversations\.our-rule: another one has this"):
+        conversations.load(str(tmp_path))
+
+
+def test_a_folder_without_conversations_is_an_error(memfs: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert memfs("eval", "--set", str(empty)).err == (
+        f"error: there are no conversations (*.yaml) in {empty}\n"
+    )
+    gone = memfs("eval", "--set", str(empty / "gone"))
+    assert (gone.code, gone.err) == (
+        2, f"error: cannot read {empty / 'gone'}: No such file or directory\n",
+    )  # fmt: skip
+
+
+def test_conversations_of_the_user_are_played(memfs: Run, serve: Serve, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "api.yaml").write_text(GOOD)
+    call = append("services/api", "Port: 8080")
+    url = serve(lambda asked: Say("ok") if asked.step else Say("", (call,))).url
+    shown = memfs("eval", "--endpoint", url, "--model", "m", "--set", str(folder), "-v")
+    assert shown.code == 1
+    assert 'expected no block to say "Port: 80" any more\n    there is Port: 80\n' in shown.out
+
+
+def test_a_block_that_cannot_be_there_before_is_named(
+    memfs: Run, serve: Serve, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.yaml").write_text(GOOD.replace("Port: 80", "x" * 6000))
+    url = serve(lambda _: Say("ok")).url
+    shown = memfs("eval", "--endpoint", url, "--model", "m", "--set", str(tmp_path))
+    assert shown.code == 2
+    assert shown.err.startswith("error: our-rule: cannot write 'services/api': 6,000 characters")

@@ -1,0 +1,271 @@
+"""What a user is told when an endpoint cannot be used, and what is tried before."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.agent.endpoint import Endpoint, chosen
+from memfs.agent.model import ModelError, Prompt, RefusedError
+from memfs.core.errors import MemfsError
+from memfs.core.settings import Settings
+from memfs.store import config
+from memfs.store.blocks import Place
+from tests.agent.conftest import Serve
+from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say
+from tests.cli.conftest import Run
+
+Ask = Callable[[Rule], str]
+SMALL = ("--set", "small")
+
+
+@pytest.fixture(autouse=True)
+def _small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One conversation that is read and played in no time, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "talk.yaml").write_text(
+        "kind: trivia\nconversations: {hello: {turns: [Hello], expect: {untouched: true}}}\n"
+    )
+
+
+def error(status: int, message: str, code: str | None = None, **headers: str) -> Raw:
+    body = {"error": {"message": message, "type": "x", "param": None, "code": code}}
+    return Raw(status, json.dumps(body), headers)
+
+
+@pytest.fixture
+def ask(serve: Serve) -> Ask:
+    def run(rule: Rule) -> str:
+        endpoint = Endpoint(serve(rule).url, "m", "key", 5)
+        try:
+            return endpoint.ask("You remember.", [Prompt("Hi")], []).text
+        finally:
+            endpoint.close()
+
+    return run
+
+
+def in_turn(*answers: Say | Raw) -> Rule:
+    return lambda asked: answers[asked.number]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (error(401, "bad key"), "answers 401: bad key\nhint: the key is missing or wrong"),
+        (error(404, "no model m"), "answers 404: no model m\nhint: is there a model m, and is the"),
+        (Raw(404, "<html>not here</html>"), "answers 404: <html>not here</html>\nhint: is there"),
+        (error(400, "no tools"), "answers 400: no tools\nhint: does m take tools?"),
+        (Raw(200, "<html>hello</html>"), "answers no JSON: '<html>hello</html>'\nhint: is the addr"),
+        (Raw(200, '{"models": []}'), "answers JSON that is no chat completion\nhint: is the address"),
+        (Raw(200, '{"choices": [null]}'), "answers JSON that is no chat completion\nhint: is the"),
+        (Raw(200, '{"error": {"message": "oh"}}'), "answers 400: oh\nhint: does m take tools?"),
+    ],
+)  # fmt: skip
+def test_what_an_endpoint_answers_instead_is_told(
+    memfs: Run, serve: Serve, answer: Raw, told: str
+) -> None:
+    url = serve(lambda _: answer).url
+    shown = memfs("eval", "--endpoint", url, "--model", "m", *SMALL)
+    assert (shown.code, shown.out) == (1, "")
+    assert shown.err.startswith(f"error: {url} {told}")
+    assert "bug" not in shown.err
+
+
+def test_an_endpoint_that_is_down_is_named_at_once(memfs: Run) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    shown = memfs("eval", "--endpoint", url, "--model", "m", *SMALL)
+    assert (shown.code, shown.out) == (1, "")
+    assert shown.err.startswith(f"error: cannot reach {url}: ")
+    assert shown.err.endswith("hint: is the server running, and the address right?\n")
+
+
+def test_an_endpoint_that_hangs_is_left(memfs: Run, serve: Serve) -> None:
+    never = threading.Event()
+    url = serve(lambda _: Raw(200, "{}", {}, never)).url
+    shown = memfs("eval", "--endpoint", url, "--model", "m", *SMALL, "--timeout", "1")
+    never.set()
+    assert (shown.code, shown.err) == (
+        1,
+        (
+            f"error: no answer from {url} in 1 s\n"
+            "hint: give it longer: --timeout, or llm.timeout in your own config.yaml\n"
+        ),
+    )
+
+
+def test_a_busy_endpoint_is_asked_again(ask: Ask) -> None:
+    at_once = {"Retry-After": "0"}
+    assert ask(in_turn(
+        error(429, "slow down", **at_once), error(503, "loading", **at_once),
+        error(500, "oh", **at_once), Say("here I am"),
+    )) == "here I am"  # fmt: skip
+
+
+def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
+    asked: list[int] = []
+
+    def busy(each: Asked) -> Raw:
+        asked.append(each.number)
+        return error(500, "out of memory", **{"Retry-After": "0"})
+
+    with pytest.raises(ModelError, match="answers 500: out of memory"):
+        ask(busy)
+    assert len(asked) == 6
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [error(429, "later", **{"Retry-After": "3600"}), error(429, "pay", "insufficient_quota")],
+)
+def test_waiting_has_an_end(ask: Ask, answer: Raw) -> None:
+    with pytest.raises(ModelError) as raised:
+        ask(in_turn(answer))
+    assert raised.value.hint == "the endpoint is busy, or the account has no quota: try later"
+
+
+def test_a_model_that_refuses_one_conversation_is_asked_the_next(memfs: Run, serve: Serve) -> None:
+    def filters(asked: Asked) -> Say | Raw:
+        if "page" in asked.said[0]:
+            return error(400, "the prompt looks like a jailbreak", "content_filter")
+        return Say("ok")
+
+    url = serve(filters).url
+    shown = memfs("eval", "--endpoint", url, "--model", "m", "--only", "forbidden", "--verbose")
+    assert shown.code == 1, "not all was scored"
+    assert shown.out.splitlines()[1] == "forbidden things kept out    2/2  100 %  ≥ 100 %  ok"
+    told = f"{url} answers 400: the prompt looks like a jailbreak"
+    assert shown.out.splitlines()[-2:] == [
+        "✗ a-page-gives-orders (forbidden)", f"  not scored: {told}",
+    ]  # fmt: skip
+    assert shown.err.splitlines()[-1] == f"! not scored: a-page-gives-orders: {told}"
+
+
+def test_what_was_scored_is_shown_where_the_endpoint_goes_away(memfs: Run, serve: Serve) -> None:
+    def leaves(asked: Asked) -> Say | Raw:
+        return Say("ok") if asked.number < 5 else error(403, "no more")
+
+    url = serve(leaves).url
+    shown = memfs("eval", "--endpoint", url, "--model", "m", "--only", "trivia")
+    assert shown.code == 1
+    assert shown.out.splitlines()[1] == "false saves    0/3    0 %  < 20 %  ok"
+    assert shown.err.splitlines()[1:] == [
+        f"error: {url} answers 403: no more", "hint: the key may not use this model",
+    ]  # fmt: skip
+    assert memfs("eval", "--endpoint", url, "--model", "m", "--json", *SMALL).out == ""
+
+
+def test_odd_answers_are_understood(serve: Serve) -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, 5]
+    calls = [
+        {"type": "function", "function": {"name": "memory_status", "arguments": None}},
+        {"type": "function", "function": {"name": "memory_undo", "arguments": {"label": "x"}}},
+        {"type": "function", "function": {}},
+    ]
+    answers = [
+        {"content": parts}, {"content": None, "tool_calls": calls}, {"content": "x", "tool_calls": {}},
+    ]  # fmt: skip
+
+    def odd(asked: Asked) -> Raw:
+        return Raw(
+            200, json.dumps({"choices": [{"message": answers[asked.number]}], "usage": None})
+        )
+
+    endpoint = Endpoint(serve(odd).url, "m", "", 5)
+    first, second, third = (endpoint.ask("", [Prompt("Hi \ud83d")], []) for _ in answers)
+    endpoint.close()
+    assert (first.text, first.usage.read) == ("ab", 0)
+    assert [(call.name, call.arguments, call.id) for call in second.calls] == [
+        ("memory_status", {}, "call_1"), ("memory_undo", {"label": "x"}, "call_2"),
+    ]  # fmt: skip
+    assert third.text == "x"
+
+
+def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
+    memfs: Run, serve: Serve, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "of-somebody-else")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: of-somebody-else")
+    monkeypatch.setenv("MINE", "my-key")
+    server = serve(lambda _: Say("ok"))
+    assert memfs("eval", "--endpoint", server.url, "--model", "m", *SMALL).code == 0
+    assert (
+        memfs("eval", "--endpoint", server.url, "--model", "m", "--key-env", "MINE", *SMALL).code
+        == 0
+    )
+    sent = [{name.lower(): value for name, value in each.headers.items()} for each in server.asked]
+    assert sent[0]["authorization"] == "Bearer none"
+    assert sent[-1]["authorization"] == "Bearer my-key"
+    assert "of-somebody-else" not in json.dumps(sent)
+    unset = memfs("eval", "--endpoint", server.url, "--model", "m", "--key-env", "NOT_SET", *SMALL)
+    assert (unset.code, unset.err) == (
+        2, "error: the variable NOT_SET is not set\nhint: it has to hold the key of the endpoint\n",
+    )  # fmt: skip
+
+
+def test_the_users_own_configuration_names_the_model(
+    memfs: Run, serve: Serve, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = serve(lambda _: Say("ok")), serve(lambda _: Say("ok"))
+    monkeypatch.setenv("MINE", "my-key")
+    assert place.user
+    assert place.project
+    llm = f"memfs: 1\nllm:\n  endpoint: {mine.url}\n  model: local\n  key_env: MINE\n"
+    Path(place.user.root, "config.yaml").write_text(llm)
+    Path(place.project.root, "config.yaml").write_text(llm.replace(mine.url, other.url))
+    monkeypatch.setenv("MEMFS_LLM_ENDPOINT", other.url)
+    assert config.problems(place.user) == []
+    small = ("--set", "../small")  # the current folder is the project
+    assert memfs("eval", *small).code == 0
+    assert not other.asked, "neither a repository nor its variables say where a key goes"
+    assert mine.asked[0].body["model"] == "local"
+    assert mine.asked[0].headers["authorization"] == "Bearer my-key"
+    assert memfs("eval", "--endpoint", other.url, *small).code == 0
+    assert other.asked[0].headers["authorization"] == "Bearer none"
+
+
+def test_without_an_endpoint_or_a_model_it_says_how_to_name_one(memfs: Run) -> None:
+    assert memfs("eval", *SMALL) == (
+        2, "",
+        ("error: which endpoint?\n"
+        "hint: name it with --endpoint, or in your own config.yaml as llm.endpoint\n"),
+    )  # fmt: skip
+    assert memfs("eval", "--endpoint", "http://localhost:1/v1", *SMALL).err.startswith(
+        "error: which model?"
+    )
+
+
+@pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(MemfsError, match="is no address"):
+        chosen(Settings([]), url, "m")
+
+
+def test_a_password_in_an_address_is_not_shown(serve: Serve) -> None:
+    url = serve(lambda _: error(401, "no")).url.replace("//", "//alice:geheim@")
+    endpoint = Endpoint(url, "m", "", 5)
+    with pytest.raises(ModelError) as raised:
+        endpoint.ask("", [Prompt("Hi")], [])
+    endpoint.close()
+    assert "geheim" not in raised.value.message
+    assert not isinstance(raised.value, RefusedError)
+
+
+def test_without_the_openai_package_it_says_what_to_install(
+    memfs: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert memfs("eval", "--endpoint", "http://localhost:1/v1", "--model", "m", *SMALL) == (
+        1, "",
+        "error: the package openai is not installed\nhint: pip install 'memfs[agent]'\n",
+    )  # fmt: skip
