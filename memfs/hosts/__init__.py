@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 NAMES = ("claude", "codex", "gemini", "copilot")
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
-_SESSIONS = (("CLAUDE_CODE_SESSION_ID", "claude"),)  # what hosts tell those they start
+# What hosts tell those they start: a session's id, or only who they are. A host that another one
+# started inherits the other's: Claude Code starts others most often, so what it tells comes last.
+_TOLD = (
+    ("COPILOT_AGENT_SESSION_ID", "copilot"), ("CODEX_SESSION_ID", "codex"),
+    ("GEMINI_CLI", "gemini"), ("OPENCODE", "opencode"), ("CLAUDE_CODE_SESSION_ID", "claude"),
+)  # fmt: skip
 
 
 def get(name: str) -> "Host":
@@ -23,8 +28,14 @@ def get(name: str) -> "Host":
 
 
 def running(environment: "Mapping[str, str]") -> tuple[str, str]:
-    """Return (session, host) of the assistant that started us, or ("", "")."""
-    for variable, host in _SESSIONS:
-        if environment.get(variable):
-            return environment[variable], host
-    return environment.get("MEMFS_SESSION", ""), ""
+    """Return (session, host) of the assistant that started us; "" for what is not known."""
+    host = next((host for variable, host in _TOLD if environment.get(variable)), "")
+    return session_of(host, environment), host
+
+
+def session_of(host: str, environment: "Mapping[str, str]") -> str:
+    """Return the session that a host told us, not one that it inherited from another host."""
+    for variable, name in _TOLD:
+        if name == host and variable.endswith("_SESSION_ID") and environment.get(variable):
+            return environment[variable]
+    return environment.get("MEMFS_SESSION", "")

@@ -1,4 +1,4 @@
-"""Which assistant a client is, and which of its sessions."""
+"""Which assistant a client is, and which of its sessions calls."""
 
 from __future__ import annotations
 
@@ -16,8 +16,17 @@ _HOSTS = (
 )  # fmt: skip
 
 
-def host_of(client: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the host that a client's name stands for, and its session as far as it says."""
+def host_of(client: str) -> str:
+    """Return the host that a client's name stands for."""
     folded = client.lower()
-    host = next((name for start, name in _HOSTS if folded.startswith(start)), folded[:40])
-    return host, hosts.running(environment)[0]
+    return next((name for start, name in _HOSTS if folded.startswith(start)), folded[:40])
+
+
+def session_of(host: str, meta: Mapping[str, object], environment: Mapping[str, str]) -> str:
+    """Return the host's session, as far as it says.
+
+    Codex says it with each call (`_meta`): it starts servers with hardly an environment, and
+    several of its sessions may share one. Gemini CLI and opencode do not say it.
+    """
+    told = meta.get("sessionId")
+    return told if told and isinstance(told, str) else hosts.session_of(host, environment)

@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from memfs.core.errors import MemfsError
 from memfs.core.records import Origin
 from memfs.mcp import prompts, resources
-from memfs.mcp.host import host_of
+from memfs.mcp.host import host_of, session_of
 from memfs.tools import calls, shapes, table
 from memfs.tools.calls import Call
 from memfs.tools.desk import Desk
@@ -53,7 +53,9 @@ class _Served:
 
     def __init__(self, folder: str, session: str, version: str) -> None:
         self._version = version
-        self._desk = Desk(folder, Origin("agent", "", session))
+        self._given = session
+        self._desk = Desk(folder)  # of calls: whose it is changes with each
+        self._reader = Desk(folder, Origin("agent", "", session))  # of resources and prompts
         self._tools: dict[str, Tool] = {}
         self._one = threading.Lock()  # calls are done one after the other
         self._subscribed: set[str] = set()  # before 2026-07-28: resources/subscribe
@@ -61,7 +63,6 @@ class _Served:
         self._bus = InMemorySubscriptionBus()
         self._seen: dict[str, str] = {}
         self._client: Any = None
-        self._named = False
 
     async def serve(self) -> None:
         server: Server[Any] = Server(
@@ -93,20 +94,21 @@ class _Served:
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        self._know(context)
+        origin = self._know(context)
         call = Call(params.name, params.arguments or {})
-        result = await anyio.to_thread.run_sync(self._do, call)
+        result = await anyio.to_thread.run_sync(self._do, origin, call)
         await self._tell_changes()
         content = [types.TextContent(type="text", text=_plain(result.text))]
         return types.CallToolResult(content=[*content], is_error=result.is_error)
 
-    def _do(self, call: Call) -> calls.Result:
+    def _do(self, origin: Origin, call: Call) -> calls.Result:
         with self._one:
+            self._desk.origin = origin
             return calls.run(self._desk, self._by_name(), call)
 
     async def _list_resources(self, context: Context, _params: object) -> types.ListResourcesResult:
         self._know(context)
-        found = await anyio.to_thread.run_sync(resources.listed, self._desk)
+        found = await anyio.to_thread.run_sync(resources.listed, self._reader)
         return types.ListResourcesResult(
             resources=[types.Resource.model_validate(_fields(each)) for each in found]
         )
@@ -116,7 +118,7 @@ class _Served:
     ) -> types.ReadResourceResult:
         self._know(context)
         uri = str(params.uri)
-        text = await _asked(resources.read, self._desk, uri)
+        text = await _asked(resources.read, self._reader, uri)
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, text=text, mime_type=resources.TYPE)]
         )
@@ -156,25 +158,24 @@ class _Served:
     ) -> types.GetPromptResult:
         self._know(context)
         given = dict(params.arguments or {})
-        text = await _asked(prompts.text, self._desk, params.name, given)
+        text = await _asked(prompts.text, self._reader, params.name, given)
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    def _know(self, context: Context) -> None:
-        """Remember the client, and which assistant it is."""
+    def _know(self, context: Context) -> Origin:
+        """Remember the client; return which assistant it is, and which of its sessions asks."""
         self._client = context.session
-        if not self._named:
-            params = context.session.client_params
-            name = params.client_info.name if params else ""
-            host, session = host_of(name, dict(os.environ))
-            known = self._desk.origin
-            self._desk.origin = Origin("agent", host, known.session or session)
-            self._named = True
+        params = context.session.client_params
+        host = host_of(params.client_info.name if params else "")
+        told = session_of(host, {**(context.meta or {})}, os.environ)
+        session = self._given or told or self._reader.origin.session
+        self._reader.origin = Origin("agent", host, session)
+        return self._reader.origin
 
     async def _begin_to_watch(self) -> None:
         """Note how the blocks are now, if nobody watched them yet."""
         if not self._watched():
-            self._seen = await anyio.to_thread.run_sync(resources.signatures, self._desk)
+            self._seen = await anyio.to_thread.run_sync(resources.signatures, self._reader)
 
     def _watched(self) -> bool:
         return bool(self._subscribed or self._listening)
@@ -196,7 +197,7 @@ class _Served:
             await self._tell()
 
     async def _tell(self) -> None:
-        now = await anyio.to_thread.run_sync(resources.signatures, self._desk)
+        now = await anyio.to_thread.run_sync(resources.signatures, self._reader)
         before, self._seen = self._seen, now
         if now.keys() != before.keys():
             await self._bus.publish(ResourcesListChanged())

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import anyio
 import mcp_types as types
@@ -28,7 +29,9 @@ Told = list[types.ServerNotification]
 
 
 @asynccontextmanager
-async def client(folder: Path, told: Told | None = None) -> AsyncIterator[ClientSession]:
+async def client(
+    folder: Path, told: Told | None = None, name: str = "claude-code"
+) -> AsyncIterator[ClientSession]:
     """A client of a server that was started for a folder; `told` gets its notifications."""
 
     async def message(received: object) -> None:
@@ -38,7 +41,7 @@ async def client(folder: Path, told: Told | None = None) -> AsyncIterator[Client
     server = StdioServerParameters(
         command=sys.executable, args=["-c", START, "mcp"], cwd=str(folder), env=dict(os.environ)
     )
-    info = types.Implementation(name="claude-code", version="2.1")
+    info = types.Implementation(name=name, version="2.1")
     async with stdio_client(server) as (reading, writing):
         made = ClientSession(
             reading,
@@ -105,6 +108,37 @@ def test_an_edit_is_in_the_file_and_in_the_journal_with_the_host_and_its_session
     assert blocks.get(place, "human").value == "Name: Alice"
     entry = history.log(place, "human")[0]
     assert (entry.actor, entry.host, entry.session) == ("agent", "claude", "s-77")
+
+
+def test_a_session_that_is_told_with_a_call_is_that_of_its_edit(place: Place, repo: Path) -> None:
+    async def test() -> None:
+        async with client(repo, name="codex-mcp-client") as session:
+            for told in ("s-1", "s-2", None, ""):
+                await session.call_tool(
+                    "core_memory_append",
+                    {"label": "human", "content": "more"},
+                    meta=cast("types.RequestParamsMeta", {"sessionId": told}),
+                )
+
+    run(test)
+    entries = history.log(place, "human")[3::-1]
+    assert [(each.host, each.session) for each in entries] == [
+        ("codex", "s-1"), ("codex", "s-2"), ("codex", "s-2"), ("codex", "s-2"),
+    ]  # fmt: skip
+
+
+def test_a_client_is_not_given_the_session_of_another_one_that_started_it(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-77")
+
+    async def test() -> None:
+        async with client(repo, name="opencode") as session:
+            await session.call_tool("core_memory_append", {"label": "human", "content": "more"})
+
+    run(test)
+    entry = history.log(place, "human")[0]
+    assert (entry.host, entry.session) == ("opencode", "")
 
 
 @pytest.mark.filterwarnings("ignore:resources/subscribe")  # what hosts of today speak

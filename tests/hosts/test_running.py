@@ -1,0 +1,48 @@
+"""Which assistant started us, by what it tells in variables; the values are those of real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from memfs import hosts
+
+CLAUDE = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s-claude"}
+CODEX = {"CODEX_SESSION_ID": "s-codex", "CODEX_THREAD_ID": "s-codex", "CODEX_CI": "1"}
+COPILOT = {"COPILOT_CLI": "1", "COPILOT_AGENT_SESSION_ID": "s-copilot"}
+GEMINI = {"GEMINI_CLI": "1", "GEMINI_CLI_NO_RELAUNCH": "true"}
+OPENCODE = {"AGENT": "1", "OPENCODE": "1", "OPENCODE_PID": "10478"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({}, ("", "")),
+        (CLAUDE, ("s-claude", "claude")),
+        (CODEX, ("s-codex", "codex")),
+        (COPILOT, ("s-copilot", "copilot")),
+        (GEMINI, ("", "gemini")),
+        (OPENCODE, ("", "opencode")),
+    ],
+)
+def test_the_shell_of_an_assistant_tells_who_it_is_and_its_session_if_it_has_it(
+    environment: Mapping[str, str], told: tuple[str, str]
+) -> None:
+    assert hosts.running(environment) == told
+
+
+@pytest.mark.parametrize("inner", [CODEX, COPILOT, GEMINI, OPENCODE])
+def test_one_that_claude_code_started_is_not_taken_for_its_session(
+    inner: Mapping[str, str],
+) -> None:
+    assert hosts.running({**CLAUDE, **inner}) == hosts.running(inner)
+    host = hosts.running(inner)[1]
+    assert hosts.session_of(host, CLAUDE) == ""
+
+
+def test_a_session_of_our_own_holds_where_the_assistant_tells_none() -> None:
+    ours = {"MEMFS_SESSION": "s-ours"}
+    assert hosts.running(ours) == ("s-ours", "")
+    assert hosts.running({**ours, **GEMINI}) == ("s-ours", "gemini")
+    assert hosts.running({**ours, **CODEX}) == ("s-codex", "codex")
