@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,14 +16,15 @@ from memfs.store import blocks
 from memfs.store.blocks import Place
 
 NOW = "2026-05-03T10:00:00Z"
-_KEPT = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT", "MEMFS_HOSTS_DIR", "MEMFS_CLAUDE_BIN")
+_KEPT = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT", "MEMFS_HOSTS_DIR")
+_ALSO_KEPT = re.compile("MEMFS_[A-Z]+_BIN")  # an assistant's program
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty HOME and an environment in which nothing of this machine's user is left."""
     for name in list(os.environ):
-        if name not in _KEPT:
+        if name not in _KEPT and not _ALSO_KEPT.fullmatch(name):
             monkeypatch.delenv(name)
     home = tmp_path / "home"
     home.mkdir()

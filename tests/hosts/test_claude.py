@@ -3,62 +3,39 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.hosts.claude_code import ClaudeCode
+from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, texts
 
 pytestmark = pytest.mark.host
 
-BIN = Path(sys.executable).parent
 
-
-class Project:
-    """A git repository with a store, wired to Claude Code with the console script itself."""
+class Wired(Project):
+    """A project that is wired to Claude Code."""
 
     def __init__(self, folder: Path) -> None:
-        self.repo = folder / "repo"
-        self.home = folder / "home"
-        self.home.mkdir(exist_ok=True)
-        subprocess.run(["git", "init", "-q", "-b", "main", str(self.repo)], check=True)
-        self.memfs("init")
+        super().__init__(folder)
         self.memfs("install", "claude")
-
-    def memfs(self, *arguments: str) -> str:
-        command = shutil.which("memfs", path=str(BIN))
-        assert command, "memfs is not installed in this environment: pip install -e '.[test]'"
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "NO_COLOR": "1"}
-        done = subprocess.run(
-            [command, *arguments], cwd=self.repo, env=env, capture_output=True, check=False
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode()
 
     def claude(self, model: ScriptedModel) -> ClaudeCode:
         path = f"{BIN}:/usr/bin:/bin"
         return ClaudeCode(self.home, self.repo, model.url, path=path)
 
-    def log(self) -> str:
-        path = self.repo / ".agent-memory/local/hook.log"
-        return path.read_text() if path.exists() else ""
-
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
+def project(tmp_path: Path) -> Wired:
+    return Wired(tmp_path)
 
 
 def everything(request: dict[str, object]) -> str:
     return "\n".join(texts(request))
 
 
-def test_a_block_is_in_the_first_request(project: Project) -> None:
+def test_a_block_is_in_the_first_request(project: Wired) -> None:
     project.memfs("edit", "system_rules", "--append", "The build runs on ZEPHYR-9.")
     with ScriptedModel(["Understood."]) as model:
         done = project.claude(model).run("hello")
@@ -68,7 +45,7 @@ def test_a_block_is_in_the_first_request(project: Project) -> None:
     assert project.log() == ""
 
 
-def test_what_the_user_said_is_found_after_the_session(project: Project) -> None:
+def test_what_the_user_said_is_found_after_the_session(project: Wired) -> None:
     with ScriptedModel(["I will use tabs in the gopher module."]) as model:
         project.claude(model).run("please indent the gopher module with tabs")
     found = project.memfs("search", "indent gopher")
@@ -78,7 +55,7 @@ def test_what_the_user_said_is_found_after_the_session(project: Project) -> None
     assert project.log() == ""
 
 
-def test_a_changed_block_comes_as_a_diff_once(project: Project) -> None:
+def test_a_changed_block_comes_as_a_diff_once(project: Wired) -> None:
     project.memfs("edit", "human", "--append", "Name: Alice")
     with ScriptedModel(["one", "two", "three"]) as model:
         with project.claude(model).conversation() as session:
@@ -95,7 +72,7 @@ def test_a_changed_block_comes_as_a_diff_once(project: Project) -> None:
     assert project.log() == ""
 
 
-def test_a_resumed_session_is_given_the_whole_brief(project: Project) -> None:
+def test_a_resumed_session_is_given_the_whole_brief(project: Wired) -> None:
     project.memfs("edit", "human", "--append", "Name: Alice")
     with ScriptedModel(["one", "two"]) as model:
         claude = project.claude(model)
@@ -106,7 +83,7 @@ def test_a_resumed_session_is_given_the_whole_brief(project: Project) -> None:
     assert project.log() == ""
 
 
-def test_after_a_compaction_the_whole_brief_comes_again(project: Project) -> None:
+def test_after_a_compaction_the_whole_brief_comes_again(project: Wired) -> None:
     project.memfs("edit", "human", "--append", "Name: Alice")
     with ScriptedModel(["one", "<summary>They said hello.</summary>", "two"]) as model:
         claude = project.claude(model)
@@ -117,7 +94,7 @@ def test_after_a_compaction_the_whole_brief_comes_again(project: Project) -> Non
     assert project.log() == ""
 
 
-def test_uninstalled_it_leaves_no_trace_in_the_settings(project: Project) -> None:
+def test_uninstalled_it_leaves_no_trace_in_the_settings(project: Wired) -> None:
     project.memfs("uninstall", "claude")
     assert not (project.repo / ".claude").exists()
     with ScriptedModel(["hi"]) as model:
@@ -126,7 +103,7 @@ def test_uninstalled_it_leaves_no_trace_in_the_settings(project: Project) -> Non
 
 
 def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
-    project: Project,
+    project: Wired,
 ) -> None:
     project.memfs("edit", "system_rules", "--append", "The build runs on ZEPHYR-9.")
     project.memfs("trust", "--revoke")
@@ -142,7 +119,7 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
 
 
 def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
-    project: Project,
+    project: Wired,
 ) -> None:
     project.memfs("uninstall")
     project.memfs("install", "claude", "--user")  # what a repository allows itself needs a click
@@ -162,7 +139,7 @@ def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
 
 
 def test_a_server_that_the_project_names_is_used_once_its_user_trusts_the_folder(
-    project: Project,
+    project: Wired,
 ) -> None:
     trusted = {"projects": {str(project.repo): {"hasTrustDialogAccepted": True}}}
     (project.home / ".claude.json").write_text(json.dumps(trusted))
@@ -173,7 +150,7 @@ def test_a_server_that_the_project_names_is_used_once_its_user_trusts_the_folder
 
 
 def test_an_edit_of_a_block_as_a_file_is_adopted_checked_and_refused_where_it_must_be(
-    project: Project,
+    project: Wired,
 ) -> None:
     blocks = project.repo / ".agent-memory/blocks"
     fixed = blocks / "fixed.md"
@@ -202,7 +179,7 @@ def test_an_edit_of_a_block_as_a_file_is_adopted_checked_and_refused_where_it_mu
     assert told == [("agent", "claude", session)] * 2
 
 
-def test_the_plugin_does_what_settings_do(project: Project) -> None:
+def test_the_plugin_does_what_settings_do(project: Wired) -> None:
     project.memfs("uninstall")
     project.memfs("edit", "human", "--append", "Name: Alice")
     root = Path(__file__).parents[2]

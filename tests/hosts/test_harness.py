@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.claude_code import ClaudeCode, Run, find_claude, require_claude
+from tests.hosts.claude_code import ClaudeCode
+from tests.hosts.installed import ALL, CLAUDE, Installation
+from tests.hosts.program import Run
 from tests.hosts.scripted_model import Json, Reply, ScriptedModel, ToolUse, last_user_text, texts
 
 SUMMARY = "<analysis>short</analysis>\n<summary>The client was fixed.</summary>"
@@ -163,16 +165,32 @@ def test_no_process_and_no_thread_is_left(repo: Path) -> None:
     assert threading.active_count() == before
 
 
-def test_a_missing_claude_says_how_to_install_it(
+@pytest.mark.parametrize("host", ALL, ids=lambda host: host.title)
+def test_a_missing_assistant_says_how_to_install_it(
+    host: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(host.variable, raising=False)
+    monkeypatch.setenv("MEMFS_HOSTS_DIR", str(tmp_path))
+    assert host.find() is None
+    with pytest.raises(
+        FileNotFoundError, match=f"^{host.title} is not .*\n  npm install --ignore-"
+    ):
+        host.require()
+    monkeypatch.setenv(host.variable, __file__)
+    assert host.find() == Path(__file__)
+
+
+def test_an_assistant_is_found_in_one_prefix_for_all_or_in_one_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.delenv("MEMFS_CLAUDE_BIN", raising=False)
-    monkeypatch.setenv("MEMFS_HOSTS_DIR", str(tmp_path))
-    assert find_claude() is None
-    with pytest.raises(FileNotFoundError, match="npm install --ignore-scripts"):
-        require_claude()
-    monkeypatch.setenv("MEMFS_CLAUDE_BIN", __file__)
-    assert find_claude() == Path(__file__)
+    monkeypatch.delenv(CLAUDE.variable, raising=False)
+    program = tmp_path / "claude/node_modules" / CLAUDE.inside
+    program.parent.mkdir(parents=True)
+    program.touch()
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, tmp_path / "claude", Path("claude")):
+        monkeypatch.setenv("MEMFS_HOSTS_DIR", str(folder))
+        assert CLAUDE.require() == program
 
 
 def test_side_requests_take_no_reply_from_the_script() -> None:

@@ -1,0 +1,60 @@
+"""A project with a store, for tests with a real assistant: the console script itself serves it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final, NamedTuple, cast
+
+from tests.hosts.script import Json
+
+BIN: Final = Path(sys.executable).parent
+
+
+class McpEntry(NamedTuple):
+    """What an assistant starts as an MCP server."""
+
+    command: str
+    args: list[str]
+
+
+def mcp_entry() -> McpEntry:
+    """The memory server of this environment."""
+    return McpEntry(_script(), ["mcp"])
+
+
+class Project:
+    """A git repository with a store, and a home that is nobody's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repo = folder / "repo"
+        self.home = folder / "home"
+        self.home.mkdir(exist_ok=True)
+        subprocess.run(["git", "init", "-q", "-b", "main", str(self.repo)], check=True)
+        self.memfs("init")
+
+    def memfs(self, *arguments: str) -> str:
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "NO_COLOR": "1"}
+        done = subprocess.run(
+            [_script(), *arguments], cwd=self.repo, env=env, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    def history(self, label: str) -> list[Json]:
+        """The journal entries of a block, newest first."""
+        return cast("list[Json]", json.loads(self.memfs("log", label, "--json")))
+
+    def log(self) -> str:
+        path = self.repo / ".agent-memory/local/hook.log"
+        return path.read_text() if path.exists() else ""
+
+
+def _script() -> str:
+    command = shutil.which("memfs", path=str(BIN))
+    assert command, "memfs is not installed in this environment: pip install -e '.[test]'"
+    return command
