@@ -1,0 +1,32 @@
+"""Copilot CLI, with a model of its user's own: no login, all of it said in variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.hosts.installed import COPILOT
+from tests.hosts.program import Program
+
+
+class CopilotCli(Program):
+    """Copilot CLI, asking for chat completions unless ``env`` says otherwise."""
+
+    def program(self) -> list[str]:
+        return [str(COPILOT.require())]
+
+    def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
+        return [*args, "-p", prompt]
+
+    def variables(self) -> dict[str, str]:
+        return {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+            "COPILOT_MODEL": "scripted",
+            "COPILOT_PROVIDER_API_KEY": "dummy",
+            "COPILOT_PROVIDER_TYPE": "openai",
+            "COPILOT_PROVIDER_BASE_URL": f"{self.model_url}/v1",
+        }
+
+    def sessions(self) -> list[str]:
+        found = (self.home / ".copilot" / "session-state").glob("*/events.jsonl")
+        return [p.parent.name for p in sorted(found, key=lambda path: path.stat().st_mtime_ns)]

@@ -1,0 +1,49 @@
+"""Gemini CLI. A project's settings stay free: what the harness sets is in the user's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+
+from tests.hosts.installed import GEMINI
+from tests.hosts.program import Program
+
+_SETTINGS = {
+    "security": {"auth": {"selectedType": "gemini-api-key"}},
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+    "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+}
+
+
+class GeminiCli(Program):
+    """Gemini CLI, a program for node."""
+
+    def program(self) -> list[str]:
+        node = shutil.which("node")
+        if node is None:
+            raise FileNotFoundError("Gemini CLI needs node 20 or newer on the PATH")
+        return [node, str(GEMINI.require())]
+
+    def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
+        return ["-m", "gemini-2.5-pro", *args, "-p", prompt]
+
+    def variables(self) -> dict[str, str]:
+        settings = self.home / ".gemini" / "settings.json"
+        if not settings.exists():
+            settings.parent.mkdir(parents=True, exist_ok=True)
+            settings.write_text(json.dumps(_SETTINGS))
+        return {
+            "GEMINI_API_KEY": "dummy",
+            "GOOGLE_GEMINI_BASE_URL": self.model_url,
+            # The flag --skip-trust does not load a project's settings; this does.
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+
+    def sessions(self) -> list[str]:
+        chats = (self.home / ".gemini" / "tmp").glob("*/chats/session-*.jsonl")
+        heads = [json.loads(path.read_text().partition("\n")[0]) for path in chats]
+        return [
+            str(each["sessionId"]) for each in sorted(heads, key=lambda each: each["startTime"])
+        ]
