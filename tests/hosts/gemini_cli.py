@@ -1,4 +1,4 @@
-"""Gemini CLI. A project's settings stay free: what the harness sets is in the user's."""
+"""Gemini CLI. A project's settings stay free: what the harness needs is added to the user's."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class GeminiCli(Program):
         return ["-m", "gemini-2.5-pro", *args, "-p", prompt]
 
     def variables(self) -> dict[str, str]:
-        settings = self.home / ".gemini" / "settings.json"
-        if not settings.exists():
-            settings.parent.mkdir(parents=True, exist_ok=True)
-            settings.write_text(json.dumps(_SETTINGS))
+        path = self.home / ".gemini" / "settings.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        theirs = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps(theirs | _SETTINGS))
         return {
             "GEMINI_API_KEY": "dummy",
             "GOOGLE_GEMINI_BASE_URL": self.model_url,

@@ -1,7 +1,8 @@
 """The memory server in the real assistants: what each offers, calls, is told, and what is kept.
 
-Each is wired by hand, in its own configuration. What it needs so that an edit is made without a
-click in a headless run is all that its `wire` and `args` say beyond the server itself.
+Each is wired by hand, in its own configuration, and then as `memfs install` does it. What it needs
+so that an edit is made without a click in a headless run is what `wire` and `args` say beyond the
+server itself.
 """
 
 from __future__ import annotations
@@ -56,14 +57,10 @@ def write(path: Path, config: Json) -> None:
 
 
 def wire_codex(project: Project, entry: McpEntry) -> None:
-    """Its approvals go by the tools' annotations: what destroys nothing is done.
-
-    A server that needs more than a second to start (the default) is left out of the first request.
-    """
+    """Its approvals go by the tools' annotations: what destroys nothing is done."""
     config = project.home / ".codex/config.toml"
     config.parent.mkdir()
     config.write_text(
-        "mcp_optional_startup_grace_ms = 20000\n"
         f"[mcp_servers.memfs]\ncommand = {json.dumps(entry.command)}\nargs = {entry.args}\n"
     )
 
@@ -86,7 +83,9 @@ def wire_opencode(project: Project, entry: McpEntry) -> None:
     write(project.repo / "opencode.json", {"mcp": {"memfs": server}})
 
 
-CODEX = Host("codex", CodexCli, wire_codex, "mcp__memfs__", tells_session=True)
+# A server that takes more than a second to start is left out of the first request, by default.
+PATIENT = ("-c", "mcp_optional_startup_grace_ms=20000")
+CODEX = Host("codex", CodexCli, wire_codex, "mcp__memfs__", PATIENT, tells_session=True)
 GEMINI = Host("gemini", GeminiCli, wire_gemini, "mcp_memfs_")
 COPILOT = Host(
     "copilot", CopilotCli, wire_copilot, "memfs-", ("--allow-tool", "memfs"), tells_session=True
@@ -131,11 +130,23 @@ def test_two_sessions_edit_a_block_and_see_what_the_other_wrote(
     assert [entry["session"] for entry in entries] == told
 
 
+@pytest.mark.parametrize("host", [CODEX, GEMINI, COPILOT], ids=lambda host: host.name)
+def test_what_install_writes_for_a_user_is_a_server_that_the_host_calls(
+    project: Project, host: Host
+) -> None:
+    project.memfs("install", host.name, "--user")
+    teal = host.call("core_memory_append", label="human", content="Favourite colour: teal")
+    with ScriptedModel([teal, "Noted."]) as model:
+        host.run(project, model, *host.args)
+    assert "done: 'human' is at version 2" in given_back(model.requests[1])
+    assert [entry["host"] for entry in project.history("human")[:1]] == [host.name]
+
+
 def test_codex_does_not_delete_a_block_unasked(project: Project) -> None:
     wire_codex(project, mcp_entry())
     delete = CODEX.call("memory_delete", label="persona")
     with ScriptedModel([delete, "It was not done."]) as model:
-        CODEX.run(project, model)
+        CODEX.run(project, model, *CODEX.args)
     assert "approval" in given_back(model.requests[1])
     assert (project.repo / ".agent-memory/blocks/persona.md").exists()
 
