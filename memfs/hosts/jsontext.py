@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?")  # a comment behind a value
-_ENDS = re.compile(r"[ \t]*(?://[^\n]*)?(?:\r?\n|$)")
+_REST = re.compile(r"[ \t]*\r?\n")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[-+.\w]+")
 _DEEPEST = 100
@@ -200,9 +200,8 @@ class _Writer:
             self._changes.append((node.start, node.end, self._made(new, self._depth(node.start))))
             return
         trailing = node.items[-1].comma >= 0
-        for item in node.items:
-            if item not in kept:
-                self._take(node, item)
+        for first, last in self._runs(node, kept):
+            self._take(node, first, last)
         depth = self._depth(node.start) + 1
         flat = "\n" not in self._text[node.start : node.end]
         gap = " " if flat else self._newline + self._unit * depth
@@ -212,12 +211,12 @@ class _Writer:
                 new = "".join(f"{text},{gap}" for text in texts)
                 self._changes.append((kept[place].start, kept[place].start, new))
             elif texts:
-                self._append(kept[-1], [gap + text for text in texts], trailing=trailing)
-        last = kept[-1]
-        if not added.get(len(kept)) and not trailing and last.comma >= 0:
-            self._changes.append((last.comma, last.comma + 1, ""))
+                self._append(kept[-1], texts, "" if flat else self._unit * depth, trailing=trailing)
+        comma = kept[-1].comma
+        if not added.get(len(kept)) and not trailing and comma >= 0:
+            self._changes.append((comma, comma + 1, ""))
 
-    def _append(self, last: _Item, texts: list[str], *, trailing: bool) -> None:
+    def _append(self, last: _Item, texts: list[str], indent: str, *, trailing: bool) -> None:
         """Write items behind the last one that is kept, and behind a comment beside it."""
         end = last.node.end
         if last.comma < 0:
@@ -226,22 +225,42 @@ class _Writer:
             end = last.comma + 1
         beside = _BESIDE.match(self._text, end)
         end = beside.end() if beside and beside[0].strip() else end
-        self._changes.append((end, end, ",".join(texts) + ("," if trailing else "")))
+        gap = self._line_end(end) + indent if indent else " "
+        new = ",".join(gap + text for text in texts)
+        self._changes.append((end, end, new + ("," if trailing else "")))
 
-    def _take(self, node: _Node, item: _Item) -> None:
-        """Take an item out, with the white space before it and its comma."""
-        end = item.comma + 1 if item.comma >= 0 else item.node.end
-        index = node.items.index(item)
-        before = self._text[
-            node.items[index - 1].comma + 1 if index else node.start + 1 : item.start
-        ]
+    def _runs(self, node: _Node, kept: list[_Item]) -> list[tuple[int, int]]:
+        """List (first, last) of items that go, side by side with nothing but white space between."""
+        runs: list[tuple[int, int]] = []
+        for index, item in enumerate(node.items):
+            if item in kept:
+                continue
+            if runs and runs[-1][1] == index - 1 and not self._before(node, index).strip():
+                runs[-1] = (runs[-1][0], index)
+            else:
+                runs.append((index, index))
+        return runs
+
+    def _before(self, node: _Node, index: int) -> str:
+        """Return what stands between an item and the comma before it, or the beginning."""
+        start = node.items[index - 1].comma if index else node.start
+        return self._text[start + 1 : node.items[index].start]
+
+    def _take(self, node: _Node, first: int, last: int) -> None:
+        """Take items out with their commas, and with their lines if they have them alone."""
+        item, end = node.items[first], node.items[last].node.end
+        end = node.items[last].comma + 1 if node.items[last].comma >= 0 else end
+        before = self._before(node, first)
         line = before.rstrip(" \t")
+        rest = _REST.match(self._text, end)
         if not line.endswith("\n"):
-            start = item.start - (len(before) - len(line) if index else 0)
-        elif "//" in line.rstrip("\r\n").rpartition("\n")[2] and not _ENDS.match(self._text, end):
-            start = item.start  # what follows would become part of a comment
-        else:
+            start = item.start - (len(before) - len(line) if first else 0)
+        elif "//" not in line.rstrip("\r\n").rpartition("\n")[2]:
             start = item.start - len(before) + len(line.removesuffix("\n").removesuffix("\r"))
+        elif rest:  # the line end before it ends a comment: that behind it goes
+            start, end = item.start - (len(before) - len(line)), rest.end()
+        else:
+            start = item.start
         self._changes.append((start, end, ""))
 
     def _made(self, value: object, depth: int) -> str:
@@ -249,6 +268,11 @@ class _Writer:
         if not text.isascii() and text != text.encode("utf-8", "replace").decode():
             text = json.dumps(value, indent=self._unit)  # half a surrogate pair can but be escaped
         return text.replace("\n", self._newline + self._unit * depth)
+
+    def _line_end(self, at: int) -> str:
+        """Return the line end that comes next."""
+        found = self._text.find("\n", at)
+        return "\r\n" if found > 0 and self._text[found - 1] == "\r" else "\n"
 
     def _depth(self, at: int) -> int:
         """Return how many units the line of a place is indented."""

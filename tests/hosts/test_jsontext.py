@@ -84,6 +84,8 @@ def test_what_is_added_and_taken_out_again_leaves_the_very_bytes(
          '{\r\n  "a": 1,\r\n  "b": [\r\n    2\r\n  ]\r\n}'),
         ('{\n  // mine\n  "a": 1,\n  "b": 2\n}', {"b": 2}, '{\n  // mine\n  "b": 2\n}'),
         ('{\n  "a": 1,\n  "b": 2 // two\n}', {"a": 1}, '{\n  "a": 1 // two\n}'),
+        ("[1, // c\n2,\n3]", [1], "[1 // c\n]"),
+        ("[1, // c\n2, 3]", [9, 1], "[9,\n  1 // c\n]"),
         ('{"a": {}}', {"a": {"b": 1}}, '{"a": {\n  "b": 1\n}}'),
         ("", {"a": 1}, '{\n  "a": 1\n}\n'),
     ],
