@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 POOL = 48  # candidates of each side: the same for every page, or pages would not fit together
 BESIDE = 2  # turns before and after one that speak for it
 _FADE = 0.9 ** np.arange(1, BESIDE + 1)  # what each of them counts
+_FADED = _FADE.astype(np.float32)
 _SIDES = np.tile(_FADE, 2)
 _STARS = 5  # of the best by words, the turn after them is a candidate too
 _WINDOWS = 6  # of a long document that are looked at closely
@@ -31,10 +32,14 @@ _WINDOWS = 6  # of a long document that are looked at closely
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as the vectors see it: int8, as the rows are, and its distinct tokens."""
+    """A question as the vectors see it: int8, as the rows are, and its tokens, each once.
+
+    `weights` is what each of them says (see `VectorIndex.weights`).
+    """
 
     vector: NDArray[np.int8]
     tokens: TokenIds
+    weights: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -42,40 +47,43 @@ class Candidates:
     """n document numbers and what is known of them.
 
     `near` (n x 2 BESIDE) are the numbers of those beside each (see `VectorIndex.neighbours`),
-    `kept` (a column each) is what the index keeps of them (see `rows`).
+    `kept` (a column each) is what the index keeps of them (see `rows`), `first` and `counts` their
+    rows.
     """
 
     numbers: Numbers
     found: Evidence
     near: Numbers
     kept: NDArray[np.uint32]
+    first: NDArray[np.intp]
+    counts: NDArray[np.intp]
 
 
 def gather(
-    words: Matches, vectors: VectorIndex, asked: Asked, allowed: Numbers | None
+    words: Matches, nearest: Numbers, vectors: VectorIndex, asked: Asked, *, filtered: bool
 ) -> Candidates:
-    """Return the candidates by words and by vectors, with the turns beside the best of them."""
-    matched = np.array(words.numbers, np.int64)
-    scored = _Scored(matched, np.array(words.scores, np.float64))
-    nearest = vectors.nearest(asked.vector, POOL, allowed)
-    beside = np.zeros(0, np.int64)
-    if allowed is None:
-        stars = matched[np.argsort(-np.array(words.scores), kind="stable")[:_STARS]]
-        beside = vectors.neighbours(stars, 1)[:, 1]
-        beside = beside[beside > 0]
-    numbers = semantic.distinct(np.concatenate([matched, nearest, beside]))
+    """Return the candidates by words and by vectors, and the turns after the best, unless filtered.
+
+    That is, if a filter is to be kept.
+    """
+    matched, scores = np.array(words.numbers, np.int64), np.array(words.scores, np.float64)
+    after = np.zeros(0, np.int64)
+    if not filtered:
+        stars = matched[np.argsort(-scores, kind="stable")[:_STARS]]
+        after = vectors.neighbours(stars, 1)[:, 1]
+    numbers = semantic.distinct(np.concatenate([matched, nearest, after[after > 0]]))
     near, kept = vectors.neighbours(numbers, BESIDE), vectors.of(numbers)
-    lexical = scored.of(numbers)
-    first, last = vectors.spans(numbers)
-    which, rows = semantic.flat(first, last)
-    found = Evidence(
+    first, counts = vectors.spans(numbers)
+    scored = _Scored(matched, scores).of(np.column_stack([numbers, near]))
+    lexical = scored[:, 0]
+    known = np.stack([
         lexical,
-        lexical + scored.of(near) @ _SIDES,
+        lexical + scored[:, 1:] @ _SIDES,
         _of_sessions(kept[:, GROUP], lexical),
-        fuse.most(vectors.cosines(asked.vector, rows), which, len(numbers)),
-        np.where(near.any(axis=1), fuse.TURN, np.where(last - first > 1, fuse.LONG, fuse.ALONE)),
-    )
-    return Candidates(numbers, found, near, kept)
+        fuse.most(vectors.cosines(asked.vector, semantic.flat(first, counts)), counts),
+    ])  # fmt: skip
+    kind = np.where(near.any(axis=1), fuse.TURN, np.where(counts > 1, fuse.LONG, fuse.ALONE))
+    return Candidates(numbers, Evidence(known, kind), near, kept, first, counts)
 
 
 def closely(
@@ -85,57 +93,57 @@ def closely(
     evidence = candidates.found.of(places)
     if not len(asked.tokens):
         return fuse.full(evidence, np.zeros(len(places)))
-    numbers = candidates.numbers[places]
-    own, rows = _nearest_windows(vectors, asked.vector, numbers)
+    counts, rows = _nearest_windows(
+        vectors, asked.vector, candidates.first[places], candidates.counts[places]
+    )
     before = candidates.near[places, :BESIDE].ravel()
-    first, last = vectors.spans(before)
-    last = np.where(before > 0, np.minimum(last, first + _WINDOWS), first)
-    turn, more = semantic.flat(first, last)
-    texts, place = np.unique(np.concatenate([rows, more]), return_inverse=True)
-    best = _best_of_tokens(vectors, asked.tokens, texts)
-    fade = _FADE.astype(np.float32)[turn % BESIDE, None]
-    told = fuse.most(best[place[len(rows) :]] * fade, turn // BESIDE, len(places))
-    closest = np.maximum(best[place[: len(rows)]], told[own]) @ vectors.weights(asked.tokens)
-    return fuse.full(evidence, fuse.most(closest, own, len(places)))
+    first, of_before = vectors.spans(before)
+    of_before = np.where(before > 0, np.minimum(of_before, _WINDOWS), 0)
+    texts, place = np.unique(
+        np.concatenate([rows, semantic.flat(first, of_before)]), return_inverse=True
+    )
+    best = _best_of_tokens(vectors, asked.tokens, texts)[place]
+    faded = best[len(rows) :] * np.repeat(np.tile(_FADED, len(places)), of_before)[:, None]
+    told = fuse.most(faded, of_before.reshape(-1, BESIDE).sum(axis=1))
+    closest = np.maximum(best[: len(rows)], np.repeat(told, counts, axis=0)) @ asked.weights
+    return fuse.full(evidence, fuse.most(closest, counts))
 
 
 def _best_of_tokens(
     vectors: VectorIndex, tokens: TokenIds, rows: NDArray[np.intp]
 ) -> NDArray[np.float32]:
     """Return the best cosine of each token in each row: rows x tokens."""
-    of, said = vectors.tokens_of(rows)
+    counts, said = vectors.tokens_of(rows)
     seen = np.zeros(vectors.encoder.size, np.bool_)
     seen[said] = True
     ids = np.flatnonzero(seen)
     place = np.empty(len(seen), np.int32)  # of ids alone: the rest is not even touched
     place[ids] = np.arange(len(ids))
     similar = vectors.encoder.cosines(ids, tokens)
-    return fuse.most(similar[place[said]], of, len(rows))
+    return fuse.most(np.take(similar, place[said], axis=0, mode="clip"), counts)
 
 
 def _nearest_windows(
-    vectors: VectorIndex, query: NDArray[np.int8], numbers: Numbers
+    vectors: VectorIndex, query: NDArray[np.int8], first: NDArray[np.intp], counts: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows of documents, of a long one the nearest to `query`: places and rows."""
-    which, rows = semantic.flat(*vectors.spans(numbers))
-    if np.bincount(which, minlength=1).max() <= _WINDOWS:
-        return which, rows
+    """Return the rows of documents, of a long one the nearest to `query`: how many each, rows."""
+    rows = semantic.flat(first, counts)
+    if counts.max(initial=0) <= _WINDOWS:
+        return counts, rows
+    which = np.repeat(np.arange(len(counts)), counts)
     order = np.lexsort((-vectors.cosines(query, rows), which))
     rank = np.arange(len(which)) - np.searchsorted(which, which)
-    kept = rank < _WINDOWS
-    return which[kept], rows[order][kept]
+    return np.minimum(counts, _WINDOWS), rows[order][rank < _WINDOWS]
 
 
-def _of_sessions(groups: NDArray[np.uint32], lexical: Scores) -> Scores:
+def _of_sessions(groups: NDArray[np.uint32], lexical: Scores) -> list[float]:
     """Return for each candidate the score of the best turn of its session."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    session = np.cumsum(ordered[1:] != ordered[:-1])
-    session = np.concatenate([[0], session]) if len(order) else order
-    best = fuse.most(lexical[order], session, len(order))
-    out = np.empty(len(order))
-    out[order] = best[session]
-    return np.where(groups > 0, out, lexical)
+    best: dict[int, float] = {}
+    turns = list(zip(groups.tolist(), lexical.tolist(), strict=True))
+    for group, score in turns:
+        if score > best.get(group, 0.0):
+            best[group] = score
+    return [best.get(group, 0.0) if group else score for group, score in turns]
 
 
 class _Scored:

@@ -145,14 +145,15 @@ class Encoder:
 
         if not len(tokens) or not len(others):
             return np.zeros((len(tokens), len(others)), np.float32)
-        packed = numkong.dots_pack(np.ascontiguousarray(self._rows(others)))  # cdist takes 5 times
-        rows = np.ascontiguousarray(self._rows(tokens))
-        found = 1.0 - np.asarray(numkong.angulars_packed(rows, packed), np.float32)
+        packed = numkong.dots_pack(self._rows(others))  # cdist takes 5 times
+        found = np.asarray(numkong.angulars_packed(self._rows(tokens), packed), np.float32)
+        found = 1.0 - found
         return found if self._kind == "I8" else np.nan_to_num(found)  # a row of zeros: like nothing
 
     def _rows(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.generic]:
         """Return the rows of tokens as they stand in the model, with numbers alone in them."""
-        rows = self.table[tokens if self._mapping is None else self._mapping[tokens]]
+        numbers = tokens if self._mapping is None else self._mapping[tokens]
+        rows = np.take(self.table, numbers, axis=0, mode="clip")  # a third of the time of [numbers]
         return rows if self._kind == "I8" else _plain(rows, self._kind)
 
     @cached_property

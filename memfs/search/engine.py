@@ -13,9 +13,6 @@ from memfs.search.lexical import Occur, Query, TextIndex
 if TYPE_CHECKING:
     from memfs.core.records import Hit
     from memfs.search.encoder import Encoder
-    from memfs.search.lexical import Term
-    from memfs.search.question import Question
-    from memfs.search.ranking import Ranking
     from memfs.search.semantic import VectorIndex
 
 Mode = Literal["hybrid", "text", "semantic"]
@@ -123,7 +120,7 @@ class Engine:
         """Return what a filter lets through, in the order of time."""
         query = self._restriction(only) or Query.all_query()
         addresses, total = self.text.ordered(query, "at", limit, offset)
-        return Page([reasons.listed(self.text.document(each)) for each in addresses], total)
+        return Page([reasons.listed(self.text.opened(each)) for each in addresses], total)
 
     def _told(
         self, query: str, mode: Mode, only: Filter | None, now: datetime | None
@@ -131,23 +128,20 @@ class Engine:
         """Rank what answers a question; None if it says nothing that could be meant."""
         moment = now or datetime.now().astimezone()
         asked = question.read(query, moment)
-        terms = self.text.terms(asked.text) or self.text.terms(query)
-        if not terms and not asked.parts:  # punctuation, or one endless token
-            return None
         if mode == "semantic" and self.vectors is None:
             return None
-        found = self._ranking(asked, terms, mode, self._restriction(only or Filter()), moment)
-        return reasons.Told(self.text, asked, terms, found)
-
-    def _ranking(
-        self, asked: Question, terms: list[Term], mode: Mode, only: Query | None, now: datetime
-    ) -> Ranking:
+        within = self._restriction(only or Filter())
         if mode == "text" or self.vectors is None:
-            return ranking.by_words(self.text, asked, terms, only)
-        from memfs.search import hybrid
+            terms = self.text.terms(asked.text)
+            found = ranking.by_words(self.text, asked, terms, within)
+        else:
+            from memfs.search import hybrid
 
-        searched = hybrid.Searched(self.text, self.vectors, asked, only, now)
-        return searched.ranking(terms, by_words=mode == "hybrid")
+            searched = hybrid.Searched(self.text, self.vectors, asked, within, moment)
+            terms, found = searched.ranking(by_words=mode == "hybrid")
+        if not terms and not asked.parts:  # punctuation, or one endless token
+            return None
+        return reasons.Told(self.text, asked, terms, found)
 
     def _restriction(self, only: Filter) -> Query | None:
         """Return the query for the documents a filter allows; None: all of them."""

@@ -31,49 +31,68 @@ WEIGHTS = np.array([
     [0.50, 0.00, 0.00, 0.25, 0.25],  # what stands alone
     [0.45, 0.00, 0.00, 0.10, 0.45],  # what stands alone and is long: several windows
 ])  # fmt: skip
+_BY_KIND = np.ascontiguousarray(WEIGHTS.T)
+_FIRST = WEIGHTS[:, :-1].sum(axis=1)
 RERANKED = 25  # candidates that are ranked by late interaction
 _NOISE = 1e-6  # cosines that differ by less are the same
+_LEAST = np.array([0.0, 0.0, 0.0, _NOISE])[:, None]
 PIN = 5  # the best lexical hit is never pushed behind this place
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of n candidates: n values each.
+    """What is known of n candidates: `known` (4 x n) in rows, `kind` is TURN, ALONE or LONG.
 
     `lexical` is BM25, `around` that of the turns beside it and its own, `session` that of the best
-    turn of its session. `kind` is TURN, ALONE or LONG.
+    turn of its session.
     """
 
-    lexical: Scores
-    around: Scores
-    session: Scores
-    cosine: Scores
+    known: Scores
     kind: NDArray[np.intp]
+
+    @property
+    def lexical(self) -> Scores:
+        return np.asarray(self.known[0])
+
+    @property
+    def around(self) -> Scores:
+        return np.asarray(self.known[1])
+
+    @property
+    def session(self) -> Scores:
+        return np.asarray(self.known[2])
+
+    @property
+    def cosine(self) -> Scores:
+        return np.asarray(self.known[3])
 
     def of(self, at: NDArray[np.intp]) -> Evidence:
         """Return the evidence of the candidates at some places."""
-        return Evidence(
-            self.lexical[at], self.around[at], self.session[at], self.cosine[at], self.kind[at]
-        )
+        return Evidence(self.known[:, at], self.kind[at])
 
 
 def first(found: Evidence) -> Scores:
     """Return a score (0 to 1) for each candidate, by words and vectors alone."""
-    weights = WEIGHTS[found.kind, :-1]
-    return np.asarray((weights * _features(found)).sum(axis=1) / weights.sum(axis=1))
+    scores = (_BY_KIND[:-1, found.kind] * _features(found)).sum(axis=0)
+    return np.asarray(scores / _FIRST[found.kind])
 
 
 def full(found: Evidence, maxsim: NDArray[np.floating]) -> Scores:
     """Return a score (0 to 1) for each candidate, with late interaction."""
-    weights = WEIGHTS[found.kind]
-    scores = (weights[:, :-1] * _features(found)).sum(axis=1)
-    return np.asarray(scores + weights[:, -1] * _min_max(maxsim))
+    weights = _BY_KIND[:, found.kind]
+    scores = (weights[:-1] * _features(found)).sum(axis=0)
+    return np.asarray(scores + weights[-1] * _min_max(maxsim))
 
 
-def _features(found: Evidence) -> NDArray[np.float64]:
-    """Return what words and vectors say, each from 0 to 1: n x 4."""
-    by_words = (found.lexical, found.around, found.session)
-    return np.stack([*(_by_maximum(each) for each in by_words), _min_max(found.cosine)], axis=1)
+def _features(found: Evidence) -> Scores:
+    """Return what words and vectors say, each from 0 to 1: 4 x n."""
+    known = found.known
+    if not known.size:
+        return known
+    low = np.array([0.0, 0.0, 0.0, found.cosine.min()])[:, None]
+    span = known.max(axis=1, keepdims=True) - low
+    span[span <= _LEAST] = np.inf  # it says nothing
+    return np.asarray((known - low) / span)
 
 
 def order(found: Evidence, scores: Scores) -> NDArray[np.intp]:
@@ -81,27 +100,25 @@ def order(found: Evidence, scores: Scores) -> NDArray[np.intp]:
     ranking = np.argsort(-scores, kind="stable")
     if len(ranking) > PIN and found.lexical.max() > 0:
         best = int(found.lexical.argmax())
-        place = int(np.flatnonzero(ranking == best)[0])
-        if place >= PIN:
-            ranking = np.insert(np.delete(ranking, place), PIN - 1, best)
+        if best not in ranking[:PIN].tolist():
+            others = ranking[ranking != best]
+            ranking = np.concatenate([others[: PIN - 1], [best], others[PIN - 1 :]])
     return ranking
 
 
-def most(values: NDArray[Number], of: NDArray[np.intp], count: int) -> NDArray[Number]:
-    """Return the largest of the values of each of `count` owners, 0 for one that has none.
+def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
+    """Return the largest of the values of each owner, 0 for one that has none.
 
-    `values` (n, or n x m: by column) are those of the owners `of`, which rise.
+    `values` (n, or n x m: by column) are those of one owner after the other, `counts` of each.
     """
-    out = np.zeros((count, *values.shape[1:]), values.dtype)
-    if len(of):
-        begins = np.concatenate([[0], np.flatnonzero(of[1:] != of[:-1]) + 1])
-        out[of[begins]] = np.maximum.reduceat(values, begins, axis=0)
+    begins = np.cumsum(counts) - counts
+    some = counts > 0
+    if some.all() and len(some):
+        return np.asarray(np.maximum.reduceat(values, begins, axis=0))
+    out = np.zeros((len(counts), *values.shape[1:]), values.dtype)
+    if some.any():
+        out[some] = np.maximum.reduceat(values, begins[some], axis=0)
     return out
-
-
-def _by_maximum(values: Scores) -> Scores:
-    top = values.max(initial=0.0)
-    return values / top if top > 0 else values
 
 
 def _min_max(values: NDArray[np.floating]) -> Scores:

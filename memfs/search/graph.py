@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memfs.search import scan
+from memfs.search.beside import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +64,7 @@ class Graph:
         self.file = file  # what the index looks at, if it is not in memory
         self.rows = len(equal.order)
         self._equal = equal
+        self.beside = Beside()
         self._lock = threading.Lock()  # usearch gives searches of one thread the same buffers
 
     def nearest(
@@ -75,10 +77,11 @@ class Graph:
         with self._lock:
             found = self.index.search(query, limit, threads=1)
         numbers, distances = self._equal.spread(found.keys.astype(np.int64), found.distances)
-        if len(rows) > self.rows:
-            more, farther = scan.nearest(rows[self.rows :], query, limit)
-            numbers = np.concatenate([numbers, more + self.rows])
-            distances = np.concatenate([distances, farther])
+        if len(rows) == self.rows:
+            return numbers[:limit], distances[:limit]
+        more, farther = scan.nearest(rows[self.rows :], query, limit)
+        numbers = np.concatenate([numbers, more + self.rows])
+        distances = np.concatenate([distances, farther])
         kept = scan.smallest(distances, limit)
         return numbers[kept], distances[kept]
 
@@ -107,16 +110,21 @@ class Equal:
         self, keys: NDArray[np.int64], distances: NDArray[np.float32]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Put its equals beside each row; of very many, the latest."""
-        places = np.minimum(np.searchsorted(self._rows, keys), max(0, len(self._rows) - 1))
-        many = np.flatnonzero(self._rows[places] == keys) if len(self._rows) else places[:0]
+        far = distances.astype(np.float64)
+        if not len(self._rows):
+            return keys, far
+        places = np.searchsorted(self._rows, keys)
+        many = np.flatnonzero(np.take(self._rows, places, mode="clip") == keys)
         if not len(many):
-            return keys, distances.astype(np.float64)
-        found = [*keys[:, None]]
-        for at in many:
-            begin, end = (int(side[places[at]]) for side in self._spans)
-            found[at] = self.order[max(begin, end - _MOST_EQUAL) : end].astype(np.int64)
-        counts = [len(each) for each in found]
-        return np.concatenate(found), np.repeat(distances, counts).astype(np.float64)
+            return keys, far
+        counts = np.ones(len(keys), np.int64)
+        begins, ends = (side[places[many]] for side in self._spans)
+        counts[many] = np.minimum(ends - begins, _MOST_EQUAL)
+        found = np.repeat(keys, counts)
+        last = np.cumsum(counts)[many].tolist()
+        for end, place, count in zip(ends.tolist(), last, counts[many].tolist(), strict=True):
+            found[place - count : place] = self.order[end - count : end]
+        return found, np.repeat(far, counts)
 
 
 def ready(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memfs.search import candidates, fuse, matches
-from memfs.search.candidates import Asked
+from memfs.search.candidates import BESIDE, Asked
 from memfs.search.matches import Matches
 from memfs.search.ranking import IN_TIME, Ranking
 from memfs.search.rows import AT, GROUP, SAID, WEIGHT
@@ -41,17 +41,28 @@ class Searched:
     ) -> None:  # fmt: skip
         self._text, self._vectors = text, vectors
         self._question, self._only, self._now = question, only, now
-        encoded = vectors.encoder.encode([question.text])
-        vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
-        tokens = np.array(sorted(set(encoded.tokens[0].tolist())), np.uint32)
-        self._asked = Asked(vector, tokens.astype(vectors.encoder.ids))
 
-    def ranking(self, terms: list[Term], *, by_words: bool) -> Ranking:
-        """Return the ranking by meaning, and with `by_words` by words too."""
-        words = self._words(terms) if by_words else Matches([], [], [])
-        found = candidates.gather(words, self._vectors, self._asked, self._allowed())
+    def ranking(self, *, by_words: bool) -> tuple[list[Term], Ranking]:
+        """Return the words of the question, and the ranking by meaning, with `by_words` by both.
+
+        Where there is a graph, words are looked for in another thread meanwhile.
+        """
+        vectors = self._vectors
+        said = vectors.beside(lambda: self._said(by_words=by_words))
+        encoded = vectors.encoder.encode([self._question.text])
+        vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
+        nearest = vectors.nearest(vector, candidates.POOL, self._allowed(vector))
+        tokens = np.unique(encoded.tokens[0])
+        asked = Asked(vector, tokens, vectors.weights(tokens))
+        terms, words = said.result()
+        found = candidates.gather(words, nearest, vectors, asked, filtered=self._only is not None)
+        return terms, self._ranked(found, words, asked, by_words=by_words)
+
+    def _ranked(
+        self, found: Candidates, words: Matches, asked: Asked, *, by_words: bool
+    ) -> Ranking:
         numbers, evidence = found.numbers, found.found
-        scores = self._fused(found) if by_words else np.maximum(evidence.cosine, 0.0)
+        scores = self._fused(found, asked) if by_words else np.maximum(evidence.cosine, 0.0)
         times, weights = found.kept[:, AT], found.kept[:, WEIGHT]
         alive = (weights > 0) | (evidence.lexical > 0)  # new ones have no vectors yet
         weights = np.where(weights > 0, weights, 100)
@@ -66,10 +77,15 @@ class Searched:
         return Ranking(
             ranked[shown[ranked]].tolist(), numbers.tolist(), scores.tolist(),
             evidence.lexical.tolist(), evidence.around.tolist(), evidence.cosine.tolist(),
-            found.near.tolist(), found.kept[:, SAID].tolist(), found.kept[:, GROUP].tolist(),
-            in_time.tolist(),
+            found.near[:, ::BESIDE].tolist(), found.kept[:, SAID].tolist(),
+            found.kept[:, GROUP].tolist(), in_time.tolist(),
             dict(zip(words.numbers, words.addresses, strict=True)),
         )  # fmt: skip
+
+    def _said(self, *, by_words: bool) -> tuple[list[Term], Matches]:
+        """Return the words of the question, and what they find."""
+        terms = self._text.terms(self._question.text)
+        return terms, self._words(terms) if by_words else Matches([], [], [])
 
     def _words(self, terms: list[Term]) -> Matches:
         """Return what the words find, and more of the time that the question names."""
@@ -87,7 +103,7 @@ class Searched:
             found.addresses + [more.addresses[place] for place in new],
         )
 
-    def _allowed(self) -> NDArray[np.int64] | None:
+    def _allowed(self, vector: NDArray[np.int8]) -> NDArray[np.int64] | None:
         """Return the numbers of the documents that the filter allows, None: all of them.
 
         Of very many those that are near: they are held against the filter, not listed.
@@ -101,19 +117,19 @@ class Searched:
             return np.array(text.numbers([address for _, address in some]), np.int64)
         wanted = 2 * candidates.POOL
         while True:
-            near = vectors.nearest(self._asked.vector, wanted)
-            numbers = list(matches.located(text, near.tolist(), self._only))
+            near = vectors.nearest(vector, wanted)
+            numbers = matches.among(text, near.tolist(), self._only)
             if len(numbers) >= candidates.POOL or wanted >= vectors.extent.documents:
                 return np.array(numbers, np.int64)
             wanted *= 4
 
-    def _fused(self, found: Candidates) -> Scores:
+    def _fused(self, found: Candidates, asked: Asked) -> Scores:
         """Return scores by all that is known; the best get their place by late interaction."""
         evidence = found.found
         scores = fuse.first(evidence)
         ranked = fuse.order(evidence, scores)
         best, rest = ranked[: fuse.RERANKED], ranked[fuse.RERANKED :]
-        full = candidates.closely(found, best, self._vectors, self._asked)
+        full = candidates.closely(found, best, self._vectors, asked)
         top = float(scores[rest].max(initial=0.0))
         scores = scores * (float(full.min()) / top if top > 0 else 0.0)
         scores[best] = full

@@ -191,14 +191,18 @@ class TextIndex:
         values = self.searcher.fast_field_values(field, addresses)
         return [int(value or 0) for value in values]
 
+    def opened(self, address: tantivy.DocAddress) -> tantivy.Document:
+        """Return a document: only what it is asked for becomes a value of Python."""
+        return self.searcher.doc(address)
+
     def document(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
         """Return the stored fields of a document."""
-        found: dict[str, list[object]] = self.searcher.doc(address).to_dict()
+        found: dict[str, list[object]] = self.opened(address).to_dict()
         return found
 
     def stored(self, address: tantivy.DocAddress, *fields: str) -> list[str]:
         """Return some stored fields of a document as text, "" for what it has not."""
-        document = self.searcher.doc(address)
+        document = self.opened(address)
         return [str(document.get_first(field) or "") for field in fields]
 
     def add(self, documents: "Iterable[dict[str, object]]") -> int:

@@ -30,7 +30,7 @@ class Ranking:
     """`order` are places in the other lists, the best first; what is gone is not in it.
 
     `lexical` is BM25, `around` with that of the turns beside it. `near` are the numbers of the
-    turns before (the nearest first), then of as many after, 0 for none. `said` is equal for those
+    turns right before and after, 0 for none. `said` is equal for those
     that say the same, 0: like no other; `group` for the turns of a session, 0: of none.
     `addresses` are those known by now, by number.
     """

@@ -11,6 +11,8 @@ from memfs.search import identifiers, matches
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tantivy import Document
+
     from memfs.search.lexical import Term, TextIndex
     from memfs.search.question import Question
     from memfs.search.ranking import Ranking
@@ -33,15 +35,15 @@ class Told:
     def locate(self, places: list[int]) -> list[int]:
         """Find some candidates and the turns beside them, all at once; return those still there."""
         numbers = {self.found.numbers[place] for place in places}
-        numbers |= {number for place in places for number in _closest(self.found.near[place])}
+        numbers |= {number for place in places for number in self.found.near[place]}
         missing = sorted(numbers - self._addresses.keys() - {0})
         self._addresses |= matches.located(self._text, missing)
         return [place for place in places if self.found.numbers[place] in self._addresses]
 
     def hit(self, place: int, alike: int) -> Hit:
         """Return the hit of a candidate that is still there."""
-        document = self._text.document(self._addresses[self.found.numbers[place]])
-        content = first(document, "text")
+        document = self._text.opened(self._addresses[self.found.numbers[place]])
+        content = _first(document, "text")
         words = self._words(content)
         before, after = self._sides(place)
         why = tuple(self._why(place, content, words))
@@ -84,40 +86,34 @@ class Told:
     def _sides(self, place: int) -> tuple[str, str]:
         """Return the turns before and after a message, shortened; "" where there are none."""
         told = []
-        for beside in _closest(self.found.near[place]):
+        for beside in self.found.near[place]:
             address = self._addresses.get(beside)
             role, content = self._text.stored(address, "role", "text") if address else ("", "")
             told.append(f"{role}: {snippet(content, [], _BESIDE)}" if content else "")
         return told[0], told[1]
 
 
-def _closest(near: Sequence[int]) -> tuple[int, int]:
-    """Return the turns right before and after, of all beside a candidate."""
-    return near[0], near[len(near) // 2]
-
-
 def listed(
-    document: dict[str, list[object]], words: Sequence[str] = (), why: tuple[str, ...] = (),
+    document: Document, words: Sequence[str] = (), why: tuple[str, ...] = (),
     score: float = 0.0, beside: tuple[str, str] = ("", ""), alike: int = 0,
 ) -> Hit:  # fmt: skip
     """Return a document as a hit; without words and reasons, as one nobody searched for."""
-    content = first(document, "text")
+    content = _first(document, "text")
     return Hit(
-        id=first(document, "id"), kind=first(document, "kind"), text=content,
-        snippet=snippet(content, [*words]), why=why, score=score, at=first(document, "time"),
-        role=first(document, "role"), host=first(document, "host"),
-        session=first(document, "session"), project=first(document, "project"),
-        branch=first(document, "branch"),
-        tags=tuple(str(tag) for tag in document.get("tag", [])),
-        importance=int(first(document, "importance") or 0), label=first(document, "label"),
+        id=_first(document, "id"), kind=_first(document, "kind"), text=content,
+        snippet=snippet(content, [*words]), why=why, score=score, at=_first(document, "time"),
+        role=_first(document, "role"), host=_first(document, "host"),
+        session=_first(document, "session"), project=_first(document, "project"),
+        branch=_first(document, "branch"),
+        tags=tuple(str(tag) for tag in document.get_all("tag")),
+        importance=document.get_first("importance") or 0, label=_first(document, "label"),
         before=beside[0], after=beside[1], alike=alike,
     )  # fmt: skip
 
 
-def first(document: dict[str, list[object]], name: str) -> str:
+def _first(document: Document, name: str) -> str:
     """Return a stored field as text, "" where it has none."""
-    values = document.get(name)
-    return str(values[0]) if values else ""
+    return document.get_first(name) or ""
 
 
 def _meant(word: str, content: str) -> list[str]:

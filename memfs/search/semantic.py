@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from memfs.search import rows, scan, serving
+from memfs.search.beside import Task
 from memfs.search.rows import (
     AFTER,
     AT,
@@ -32,11 +33,14 @@ from memfs.search.serving import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeVar
 
     from numpy.typing import NDArray
 
     from memfs.search.encoder import Encoder, TokenIds
     from memfs.search.graph import Graph
+
+    Result = TypeVar("Result")
 
 WINDOW = 150  # words
 OVERLAP = 30
@@ -135,7 +139,7 @@ class VectorIndex:
         """
         vectors, owners = self.vectors, self.owners
         if allowed is not None:
-            _, keep = flat(*self.spans(allowed))
+            keep = flat(*self.spans(allowed))
             vectors, owners = vectors[keep], owners[keep]
         if not len(vectors) or not query.any():
             return np.zeros(0, np.int64)
@@ -150,24 +154,28 @@ class VectorIndex:
                 return numbers[:limit]
             wanted = min(len(vectors), wanted * 4)
 
+    def beside(self, call: Callable[[], Result]) -> Task[Result]:
+        """Have something done while the caller searches, where a graph makes that worth it."""
+        return Task(call) if self.graph is None else self.graph.beside.start(call)
+
     def of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return what is kept of documents (see `rows`): the columns last, 0 for one unknown."""
         count = self.extent.documents
-        found = np.asarray(self.documents[np.minimum(numbers, max(0, count - 1))], np.uint32)
-        unknown = numbers >= count
-        if unknown.any():
+        found = np.take(self.documents, numbers, axis=0, mode="clip")  # a copy, and fast
+        if numbers.max(initial=0) >= count:
+            unknown = numbers >= count
             found[unknown] = 0
             found[unknown, FIRST] = self.extent.rows
-        return found
+        return np.asarray(found, np.uint32)
 
     def spans(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first row of each document, and one past its last."""
+        """Return the first row of each document, and how many it has."""
         bounds = self.of(np.stack([numbers, numbers + 1]))[..., FIRST].astype(np.intp)
-        return bounds[0], bounds[1]
+        return bounds[0], bounds[1] - bounds[0]
 
     def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosine of each row to a vector."""
-        return 1.0 - scan.distances(self.vectors[rows], query)
+        return 1.0 - scan.distances(np.take(self.vectors, rows, axis=0, mode="clip"), query)
 
     def neighbours(self, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         """Return for each document those of its group beside it: `most` before, `most` after.
@@ -176,15 +184,16 @@ class VectorIndex:
         """
         found = np.zeros((len(numbers), 2, most), np.int64)
         kept = self.of(numbers)
-        group = kept[:, None, GROUP]
+        group = kept[:, None, GROUP]  # what is in none has nothing beside it
         beside = kept[:, BEFORE:].astype(np.int64)
         for step in range(most):
             kept = self.of(beside)
-            beside *= (kept[..., GROUP] == group) & (group > 0)  # or it was never finished
+            there = kept[..., GROUP] == group  # or it was never finished
+            beside *= there
             found[:, :, step] = beside
             if step + 1 < most:
-                farther = np.stack([kept[:, 0, BEFORE], kept[:, 1, AFTER]], axis=1)
-                beside = np.where(beside > 0, farther, 0).astype(np.int64)
+                beside[:, 0], beside[:, 1] = kept[:, 0, BEFORE], kept[:, 1, AFTER]
+                beside *= there
         return found.reshape(len(numbers), 2 * most)
 
     def weights(self, tokens: TokenIds) -> NDArray[np.float32]:
@@ -198,10 +207,10 @@ class VectorIndex:
         return np.asarray(found / max(float(found.sum()), 1e-9), np.float32)
 
     def tokens_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], TokenIds]:
-        """Return the token ids of rows, one after the other: the places in `rows`, and the ids."""
-        begins = np.where(rows > 0, self.ends[np.maximum(rows, 1) - 1], 0).astype(np.intp)
-        which, places = flat(begins, self.ends[rows].astype(np.intp))
-        return which, np.asarray(self.tokens[places])
+        """Return how many tokens each row has, and the ids of all, one row after the other."""
+        begins = np.where(rows > 0, self.ends[rows - 1], 0).astype(np.intp)
+        counts = self.ends[rows].astype(np.intp) - begins
+        return counts, np.take(self.tokens, flat(begins, counts), mode="clip")
 
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
@@ -349,20 +358,17 @@ def split(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
     return [" ".join(words[start : start + window]) for start in starts]
 
 
-def flat(
-    first: NDArray[np.intp], last: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the numbers of ranges, one range after the other: the range's place, the number."""
-    counts = last - first
-    which = np.repeat(np.arange(len(counts)), counts)
-    within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return which, within + np.repeat(first, counts)
+def flat(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the numbers of ranges, `counts` from `first` on, one range after the other."""
+    ends = np.cumsum(counts)
+    found = np.repeat(first - ends + counts, counts)
+    found += np.arange(len(found))
+    return found
 
 
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return each number once, where it comes first."""
-    _, places = np.unique(numbers, return_index=True)
-    return numbers[np.sort(places)]
+    return np.array(list(dict.fromkeys(numbers.tolist())), np.int64)
 
 
 def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:

@@ -20,8 +20,8 @@ Row = tuple[float, float, float, float, int, float]
 def columns(rows: list[Row]) -> tuple[Evidence, NDArray[np.float64]]:
     """Return evidence, and MaxSim."""
     values = [np.array([row[at] for row in rows], np.float64) for at in range(6)]
-    lexical, around, session, cosine, kind, maxsim = values
-    return Evidence(lexical, around, session, cosine, kind.astype(np.intp)), maxsim
+    *known, kind, maxsim = values
+    return Evidence(np.stack(known), kind.astype(np.intp)), maxsim
 
 
 @given(ROWS)
@@ -76,8 +76,8 @@ def test_the_weights_add_up_to_one() -> None:
 @settings(deadline=None)
 def test_each_owner_has_the_largest_of_its_values(owned: list[list[float]]) -> None:
     values = np.array([value for each in owned for value in each], np.float64)
-    of = np.array([place for place, each in enumerate(owned) for _ in each], np.intp)
-    found = fuse.most(values, of, len(owned))
+    counts = np.array([len(each) for each in owned], np.intp)
+    found = fuse.most(values, counts)
     assert found.tolist() == [max(each, default=0.0) for each in owned]
-    columns = fuse.most(np.stack([values, -values], axis=1), of, len(owned))
+    columns = fuse.most(np.stack([values, -values], axis=1), counts)
     assert columns[:, 1].tolist() == [max((-v for v in each), default=0.0) for each in owned]

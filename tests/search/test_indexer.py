@@ -45,8 +45,8 @@ def embedded(corpus: Corpus) -> dict[str, int]:
     found: dict[str, int] = {}
     for _, address in engine.text.search(engine.text.numbered(0), 10_000):
         ident = str(engine.text.document(address)["id"][0])
-        first, last = engine.vectors.spans(np.array(engine.text.numbers([address])))
-        found[ident] = found.get(ident, 0) + int(last[0] - first[0])
+        _, counts = engine.vectors.spans(np.array(engine.text.numbers([address])))
+        found[ident] = found.get(ident, 0) + int(counts[0])
     return found
 
 
