@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import LockedError, StoreError
 from memfs.memory import corpus, models
+from memfs.memory.looked import Looked
 from memfs.search import catalog, serving
 from memfs.store import inbox, lock
 
@@ -28,6 +29,7 @@ class Kept:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._lock = threading.Lock()
+        self._recall = Looked(place.home)
         self._wanted: Wanted | None = None
         self._signs: object = None  # what the configuration looked like that wants it
         self._engine: Engine | None = None
@@ -82,9 +84,10 @@ class Kept:
 
     def _sync(self, wanted: Wanted, *, embed: bool) -> None:
         """Index what is new, unless the sources, the index and the model are the same ones."""
-        listed = corpus.sources(self._place)
+        listed = corpus.sources(self._place, ())
         model = wanted.files.name if wanted.files else ""
-        seen = [model, *((source.path, catalog.sign(source.path)) for source in listed)]
+        others = [(source.path, catalog.sign(source.path)) for source in listed]
+        seen = (model, self._recall.look(), others)
         same = (seen, self._look()) == (self._indexed, self._published)
         if same and (self._embedded or not embed):
             return
