@@ -43,6 +43,25 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Said:
+    """The candidates by words, the best first, and what is right after the best of them."""
+
+    words: Matches
+    matched: Numbers
+    after: Numbers
+    ordered: Numbers
+    scores: Scores  # of the ordered ones
+
+    def scores_of(self, numbers: Numbers) -> Scores:
+        """Return the score of each document, 0 for those that have none."""
+        if not len(self.ordered):
+            return np.zeros(numbers.shape)
+        places = np.searchsorted(self.ordered, numbers)
+        found = np.take(self.ordered, places, mode="clip") == numbers
+        return np.where(found, np.take(self.scores, places, mode="clip"), 0.0)
+
+
+@dataclass(frozen=True)
 class Candidates:
     """n document numbers and what is known of them.
 
@@ -59,29 +78,29 @@ class Candidates:
     counts: NDArray[np.intp]
 
 
-def gather(
-    words: Matches, nearest: Numbers, vectors: VectorIndex, asked: Asked, *, filtered: bool
-) -> Candidates:
-    """Return the candidates by words and by vectors, and the turns after the best, unless filtered.
-
-    That is, if a filter is to be kept.
-    """
-    matched, scores = np.array(words.numbers, np.int64), np.array(words.scores, np.float64)
+def said(words: Matches, vectors: VectorIndex, *, filtered: bool) -> Said:
+    """Return the candidates by words; if there is a filter, what is beside them is none."""
+    numbers, scores = np.array(words.numbers, np.int64), np.array(words.scores, np.float64)
+    order = np.argsort(numbers)
     after = np.zeros(0, np.int64)
     if not filtered:
-        stars = matched[np.argsort(-scores, kind="stable")[:_STARS]]
+        stars = numbers[np.argsort(-scores, kind="stable")[:_STARS]]
         after = vectors.neighbours(stars, 1)[:, 1]
-    numbers = semantic.distinct(np.concatenate([matched, nearest, after[after > 0]]))
-    near, kept = vectors.neighbours(numbers, BESIDE), vectors.of(numbers)
-    first, counts = vectors.spans(numbers)
-    scored = _Scored(matched, scores).of(np.column_stack([numbers, near]))
-    lexical = scored[:, 0]
-    known = np.stack([
-        lexical,
-        lexical + scored[:, 1:] @ _SIDES,
-        _of_sessions(kept[:, GROUP], lexical),
-        fuse.most(vectors.cosines(asked.vector, semantic.flat(first, counts)), counts),
-    ])  # fmt: skip
+    return Said(words, numbers, after[after > 0], numbers[order], scores[order])
+
+
+def gather(said: Said, nearest: Numbers, vectors: VectorIndex, asked: Asked) -> Candidates:
+    """Return the candidates by words and by vectors."""
+    numbers = semantic.distinct(np.concatenate([said.matched, nearest, said.after]))
+    kept = vectors.of(numbers)
+    near = vectors.neighbours(numbers, BESIDE, kept)
+    first, counts = vectors.spans(numbers, kept)
+    scored = said.scores_of(np.column_stack([numbers, near]))
+    known = np.empty((4, len(numbers)))
+    known[0] = scored[:, 0]
+    known[1] = known[0] + scored[:, 1:] @ _SIDES
+    known[2] = _of_sessions(kept[:, GROUP], known[0])
+    known[3] = fuse.most(vectors.cosines(asked.vector, semantic.flat(first, counts)), counts)
     kind = np.where(near.any(axis=1), fuse.TURN, np.where(counts > 1, fuse.LONG, fuse.ALONE))
     return Candidates(numbers, Evidence(known, kind), near, kept, first, counts)
 
@@ -99,12 +118,13 @@ def closely(
     before = candidates.near[places, :BESIDE].ravel()
     first, of_before = vectors.spans(before)
     of_before = np.where(before > 0, np.minimum(of_before, _WINDOWS), 0)
-    texts, place = np.unique(
-        np.concatenate([rows, semantic.flat(first, of_before)]), return_inverse=True
-    )
-    best = _best_of_tokens(vectors, asked.tokens, texts)[place]
-    faded = best[len(rows) :] * np.repeat(np.tile(_FADED, len(places)), of_before)[:, None]
-    told = fuse.most(faded, of_before.reshape(-1, BESIDE).sum(axis=1))
+    texts = [*rows.tolist(), *semantic.flat(first, of_before).tolist()]
+    place = {row: at for at, row in enumerate(dict.fromkeys(texts))}  # each is looked at once
+    best = _best_of_tokens(vectors, asked.tokens, np.array(list(place), np.intp))
+    best = best[[place[row] for row in texts]]
+    told = fuse.most(best[len(rows) :], of_before)
+    told = told.reshape(len(places), BESIDE, len(asked.tokens))
+    told = (told * _FADED[:, None]).max(axis=1)
     closest = np.maximum(best[: len(rows)], np.repeat(told, counts, axis=0)) @ asked.weights
     return fuse.full(evidence, fuse.most(closest, counts))
 
@@ -144,18 +164,3 @@ def _of_sessions(groups: NDArray[np.uint32], lexical: Scores) -> list[float]:
         if score > best.get(group, 0.0):
             best[group] = score
     return [best.get(group, 0.0) if group else score for group, score in turns]
-
-
-class _Scored:
-    """The scores of some documents by their number."""
-
-    def __init__(self, numbers: Numbers, scores: Scores) -> None:
-        order = np.argsort(numbers)
-        self._numbers, self._scores = numbers[order], scores[order]
-
-    def of(self, numbers: Numbers) -> Scores:
-        """Return the score of each document, 0 for those that have none."""
-        if not len(self._numbers):
-            return np.zeros(numbers.shape)
-        places = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
-        return np.where(self._numbers[places] == numbers, self._scores[places], 0.0)

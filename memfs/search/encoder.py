@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memfs.search import modelfiles
+from memfs.search import modelfiles, words
 from memfs.search.modelfiles import BUNDLED, MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -109,14 +109,16 @@ class Encoder:
 
     def tokens(self, texts: list[str]) -> list[TokenIds]:
         """Return the token ids of each text, without unknown ones."""
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        tokenizer, unknown = self._tokenizer, self._unknown
+        clean = [str(words.clean(text)) for text in texts]
+        tokenizer, unknown, size = self._tokenizer, self._unknown, self.size
         try:
             encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         except Exception as error:
             raise self._broken(f"its tokenizer fails: {error}") from error
-        ids = [np.array(encoding.ids, np.uint32) for encoding in encodings]
-        return [row[(row != unknown) & (row < self.size)].astype(self.ids) for row in ids]
+        return [
+            np.array([each for each in encoding.ids if each != unknown and each < size], self.ids)
+            for encoding in encodings
+        ]
 
     def encode(self, texts: list[str]) -> Encoded:
         """Return vectors and token ids; a text without known words has a zero vector."""
@@ -128,7 +130,8 @@ class Encoder:
                     vectors[index] = self.weights[row] @ self._rows(row).astype(np.float32)
             norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
             vectors /= np.maximum(norms, 1e-9)[:, None]
-        vectors[~np.isfinite(norms)] = 0  # numbers beyond all bounds say nothing
+        if not np.isfinite(norms).all():
+            vectors[~np.isfinite(norms)] = 0  # numbers beyond all bounds say nothing
         return Encoded(vectors, tokens)
 
     def norms(self, tokens: TokenIds) -> NDArray[np.float32]:

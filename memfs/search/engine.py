@@ -127,18 +127,18 @@ class Engine:
     ) -> reasons.Told | None:
         """Rank what answers a question; None if it says nothing that could be meant."""
         moment = now or datetime.now().astimezone()
-        asked = question.read(query, moment)
         if mode == "semantic" and self.vectors is None:
             return None
-        within = self._restriction(only or Filter())
+        within = self._restriction(only) if only else None
         if mode == "text" or self.vectors is None:
-            terms = self.text.terms(asked.text)
+            asked = question.read(query, moment)
+            terms = self.text.terms(query)
             found = ranking.by_words(self.text, asked, terms, within)
         else:
             from memfs.search import hybrid
 
-            searched = hybrid.Searched(self.text, self.vectors, asked, within, moment)
-            terms, found = searched.ranking(by_words=mode == "hybrid")
+            searched = hybrid.Searched(self.text, self.vectors, within, moment)
+            asked, terms, found = searched.ranking(query, by_words=mode == "hybrid")
         if not terms and not asked.parts:  # punctuation, or one endless token
             return None
         return reasons.Told(self.text, asked, terms, found)

@@ -111,8 +111,10 @@ def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
 
     `values` (n, or n x m: by column) are those of one owner after the other, `counts` of each.
     """
-    begins = np.cumsum(counts) - counts
     some = counts > 0
+    if len(values) == len(counts) and some.all():
+        return values
+    begins = np.cumsum(counts) - counts
     if some.all() and len(some):
         return np.asarray(np.maximum.reduceat(values, begins, axis=0))
     out = np.zeros((len(counts), *values.shape[1:]), values.dtype)

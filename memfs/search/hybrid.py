@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memfs.search import candidates, fuse, matches
+from memfs.search import candidates, fuse, matches, question
 from memfs.search.candidates import BESIDE, Asked
 from memfs.search.matches import Matches
 from memfs.search.ranking import IN_TIME, Ranking
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memfs.search.candidates import Candidates
+    from memfs.search.candidates import Candidates, Said
+    from memfs.search.dates import Period
+    from memfs.search.encoder import TokenIds
     from memfs.search.lexical import Query, Term, TextIndex
     from memfs.search.question import Question
     from memfs.search.semantic import VectorIndex
@@ -36,60 +38,65 @@ class Searched:
     """One question to one index: everything on the way to its ranking."""
 
     def __init__(
-        self, text: TextIndex, vectors: VectorIndex, question: Question, only: Query | None,
-        now: datetime,
-    ) -> None:  # fmt: skip
+        self, text: TextIndex, vectors: VectorIndex, only: Query | None, now: datetime
+    ) -> None:
         self._text, self._vectors = text, vectors
-        self._question, self._only, self._now = question, only, now
+        self._only, self._now = only, now
 
-    def ranking(self, *, by_words: bool) -> tuple[list[Term], Ranking]:
-        """Return the words of the question, and the ranking by meaning, with `by_words` by both.
+    def ranking(self, query: str, *, by_words: bool) -> tuple[Question, list[Term], Ranking]:
+        """Return what a query asks for, its words, and the ranking by meaning, or by both.
 
-        Where there is a graph, words are looked for in another thread meanwhile.
+        Where there is a graph, words are looked for in another thread while it is looked into.
         """
         vectors = self._vectors
-        said = vectors.beside(lambda: self._said(by_words=by_words))
-        encoded = vectors.encoder.encode([self._question.text])
+        encoded = vectors.encoder.encode([query])
         vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
+        tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
+        saying = vectors.beside(lambda: self._said(query, tokens, by_words=by_words))
         nearest = vectors.nearest(vector, candidates.POOL, self._allowed(vector))
-        tokens = np.unique(encoded.tokens[0])
-        asked = Asked(vector, tokens, vectors.weights(tokens))
-        terms, words = said.result()
-        found = candidates.gather(words, nearest, vectors, asked, filtered=self._only is not None)
-        return terms, self._ranked(found, words, asked, by_words=by_words)
+        asked, terms, said, weights = saying.result()
+        meant = Asked(vector, tokens, weights)
+        found = candidates.gather(said, nearest, vectors, meant)
+        scores = np.maximum(found.found.cosine, 0.0)
+        if by_words:
+            scores = self._fused(found, meant)
+        return asked, terms, self._ranked(found, scores, said.words, asked.period)
 
     def _ranked(
-        self, found: Candidates, words: Matches, asked: Asked, *, by_words: bool
+        self, found: Candidates, scores: Scores, words: Matches, period: Period | None
     ) -> Ranking:
         numbers, evidence = found.numbers, found.found
-        scores = self._fused(found, asked) if by_words else np.maximum(evidence.cosine, 0.0)
         times, weights = found.kept[:, AT], found.kept[:, WEIGHT]
         alive = (weights > 0) | (evidence.lexical > 0)  # new ones have no vectors yet
         weights = np.where(weights > 0, weights, 100)
-        in_time = np.zeros(len(numbers), np.bool_)
-        if self._question.period:
-            since, until, _ = self._question.period
-            in_time = (times >= since) & (times <= until)
-        scores = scores * (weights / 100) * self._recency(times) + IN_TIME * in_time
+        scores = scores * (weights / 100) * self._recency(times)
+        in_time = [False] * len(numbers)
+        if period:
+            timely = (times >= period.since) & (times <= period.until)
+            scores, in_time = scores + IN_TIME * timely, timely.tolist()
         ranked = fuse.order(evidence, scores)
         speaks = (evidence.cosine > FLOOR) | (evidence.around > 0)
         shown = alive & speaks
+        lexical, around, _, cosine = evidence.known.tolist()
         return Ranking(
             ranked[shown[ranked]].tolist(), numbers.tolist(), scores.tolist(),
-            evidence.lexical.tolist(), evidence.around.tolist(), evidence.cosine.tolist(),
-            found.near[:, ::BESIDE].tolist(), found.kept[:, SAID].tolist(),
-            found.kept[:, GROUP].tolist(), in_time.tolist(),
+            lexical, around, cosine, found.near[:, ::BESIDE].tolist(),
+            found.kept[:, SAID].tolist(), found.kept[:, GROUP].tolist(), in_time,
             dict(zip(words.numbers, words.addresses, strict=True)),
         )  # fmt: skip
 
-    def _said(self, *, by_words: bool) -> tuple[list[Term], Matches]:
-        """Return the words of the question, and what they find."""
-        terms = self._text.terms(self._question.text)
-        return terms, self._words(terms) if by_words else Matches([], [], [])
+    def _said(
+        self, query: str, tokens: TokenIds, *, by_words: bool
+    ) -> tuple[Question, list[Term], Said, NDArray[np.float32]]:
+        """Return what is asked for, its words and what they find, and what its tokens say."""
+        asked, terms = question.read(query, self._now), self._text.terms(query)
+        words = self._words(asked, terms) if by_words else Matches([], [], [])
+        said = candidates.said(words, self._vectors, filtered=self._only is not None)
+        return asked, terms, said, self._vectors.weights(tokens)
 
-    def _words(self, terms: list[Term]) -> Matches:
+    def _words(self, asked: Question, terms: list[Term]) -> Matches:
         """Return what the words find, and more of the time that the question names."""
-        text, asked = self._text, self._question
+        text = self._text
         found = matches.find(text, asked, terms, self._only, candidates.POOL)
         if not asked.period:
             return found

@@ -168,22 +168,28 @@ class VectorIndex:
             found[unknown, FIRST] = self.extent.rows
         return np.asarray(found, np.uint32)
 
-    def spans(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def spans(
+        self, numbers: NDArray[np.int64], kept: NDArray[np.uint32] | None = None
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the first row of each document, and how many it has."""
-        bounds = self.of(np.stack([numbers, numbers + 1]))[..., FIRST].astype(np.intp)
-        return bounds[0], bounds[1] - bounds[0]
+        kept = self.of(numbers) if kept is None else kept
+        first = kept[..., FIRST].astype(np.intp)
+        return first, self.of(numbers + 1)[..., FIRST] - first
 
     def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosine of each row to a vector."""
         return 1.0 - scan.distances(np.take(self.vectors, rows, axis=0, mode="clip"), query)
 
-    def neighbours(self, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    def neighbours(
+        self, numbers: NDArray[np.int64], most: int, kept: NDArray[np.uint32] | None = None
+    ) -> NDArray[np.int64]:
         """Return for each document those of its group beside it: `most` before, `most` after.
 
-        n x 2 most: those before it, the nearest first, then those after it; 0 for none.
+        n x 2 most: those before it, the nearest first, then those after it; 0 for none. `kept` is
+        what is known of the documents (see `of`).
         """
         found = np.zeros((len(numbers), 2, most), np.int64)
-        kept = self.of(numbers)
+        kept = self.of(numbers) if kept is None else kept
         group = kept[:, None, GROUP]  # what is in none has nothing beside it
         beside = kept[:, BEFORE:].astype(np.int64)
         for step in range(most):

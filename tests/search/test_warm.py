@@ -1,0 +1,81 @@
+"""A warm engine looks for words beside the graph: it finds what a cold one finds, for any caller."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from memfs.core.records import Hit
+from memfs.search import graph
+from memfs.search.engine import Engine, Filter
+from tests.search.stores import Corpus, document
+
+SUBJECTS = ("bread", "tabs", "piano", "garden", "invoice", "kernel", "postgres", "marmalade")
+QUERIES = [f"{one} and {two}" for one in SUBJECTS for two in SUBJECTS]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
+    monkeypatch.setattr(graph, "FEWEST", 5)
+    corpus = Corpus(tmp_path)
+    texts = (f"turn {n} is about {SUBJECTS[n % 8]}, {SUBJECTS[n % 7]} too" for n in range(200))
+    corpus.write("log", *(document(f"m{n:03}", text) for n, text in enumerate(texts)))
+    corpus.update(embed=True)
+    return corpus
+
+
+def warm(corpus: Corpus) -> Engine:
+    engine = corpus.engine()
+    assert engine.vectors
+    engine.vectors.warm()
+    assert engine.vectors.graph
+    return engine
+
+
+def hits(engine: Engine, query: str) -> list[Hit]:
+    return engine.search(query, limit=20).hits
+
+
+def test_it_finds_what_a_cold_one_finds(corpus: Corpus) -> None:
+    cold, ready = corpus.engine(), warm(corpus)
+    for query in QUERIES[:20]:
+        assert {hit.id for hit in hits(ready, query)} == {hit.id for hit in hits(cold, query)}
+        assert ready.search(query, mode="semantic").hits == cold.search(query, mode="semantic").hits
+        only = Filter(kinds=("passage",))
+        assert ready.search(query, only=only).total == 0
+
+
+def test_nothing_that_could_be_meant_is_nothing_found(corpus: Corpus) -> None:
+    assert [warm(corpus).search(query).total for query in ("", "?!", " ")] == [0, 0, 0]
+
+
+def test_many_threads_search_it(corpus: Corpus) -> None:
+    engine = warm(corpus)
+    expected = {query: hits(engine, query) for query in QUERIES}
+    wrong: list[str] = []
+
+    def search(first: int) -> None:
+        wrong.extend(query for query in QUERIES[first:] if hits(engine, query) != expected[query])
+
+    threads = [threading.Thread(target=search, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_its_thread_ends_with_it(corpus: Corpus) -> None:
+    before = set(threading.enumerate())
+    engine = warm(corpus)
+    hits(engine, "bread")
+    (mine,) = set(threading.enumerate()) - before
+    again = engine.follow(corpus.index)
+    del engine
+    hits(again, "bread")
+    assert set(threading.enumerate()) - before == {mine}, "the graph is taken over, and its thread"
+    del again
+    mine.join(10)
+    assert not mine.is_alive()
