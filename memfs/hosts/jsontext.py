@@ -230,7 +230,7 @@ class _Writer:
         self._changes.append((end, end, new + ("," if trailing else "")))
 
     def _runs(self, node: _Node, kept: list[_Item]) -> list[tuple[int, int]]:
-        """List (first, last) of items that go, side by side with nothing but white space between."""
+        """List (first, last) of items that go: side by side, only white space between them."""
         runs: list[tuple[int, int]] = []
         for index, item in enumerate(node.items):
             if item in kept:
