@@ -81,7 +81,7 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
     if problem or not wanted:
         return head
     start = head.index("\n") + 1
-    for attempt in (_set, _rewrite):
+    for attempt in (_set_lines, _set, _rewrite):
         try:
             made = attempt(text, wanted, eol)
         except _UNREADABLE:
@@ -124,6 +124,26 @@ def _yaml(kind: str) -> YAML:
 def _encodable(text: str) -> str:
     """Replace each lone surrogate by one `?`: lengths and places stay the same."""
     return text.encode("utf-8", "replace").decode()
+
+
+def _set_lines(text: str, changes: Mapping[str, object], eol: str) -> str:
+    """Set values that are one word on the line of their key, and add keys; else a `LookupError`.
+
+    That is most edits, and ruamel.yaml takes most of an edit's time. In what the strict reader is
+    certain of, a line that begins with a key is that key's.
+    """
+    before = yamlmini.read(text)
+    if before is None or None in changes.values():
+        raise LookupError
+    for key, value in changes.items():
+        if key not in before:
+            text += f"{key}: {scalar(value)}{eol}"
+            continue
+        line = re.search(rf"(?am)^{re.escape(key)}: +([\w.:+-]+)(?= *(?: #.*)?\r?$)", text)
+        if line is None:
+            raise LookupError
+        text = text[: line.start(1)] + scalar(value) + text[line.end(1) :]
+    return text
 
 
 def _set(text: str, changes: Mapping[str, object], eol: str) -> str:

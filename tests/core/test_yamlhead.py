@@ -89,6 +89,36 @@ def test_every_other_byte_stays(
     assert yamlhead.write(new, {key: value}, eol) == new
 
 
+PLAIN = [
+    "KEY: plain\n", "KEY:    5000   # odd  spacing\n", "KEY: 2026-01-01T00:00:00Z\n", "KEY: 1#2\n",
+    "KEY: a #\n", "KEY: -5 \n", "KEY: a.b:c\n", "KEY: x # KEY: y\n",
+]  # fmt: skip
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from([*PLAIN, *ENTRIES])), max_size=5),
+    st.dictionaries(st.sampled_from(NAMES), WRITTEN, min_size=1, max_size=3),
+    st.sampled_from(["\n", "\r\n"]),
+)
+@examples(300)
+def test_what_is_set_by_line_is_what_the_full_reader_sets(
+    entries: list[tuple[str, str]], changes: dict[str, object], eol: str
+) -> None:
+    text = "".join(entry.replace("KEY", key) for key, entry in entries).replace("\n", eol)
+    try:
+        made = yamlhead._set_lines(text, changes, eol)
+    except LookupError:
+        return
+    assert made == yamlhead._set(text, changes, eol)
+
+
+def test_a_plain_head_needs_no_full_reader() -> None:
+    for eol in ("\n", "\r\n"):
+        inner = f"limit: 5000   # chars{eol}version: 7{eol}updated_at: 2026-05-03T10:00:00Z{eol}"
+        made = yamlhead._set_lines(inner, {"version": 8, "updated_by": "a b"}, eol)
+        assert made == inner.replace("7", "8") + f"updated_by: a b{eol}"
+
+
 @given(chunks(), st.sampled_from(NAMES), st.sampled_from(["\n", "\r\n"]))
 @examples(300)
 def test_a_removed_key_takes_its_lines_alone(
