@@ -48,6 +48,8 @@ def touching(
     Outside git the list is empty. Raises `TimeoutError` after `seconds`: a long history that
     hardly touched the path takes its time.
     """
+    if not git.inside(folder):
+        return []
     limit = [f"--max-count={most}"] if most else []
     done = git.start(
         folder, "log", "-z", "-c", "--raw", "--no-abbrev", "--no-renames", "--relative",

@@ -58,8 +58,20 @@ def start(
         return None
 
 
+def inside(folder: str) -> bool:
+    """Tell, without asking git, whether `folder` can be in a working tree."""
+    path = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(path, ".git")):
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return False
+    return True
+
+
 def top_level(folder: str) -> str | None:
     """Return the top of the working tree that `folder` is in."""
+    if not inside(folder):
+        return None
     found = run(folder, "rev-parse", "--show-toplevel")
     return found.rstrip("\n") if found else None
 
@@ -103,7 +115,8 @@ def dirty(folder: str) -> set[str] | None:
 
 def head(folder: str) -> str:
     """Return the id of the commit that is checked out, "" for none."""
-    return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
+    found = inside(folder) and run(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+    return (found or "").rstrip("\n")
 
 
 def identity(folder: str) -> str:
