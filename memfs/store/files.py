@@ -56,14 +56,15 @@ def write(
     that nobody else can be writing this file: what a killed writer left is then taken over.
     """
     folder, name = os.path.split(path)
-    temporary = f"{folder}/.{name}.tmp" if locked else f"{folder}/.{name}.{os.getpid()}.tmp"
+    owner = "" if locked else f".{os.getpid()}"
+    temporary = os.path.join(folder, f".{name}{owner}.tmp")
     _replace(path, temporary, encode(text), _mode_of(path), private=private, durable=durable)
 
 
 def write_private(path: str, data: bytes) -> None:
     """Write a file whole or not at all, with mode 0600 also where one with another mode was."""
     folder, name = os.path.split(path)
-    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     remove(temporary)
     _replace(path, temporary, data, None, private=True, durable=True)
 

@@ -25,6 +25,26 @@ def test_any_bytes_survive_reading_and_writing(data: bytes) -> None:
         assert Path(path).read_bytes() == data
 
 
+def test_a_relative_path_is_written_in_its_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    opened: list[str] = []
+    real = os.open
+
+    def noted(path: str, flags: int, mode: int = 0o777) -> int:
+        opened.append(os.path.abspath(path))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", noted)
+    files.write("a.md", "one", durable=False)
+    files.write("a.md", "two", locked=True)
+    files.write_private("b.md", b"three")
+    assert opened
+    assert all(path.startswith(str(tmp_path)) for path in opened)
+    assert sorted(os.listdir(tmp_path)) == ["a.md", "b.md", "home"]
+
+
 def test_what_is_no_regular_file_reads_as_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.md")
     (tmp_path / "folder.md").mkdir()
