@@ -38,8 +38,15 @@ def read(place: Place, label: str = "", most: int = 0) -> list[Entry]:
         for store in history.stores(place):
             mine = [entry for entry in entries if place.store(entry.tier).root == store.root]
             found += _joined(store, mine, "blocks", most)
-    found.sort(key=lambda entry: (entry.at, entry.op != COMMIT, entry.id), reverse=True)
+    found.reverse()  # of one time, the last in its journal is the newest: that order is kept
+    found.sort(key=_time, reverse=True)
     return found[:most] if most else found
+
+
+def _time(entry: Entry) -> tuple[str, bool, str]:
+    """Return what is known of when an entry was made: an id begins with its milliseconds."""
+    own = entry.op != COMMIT
+    return entry.at, own, entry.id[:12] if own else ""
 
 
 def text_at(place: Place, label: str, wanted: str) -> str:

@@ -56,6 +56,18 @@ def shared(
     return place, repo
 
 
+def test_edits_of_one_millisecond_are_listed_as_they_were_made(place: Place) -> None:
+    for text in ("a", "b", "c"):
+        edit.run(place, [Append("human", text)], Origin())
+    assert place.user
+    for number, entry in enumerate(history.log(place, "human")):
+        for path in (place.user.journal, f"{place.user.local}/heads.json"):
+            text = Path(path).read_text()
+            Path(path).write_text(text.replace(entry.id, f"01a1f9e6a279{number:08x}"))
+    assert [entry.version for entry in history.log(place, "human")] == [4, 3, 2, 1]
+    assert [entry.version for entry in history.log(place, "human", 2)] == [4, 3]
+
+
 def test_log_joins_edits_and_commits_each_state_once(shared: tuple[Place, Path]) -> None:
     place, repo = shared
     ids = git(repo, "log", "--format=%H", "--", RULES).split()
