@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,12 +13,27 @@ from pathlib import Path
 import pytest
 
 from memfs.ops import init
-from memfs.store import blocks
+from memfs.store import blocks, trust
 from memfs.store.blocks import Place
 
 NOW = "2026-05-03T10:00:00Z"
 _KEPT = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT", "MEMFS_HOSTS_DIR")
 _ALSO_KEPT = re.compile("MEMFS_[A-Z]+_BIN")  # an assistant's program
+MEMORY = "/dev/shm"  # noqa: S108 - pytest makes a folder of its own in it
+_ROOM = 2 << 30  # bytes; what the tests of one process leave is far less
+
+
+def pytest_configure() -> None:
+    """Put the folders of tests in memory where the system has one: no test waits for a disk."""
+    if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+        return
+    if shutil.disk_usage(MEMORY).free > _ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run first what forks thousands of times: a fork costs what the process has in memory."""
+    items.sort(key=lambda item: "/faults/" not in item.nodeid)
 
 
 @pytest.fixture(autouse=True)
@@ -39,20 +55,42 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+@pytest.fixture(scope="session")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What most tests begin with, made once for each process, and copied by those below."""
+    return tmp_path_factory.mktemp("originals")
+
+
 @pytest.fixture
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def repo(tmp_path: Path, originals: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty git repository, which is also the current folder."""
+    original = originals / "repo"
+    if not original.exists():
+        subprocess.run(["git", "init", "-q", "-b", "main", str(original)], check=True)
+        for sample in original.glob(".git/hooks/*.sample"):
+            sample.unlink()
     repo = tmp_path / "repo"
-    subprocess.run(["git", "init", "-q", "-b", "main", str(repo)], check=True)
+    shutil.copytree(original, repo)
     monkeypatch.chdir(repo)
     return repo
 
 
 @pytest.fixture
-def place(repo: Path, home: Path) -> Place:
+def place(repo: Path, home: Path, originals: Path) -> Place:
     """A repository with a project store and a user store, as `memfs init` makes them."""
-    init.run(str(repo), str(home))
-    return blocks.here(str(repo))
+    original = originals / "place"
+    if not original.exists():
+        init.run(str(repo), str(home))
+        known = shutil.ignore_patterns("token", "trusted")  # by its path: each its own
+        for folder in (repo, home):
+            shutil.copytree(folder, original / folder.name, ignore=known)
+        return blocks.here(str(repo))
+    for folder in (repo, home):
+        shutil.copytree(original / folder.name, folder, dirs_exist_ok=True)
+    made = blocks.here(str(repo))
+    assert made.project
+    trust.give(made.project)
+    return made
 
 
 @pytest.fixture

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults.world import World
 
-MEMORY = "/dev/shm"  # noqa: S108 - a folder of random name is made in it
-
 
 @pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A repository and a home without stores, in memory where the system has such a folder."""
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A repository and a home without stores."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    where = MEMORY if os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="memfs-faults-", dir=where) as folder:
-        made = World(Path(folder).resolve())
-        monkeypatch.setenv("HOME", str(made.home))
-        monkeypatch.chdir(folder)
-        yield made
-        monkeypatch.undo()
+    made = World(tmp_path)
+    monkeypatch.setenv("HOME", str(made.home))
+    monkeypatch.chdir(tmp_path)
+    return made
 
 
 @pytest.fixture
