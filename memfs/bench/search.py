@@ -118,7 +118,7 @@ def figure(report: Report) -> str:
     return plot.lines("What one search costs", ("passages", "milliseconds, median"), drawn)
 
 
-def resident(folder: str, *, warm: bool) -> None:
+def resident(folder: str, *queries: str, warm: bool) -> None:
     """Open the index, search, and print the most memory that this process had, in bytes.
 
     Mapped files count as far as they were read. 0 where the system does not say.
@@ -126,7 +126,7 @@ def resident(folder: str, *, warm: bool) -> None:
     kept = Kept(_place(folder))
     if warm:
         kept.warm()
-    for query in passages.queries(50 if warm else 1):
+    for query in queries:
         kept.engine("hybrid").search(query)
     most = 0
     with suppress(OSError), open("/proc/self/status", encoding="ascii") as handle:
@@ -284,8 +284,10 @@ def _space(size: int, folder: str, place: Place) -> Space:
 
 
 def _resident(folder: str, *, warm: bool) -> int:
-    code = f"import sys; from memfs.bench import search; search.resident(sys.argv[1], warm={warm})"
-    command = [sys.executable, "-c", code, folder]
+    call = f"search.resident(*sys.argv[1:], warm={warm})"
+    queries = passages.queries(50 if warm else 1)  # here: what they are made of is large
+    code = f"import sys; from memfs.bench import search; {call}"
+    command = [sys.executable, "-c", code, folder, *queries]
     return int(subprocess.run(command, check=True, capture_output=True).stdout)  # noqa: S603
 
 
