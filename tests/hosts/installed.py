@@ -87,7 +87,13 @@ OPENCODE: Final = Installation(
     f"opencode-{_LIBC}@1.18.33",
     f"opencode-{_LIBC}/bin/opencode",
 )
-ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE)
+INSPECTOR: Final = Installation(  # no assistant: it looks at MCP servers
+    "The MCP inspector",
+    "MEMFS_INSPECTOR_BIN",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+)
+ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, INSPECTOR)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,65 @@
+"""The memory server as the MCP inspector's command line sees it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from memfs.tools import table
+from tests.hosts.installed import INSPECTOR
+from tests.hosts.project import Project, mcp_entry
+from tests.hosts.script import Json
+
+pytestmark = pytest.mark.host
+
+GIVEN: dict[str, dict[str, str]] = {
+    "core_memory_read": {"label": "human"},
+    "core_memory_append": {"label": "human", "content": "Name: Alice"},
+    "core_memory_replace": {"label": "human", "old_content": "Alice", "new_content": "Bob"},
+    "core_memory_remove": {"label": "human", "content": "Name: "},
+    "memory_insert": {"label": "human", "line": "0", "content": "first"},
+    "memory_rethink": {"label": "human", "new_value": "anew"},
+    "memory_create": {"label": "tea", "description": "All about tea"},
+    "memory_rename": {"label": "tea", "new_label": "teas"},
+    "memory_delete": {"label": "teas"},
+    "memory_undo": {"label": "human"},
+    "memory_status": {},
+    "archival_memory_insert": {"content": "Green tea likes 70 degrees"},
+    "archival_memory_search": {"query": "green tea"},
+    "conversation_search": {"query": "tea"},
+    "conversation_search_date": {"start_date": "2026-11-01", "end_date": "2026-11-20"},
+    "memory": {"command": "view", "path": "/memories"},
+}
+
+
+def inspect(project: Project, method: str, *words: str) -> Json:
+    node = shutil.which("node")
+    assert node, "the inspector needs node 20 or newer on the PATH"
+    entry = mcp_entry()
+    server = [entry.command, *entry.args, "--method", method]
+    done = subprocess.run(
+        [node, str(INSPECTOR.require()), "--cli", *server, *words], cwd=project.repo,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(project.home)}, capture_output=True, check=True,
+        timeout=60,
+    )  # fmt: skip
+    return cast("Json", json.loads(done.stdout))
+
+
+def test_it_lists_every_tool_and_can_call_it(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    listed = inspect(project, "tools/list")["tools"]
+    assert isinstance(listed, list)
+    assert [tool["name"] for tool in listed] == list(table.built_in())
+    assert sorted(GIVEN) == sorted(table.built_in())
+    for name, given in GIVEN.items():
+        words = [part for pair in given.items() for part in ("--tool-arg", "=".join(pair))]
+        told = inspect(project, "tools/call", "--tool-name", name, *words)
+        assert told.get("isError") is not True, (name, told)
+        assert told["content"]
+    assert inspect(project, "resources/list")["resources"]
+    assert inspect(project, "prompts/list")["prompts"]
