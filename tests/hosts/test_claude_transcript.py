@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.hosts import claude_transcript
-from memfs.hosts.claude_transcript import TOOL_CAP
+from memfs.hosts.lines import TOOL_CAP
 from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, line, user
 
 IDENTITY = Identity(SESSION, "")
