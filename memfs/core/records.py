@@ -26,10 +26,17 @@ class Message(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Whose session a transcript is; `agent` names a side chain's agent ("" for the main one)."""
+    """Whose session a transcript is; `agent` names a side chain's agent ("" for the main one).
+
+    `project` and `branch` are those of hosts that name them once, at the beginning. `whole`: later
+    lines change earlier ones, so that it is read from its beginning whenever it changed.
+    """
 
     session: str
     agent: str
+    project: str = ""
+    branch: str = ""
+    whole: bool = False
 
 
 class Transcript(NamedTuple):

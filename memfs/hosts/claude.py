@@ -29,7 +29,6 @@ _KINDS = {
     "PostToolUse": events.WRITTEN,
 }
 _WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")  # the tools that write files
-_HEAD = 256 << 10  # bytes that are looked at to tell where a session ran
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
@@ -91,31 +90,16 @@ def transcripts(home: str, project: str) -> "Iterable[str]":
     Claude Code names their folders with `-` for all but letters and digits: `shop-old` and
     `shop/old` look the same, and only the transcript tells which it is.
     """
+    from memfs.hosts import kept
+
     root = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
-    found: list[tuple[float, str]] = []
+    found: list[str] = []
     try:
         folders = [entry for entry in os.scandir(f"{root}/projects") if entry.is_dir()]
     except OSError:
         return []
     for folder in folders:
         if folder.name == slug or folder.name.startswith(slug + "-"):
-            for path, _, names in os.walk(folder.path):
-                for name in names:
-                    file = f"{path}/{name}"
-                    if name.endswith(".jsonl") and os.path.isfile(file) and _inside(file, project):
-                        found.append((os.path.getmtime(file), file))
-    return [path for _, path in sorted(found)]
-
-
-def _inside(path: str, project: str) -> bool:
-    """Tell whether a transcript is of a project or a folder below it; what does not say so is."""
-    try:
-        with open(path, "rb") as handle:
-            head = handle.read(_HEAD)
-    except OSError:
-        return True  # it is listed, so that reading it says what is wrong
-    if b'"cwd":"' not in head:
-        return True
-    inside = project.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "surrogateescape")
-    return any(b'"cwd":"' + inside + end in head for end in (b'"', b"/", b"\\"))
+            found.extend(kept.files(folder.path, "", ".jsonl"))
+    return kept.oldest_first(path for path in found if kept.mentions(path, project))

@@ -1,25 +1,200 @@
-"""Codex's transcripts."""
+"""Codex's transcripts ("rollouts"): one JSON object a line, `{timestamp, type, payload}`.
+
+What was said stands in `response_item` lines; events repeat it. Left out are injections (ours and
+others'), what Codex tells its model as if a person had, summaries and reasoning.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memfs.core.records import Identity, Transcript
+import msgspec
+
+from memfs.core.records import Identity, Message
+from memfs.hosts import kept
+from memfs.hosts.lines import Lines, arguments, cap, dumps, flat, text_of, time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from memfs.core.records import Transcript
+
+HOST = "codex"
+_OURS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state")
+_NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT[\d-]{8}-([0-9a-fA-F-]{36})")
+_CWD = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]+)")
+_ASKED = "## My request for Codex:"  # behind what an editor tells of itself
+_SHELL = "<user_shell_command>"  # a command that the person ran, with its output
+_NOT_TYPED = (
+    "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions",
+    "<turn_aborted>", "<hook_prompt", "<subagent_notification>", "<skill>", "<user_action>",
+    "<recommended_plugins>", "<goal_context>", "<codex_internal_context", "<image", "</image>",
+    "Another language model started to solve this problem and produced a summary",
+    "You were originally given instructions from a user over one or more turns.",
+    "Warning: The maximum number of unified exec processes",
+)  # fmt: skip
 
 
-def identify(_lines: Iterable[bytes], _path: str) -> Identity | None:
+class _Line(msgspec.Struct, gc=False):
+    """What is looked at of a line. Before 0.32 (2025) its payload stood on the line itself."""
+
+    timestamp: object = None
+    type: object = None
+    payload: object = None
+    metadata: object = None
+    id: object = None
+    git: object = None
+    instructions: object = msgspec.UNSET
+    role: object = None
+    content: object = None
+    name: object = None
+    arguments: object = None
+    action: object = None
+    output: object = None
+
+
+_LINES = Lines(_Line)
+
+
+def identify(lines: Iterable[bytes], path: str) -> Identity | None:
     """Tell whose session this is, from its first lines; None: not Codex's."""
-    return None
+    named = _NAME.match(os.path.basename(path))
+    session = branch = ""
+    rollout = False
+    for line in _LINES.first(lines):
+        payload = line.payload
+        if line.type == "session_meta" and isinstance(payload, dict):
+            found = _introduced(payload)
+            if found:
+                return found
+        if line.type in _OURS and isinstance(payload, dict):
+            rollout = True
+        elif not session and _is_old_header(line):
+            session, branch = text_of(line.id), _inside(line.git, "branch")
+        elif session and line.type == "message" and (cwd := _CWD.search(flat(line.content))):
+            return Identity(session, "", cwd.group(1).strip(), branch)
+    if session:
+        return Identity(session, "", "", branch)
+    return Identity(named.group(1), "") if rollout and named else None
 
 
-def read(data: bytes, _identity: Identity, *, start: int) -> Transcript:
-    """Read the messages of whole lines."""
-    return Transcript([], start + len(data), 0, 0)
+def _is_old_header(line: _Line) -> bool:
+    if line.type is not None or not text_of(line.id) or not time_of(line.timestamp):
+        return False
+    return line.instructions is not msgspec.UNSET or isinstance(line.git, dict)
 
 
-def found(_home: str, _project: str) -> Iterable[str]:
+def _introduced(payload: dict[str, object]) -> Identity | None:
+    """Return whose session it is by its first line. A subagent has a thread of its own."""
+    thread = text_of(payload.get("id"))
+    session = text_of(payload.get("session_id")) or thread
+    if not session:
+        return None
+    agent = thread if thread != session else ""
+    source = payload.get("source")
+    sub = source.get("subagent") if isinstance(source, dict) else None
+    spawned = sub.get("thread_spawn") if isinstance(sub, dict) else None
+    if sub and not agent:
+        parent = _inside(spawned, "parent_thread_id")
+        agent = session if parent else text_of(sub) or "subagent"
+        session = parent or session
+    cwd, branch = text_of(payload.get("cwd")), _inside(payload.get("git"), "branch")
+    return Identity(session, agent, cwd, branch)
+
+
+def read(data: bytes, identity: Identity, *, start: int) -> Transcript:
+    """Read the messages of whole lines. A message's id is the byte offset of its line."""
+    return _LINES.read(data, identity, start, _messages)
+
+
+def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
+    item = line.payload
+    if line.type != "response_item":
+        if item is not None or not isinstance(line.type, str):
+            return
+        item = msgspec.structs.asdict(line)
+    if not isinstance(item, dict):
+        return
+    if isinstance(line.metadata, dict) and line.metadata.get("compaction_output") is True:
+        return
+    role, text, tool = _said(item)
+    if text:
+        yield Message(
+            f"@{offset}", identity.session, HOST, identity.project, identity.branch,
+            time_of(line.timestamp), role, text, tool, bool(identity.agent),
+        )  # fmt: skip
+
+
+def _said(item: dict[str, object]) -> tuple[str, str, str]:
+    """Return (role, text, tool) of an item; an empty text for what is left out."""
+    kind = text_of(item.get("type"))
+    if kind == "message" or (not kind and "role" in item):
+        role = item.get("role")
+        if role == "assistant":
+            return "assistant", flat(item.get("content")).strip(), ""
+        return _typed(item) if role == "user" else ("", "", "")
+    if kind.endswith("_call"):
+        given = next((item[k] for k in ("arguments", "input", "action") if item.get(k)), None)
+        space, name = text_of(item.get("namespace")), text_of(item.get("name"))
+        name = f"{space.removesuffix('__')}__{name}" if space and name else name
+        return "tool", arguments(given), name or kind.removesuffix("_call")
+    if kind.endswith("_output"):
+        return "tool", cap(_output(item.get("output")).strip()), "result"
+    return "", "", ""
+
+
+def _typed(item: dict[str, object]) -> tuple[str, str, str]:
+    """Return what a person typed of an item, by what Codex says of each part, or by its text."""
+    content = item.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = []
+    for index, part in enumerate(parts):
+        text = text_of(part.get("text")).strip() if isinstance(part, dict) else ""
+        kind = _kind(item, index)
+        if kind.startswith("user") or (kind in ("", "unknown") and not text.startswith(_NOT_TYPED)):
+            texts.append(text)
+    text = "\n".join(text for text in texts if text)
+    if text.startswith(_SHELL):
+        return "tool", cap(text), "shell"
+    if text.startswith("# Context from my IDE setup"):
+        text = text.partition(_ASKED)[2].strip()
+    return "user", text, ""
+
+
+def _kind(item: dict[str, object], index: int) -> str:
+    told = item.get("internal_chat_message_metadata_passthrough")
+    kinds = told.get("content_item_kinds") if isinstance(told, dict) else None
+    return text_of(kinds[index]) if isinstance(kinds, list) and index < len(kinds) else ""
+
+
+def _output(value: object) -> str:
+    """Return what a tool put out; some write it as JSON, with its exit code."""
+    if isinstance(value, str):
+        if value.startswith('{"output":'):
+            with suppress(ValueError, RecursionError):
+                return _inside(json.loads(value), "output") or text_of(value)
+        return text_of(value)
+    if isinstance(value, dict):
+        inner = value.get("content", value.get("text"))
+        return flat(inner) if isinstance(inner, str | list) else text_of(dumps(value))
+    return flat(value)
+
+
+def _inside(value: object, key: str) -> str:
+    return text_of(value.get(key)) if isinstance(value, dict) else ""
+
+
+def found(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project and the folders below it, oldest first."""
-    return []
+    roots = dict.fromkeys([os.environ.get("CODEX_HOME") or f"{home}/.codex", f"{home}/.codex"])
+    paths = [
+        path
+        for root in roots
+        for folder in ("sessions", "archived_sessions")
+        for path in kept.files(f"{root}/{folder}", "rollout-", ".jsonl")
+    ]
+    return kept.oldest_first(path for path in paths if kept.mentions(path, project))

@@ -278,7 +278,7 @@ def test_a_long_first_line_does_not_hide_whose_transcript_it_is(store: Store, pa
 def test_what_is_no_transcript_is_skipped_with_a_reason(store: Store, tmp_path: Path) -> None:
     reasons = {
         "empty.jsonl": "empty",
-        "codex.jsonl": "not a transcript of a known assistant",
+        "other.jsonl": "not a transcript of a known assistant",
         "binary.jsonl": "not a transcript of a known assistant",
         "folder.jsonl": "not a file",
         "fifo.jsonl": "not a file",
@@ -287,7 +287,7 @@ def test_what_is_no_transcript_is_skipped_with_a_reason(store: Store, tmp_path: 
     }
     for name in reasons:
         (tmp_path / name).write_bytes(b"")
-    (tmp_path / "codex.jsonl").write_bytes(b'{"type":"session_meta","payload":{"id":"x"}}\n')
+    (tmp_path / "other.jsonl").write_bytes(b'{"type":"note","payload":{"id":"x"}}\n')
     (tmp_path / "binary.jsonl").write_bytes(bytes(range(256)) * 40)
     for name in ("folder.jsonl", "fifo.jsonl", "gone.jsonl", "loop.jsonl"):
         (tmp_path / name).unlink()
