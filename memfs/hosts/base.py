@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from memfs.core.events import Event, Reply
     from memfs.core.records import Identity, Transcript
 
+BEFORE = 256 << 10
+
 
 class Host(Protocol):
     """One assistant.
@@ -35,8 +37,13 @@ class Host(Protocol):
     def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
         """Tell whose session a transcript is from its first lines; None: not this host's."""
 
-    def read_transcript(self, data: bytes, identity: Identity, *, start: int) -> Transcript:
-        """Read the messages of `data`, which begins at byte `start` of the file."""
+    def read_transcript(
+        self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
+    ) -> Transcript:
+        """Read the messages of `data`, which begins at byte `start` of the file.
+
+        `before` is what stands before it there, up to `BEFORE` bytes.
+        """
 
     def wiring(self, scope: str, home: str, top: str) -> list[tuple[str, tuple[str, ...]]]:
         """List (settings file, the shipped files below `hooks/` whose entries go into it).

@@ -72,11 +72,13 @@ def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
     return copilot_transcript.identify(lines, path)
 
 
-def read_transcript(data: bytes, identity: "Identity", *, start: int) -> "Transcript":
-    """Read the messages of `data`, which begins at byte `start` of the file."""
+def read_transcript(
+    data: bytes, identity: "Identity", *, start: int, before: bytes = b""
+) -> "Transcript":
+    """Read the messages of `data`, which begins at byte `start` of the file, behind `before`."""
     from memfs.hosts import copilot_transcript
 
-    return copilot_transcript.read(data, identity, start=start)
+    return copilot_transcript.read(data, identity, start=start, before=before)
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":

@@ -1,25 +1,151 @@
-"""Copilot's transcripts."""
+"""Copilot's transcripts: one event a line, `{type, data, id, timestamp}`.
+
+What a person typed is `content` of `user.message`; `transformedContent` is that with injections.
+The reason with which a Stop hook keeps a turn going comes back as a prompt, and is left out.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from memfs.core.records import Identity, Transcript
+import msgspec
+
+from memfs.core.records import Identity, Message
+from memfs.hosts import kept
+from memfs.hosts.lines import Lines, arguments, cap, flat, text_of, time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from memfs.core.records import Transcript
+
+HOST = "copilot"
+_STARTS = ("session.start", "session.resume")
+_OURS = (*_STARTS, "user.message", "assistant.message", "hook.start", "tool.execution_start")
+_FILE = "events.jsonl"  # in a folder that is named like the session
+_GUIDANCE = "Additional guidance from postToolUse hooks:"  # behind a tool's output
 
 
-def identify(_lines: Iterable[bytes], _path: str) -> Identity | None:
+class _Line(msgspec.Struct, gc=False):
+    """What is looked at of a line."""
+
+    type: object = None
+    data: object = None
+    id: object = None
+    timestamp: object = None
+    agentId: object = None  # noqa: N815 - as Copilot writes it
+
+
+_LINES = Lines(_Line)
+
+
+def identify(lines: Iterable[bytes], path: str) -> Identity | None:
     """Tell whose session this is, from its first lines; None: not Copilot's."""
-    return None
+    folder, name = os.path.split(path)
+    ours = False
+    for line in _LINES.first(lines):
+        data = line.data
+        if not isinstance(data, dict):
+            continue
+        session = text_of(data.get("sessionId"))
+        if line.type == _STARTS[0] and session:
+            return _identity(session, data)
+        ours = ours or line.type in _OURS
+        if line.type == _STARTS[1] and ours and name == _FILE:
+            return _identity(os.path.basename(folder), data)
+    return Identity(os.path.basename(folder), "") if ours and name == _FILE else None
 
 
-def read(data: bytes, _identity: Identity, *, start: int) -> Transcript:
-    """Read the messages of whole lines."""
-    return Transcript([], start + len(data), 0, 0)
+def _identity(session: str, data: dict[str, object]) -> Identity:
+    context = data.get("context")
+    ran = context if isinstance(context, dict) else {}
+    return Identity(session, "", text_of(ran.get("cwd")), text_of(ran.get("branch")))
 
 
-def found(_home: str, _project: str) -> Iterable[str]:
+def read(data: bytes, identity: Identity, *, start: int, before: bytes = b"") -> Transcript:
+    """Read the messages of whole lines; `before` tells of Stop hooks that spoke a moment ago.
+
+    A message's id is its event's, the byte offset of its line, or that of a tool's call.
+    """
+    reading = _Reading()
+    if b'"agentStop"' in before:
+        for line in _LINES.first(before.split(b"\n")):
+            reading.is_feedback(line)
+    return _LINES.read(data, identity, start, reading.messages)
+
+
+class _Reading:
+    """One reading: the reasons that hooks gave, until they come back as prompts."""
+
+    def __init__(self) -> None:
+        self._reasons: set[str] = set()
+
+    def is_feedback(self, line: _Line) -> bool:
+        """Tell whether a prompt is what a Stop hook said."""
+        data = line.data
+        if not isinstance(data, dict):
+            return False
+        if line.type == "hook.end" and data.get("hookType") == "agentStop":
+            output = data.get("output")
+            if isinstance(output, dict) and output.get("decision") == "block":
+                self._reasons.add(text_of(output.get("reason")).strip())
+        elif line.type == "user.message":
+            text = text_of(data.get("content")).strip()
+            if text in self._reasons:
+                self._reasons.remove(text)
+                return True
+        return False
+
+    def messages(self, line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
+        """Yield what an event said."""
+        data = line.data
+        if self.is_feedback(line) or not isinstance(data, dict):
+            return
+        side = bool(text_of(line.agentId) or text_of(data.get("parentToolCallId")))
+        for ident, role, text, tool in _said(text_of(line.type), data):
+            if text:
+                yield Message(
+                    ident or text_of(line.id) or f"@{offset}", identity.session, HOST,
+                    identity.project, identity.branch, time_of(line.timestamp),
+                    role, text, tool, side,
+                )  # fmt: skip
+
+
+def _said(kind: str, data: dict[str, object]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (id, role, text, tool) of an event; a call comes when it is asked for and made."""
+    if kind == "user.message":
+        if text_of(data.get("source")) in ("", "user"):  # others are skills and the like
+            yield "", "user", text_of(data.get("content")).strip(), ""
+    elif kind == "assistant.message":
+        yield "", "assistant", text_of(data.get("content")).strip(), ""
+        asked = data.get("toolRequests")
+        for request in asked if isinstance(asked, list) else []:
+            if isinstance(request, dict) and (ident := text_of(request.get("toolCallId"))):
+                name = text_of(request.get("name")) or "tool"
+                yield ident, "tool", arguments(request.get("arguments")), name
+    elif kind == "tool.execution_start":
+        name = text_of(data.get("toolName")) or "tool"
+        yield text_of(data.get("toolCallId")), "tool", arguments(data.get("arguments")), name
+    elif kind == "tool.execution_complete":
+        yield "", "tool", cap(_output(data)), "result"
+
+
+def _output(data: dict[str, object]) -> str:
+    """Return what a tool put out, without what hooks added for the model."""
+    error, result = data.get("error"), data.get("result")
+    if isinstance(result, dict):
+        text = flat(result.get("content")).strip()
+        if _GUIDANCE in text:
+            text = text.partition(_GUIDANCE)[0].rpartition("\n")[0]
+        return text.strip()
+    return text_of(error.get("message")).strip() if isinstance(error, dict) else flat(result)
+
+
+def found(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project and the folders below it, oldest first."""
-    return []
+    roots = dict.fromkeys(
+        [os.environ.get("COPILOT_HOME") or f"{home}/.copilot", f"{home}/.copilot"]
+    )
+    paths = [path for root in roots for path in kept.files(f"{root}/session-state", "", ".jsonl")]
+    return kept.oldest_first(path for path in paths if kept.mentions(path, project))

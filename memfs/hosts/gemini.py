@@ -67,7 +67,13 @@ def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
     return gemini_transcript.identify(lines, path)
 
 
-def read_transcript(data: bytes, identity: "Identity", *, start: int) -> "Transcript":
+def read_transcript(
+    data: bytes,
+    identity: "Identity",
+    *,
+    start: int,
+    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+) -> "Transcript":
     """Read the messages of `data`, which begins at byte `start` of the file."""
     from memfs.hosts import gemini_transcript
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from memfs import hosts
 from memfs.core.private import storable
+from memfs.hosts.base import BEFORE
 from memfs.memory import messages
 from memfs.search import fields
 from memfs.store import recall
@@ -84,9 +85,12 @@ def read(part: Part) -> Result:
     """Read one part, without secrets and private passages; an `OSError` is given back."""
     try:
         with open(part.path, "rb") as handle:
-            handle.seek(part.start)
+            handle.seek(max(0, part.start - BEFORE))
+            earlier = handle.read(min(part.start, BEFORE))
             data = handle.read(part.end - part.start)
-            found = hosts.get(part.host).read_transcript(data, part.identity, start=part.start)
+            found = hosts.get(part.host).read_transcript(
+                data, part.identity, start=part.start, before=earlier
+            )
             before = recall.fingerprint_of(handle, part.start) if part.start else ""
             mark = recall.fingerprint_of(handle, found.end)
     except OSError as error:

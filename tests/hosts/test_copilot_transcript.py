@@ -1,0 +1,169 @@
+"""Copilot's transcripts: what is read, what is left out, and that cutting changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memfs.core.records import Identity, Transcript
+from memfs.hosts import copilot, copilot_transcript
+from memfs.hosts.base import BEFORE
+from memfs.hosts.lines import TOOL_CAP
+from memfs.memory import readers
+from tests.hosts.reading import FIXTURES, JSON, Read, can_be_kept, file_of, in_steps, odd, said
+
+SESSION = "c0911107-0000-4000-8000-000000000001"
+IDENTITY = Identity(SESSION, "", "/home/dev/shop", "main")
+PATH = FIXTURES / "copilot/events.jsonl"
+DATA = PATH.read_bytes()
+
+
+def identify(data: bytes, path: str = "/x/y.jsonl") -> Identity | None:
+    return copilot_transcript.identify(data.splitlines(keepends=True), path)
+
+
+def read(data: bytes) -> Transcript:
+    return copilot_transcript.read(data, IDENTITY, start=0)
+
+
+def of(file: bytes) -> Read:
+    """Reading parts of a file, as it is done: with what stands before them."""
+
+    def part(data: bytes, start: int) -> Transcript:
+        before = file[max(0, start - BEFORE) : start]
+        return copilot_transcript.read(data, IDENTITY, start=start, before=before)
+
+    return part
+
+
+def event(kind: str, ident: str = "", **data: object) -> bytes:
+    line = {"type": kind, "data": data, "id": ident, "timestamp": "2026-11-20T10:00:00Z"}
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def test_what_a_session_said() -> None:
+    found = read(DATA)
+    assert said(found) == [
+        ("user", "naïve question: which port?"),
+        ("assistant", "I will look."),
+        ("bash", "command: grep -n port settings.py"),
+        ("result", "3:port = 8080"),
+        ("assistant", "The subagent found nothing else."),
+        ("result", "no such tool"),
+        ("assistant", "Port 8080."),
+        ("assistant", "Saved."),
+        ("user", "please save a summary"),  # typed, after what the hook said came back
+    ]
+    assert (found.malformed, found.end) == (0, len(DATA))
+    assert [message.side for message in found.messages].index(True) == 4
+    assert sum(message.side for message in found.messages) == 1
+    first = found.messages[0]
+    assert first._replace(text="") == (
+        "e4", SESSION, "copilot", "/home/dev/shop", "main", "2026-11-20T10:00:00.400Z", "user", "", "", False,
+    )  # fmt: skip
+
+
+def test_a_file_that_grows_byte_by_byte_gives_the_same() -> None:
+    whole = read(DATA)
+    assert in_steps(of(DATA), DATA, list(range(0, len(DATA), 7))) == whole
+    for cut in range(0, len(DATA), 61):
+        assert in_steps(of(DATA), DATA, [cut]) == whole
+
+
+def test_a_part_of_a_file_is_read_with_what_stands_before_it() -> None:
+    start = DATA.index(b'{"type":"user.message","data":{"content":"please')
+    found = readers.read(readers.Part("copilot", IDENTITY, str(PATH), start, len(DATA)))
+    assert isinstance(found, readers.Found)
+    assert found.rows.ids == ["e16", "e17"]
+
+
+LINE = odd(
+    {
+        "type": st.sampled_from([
+            "user.message", "assistant.message", "tool.execution_start", "tool.execution_complete",
+            "hook.end", "session.start",
+        ]),
+        "id": st.text(max_size=3), "timestamp": st.just("2026-11-20T10:00:00Z"), "agentId": JSON,
+        "data": odd({
+            "content": st.sampled_from(["a", "b"]), "sessionId": JSON, "context": odd({"cwd": JSON}),
+            "toolRequests": st.lists(odd({"toolCallId": st.text(max_size=2), "name": JSON, "arguments": JSON})),
+            "toolCallId": st.text(max_size=2), "toolName": JSON, "arguments": JSON, "error": JSON,
+            "result": odd({"content": JSON}), "hookType": st.just("agentStop"), "source": JSON,
+            "output": odd({"decision": st.just("block"), "reason": st.sampled_from(["a", "b"])}),
+        }),
+    }
+)  # fmt: skip
+
+
+@given(st.data(), file_of(LINE))
+@settings(max_examples=100, deadline=None)
+def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=4))
+    found = read(file)
+    assert in_steps(of(file), file, cuts) == found
+    assert can_be_kept(found)
+    identify(file)
+
+
+def test_a_call_is_one_message_wherever_it_is_told_of() -> None:
+    asked = event("assistant.message", "e1", content="", toolRequests=[
+        {"toolCallId": "c", "name": "bash", "arguments": '{"command": "ls"}'},
+    ])  # fmt: skip
+    made = event(
+        "tool.execution_start", "e2", toolCallId="c", toolName="bash", arguments={"command": "ls"}
+    )
+    for data in (asked, made, asked + made):
+        (message,) = read(data).messages
+        assert (message.id, message.tool, message.text) == ("c", "bash", "command: ls")
+
+
+def test_tool_texts_are_capped() -> None:
+    data = event("tool.execution_start", toolName="f", arguments={"a": "x" * 9000, "b": "é" * 9000})
+    data += event("tool.execution_complete", result={"content": "ü" * 9000})
+    texts = [message.text for message in read(data).messages]
+    assert len(texts) == 2
+    assert all(len(text.encode()) <= TOOL_CAP for text in texts)
+
+
+def test_whose_session_it_is() -> None:
+    assert identify(DATA) == IDENTITY
+    assert identify(event("session.start", sessionId="s")) == Identity("s", "")
+    rest = DATA[DATA.index(b"\n") + 1 :]
+    assert identify(rest, "/x/the-session/events.jsonl") == Identity("the-session", "")
+    resumed = event("hook.start") + event("session.resume", context={"cwd": "/p", "branch": "b"})
+    assert identify(resumed, "/x/s/events.jsonl") == Identity("s", "", "/p", "b")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"{}\n", b"[]\n", b"hello\n", b'{"type":"session_meta","payload":{"id":"x"}}\n',
+        b'{"type":"user","message":{"content":"x"},"sessionId":"s","uuid":"u"}\n',
+        b'{"type":"session.start","data":"x"}\n', b'{"type":"x","data":{"sessionId":"s"}}\n',
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_other_files_are_left_alone(data: bytes) -> None:
+    assert identify(data) is None
+
+
+def test_what_it_keeps_of_a_project_is_found(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COPILOT_HOME", str(tmp_path / "copilot"))
+    made = []
+    for number, (root, cwd) in enumerate(
+        [(home / ".copilot", "/home/dev/shop/web"), (tmp_path / "copilot", "/home/dev/shop"),
+         (tmp_path / "copilot", "/home/dev/shop-old")],
+    ):  # fmt: skip
+        path = root / f"session-state/s{number}/events.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(event("session.start", sessionId=f"s{number}", context={"cwd": cwd}))
+        os.utime(path, (number, number))
+        made.append(str(path))
+    assert list(copilot.transcripts(str(home), "/home/dev/shop")) == made[:2]
