@@ -30,22 +30,22 @@ _BOOKKEEPING = ("attachment", "system", "queue-operation", "mode", "permission-m
 _SYNTHETIC = "<synthetic>"  # the "model" of Claude Code's own words: "No response requested."
 
 
-class _Line(msgspec.Struct, gc=False):
+class _Line(msgspec.Struct, gc=False, rename="camel"):
     """What is looked at of a line, whatever it holds; half of one is left unread for it."""
 
     type: object = None
     message: object = None
     uuid: object = None
-    sessionId: object = None  # noqa: N815 - as Claude Code writes it, here and below
-    agentId: object = None  # noqa: N815
+    session_id: object = None
+    agent_id: object = None
     cwd: object = None
-    gitBranch: object = None  # noqa: N815
+    git_branch: object = None
     timestamp: object = None
-    isSidechain: object = None  # noqa: N815
-    isMeta: object = None  # noqa: N815
-    isCompactSummary: object = None  # noqa: N815
-    isVisibleInTranscriptOnly: object = None  # noqa: N815
-    isApiErrorMessage: object = None  # noqa: N815
+    is_sidechain: object = None
+    is_meta: object = None
+    is_compact_summary: object = None
+    is_visible_in_transcript_only: object = None
+    is_api_error_message: object = None
 
 
 _LINES = Lines(_Line)
@@ -56,7 +56,7 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
     stem = os.path.basename(path).removesuffix(".jsonl")
     session = ""
     for found in _LINES.first(lines):
-        name = text_of(found.sessionId)
+        name = text_of(found.session_id)
         if not name:
             continue
         if found.type not in ("user", "assistant"):
@@ -65,7 +65,7 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
         message = found.message
         if not isinstance(message, dict) or "content" not in message:
             continue
-        agent = text_of(found.agentId) if found.isSidechain else ""
+        agent = text_of(found.agent_id) if found.is_sidechain else ""
         if not agent and stem.startswith("agent-"):
             agent = stem.removeprefix("agent-")
         return Identity(name, agent)
@@ -86,7 +86,8 @@ def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]
     if role not in ("user", "assistant") or not isinstance(message, dict):
         return
     noted = (
-        line.isMeta, line.isCompactSummary, line.isVisibleInTranscriptOnly, line.isApiErrorMessage,
+        line.is_meta, line.is_compact_summary, line.is_visible_in_transcript_only,
+        line.is_api_error_message,
     )  # fmt: skip
     if any(flag is True for flag in noted) or message.get("model") == _SYNTHETIC:
         return
@@ -103,12 +104,12 @@ def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]
                 session=identity.session,
                 host=HOST,
                 project=text_of(line.cwd),
-                branch=text_of(line.gitBranch),
+                branch=text_of(line.git_branch),
                 at=time_of(line.timestamp),
                 role=kind,
                 text=text,
                 tool=tool,
-                side=line.isSidechain is True or bool(identity.agent),
+                side=line.is_sidechain is True or bool(identity.agent),
             )
 
 

@@ -27,14 +27,14 @@ _FILE = "events.jsonl"  # in a folder that is named like the session
 _GUIDANCE = "Additional guidance from postToolUse hooks:"  # behind a tool's output
 
 
-class _Line(msgspec.Struct, gc=False):
+class _Line(msgspec.Struct, gc=False, rename="camel"):
     """What is looked at of a line."""
 
     type: object = None
     data: object = None
     id: object = None
     timestamp: object = None
-    agentId: object = None  # noqa: N815 - as Copilot writes it
+    agent_id: object = None
 
 
 _LINES = Lines(_Line)
@@ -102,7 +102,7 @@ class _Reading:
         data = line.data
         if self.is_feedback(line) or not isinstance(data, dict):
             return
-        side = bool(text_of(line.agentId) or text_of(data.get("parentToolCallId")))
+        side = bool(text_of(line.agent_id) or text_of(data.get("parentToolCallId")))
         for ident, role, text, tool in _said(text_of(line.type), data):
             if text:
                 yield Message(

@@ -31,7 +31,9 @@ class Lines(Generic[Shape]):
     def __init__(self, shape: type[Shape]) -> None:
         self._shape = shape
         self._decode = msgspec.json.Decoder(shape).decode
-        self._fields = frozenset(shape.__struct_fields__)
+        self._names = dict(
+            zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True)
+        )
 
     def read(
         self,
@@ -92,7 +94,7 @@ class Lines(Generic[Shape]):
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError):
                 return found, offset
-            named = {name: value[name] for name in self._fields & value.keys()}
+            named = {self._names[key]: value[key] for key in self._names.keys() & value.keys()}
             found[offset] = self._shape(**named)
 
 

@@ -163,7 +163,7 @@ class _Work:
             later[path] = log.path
             return
         state = log.state()
-        start = _resume(path, size, state)
+        start = _resume(path, size, identity, state)
         self._tick(size if start is None else start)
         if start is None:
             self._tally.skip(path, _EARLIER)
@@ -340,12 +340,12 @@ def _identify(path: str) -> tuple[Host, Identity] | None:
     return None
 
 
-def _resume(path: str, size: int, state: recall.State | None) -> int | None:
+def _resume(path: str, size: int, identity: Identity, state: recall.State | None) -> int | None:
     """Return the byte to read from; None for a file that a later version has replaced."""
     if state is None:
         return 0
     if size >= state.offset and recall.fingerprint(path, state.offset) == state.print:
-        return state.offset
+        return 0 if identity.whole and size > state.offset else state.offset
     for length, mark in state.versions if path != state.path else ():
         if size == length and recall.fingerprint(path, length) == mark:
             return None

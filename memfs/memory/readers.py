@@ -70,10 +70,13 @@ Result: TypeAlias = "Found | OSError"
 def parts(
     host: str, identity: Identity, path: str, start: int, size: int, *, indexed: bool = False
 ) -> Iterator[Part]:
-    """Cut what stands between two bytes of a file into parts that end where a line does."""
+    """Cut what stands between two bytes of a file into parts that end where a line does.
+
+    What is read whole is one part.
+    """
     with open(path, "rb") as handle:
         while start < size:
-            end = min(size, start + PART)
+            end = size if identity.whole else min(size, start + PART)
             if end < size:
                 handle.seek(end)
                 end = min(size, end + _rest_of_line(handle.read1, size - end))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -22,7 +22,7 @@ JSON = st.recursive(
 )
 
 
-def odd(known: dict[str, st.SearchStrategy[object]]) -> st.SearchStrategy[dict[str, object]]:
+def odd(known: Mapping[str, st.SearchStrategy[object]]) -> st.SearchStrategy[dict[str, object]]:
     """Objects that have some of the keys of a host, with what it writes there or anything else."""
     return st.fixed_dictionaries({}, optional={key: one | JSON for key, one in known.items()})
 

@@ -101,7 +101,7 @@ LINE = odd(
 
 
 @given(st.data(), file_of(LINE))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=4))
     found = read(file)

@@ -1,0 +1,246 @@
+"""Gemini's transcripts: what is read of records that replace each other, and what is left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memfs.core.records import Identity, Transcript
+from memfs.hosts import gemini, gemini_transcript
+from memfs.hosts.lines import TOOL_CAP
+from memfs.memory import intake
+from memfs.memory.intake import Tally
+from memfs.store import recall
+from memfs.store.blocks import Place
+from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, odd, said
+
+SESSION = "6e311111-0000-4000-8000-000000000001"
+IDENTITY = Identity(SESSION, "", "/home/dev/shop", whole=True)
+DATA = (FIXTURES / "gemini/session.jsonl").read_bytes()
+SAID = [
+    ("user", "how is café spelled here?"),
+    ("assistant", "I will search."),
+    ("search_file_content", "pattern: caf"),
+    ("result", "menu.py: cafe"),
+    ("assistant", "Without the accent."),
+    ("assistant", "Saved."),
+    ("user", "and the menu?"),
+]
+
+
+def identify(data: bytes, path: str = "/x/y.jsonl") -> Identity | None:
+    return gemini_transcript.identify(data.splitlines(keepends=True)[:200], path)
+
+
+def read(data: bytes) -> Transcript:
+    return gemini_transcript.read(data, IDENTITY, start=0)
+
+
+def lines(*records: dict[str, object]) -> bytes:
+    header = {"sessionId": SESSION, "projectHash": "x", "startTime": "2026-11-20T11:00:00Z"}
+    return b"".join(json.dumps(record).encode() + b"\n" for record in [header, *records])
+
+
+def user(ident: str, *texts: str, shown: str | None = None) -> dict[str, object]:
+    made: dict[str, object] = {"id": ident, "type": "user", "content": [{"text": t} for t in texts]}
+    return made if shown is None else {**made, "displayContent": [{"text": shown}]}
+
+
+def test_what_a_session_said() -> None:
+    found = read(DATA)
+    assert said(found) == SAID
+    assert (found.malformed, found.end) == (0, len(DATA))
+    assert [message.id for message in found.messages] == [
+        "r1", "r2", "r2.grep_1", "r2.grep_1.result", "r4", "r6", "r8",
+    ]  # fmt: skip
+    first = found.messages[0]
+    assert first._replace(text="") == (
+        "r1", SESSION, "gemini", "/home/dev/shop", "", "2026-11-20T11:00:01.000Z", "user", "", "", False,
+    )  # fmt: skip
+
+
+def test_a_transcript_of_2025_is_read_however_it_is_laid_out() -> None:
+    records = [
+        {"id": "a", "timestamp": "2025-12-01T08:00:00.000Z", "type": "user", "content": "hello"},
+        {"type": "model", "parts": [{"text": "hi"}]},
+        {"id": "c", "type": "gemini", "content": "", "toolCalls": [{"name": "ls", "args": {"p": "."}, "resultDisplay": "a.txt"}]},
+    ]  # fmt: skip
+    made = {"sessionId": SESSION, "projectHash": "x", "messages": records, "kind": "main"}
+    for indent in (None, 2):
+        data = json.dumps(made, indent=indent).encode()
+        assert identify(data) == Identity(SESSION, "", whole=True)
+        found = read(data)
+        assert said(found) == [
+            ("user", "hello"), ("assistant", "hi"), ("ls", "p: ."), ("result", "a.txt"),
+        ]  # fmt: skip
+        assert (found.malformed, found.end) == (0, len(data))
+    long = json.dumps({**made, "more": list(range(300))}, indent=2).encode()
+    assert identify(long) == Identity(SESSION, "", whole=True)
+
+
+def test_a_later_line_replaces_the_earlier_one() -> None:
+    one: dict[str, object] = {"id": "a", "type": "gemini", "content": "draft"}
+    data = lines(user("u", "go on"), one, user("v", "and then?"), {**one, "content": "final"})
+    assert said(read(data)) == [("user", "go on"), ("assistant", "final"), ("user", "and then?")]
+
+
+def test_what_a_patch_brings_counts_if_it_was_not_said() -> None:
+    patched = [user("a", "masked"), user("b", "said elsewhere"), user("c", "said")]
+    patch: dict[str, object] = {"$set": {"messages": patched}}
+    assert said(read(lines(user("a", "said"), patch))) == [
+        ("user", "said"),
+        ("user", "said elsewhere"),
+    ]
+    assert said(read(lines({"$set": {"messages": "x", "summary": "y"}}))) == []
+
+
+HOOKED = "<hook_context>OUR MEMORY</hook_context>"
+
+
+def test_what_a_hook_says_to_keep_a_turn_going_is_left_out() -> None:
+    asked, goes_on = user("a", "fix it", HOOKED, shown="fix it"), user("b", "save it", HOOKED)
+    assert said(read(lines(asked, goes_on))) == [("user", "fix it")]
+    shown = user("c", "save it", HOOKED, shown="fix it")  # under the words of the turn it goes on
+    assert said(read(lines(asked, shown))) == [("user", "fix it")]
+
+
+def test_prompts_of_versions_that_show_no_text_of_their_own_are_read() -> None:
+    assert said(read(lines(user("a", "one", HOOKED), user("b", "two", HOOKED)))) == [
+        ("user", "one"),
+        ("user", "two"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<session_context>\nThis is the Gemini CLI", HOOKED, "<state_snapshot>x</state_snapshot>",
+        "Here is the user's editor context as a JSON object. This is …", "Please continue.", " ",
+    ],
+)  # fmt: skip
+def test_what_nobody_typed_is_left_out(text: str) -> None:
+    assert said(read(lines(user("a", text), {"id": "b", "type": "user", "content": text}))) == []
+
+
+def test_the_same_words_said_twice_are_two_messages() -> None:
+    assert len(read(lines(user("a", "go on"), user("b", "go on"))).messages) == 2
+
+
+def test_tool_texts_are_capped() -> None:
+    call = {"id": "c", "name": "f", "args": {"a": "x" * 9000, "b": "é" * 9000}}
+    result = [{"functionResponse": {"response": {"output": "ü" * 9000}}}]
+    data = lines({"id": "a", "type": "gemini", "toolCalls": [{**call, "result": result}]})
+    texts = [message.text for message in read(data).messages]
+    assert len(texts) == 2
+    assert all(len(text.encode()) <= TOOL_CAP for text in texts)
+
+
+RECORD = {
+    "id": st.text(max_size=2), "type": st.sampled_from(["user", "gemini", "model", "info"]),
+    "content": st.lists(odd({"text": st.sampled_from(["a", HOOKED, "<state_snapshot>"]), "thought": JSON})),
+    "displayContent": st.lists(odd({"text": st.just("a")})), "parts": JSON, "timestamp": JSON,
+    "toolCalls": st.lists(odd({"id": JSON, "name": JSON, "args": JSON, "result": JSON, "resultDisplay": JSON})),
+}  # fmt: skip
+LINE = odd({
+    **RECORD, "sessionId": st.text(max_size=2), "projectHash": JSON, "startTime": JSON,
+    "$set": odd({"messages": st.lists(odd(RECORD))}), "messages": st.lists(odd(RECORD)),
+    "directories": st.lists(JSON), "kind": st.just("subagent"),
+})  # fmt: skip
+
+
+@given(file_of(LINE))
+@settings(max_examples=50, deadline=None)
+def test_odd_files_raise_nothing(file: bytes) -> None:
+    found = read(file)
+    assert 0 <= found.end <= len(file)
+    assert found.left_out >= 0
+    assert can_be_kept(found)
+    identify(file)
+
+
+def test_records_inside_of_each_other_without_end_are_no_trouble() -> None:
+    data = b'{"messages":[' * 450 + b'{"id":"a","type":"user","content":"x"}' + b"]}" * 450
+    assert read(data).messages == []
+
+
+def test_whose_session_it_is(tmp_path: Path) -> None:
+    chats = tmp_path / "shop/chats"
+    chats.mkdir(parents=True)
+    assert identify(DATA, str(chats / "session-a.jsonl")) == IDENTITY
+    (tmp_path / "shop/.project_root").write_text("/home/dev/other\n")
+    assert identify(DATA, str(chats / "session-a.jsonl")) == IDENTITY._replace(
+        project="/home/dev/other"
+    )
+    side = lines().replace(
+        b'"startTime"', b'"kind": "subagent", "directories": ["/p"], "startTime"'
+    )
+    assert identify(side, "/x/chats/parent/child.jsonl") == Identity(
+        "parent", SESSION, "/p", whole=True
+    )
+    (message,) = gemini_transcript.read(
+        lines(user("a", "x")), Identity("p", "c", whole=True), start=0
+    ).messages
+    assert message.side
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"\n", b"{}\n", b"[]\n", b"hello\n", b'{"sessionId":"s"}\n', b"{\n", b'{\n"a": 1}',
+        b'{"type":"user","message":{"content":"x"},"sessionId":"s","startTime":"2026-11-20T11:00:00Z"}\n',
+        b'{"sessionId":"s","projectHash":"x","type":"user"}\n',
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_other_files_are_left_alone(data: bytes) -> None:
+    assert identify(data) is None
+
+
+def test_a_transcript_that_grows_and_changes_is_kept_as_it_is_now(
+    place: Place, tmp_path: Path
+) -> None:
+    path, tally = tmp_path / "t.jsonl", Tally()
+    cuts = [*range(200, len(DATA), 311), len(DATA)]
+    for size in cuts:
+        path.write_bytes(DATA[:size])
+        intake.transcript(place.home, str(path), tally)
+    log = recall.Log(place.home, "gemini", IDENTITY)
+    assert [(m.tool or m.role, m.text) for m in recall.messages(log.path)] == SAID
+    assert tally.messages == len(SAID)
+    again = Tally()
+    intake.transcript(place.home, str(path), again)
+    assert (again.messages, again.skipped) == (0, None)
+
+
+def test_what_it_keeps_of_a_project_is_found(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "gemini/.gemini/tmp"
+    monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "gemini"))
+    hashed = hashlib.sha256(b"/home/dev/shop").hexdigest()
+    paths = [
+        home / f".gemini/tmp/{hashed}/chats/session-2025.json",
+        other / "shop/chats/session-2026.jsonl",
+        other / "web/chats/parent/child.jsonl",
+        other / "named/chats/session-a.jsonl",
+        other / "old/chats/session-b.jsonl",
+        other / "unknown/chats/session-c.jsonl",
+    ]
+    for number, path in enumerate(paths):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(lines())
+        os.utime(path, (number, number))
+    (other / "shop/.project_root").write_text("/home/dev/shop")
+    (other / "web/.project_root").write_text("/home/dev/shop/web")
+    (other / "old/.project_root").write_text("/home/dev/shop-old")
+    named = {"projects": {"/home/dev/shop/named": "named"}}
+    (other.parent / "projects.json").write_text(json.dumps(named))
+    assert list(gemini.transcripts(str(home), "/home/dev/shop")) == list(map(str, paths[:4]))
+    (other.parent / "projects.json").write_text("[]")
+    assert list(gemini.transcripts(str(home), "/home/dev/shop")) == list(map(str, paths[:3]))
