@@ -29,7 +29,8 @@ class Identity(NamedTuple):
     """Whose session a transcript is; `agent` names a side chain's agent ("" for the main one).
 
     `project` and `branch` are those of hosts that name them once, at the beginning. `whole`: later
-    lines change earlier ones, so that it is read from its beginning whenever it changed.
+    lines change earlier ones, so that it is read from its beginning whenever it changed. `mark`,
+    where a file holds several sessions, is another whenever this one changed.
     """
 
     session: str
@@ -37,6 +38,7 @@ class Identity(NamedTuple):
     project: str = ""
     branch: str = ""
     whole: bool = False
+    mark: str = ""
 
 
 class Transcript(NamedTuple):

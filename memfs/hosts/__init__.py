@@ -6,9 +6,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memfs.hosts.base import Host
+    from memfs.hosts.base import Collection, Host
 
 NAMES = ("claude", "codex", "gemini", "copilot")
+READ = (*NAMES, "opencode")  # whose sessions are read, also where nothing of ours is wired yet
+COLLECTIONS = ("opencode",)  # that keep several sessions in a file
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
 # What hosts tell those they start: a session's id, or only who they are. A host that another one
@@ -21,9 +23,15 @@ _TOLD = (
 
 def get(name: str) -> "Host":
     """Return a host's module by name; raises `MemfsError` (usage) for an unknown one."""
-    if name not in NAMES:
+    if name not in READ:
         raise MemfsError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}", USAGE)
     module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
+    return module
+
+
+def collection(name: str) -> "Collection":
+    """Return the module that reads files with several sessions, of those in `COLLECTIONS`."""
+    module: Collection = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
     return module
 
 

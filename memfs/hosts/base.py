@@ -57,3 +57,18 @@ class Host(Protocol):
 
     def transcripts(self, home: str, project: str) -> Iterable[str]:
         """List the transcripts that the host keeps for a project, oldest first."""
+
+
+class Collection(Protocol):
+    """What reads files that hold several sessions: a database, for one."""
+
+    NAME: str
+
+    def sessions(self, path: str, head: bytes, project: str) -> list[Identity]:
+        """List the sessions in a file, each with a `mark`, those of a project ("": all).
+
+        None are in a file that is not its own, which its first bytes tell. Raises `OSError`.
+        """
+
+    def read_session(self, path: str, identity: Identity) -> Transcript:
+        """Read the messages of one session, whole. Raises `OSError`."""

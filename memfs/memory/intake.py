@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from memfs.core.records import Identity
-    from memfs.hosts.base import Host
     from memfs.memory.readers import Part
     from memfs.search.indexer import Indexer
     from memfs.store.layout import Store
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 LOCK = "ingest.lock"
 _EARLIER = "an earlier version of a transcript that was read already"
 _HEAD_LINES = 200  # that are looked at to tell whose transcript a file is
+_HEAD_BYTES = 4096  # that tell whether it is a file with several sessions
 _LONGEST_HEAD = 64 << 20  # bytes of them
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
@@ -122,7 +122,7 @@ class _Work:
         self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
         self._tally = tally
         self._tick = tick or (lambda _: None)
-        self._jobs: dict[str, _Job] = {}  # by path
+        self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
         self._met: dict[str, recall.Log] = {}  # by path, the latest last
         self._unsettled: dict[str, tuple[recall.Log, recall.State]] = {}  # by that of the log
         self._bytes = 0
@@ -149,14 +149,19 @@ class _Work:
         if not os.path.isfile(path):
             self._tally.skip(path, "not a file")
             return
-        found = _identify(path)
-        if found is None:
+        found = _sessions(path, self._store.top)
+        if not found:
             self._tick(size)
             reason = "not a transcript of a known assistant" if size else "empty"
             self._tally.skip(path, reason)
-            return
-        host, identity = found
-        log = self._log(recall.Log(self._store, host.NAME, identity))
+        for place, (host, identity) in enumerate(found):
+            yield from self._session(path, 0 if place else size, host, identity, later)
+
+    def _session(
+        self, path: str, size: int, host: str, identity: Identity, later: dict[str, str]
+    ) -> Iterator[Part | None]:
+        """Yield what is to be read of a session; its size is 0 behind the first one of a file."""
+        log = self._log(recall.Log(self._store, host, identity))
         self._tally.logs.add(log.path)
         reading = {job.log.path for job in self._jobs.values()}
         if log.path in self._unsettled or log.path in reading or log.path in later.values():
@@ -167,13 +172,14 @@ class _Work:
         self._tick(size if start is None else start)
         if start is None:
             self._tally.skip(path, _EARLIER)
-        elif not (state and start == size):
-            job = self._jobs[path] = _Job(path, log, state, size, state.print if state else "")
+        elif start != size or not state or (identity.mark and identity.mark != state.print):
+            job = _Job(path, log, state, size, state.print if state else "")
+            self._jobs[path, identity] = job
             if not start and (state or os.path.exists(log.path)):
                 job.draft = recall.Draft(log)
             elif self._index:
                 job.fed = self._index.follows(log.path, state.kept if state else 0)
-            yield from readers.parts(host.NAME, identity, path, start, size, indexed=job.fed)
+            yield from readers.parts(host, identity, path, start, size, indexed=job.fed)
 
     def _log(self, log: recall.Log) -> recall.Log:
         """Return a log that was met a moment ago instead: it knows what it holds."""
@@ -185,15 +191,15 @@ class _Work:
 
     def take(self, part: Part, found: readers.Result) -> None:
         """Write what a part gave."""
-        job = self._jobs.get(part.path)
+        job = self._jobs.get((part.path, part.identity))
         self._tick(part.end - part.start)
         if job is None:
             return
         if isinstance(found, OSError):
-            self._end(job, found.strerror or "cannot be read")
+            self._end(part, job, found.strerror or "cannot be read")
             return
         if part.start and found.before != job.mark:
-            self._end(job, "was rewritten while it was read; the next run reads it again")
+            self._end(part, job, "was rewritten while it was read; the next run reads it again")
             return
         job.mark = found.mark
         job.malformed += found.rows.malformed
@@ -203,7 +209,7 @@ class _Work:
         else:
             self._extend(job, found)
         if part.end == job.size:
-            self._end(job, self._kept(job) if job.draft else "")
+            self._end(part, job, self._kept(job) if job.draft else "")
         self._bytes += part.end - part.start
         if self._bytes >= _BATCH_BYTES or len(self._unsettled) >= _BATCH_FILES:
             self.settle()
@@ -250,10 +256,10 @@ class _Work:
             return ""
         return "holds no messages any more; what it said before is kept"
 
-    def _end(self, job: _Job, reason: str) -> None:
+    def _end(self, part: Part, job: _Job, reason: str) -> None:
         if job.draft:
             job.draft.drop()
-        del self._jobs[job.path]
+        del self._jobs[part.path, part.identity]
         tally = self._tally
         if reason:
             tally.skip(job.path, reason)
@@ -314,7 +320,7 @@ def find(paths: list[str]) -> list[str]:
 def is_transcript(path: str) -> bool:
     """Tell whether a file is a transcript of an assistant that is known."""
     try:
-        return os.path.isfile(path) and _identify(path) is not None
+        return os.path.isfile(path) and bool(_sessions(path, ""))
     except OSError:
         return False
 
@@ -331,19 +337,28 @@ def _first_lines(path: str) -> Iterator[bytes]:
             yield line
 
 
-def _identify(path: str) -> tuple[Host, Identity] | None:
-    for name in hosts.NAMES:
-        host = hosts.get(name)
-        identity = host.identify(_first_lines(path), path)
+def _sessions(path: str, project: str) -> list[tuple[str, Identity]]:
+    """List the sessions in a file as (host, whose it is); those of a project, where it has many."""
+    with open(path, "rb") as handle:
+        head = handle.read(_HEAD_BYTES)
+    for name in hosts.COLLECTIONS:
+        found = hosts.collection(name).sessions(path, head, project)
+        if found:
+            return [(name, identity) for identity in found]
+    for name in hosts.READ:
+        identity = hosts.get(name).identify(_first_lines(path), path)
         if identity:
-            return host, identity
-    return None
+            return [(name, identity)]
+    return []
 
 
 def _resume(path: str, size: int, identity: Identity, state: recall.State | None) -> int | None:
     """Return the byte to read from; None for a file that a later version has replaced."""
     if state is None:
         return 0
+    if identity.mark:
+        gone = path != state.path and any(mark == identity.mark for _, mark in state.versions)
+        return size if identity.mark == state.print else None if gone else 0
     if size >= state.offset and recall.fingerprint(path, state.offset) == state.print:
         return 0 if identity.whole and size > state.offset else state.offset
     for length, mark in state.versions if path != state.path else ():

@@ -74,6 +74,9 @@ def parts(
 
     What is read whole is one part.
     """
+    if identity.mark:
+        yield Part(host, identity, path, 0, size, indexed)
+        return
     with open(path, "rb") as handle:
         while start < size:
             end = size if identity.whole else min(size, start + PART)
@@ -87,6 +90,9 @@ def parts(
 def read(part: Part) -> Result:
     """Read one part, without secrets and private passages; an `OSError` is given back."""
     try:
+        if part.identity.mark:
+            found = hosts.collection(part.host).read_session(part.path, part.identity)
+            return _found(found, "", part.identity.mark, part)
         with open(part.path, "rb") as handle:
             handle.seek(max(0, part.start - BEFORE))
             earlier = handle.read(min(part.start, BEFORE))
@@ -98,6 +104,10 @@ def read(part: Part) -> Result:
             mark = recall.fingerprint_of(handle, found.end)
     except OSError as error:
         return error
+    return _found(found, before, mark, part)
+
+
+def _found(found: Transcript, before: str, mark: str, part: Part) -> Found:
     found = _storable(found)
     wanted = found.messages if part.indexed else ()
     documents = [fields.with_words(messages.document(message)) for message in wanted]

@@ -28,7 +28,7 @@ def plan(place: Place, paths: list[str], home: str) -> list[str]:
     if paths:
         return intake.find(paths)
     top = place.home.top
-    return [path for name in hosts.NAMES for path in hosts.get(name).transcripts(home, top)]
+    return [path for name in hosts.READ for path in hosts.get(name).transcripts(home, top)]
 
 
 def run(place: Place, paths: list[str], stage: Stage) -> Tally:

@@ -1,0 +1,221 @@
+"""opencode's sessions: rows of a database for messages and their parts, or an export as JSON.
+
+What was said are parts of type text; those that are `synthetic` were put in by programs. Messages
+change while they are written, so a session is read whole whenever it changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import sqlite3
+from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from memfs.core.records import Identity, Message, Transcript
+from memfs.hosts import kept
+from memfs.hosts.lines import arguments, cap, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HOST = "opencode"
+_MAGIC = b"SQLite format 3\0"
+_WAIT = 2.0  # seconds for one who writes
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MARKED = """
+    SELECT s.id, s.parent_id, s.directory, s.time_updated,
+        (SELECT count(*) || '/' || coalesce(max(m.time_updated), 0)
+            FROM message m WHERE m.session_id = s.id),
+        (SELECT count(*) || '/' || coalesce(max(p.time_updated), 0)
+            FROM part p WHERE p.session_id = s.id)
+    FROM session s ORDER BY s.time_created, s.id
+"""
+_MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+_PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
+
+
+def listed(path: str, head: bytes, project: str) -> list[Identity]:
+    """List the sessions in a database, the oldest first, those of a project or all ("")."""
+    if not head.startswith(_MAGIC):
+        return []
+    found = []
+    for session, parent, directory, *marks in _rows(path, [(_MARKED, ())])[0]:
+        folder = text_of(directory)
+        if project and not kept.inside(folder, project):
+            continue
+        mark = " ".join(str(mark) for mark in marks)
+        names = (text_of(parent), text_of(session)) if parent else (text_of(session), "")
+        found.append(Identity(*names, folder, "", whole=True, mark=mark))
+    return found
+
+
+def of_database(path: str, identity: Identity) -> Transcript:
+    """Read one session of a database; rows that hold no JSON are counted."""
+    session = identity.agent or identity.session
+    rows, parts = _rows(path, [(_MESSAGES, (session,)), (_PARTS, (session,))])
+    messages: dict[str, tuple[object, list[object]]] = {}
+    malformed = 0
+    for ident, data in rows:
+        info = _object(data)
+        malformed += info is None
+        messages[ident] = info, []
+    for message, ident, data in parts:
+        part = _object(data)
+        malformed += part is None
+        if part is not None and message in messages:
+            messages[message][1].append({**part, "id": ident})
+    found, left_out = _said(((ident, *message) for ident, message in messages.items()), identity)
+    return Transcript(found, 0, malformed, left_out)
+
+
+def _rows(path: str, queries: list[tuple[str, tuple[str, ...]]]) -> list[list[tuple[str, ...]]]:
+    """Ask a database, of one moment, without writing to it. Raises `OSError`."""
+    try:
+        base = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=_WAIT)
+        with closing(base):
+            base.text_factory = lambda data: data.decode("utf-8", "replace")
+            base.execute("BEGIN")
+            return [base.execute(query, given).fetchall() for query, given in queries]
+    except sqlite3.Error as error:
+        raise OSError(errno.EIO, f"opencode's database: {error}", path) from error
+
+
+def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
+    """Tell whose session an export is; None: it is none."""
+    head = b"".join(lines)
+    if not head.lstrip().startswith(b"{") or b'"info"' not in head[:1000]:
+        return None
+    made = _object(head) or _object(_beginning(head))
+    info = made.get("info") if made else None
+    if not isinstance(info, dict) or not text_of(info.get("projectID")):
+        return None
+    session, parent = text_of(info.get("id")), text_of(info.get("parentID"))
+    names = (parent, session) if parent else (session, "")
+    return Identity(*names, text_of(info.get("directory")), "", whole=True) if session else None
+
+
+def _beginning(head: bytes) -> bytes:
+    """Return an object of what stands before the messages: the rest of them is cut off."""
+    before, found, _ = head.partition(b'"messages"')
+    return before.rstrip().removesuffix(b",") + b"}" if found else b""
+
+
+def read(data: bytes, identity: Identity, *, start: int) -> Transcript:
+    """Read the messages of an export, which is whole (`start` is 0)."""
+    made = _object(data)
+    messages = made.get("messages") if made else None
+    each = [
+        (_text(_text_in(message, "info"), "id"), message.get("info"), message.get("parts"))
+        for message in (messages if isinstance(messages, list) else [])
+        if isinstance(message, dict)
+    ]
+    found, left_out = _said(each, identity)
+    return Transcript(found, start + len(data), int(made is None), left_out)
+
+
+def _said(
+    messages: Iterable[tuple[str, object, object]], identity: Identity
+) -> tuple[list[Message], int]:
+    """Return what (id, info, parts) of messages say, and how many say nothing."""
+    found: dict[str, Message] = {}
+    left_out = 0
+    for place, (ident, info, parts) in enumerate(messages):
+        new = list(_messages(ident or f"@{place}", info, parts, identity))
+        left_out += not new
+        for message in new:
+            found.setdefault(message.id, message)
+    return list(found.values()), left_out
+
+
+def _messages(ident: str, info: object, parts: object, identity: Identity) -> Iterator[Message]:
+    role = _text(info, "role")
+    if (
+        role not in ("user", "assistant")
+        or not isinstance(info, dict)
+        or info.get("summary") is True
+    ):
+        return
+    base = Message(
+        ident, identity.session, HOST, identity.project, identity.branch,
+        _time(_text_in(info, "time"), "created"), role, "", side=bool(identity.agent),
+    )  # fmt: skip
+    for place, part in enumerate(parts if isinstance(parts, list) else []):
+        if not isinstance(part, dict) or part.get("synthetic") or part.get("ignored"):
+            continue
+        base = base._replace(id=text_of(part.get("id")) or f"{ident}.{place}")
+        if part.get("type") == "text":
+            text = text_of(part.get("text")).strip()
+            text = _unquoted(text) if role == "user" else text
+            if text:
+                yield base._replace(text=text)
+        elif part.get("type") == "tool":
+            yield from _used(part, base._replace(role="tool"))
+
+
+def _used(part: dict[str, object], base: Message) -> Iterator[Message]:
+    """Yield the call of a tool and what it put out."""
+    state = part.get("state")
+    if not isinstance(state, dict):
+        return
+    times = state.get("time")
+    if given := arguments(state.get("input")):
+        name = text_of(part.get("tool")) or "tool"
+        yield base._replace(text=given, tool=name, at=_time(times, "start") or base.at)
+    output = text_of(state.get("output")) or text_of(state.get("error"))
+    if put := cap(output.strip()):
+        at = _time(times, "end") or base.at
+        yield base._replace(id=f"{base.id}.result", text=put, tool="result", at=at)
+
+
+def _unquoted(text: str) -> str:
+    """Return what a person typed: `opencode run` puts words it is given between quotes."""
+    inner = text[1:-1].replace('\\"', "\0")
+    if len(text) < 3 or text[0] + text[-1] != '""' or " " not in inner or '"' in inner:
+        return text
+    return inner.replace("\0", '"').strip()
+
+
+def _text_in(value: object, key: str) -> object:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _text(value: object, key: str) -> str:
+    return text_of(_text_in(value, key))
+
+
+def _time(value: object, key: str) -> str:
+    """Return a time, which is kept in milliseconds."""
+    at = _text_in(value, key)
+    if isinstance(at, bool) or not isinstance(at, int | float):
+        return ""
+    try:
+        found = _EPOCH + timedelta(milliseconds=at)
+    except (OverflowError, ValueError):  # too far away, or not a number
+        return ""
+    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _object(data: str | bytes) -> dict[str, object] | None:
+    with suppress(ValueError, TypeError, RecursionError):
+        found = json.loads(data)
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def found(paths: list[str], project: str) -> list[str]:
+    """List the databases that hold sessions of a project; one that cannot be read may."""
+    with_some = []
+    for path in paths:
+        try:
+            with open(path, "rb") as handle:
+                head = handle.read(len(_MAGIC))
+            if listed(path, head, project):
+                with_some.append(path)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            with_some.append(path)
+    return with_some

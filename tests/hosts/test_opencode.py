@@ -1,0 +1,296 @@
+"""opencode's sessions: from its database while it writes, and from exports."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memfs.core import events
+from memfs.core.records import Identity, Transcript
+from memfs.hosts import opencode, opencode_sessions
+from memfs.hosts.lines import TOOL_CAP
+from memfs.memory import intake
+from memfs.memory.intake import Tally
+from memfs.store import recall
+from memfs.store.blocks import Place
+from tests.hosts.reading import JSON, can_be_kept, odd, said
+
+SCHEMA = """
+    CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL,
+        time_created integer NOT NULL, time_updated integer NOT NULL);
+    CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL,
+        time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+    CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+        time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+"""
+USER: dict[str, object] = {"role": "user", "time": {"created": 1795195450513}}
+ANSWER: dict[str, object] = {"role": "assistant", "time": {"created": 1795195453029}}
+TOOL: dict[str, object] = {
+    "type": "tool", "tool": "bash", "state": {
+        "status": "completed", "input": {"command": "ls"}, "output": "a.txt\n",
+        "time": {"start": 1795195453100, "end": 1795195453200},
+    },
+}  # fmt: skip
+
+
+def text(said: str, **more: object) -> dict[str, object]:
+    return {"type": "text", "text": said, **more}
+
+
+MESSAGES: list[tuple[str, dict[str, object], list[dict[str, object]]]] = [
+    ("m1", USER, [text('"which café port?"'), text("OUR MEMORY", synthetic=True)]),
+    ("m2", ANSWER, [{"type": "step-start"}, {"type": "reasoning", "text": "hm"}, TOOL, text("8080.")]),
+    ("m3", {**ANSWER, "summary": True}, [text("A SUMMARY")]),
+    ("m4", USER, [{"type": "compaction", "auto": True}, text("and the menu?")]),
+]  # fmt: skip
+SAID = [
+    ("user", "which café port?"),
+    ("bash", "command: ls"),
+    ("result", "a.txt"),
+    ("assistant", "8080."),
+    ("user", "and the menu?"),
+]
+
+
+class Base:
+    """A database that is open and written to, as it is while opencode runs."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path, self.now = path, 1
+        self.base = sqlite3.connect(path, isolation_level=None)
+        self.base.execute("PRAGMA journal_mode=WAL")
+        self.base.executescript(SCHEMA)
+
+    def session(self, name: str, folder: str = "", parent: str | None = None) -> None:
+        self.now += 1
+        self.base.execute(
+            "INSERT INTO session VALUES (?,?,?,?,?)", (name, parent, folder, self.now, self.now)
+        )
+
+    def say(self, session: str, ident: str, info: object, parts: list[dict[str, object]]) -> None:
+        self.now += 1
+        name = f"{session}-{ident}"
+        made = json.dumps(info)
+        self.base.execute(
+            "INSERT OR REPLACE INTO message VALUES (?,?,?,?,?)",
+            (name, session, self.now, self.now, made),
+        )
+        for place, part in enumerate(parts):
+            row = (f"{name}-{place}", name, session, self.now, self.now, json.dumps(part))
+            self.base.execute("INSERT OR REPLACE INTO part VALUES (?,?,?,?,?,?)", row)
+
+    def listed(self, project: str = "") -> list[Identity]:
+        head = self.path.read_bytes()[:4096]
+        return opencode.sessions(str(self.path), head, project)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Iterator[Base]:
+    made = Base(tmp_path / "opencode.db")
+    yield made
+    made.base.close()
+
+
+def test_what_a_session_in_the_database_said(base: Base) -> None:
+    base.session("s", "/home/dev/shop")
+    for message in MESSAGES:
+        base.say("s", *message)
+    (identity,) = base.listed()
+    assert identity[:5] == ("s", "", "/home/dev/shop", "", True)
+    found = opencode.read_session(str(base.path), identity)
+    assert said(found) == SAID
+    assert (found.malformed, found.left_out) == (0, 1)
+    assert found.messages[0]._replace(text="") == (
+        "s-m1-0", "s", "opencode", "/home/dev/shop", "", "2026-11-20T17:24:10.513Z", "user", "", "", False,
+    )  # fmt: skip
+    assert found.messages[2].at == "2026-11-20T17:24:13.200Z"
+
+
+def export(**more: object) -> bytes:
+    info: dict[str, object] = {"id": "s", "projectID": "p", "directory": "/home/dev/shop", **more}
+    made: list[object] = [
+        {
+            "info": message | {"id": f"s-{ident}"},
+            "parts": [{**part, "id": f"s-{ident}-{place}"} for place, part in enumerate(parts)],
+        }
+        for ident, message, parts in MESSAGES
+    ]
+    return json.dumps({"info": info, "messages": made}, indent=2).encode()
+
+
+def identify(data: bytes) -> Identity | None:
+    return opencode.identify(data.splitlines(keepends=True)[:200], "/x/export.json")
+
+
+def test_an_export_says_the_same(base: Base) -> None:
+    base.session("s", "/home/dev/shop")
+    for message in MESSAGES:
+        base.say("s", *message)
+    identity = identify(export())
+    assert identity == Identity("s", "", "/home/dev/shop", whole=True)
+    assert identity == base.listed()[0]._replace(mark="")
+    kept = opencode.read_session(str(base.path), base.listed()[0])
+    assert opencode.read_transcript(export(), identity, start=0).messages == kept.messages
+    side = identify(export(parentID="root") + b"\n" * 300)
+    assert side == Identity("root", "s", "/home/dev/shop", whole=True)
+
+
+def test_a_database_is_read_while_it_is_written_and_each_message_is_kept_once(
+    place: Place, base: Base
+) -> None:
+    assert place.project
+    top = place.project.top
+    base.session("s", top)
+    base.session("side", f"{top}/web", "s")
+    base.session("other", f"{top}-old")
+    sizes = []
+    for count in range(1, len(MESSAGES) + 1):
+        base.say("s", *MESSAGES[count - 1])
+        base.say("side", *MESSAGES[0])
+        base.say("other", *MESSAGES[0])
+        tally = Tally()
+        intake.transcript(place.home, str(base.path), tally)
+        assert tally.skipped is None
+        sizes.append(tally.messages)
+    assert sizes == [2, 3, 0, 1]
+    folder = Path(place.home.local) / "recall/opencode"
+    assert sorted(path.name for path in folder.glob("*.jsonl")) == ["s.agent-side.jsonl", "s.jsonl"]
+    log = recall.Log(place.home, "opencode", Identity("s", ""))
+    assert [(m.tool or m.role, m.text) for m in recall.messages(log.path)] == SAID
+    side = recall.Log(place.home, "opencode", Identity("s", "side"))
+    assert [(m.side, m.project) for m in recall.messages(side.path)] == [(True, f"{top}/web")]
+
+
+def test_an_answer_that_was_still_being_written_is_replaced(place: Place, base: Base) -> None:
+    assert place.project
+    base.session("s", place.project.top)
+    for answer in ("It is", "It is eight."):
+        base.say("s", "m", ANSWER, [text(answer)])
+        intake.transcript(place.home, str(base.path), Tally())
+    log = recall.Log(place.home, "opencode", Identity("s", ""))
+    assert [message.text for message in recall.messages(log.path)] == ["It is eight."]
+
+
+def test_a_database_is_never_written_to(base: Base) -> None:
+    base.session("s")
+    base.say("s", *MESSAGES[0])
+    wal = base.path.with_name("opencode.db-wal")
+    before = base.path.read_bytes(), wal.read_bytes()
+    opencode.read_session(str(base.path), base.listed()[0])
+    assert (base.path.read_bytes(), wal.read_bytes()) == before
+
+
+def test_one_that_cannot_be_read_is_skipped_with_the_reason(place: Place, tmp_path: Path) -> None:
+    broken, other = tmp_path / "broken.db", tmp_path / "other.db"
+    broken.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    with sqlite3.connect(other) as base:
+        base.execute("CREATE TABLE session (id text)")
+    base.close()
+    tally = Tally()
+    for path in (broken, other):
+        intake.transcript(place.home, str(path), tally)
+    reasons = [reason for _, reason in tally.skipped or []]
+    assert [reason.partition(":")[0] for reason in reasons] == ["opencode's database"] * 2
+
+
+def test_rows_that_hold_no_json_are_counted(base: Base) -> None:
+    base.session("s")
+    base.say("s", *MESSAGES[0])
+    base.base.execute("INSERT INTO message VALUES ('x', 's', 1, 1, '{')")
+    base.base.execute("INSERT INTO part VALUES ('y', 'x', 's', 1, 1, '[]')")
+    found = opencode.read_session(str(base.path), base.listed()[0])
+    assert (said(found), found.malformed) == (SAID[:1], 2)
+
+
+PART = odd({
+    "type": st.sampled_from(["text", "tool"]), "text": st.text(max_size=4), "id": st.text(max_size=2),
+    "tool": JSON, "state": odd({"input": JSON, "output": JSON, "error": JSON, "time": odd({"start": JSON})}),
+})  # fmt: skip
+MESSAGE = odd({
+    "info": odd({"role": st.sampled_from(["user", "assistant"]), "id": JSON, "time": odd({"created": JSON})}),
+    "parts": st.lists(PART, max_size=3),
+})  # fmt: skip
+
+
+@given(
+    odd({"info": odd({"id": JSON, "projectID": JSON}), "messages": st.lists(MESSAGE, max_size=3)}),
+    st.integers(0, 400),
+)
+@settings(max_examples=50, deadline=None)
+def test_odd_exports_raise_nothing(made: dict[str, object], cut: int) -> None:
+    for data in (json.dumps(made).encode(), json.dumps(made, indent=1).encode()[:cut]):
+        identify(data)
+        found = opencode_sessions.read(data, Identity("s", "", whole=True), start=0)
+        assert found.end == len(data)
+        assert can_be_kept(found)
+
+
+def read(*parts: dict[str, object]) -> Transcript:
+    made = {"messages": [{"info": USER, "parts": list(parts)}]}
+    return opencode_sessions.read(json.dumps(made).encode(), Identity("s", ""), start=0)
+
+
+@pytest.mark.parametrize(
+    ("stored", "typed"),
+    [('"two words"', "two words"), ('"say \\"a b\\" now"', 'say "a b" now'), ('"word"', '"word"'),
+     ('"a" or "b"', '"a" or "b"'), ("plain", "plain"), ('""', '""')],
+)  # fmt: skip
+def test_quotes_around_the_words_of_a_command_are_taken_off(stored: str, typed: str) -> None:
+    assert said(read(text(stored))) == [("user", typed)]
+
+
+def test_tool_texts_are_capped() -> None:
+    state = {"input": {"a": "x" * 9000, "b": "é" * 9000}, "output": "ü" * 9000}
+    texts = [message.text for message in read({"type": "tool", "state": state}).messages]
+    assert len(texts) == 2
+    assert all(len(each.encode()) <= TOOL_CAP for each in texts)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"[]", b"hello", b'{"info": {"id": "s"}}', b'{"info": 1, "projectID": 2}'], ids=repr
+)  # fmt: skip
+def test_other_files_are_left_alone(data: bytes, tmp_path: Path) -> None:
+    assert identify(data) is None
+    assert opencode.sessions(str(tmp_path / "x"), data, "") == []
+
+
+def test_its_database_is_found_where_it_has_sessions_of_the_project(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(opencode.transcripts(str(home), "/home/dev/shop")) == []
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    made = []
+    for root, folder in (
+        (tmp_path / "data", "/home/dev/shop/web"),
+        (home / ".local/share", "/home/dev"),
+    ):
+        base = Base(root / "opencode/opencode.db")
+        base.session("s", folder)
+        base.base.close()
+        made.append(str(base.path))
+    assert list(opencode.transcripts(str(home), "/home/dev/shop")) == made[:1]
+    assert list(opencode.transcripts(str(home), "/home/dev")) == made
+
+
+def test_what_a_plugin_sends_is_an_event() -> None:
+    sent: dict[str, object] = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "ses_1",
+        "cwd": "/p",
+        "prompt": "hi",
+    }
+    event = opencode.parse_event(sent)
+    assert event
+    assert (event.host, event.kind, event.session, event.prompt) == (
+        "opencode",
+        events.PROMPT,
+        "ses_1",
+        "hi",
+    )
