@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 NAMES = ("claude", "codex", "gemini", "copilot")
 READ = (*NAMES, "opencode")  # whose sessions are read, also where nothing of ours is wired yet
-COLLECTIONS = ("opencode",)  # that keep several sessions in a file
+COLLECTIONS = ("opencode", "aider", "cursor", "specstory")  # files that may hold several sessions
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
 # What hosts tell those they start: a session's id, or only who they are. A host that another one

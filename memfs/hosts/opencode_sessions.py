@@ -25,6 +25,7 @@ HOST = "opencode"
 _MAGIC = b"SQLite format 3\0"
 _WAIT = 2.0  # seconds for one who writes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TABLES = "SELECT name FROM sqlite_master WHERE name IN ('session', 'message', 'part')"
 _MARKED = """
     SELECT s.id, s.parent_id, s.directory, s.time_updated,
         (SELECT count(*) || '/' || coalesce(max(m.time_updated), 0)
@@ -41,6 +42,8 @@ def listed(path: str, head: bytes, project: str) -> list[Identity]:
     """List the sessions in a database, the oldest first, those of a project or all ("")."""
     if not head.startswith(_MAGIC):
         return []
+    if len(_rows(path, [(_TABLES, ())])[0]) < 3:
+        return []  # somebody else's database
     found = []
     for session, parent, directory, *marks in _rows(path, [(_MARKED, ())])[0]:
         folder = text_of(directory)

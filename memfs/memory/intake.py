@@ -306,15 +306,24 @@ def size(paths: list[str]) -> int:
 
 
 def find(paths: list[str]) -> list[str]:
-    """List the transcript files in files and folders, oldest first."""
+    """List the files, and in folders those that are named like transcripts, oldest first."""
     found: list[str] = []
     for path in paths:
         if os.path.isdir(path):
             for folder, _, names in os.walk(path):
-                found.extend(f"{folder}/{name}" for name in names if name.endswith(".jsonl"))
+                found.extend(f"{folder}/{name}" for name in names if _is_named(folder, name))
         else:
             found.append(path)
     return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
+
+
+def _is_named(folder: str, name: str) -> bool:
+    """Tell whether a file in a folder is named like one that holds sessions."""
+    if name.endswith(".jsonl") or name in ("opencode.db", ".aider.chat.history.md"):
+        return True
+    if name.endswith(".json"):  # Gemini's, until 2026
+        return name.startswith("session-")
+    return name.endswith(".md") and folder.endswith("/.specstory/history")
 
 
 def is_transcript(path: str) -> bool:

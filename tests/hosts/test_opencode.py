@@ -188,16 +188,18 @@ def test_a_database_is_never_written_to(base: Base) -> None:
 
 
 def test_one_that_cannot_be_read_is_skipped_with_the_reason(place: Place, tmp_path: Path) -> None:
-    broken, other = tmp_path / "broken.db", tmp_path / "other.db"
-    broken.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
-    with sqlite3.connect(other) as base:
-        base.execute("CREATE TABLE session (id text)")
-    base.close()
     tally = Tally()
-    for path in (broken, other):
-        intake.transcript(place.home, str(path), tally)
-    reasons = [reason for _, reason in tally.skipped or []]
-    assert [reason.partition(":")[0] for reason in reasons] == ["opencode's database"] * 2
+    for name, tables in (("other", ["session"]), ("new", ["session", "message", "part"])):
+        with sqlite3.connect(tmp_path / f"{name}.db") as base:
+            for table in tables:
+                base.execute(f"CREATE TABLE {table} (id text)")
+        base.close()
+        intake.transcript(place.home, str(tmp_path / f"{name}.db"), tally)
+    (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    intake.transcript(place.home, str(tmp_path / "broken.db"), tally)
+    assert [reason.partition(":")[0] for _, reason in tally.skipped or []] == [
+        "not a transcript of a known assistant", "opencode's database", "opencode's database",
+    ]  # fmt: skip
 
 
 def test_rows_that_hold_no_json_are_counted(base: Base) -> None:

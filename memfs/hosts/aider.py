@@ -1,0 +1,100 @@
+"""Aider's chat history: one Markdown file for a project, to which every session is added.
+
+Lines of a person begin with `####`, those of the program with `>`; the rest is what the assistant
+said. That is how Aider itself reads them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memfs.core.records import Identity
+from memfs.hosts import markdown
+from memfs.hosts.markdown import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.core.records import Transcript
+
+NAME = "aider"
+_FILE = ".aider.chat.history.md"
+_STARTED = "# aider chat started at "
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
+_ASKED = "#### "
+_OWN_COMMANDS = (
+    "/add", "/drop", "/exit", "/quit", "/clear", "/reset", "/model", "/tokens", "/undo", "/ls",
+    "/help", "/settings", "/diff", "/commit", "/map", "/read-only",
+)  # fmt: skip
+
+
+def sessions(path: str, head: bytes, project: str) -> list[Identity]:  # noqa: ARG001 - it is of one
+    """List the sessions in a history; none are in another file."""
+    if not head.lstrip().startswith(_STARTED.encode()) and os.path.basename(path) != _FILE:
+        return []
+    folder = os.path.dirname(os.path.abspath(path))
+    return [
+        Identity(name, "", folder, "", whole=True, mark=markdown.mark(lines))
+        for name, lines in _each(path)
+    ]
+
+
+def read_session(path: str, identity: Identity) -> Transcript:
+    """Read one session of a history."""
+    lines = dict(_each(path)).get(identity.session, [])
+    at = _at(lines[0]) if lines else ""
+    said = markdown.turns(_marked(lines), lambda line: _turn(line, at))
+    return markdown.transcript(map(_without_commands, said), NAME, identity)
+
+
+def _each(path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sessions that say something: named by their beginning, and their lines."""
+    found: dict[str, list[str]] = {}
+    name = "0"  # of what stands before the first beginning
+    for line in markdown.lines_of(path):
+        if line.startswith(_STARTED):
+            name = line.removeprefix(_STARTED).strip().replace(" ", "T").replace(":", "")
+        found.setdefault(name, []).append(line)
+    for name, lines in found.items():
+        if any(line.startswith(_ASKED) for line in lines):
+            yield name, lines
+
+
+def _at(line: str) -> str:
+    """Return when a session began, which is written in the machine's own time."""
+    told = line.removeprefix(_STARTED).strip()
+    if not _TIME.fullmatch(told):
+        return ""
+    try:
+        at = datetime.strptime(told, "%Y-%m-%d %H:%M:%S").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return ""
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def _marked(lines: list[str]) -> Iterator[str]:
+    """Yield lines with one before each run of a kind that says who speaks."""
+    speaker = ""
+    for line in lines:
+        if line.startswith(_STARTED):
+            continue
+        now = "\0user" if line.startswith("####") else "\0" if line.startswith(">") else ""
+        if not now and line.strip():
+            now = "\0assistant"
+        if now and now != speaker:
+            speaker = now
+            yield now
+        yield line.removeprefix("####").removeprefix(" ") if speaker == "\0user" else line
+
+
+def _turn(line: str, at: str) -> Turn | None:
+    return Turn(line[1:], at) if line.startswith("\0") else None
+
+
+def _without_commands(turn: Turn) -> Turn:
+    """Take out what is said to Aider alone, like `/add FILE`."""
+    own = turn.text.partition(" ")[0] in _OWN_COMMANDS and "\n" not in turn.text
+    return turn._replace(role="") if own and turn.role == "user" else turn

@@ -1,0 +1,73 @@
+"""Sessions that were written down as Markdown: whose turns begin at lines of their own."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.core.records import Message, Transcript
+from memfs.hosts.lines import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from memfs.core.records import Identity
+
+
+class Turn(NamedTuple):
+    """One turn: who spoke (role, "" for nobody), when, what, and with which tool."""
+
+    role: str
+    at: str = ""
+    text: str = ""
+    tool: str = ""
+    side: bool = False
+
+
+def lines_of(path: str) -> list[str]:
+    """Return the lines of a file, with line ends of one kind."""
+    with open(path, "rb") as handle:
+        data = handle.read().decode("utf-8", "replace")
+    return data.removeprefix("\ufeff").replace("\0", "").replace("\r\n", "\n").split("\n")
+
+
+def mark(lines: Iterable[str]) -> str:
+    """Return what lines look like."""
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def turns(lines: Iterable[str], begins: Callable[[str], Turn | None]) -> list[Turn]:
+    """Cut lines into turns; `begins` knows the lines that one begins at.
+
+    What stands before the first is left out.
+    """
+    found: list[tuple[Turn, list[str]]] = []
+    for line in lines:
+        if (turn := begins(line)) is not None:
+            found.append((turn, []))
+        elif found:
+            found[-1][1].append(line)
+    return [turn._replace(text=_trimmed(said)) for turn, said in found]
+
+
+def _trimmed(lines: list[str]) -> str:
+    """Return the text of a turn without the rule that parts it from the next one."""
+    while lines and lines[-1].strip() in ("", "---"):
+        lines = lines[:-1]
+    return "\n".join(lines).strip()
+
+
+def transcript(found: Iterable[Turn], host: str, identity: Identity) -> Transcript:
+    """Return turns as messages, with their numbers as ids."""
+    messages, left_out = [], 0
+    for number, turn in enumerate(found):
+        if not turn.role or not turn.text:
+            left_out += 1
+            continue
+        messages.append(
+            Message(
+                str(number), identity.session, host, identity.project, identity.branch, turn.at,
+                turn.role, clean(turn.text), turn.tool, turn.side,
+            )
+        )  # fmt: skip
+    return Transcript(messages, 0, 0, left_out)
