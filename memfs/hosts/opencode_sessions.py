@@ -47,11 +47,10 @@ def listed(path: str, head: bytes, project: str) -> list[Identity]:
     found = []
     for session, parent, directory, *marks in _rows(path, [(_MARKED, ())])[0]:
         folder = text_of(directory)
-        if project and not kept.inside(folder, project):
+        if not text_of(session) or (project and not kept.inside(folder, project)):
             continue
         mark = " ".join(str(mark) for mark in marks)
-        names = (text_of(parent), text_of(session)) if parent else (text_of(session), "")
-        found.append(Identity(*names, folder, "", whole=True, mark=mark))
+        found.append(Identity(*_names(session, parent), folder, "", whole=True, mark=mark))
     return found
 
 
@@ -95,9 +94,15 @@ def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
     info = made.get("info") if made else None
     if not isinstance(info, dict) or not text_of(info.get("projectID")):
         return None
-    session, parent = text_of(info.get("id")), text_of(info.get("parentID"))
-    names = (parent, session) if parent else (session, "")
+    session = text_of(info.get("id"))
+    names = _names(session, info.get("parentID"))
     return Identity(*names, text_of(info.get("directory")), "", whole=True) if session else None
+
+
+def _names(session: object, parent: object) -> tuple[str, str]:
+    """Return the names of a session and an agent; that of a subagent has a parent."""
+    own, above = text_of(session), text_of(parent)
+    return (above, own) if above else (own, "")
 
 
 def _beginning(head: bytes) -> bytes:
