@@ -77,4 +77,8 @@ def test_a_session_has_the_brief_once_and_edits_a_block(
         assert "done: 'human' is at version 3" in "\n".join(results(model.requests[1]))
         assert program.run("and what was it?", *host.args).code == 0
         assert "Likes teal" in json.dumps(model.requests[-1])
+    found = json.loads(project.memfs("search", "and what was it", "--json"))
+    said = [(hit["role"], hit["text"]) for hit in found["hits"] if hit["host"] == host.name]
+    assert ("user", "and what was it?") in said
+    assert HEAD not in project.memfs("search", "responsible for maintaining your own memory")
     assert project.log() == ""
