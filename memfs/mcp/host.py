@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs import hosts
+from memfs.core.errors import MemfsError
+from memfs.store import layout, running
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,11 +24,21 @@ def host_of(client: str) -> str:
     return next((name for start, name in _HOSTS if folded.startswith(start)), folded[:40])
 
 
-def session_of(host: str, meta: Mapping[str, object], environment: Mapping[str, str]) -> str:
+def session_of(
+    host: str, meta: Mapping[str, object], folder: str, environment: Mapping[str, str]
+) -> str:
     """Return the host's session, as far as it says.
 
     Codex says it with each call (`_meta`): it starts servers with hardly an environment, and
-    several of its sessions may share one. Gemini CLI and opencode do not say it.
+    several of its sessions may share one. Others say it to hooks, which note it, or once to the
+    server, whatever session comes after that (`/clear`).
     """
     told = meta.get("sessionId")
-    return told if told and isinstance(told, str) else hosts.session_of(host, environment)
+    if told and isinstance(told, str):
+        return told
+    try:
+        store = layout.find(folder) or layout.user_store()
+    except MemfsError:
+        store = None
+    noted = running.session(store) if store else ""
+    return noted or hosts.session_of(host, environment)

@@ -167,7 +167,7 @@ class _Served:
         self._client = context.session
         params = context.session.client_params
         host = host_of(params.client_info.name if params else "")
-        told = session_of(host, {**(context.meta or {})}, os.environ)
+        told = session_of(host, {**(context.meta or {})}, self._reader.folder, os.environ)
         session = self._given or told or self._reader.origin.session
         self._reader.origin = Origin("agent", host, session)
         return self._reader.origin

@@ -37,9 +37,11 @@ def start(place: Place, *, tools: bool = False) -> Reply:
     `tools`: the assistant is offered ours; else it is told the command line.
     """
     from memfs.context import compose
-    from memfs.store import trust
+    from memfs.store import running, trust
 
     compose.begin(place)
+    if place.session:
+        running.note(place.home, place.session)
     held: dict[str, str | None] = {}
     notice = ""
     if place.project and trust.changed(place.project):

@@ -80,5 +80,8 @@ def test_a_session_has_the_brief_once_and_edits_a_block(
     found = json.loads(project.memfs("search", "and what was it", "--json"))
     said = [(hit["role"], hit["text"]) for hit in found["hits"] if hit["host"] == host.name]
     assert ("user", "and what was it?") in said
+    edit = project.history("human")[0]
+    ids = host.program(project.home, project.repo, "").sessions()
+    assert (edit["actor"], edit["host"], edit["session"]) == ("agent", host.name, ids[0])
     assert HEAD not in project.memfs("search", "responsible for maintaining your own memory")
     assert project.log() == ""
