@@ -263,9 +263,13 @@ def test_codex_is_wired_in_its_toml_without_a_change_to_what_is_there(
     written = config.read_text()
     run(place, "codex")
     assert config.read_text() == written
-    config.write_text(written + "# later\n")
+    later = '\n[hooks.state."x"]\ntrusted_hash = "sha256:1"\n'
+    config.write_text(written + later)  # as Codex does, before a comment that ends the file
+    run(place, "codex")
+    assert config.read_text() == written + later
+    run(place, "codex", tools=False)
     run(place, "codex", remove=True)
-    assert config.read_text() == TOML + "# later\n"
+    assert config.read_text() == TOML + later
     assert not (repo / ".codex/hooks.json").exists()
 
 

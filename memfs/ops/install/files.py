@@ -15,7 +15,7 @@ from memfs import hosts
 from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
-from memfs.hosts import entries, jsontext, section, settings
+from memfs.hosts import entries, jsontext, settings, tomltext
 from memfs.store import files, lock, shipped
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
-_MARKS = ("# memfs: begin (memfs uninstall takes this out)", "# memfs: end")
 
 
 @dataclass(frozen=True)
 class Shipped:
     """What goes into one settings file: `wanted`, and `unwanted` of ours that is not to be there.
 
-    `section` is what goes into a TOML file, as text.
+    `table` is what is for a TOML file, as text, and `tools` whether it is to be there.
     """
 
     wanted: entries.Json
     unwanted: entries.Json
-    section: str
+    table: str
+    tools: bool
 
     @classmethod
     def of(
@@ -46,19 +46,21 @@ class Shipped:
             "{python}": sys.executable,
             "{project}": place.project.top if place.project else "",
         }  # fmt: skip
-        made = cls({}, {}, "")
+        wanted: entries.Json = {}
+        unwanted: entries.Json = {}
+        table = ""
         for name in names:
             if name.endswith(_LINE) and not line:
                 continue
             text = shipped.text("hooks", *name.split("/"))
             for mark, value in values.items():
                 text = text.replace(f'"{mark}"', fastjson.dumps(value))
-            wanted = tools or name.endswith((_HOOKS, _LINE))
             if name.endswith(".toml"):
-                made = cls(made.wanted, made.unwanted, text if wanted else "")
+                table = text
             else:
-                (made.wanted if wanted else made.unwanted).update(json.loads(text))
-        return made
+                kept = tools or name.endswith((_HOOKS, _LINE))
+                (wanted if kept else unwanted).update(json.loads(text))
+        return cls(wanted, unwanted, table, tools)
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,16 @@ def _json(
 def _toml(
     path: str, before: str | None, given: Shipped, *, remove: bool
 ) -> tuple[bool, str | None]:
-    """Return whether a TOML file has our section, and its text with it, or without."""
+    """Return whether a TOML file has our table, and its text with it, or without."""
     text = before or ""
     settings.parse(text, path)
-    has = section.has(text, *_MARKS)
-    if not remove and given.section:
-        after = section.put(text, given.section, *_MARKS)
+    if not given.table:
+        return False, before
+    has = tomltext.has(text, given.table)
+    if remove or not given.tools:
+        after = tomltext.take(text, given.table)
+    else:
+        after = tomltext.put(text, given.table)
         try:
             settings.parse(after, path)
         except StoreError as error:
@@ -143,8 +149,6 @@ def _toml(
                 f"{path} has another MCP server named {entries.SERVER}",
                 "rename it there first, or wire the hooks alone: memfs install --no-mcp",
             ) from error
-    else:
-        after = section.take(text, *_MARKS)
     return has, before if after == text else after
 
 

@@ -1,0 +1,65 @@
+"""A table of ours in somebody's TOML."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memfs.hosts import tomltext
+
+TABLE = '[servers.ours]\ncommand = "x"\nargs = ["[y]"]\n'
+PARTS = st.sampled_from([
+    "a = 1", "", "# a comment", "[t]\nb = 2", '[u."x y"]\nc = """\n[no table]\n"""', "[[v]]\nd = 3",
+])  # fmt: skip
+
+
+def text_of(parts: list[str], newline: str, last: str) -> str:
+    keys = [part for part in parts if part[:1] != "["]  # what is in no table comes first
+    tables = list(dict.fromkeys(part for part in parts if part[:1] == "["))
+    joined = "\n".join([*dict.fromkeys(keys), *tables])
+    return (joined + (last if joined else "")).replace("\n", newline)
+
+
+TEXT = st.builds(
+    text_of,
+    st.lists(PARTS, max_size=6),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\n"]),
+)
+
+
+@given(TEXT, TEXT)
+def test_in_and_out_again_leaves_what_others_wrote(text: str, more: str) -> None:
+    there = tomllib.loads(text)
+    with_it = tomltext.put(text, TABLE)
+    assert with_it.startswith(text)
+    assert tomllib.loads(with_it) == {
+        **there,
+        "servers": {"ours": tomllib.loads(TABLE)["servers"]["ours"]},
+    }
+    assert tomltext.put(with_it, TABLE) == with_it
+    assert tomltext.take(with_it, TABLE).rstrip("\r\n") == text.rstrip("\r\n")
+    later = "".join(f"\n[later{n}]\nx = {n}\n" for n in range(len(more) % 3))
+    grown = with_it + later
+    assert tomltext.put(grown, TABLE) == grown
+    left = tomltext.take(grown, TABLE)
+    assert tomllib.loads(left) == {**there, **tomllib.loads(later)}
+    assert left.endswith(later)
+
+
+def test_a_table_is_replaced_with_the_tables_below_it() -> None:
+    text = tomltext.put("", TABLE) + "[servers.ours.env]\nA = 'b'\n\n[other]\n"
+    after = tomltext.put(text, TABLE.replace('"x"', '"z"'))
+    assert tomllib.loads(after) == {
+        "servers": {"ours": {"command": "z", "args": ["[y]"]}},
+        "other": {},
+    }
+
+
+@pytest.mark.parametrize("text", [TABLE, f"{tomltext.MARK}\n\n{TABLE}", f"# mine\n{TABLE}"])
+def test_a_table_without_our_mark_is_not_ours(text: str) -> None:
+    assert not tomltext.has(text, TABLE)
+    assert tomltext.take(text, TABLE) == text
