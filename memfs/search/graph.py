@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memfs.search import scan
-from memfs.search.beside import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,6 @@ class Graph:
         self.file = file  # what the index looks at, if it is not in memory
         self.rows = len(equal.order)
         self._equal = equal
-        self.beside = Beside()
         self._lock = threading.Lock()  # usearch gives searches of one thread the same buffers
 
     def nearest(

@@ -44,17 +44,13 @@ class Searched:
         self._only, self._now = only, now
 
     def ranking(self, query: str, *, by_words: bool) -> tuple[Question, list[Term], Ranking]:
-        """Return what a query asks for, its words, and the ranking by meaning, or by both.
-
-        Where there is a graph, words are looked for in another thread while it is looked into.
-        """
+        """Return what a query asks for, its words, and the ranking by meaning, or by both."""
         vectors = self._vectors
         encoded = vectors.encoder.encode([query])
         vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
         tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
-        saying = vectors.beside(lambda: self._said(query, tokens, by_words=by_words))
+        asked, terms, said, weights = self._said(query, tokens, by_words=by_words)
         nearest = vectors.nearest(vector, candidates.POOL, self._allowed(vector))
-        asked, terms, said, weights = saying.result()
         meant = Asked(vector, tokens, weights)
         found = candidates.gather(said, nearest, vectors, meant)
         scores = np.maximum(found.found.cosine, 0.0)

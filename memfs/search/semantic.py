@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from memfs.search import rows, scan, serving
-from memfs.search.beside import Task
 from memfs.search.rows import (
     AFTER,
     AT,
@@ -153,10 +152,6 @@ class VectorIndex:
             if len(numbers) >= limit * _ENOUGH or wanted == len(vectors):
                 return numbers[:limit]
             wanted = min(len(vectors), wanted * 4)
-
-    def beside(self, call: Callable[[], Result]) -> Task[Result]:
-        """Have something done while the caller searches, where a graph makes that worth it."""
-        return Task(call) if self.graph is None else self.graph.beside.start(call)
 
     def of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return what is kept of documents (see `rows`): the columns last, 0 for one unknown."""

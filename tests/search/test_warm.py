@@ -1,4 +1,4 @@
-"""A warm engine looks for words beside the graph: it finds what a cold one finds, for any caller."""
+"""A warm engine finds through its graph what a cold one finds, for any caller."""
 
 from __future__ import annotations
 
@@ -65,17 +65,3 @@ def test_many_threads_search_it(corpus: Corpus) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-def test_its_thread_ends_with_it(corpus: Corpus) -> None:
-    before = set(threading.enumerate())
-    engine = warm(corpus)
-    hits(engine, "bread")
-    (mine,) = set(threading.enumerate()) - before
-    again = engine.follow(corpus.index)
-    del engine
-    hits(again, "bread")
-    assert set(threading.enumerate()) - before == {mine}, "the graph is taken over, and its thread"
-    del again
-    mine.join(10)
-    assert not mine.is_alive()
