@@ -5,6 +5,7 @@ from memfs.core.errors import USAGE, MemfsError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import ModuleType
 
     from memfs.hosts.base import Collection, Host
 
@@ -33,6 +34,15 @@ def collection(name: str) -> "Collection":
     """Return the module that reads files with several sessions, of those in `COLLECTIONS`."""
     module: Collection = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
     return module
+
+
+def asking(name: str) -> "ModuleType | None":
+    """Return the module that tells which of our hooks a host runs; None if it runs them all."""
+    if name != "codex":
+        return None
+    from memfs.hosts import codex_trust
+
+    return codex_trust
 
 
 def running(environment: "Mapping[str, str]") -> tuple[str, str]:

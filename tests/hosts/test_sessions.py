@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import pytest
 from tests.hosts.codex_cli import CodexCli
 from tests.hosts.copilot_cli import CopilotCli
 from tests.hosts.gemini_cli import GeminiCli
+from tests.hosts.installed import CODEX as CODEX_PROGRAM
 from tests.hosts.program import Program
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, results
@@ -24,38 +26,41 @@ HEAD = "# Core memory (always available)"
 class Host(NamedTuple):
     """An assistant: what a headless run needs for hooks and tools, how its tools are named.
 
-    `resume` has it go on with its last session; `verb` is how it takes a plugin.
+    `verb` is how it takes a plugin.
     """
 
     name: str
     program: type[Program]
     args: tuple[str, ...]
-    resume: tuple[str, ...]
     tool: str
     plugin_tool: str = ""
     verb: str = ""
 
 
-TRUSTING = ("--dangerously-bypass-hook-trust",)  # a person looks at hooks once, and trusts them
 PATIENT = ("-c", "mcp_optional_startup_grace_ms=20000")
 CODEX = Host(
-    "codex", CodexCli, (*TRUSTING, *PATIENT, "-c", "features.plugins=true"), (),
+    "codex", CodexCli, (*PATIENT, "-c", "features.plugins=true"),
     "mcp__memfs__core_memory_append", "mcp__memfs__core_memory_append", "add",
 )  # fmt: skip
 COPILOT = Host(
-    "copilot", CopilotCli, ("--allow-all-tools",), ("--continue",),
+    "copilot", CopilotCli, ("--allow-all-tools",),
     "memfs-core_memory_append", "memfs-core_memory_append", "install",
 )  # fmt: skip
-GEMINI = Host("gemini", GeminiCli, (), ("-r", "latest"), "mcp_memfs_core_memory_append")
+GEMINI = Host("gemini", GeminiCli, (), "mcp_memfs_core_memory_append")
 WAYS = [(CODEX, "settings"), (CODEX, "plugin"), (COPILOT, "settings"), (COPILOT, "plugin"),
         (GEMINI, "settings")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("host", "way"), WAYS, ids=lambda each: getattr(each, "name", each))
 def test_a_session_has_the_brief_once_and_edits_a_block(
-    tmp_path: Path, host: Host, way: str
+    tmp_path: Path, host: Host, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = Project(tmp_path)
+    trust = ["--trust"] if host is CODEX else []
+    if trust:
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/codex").symlink_to(CODEX_PROGRAM.require())
+        monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     project.memfs("edit", "human", "--append", "Name: Alice")
     path = f"{BIN}:/usr/local/bin:/usr/bin:/bin"
     tool = host.tool if way == "settings" else host.plugin_tool
@@ -65,7 +70,9 @@ def test_a_session_has_the_brief_once_and_edits_a_block(
         host.program(project.home, project.repo, model.url, path=path) as program,
     ):
         if way == "settings":
-            project.memfs("install", host.name, "--user")
+            project.memfs("install", host.name, "--user", *trust)
+        elif trust:
+            project.memfs("install", host.name, "--plugin", *trust)
         else:
             program.command("plugin", "marketplace", "add", str(ROOT))
             program.command("plugin", host.verb, "memfs@memfs")

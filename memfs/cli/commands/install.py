@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
 from memfs import hosts
 from memfs.cli import context, screen
-from memfs.core.errors import StoreError
+from memfs.core.errors import RejectedError, StoreError
 from memfs.ops import init, install
 from memfs.store import git
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
 
 
 @click.command("install")
@@ -17,11 +23,12 @@ from memfs.store import git
 @click.option("--local", is_flag=True, help="In the project's settings that are not committed.")
 @click.option("--no-mcp", is_flag=True, help="The hooks alone, without the tools (MCP server).")
 @click.option("--plugin", is_flag=True, help="By our plugin in place of settings.")
+@click.option("--trust", is_flag=True, help="Have the assistant run our hooks unasked (Codex).")
 @click.option("--status-line", is_flag=True, help="A line on the screen, too (Claude Code).")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
-    host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, plugin: bool, status_line: bool,
-    dry_run: bool,
+    host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, plugin: bool, trust: bool,
+    status_line: bool, dry_run: bool,
 ) -> None:  # fmt: skip
     """Wire assistants to the memory: put our hooks and tools into their settings.
 
@@ -41,12 +48,33 @@ def command(
         if plugin:
             for line in install.plugin(place, name, context.home()):
                 screen.done(f"{hosts.get(name).TITLE}: {line}")
+            _trusted(place, name, unasked=trust)
             continue
         wired = install.run(
             place, name, scope, context.home(),
             dry_run=dry_run, tools=not no_mcp, line=status_line,
         )  # fmt: skip
         told(wired, scope, dry_run=dry_run)
+        if not dry_run:
+            _trusted(place, name, unasked=trust)
+
+
+def _trusted(place: Place, host: str, *, unasked: bool) -> None:
+    """Have a host run our hooks that runs none unless a person said so: if one says so."""
+    if not install.asks_trust(host):
+        return
+    title = hosts.get(host).TITLE
+    if context.origin().actor == "agent":
+        raise RejectedError(
+            f"an assistant cannot trust hooks for {title}", "run it in a terminal of your own"
+        )
+    asked = sys.stdin.isatty() and not unasked
+    if unasked or (asked and click.confirm(f"{title} runs only hooks you trust. Trust ours?")):
+        number = install.trust(place, host)
+        screen.done(f"{title}: {screen.count(number, 'hook')} trusted")
+    else:
+        where = f"memfs install {host} --trust, or /hooks in it"
+        screen.talk(f"  {title} runs them once you trust them: {where}.")
 
 
 def told(wired: list[install.Wired], scope: str, *, dry_run: bool = False) -> None:

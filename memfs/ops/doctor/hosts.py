@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from typing import TYPE_CHECKING
 
 from memfs import hosts
-from memfs.core.errors import MemfsError
+from memfs.core.errors import MemfsError, StoreError
 from memfs.hosts import entries, settings
 from memfs.ops.doctor import leftovers
 from memfs.ops.doctor.finding import Finding
@@ -41,6 +42,8 @@ def look(place: Place, home: str) -> Iterator[Finding]:
                 "warning", f"{host.TITLE} has the plugin and is wired: two servers of tools",
                 f"keep one: memfs uninstall {name} [--user]",
             )  # fmt: skip
+        if wired or plugged:
+            yield from _trusted(host, place)
         if len(wired) > 1:
             yield Finding(
                 "warning", f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
@@ -74,6 +77,23 @@ def _looked(
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"
             yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
+
+
+def _trusted(host: Host, place: Place) -> Iterator[Finding]:
+    """Look whether the host runs our hooks, where it runs only those that are trusted."""
+    asking = hosts.asking(host.NAME)
+    if asking is None or not shutil.which(host.COMMAND):
+        return
+    try:
+        skipped = sum(not hook.runs for hook in asking.hooks(place.home.top))
+    except StoreError as error:
+        yield Finding("warning", error.message, error.hint)
+        return
+    if skipped:
+        yield Finding(
+            "error", f"{host.TITLE} does not run {skipped} of our hooks: they are not trusted yet",
+            f"memfs install {host.NAME} --trust, or /hooks in it",
+        )  # fmt: skip
 
 
 def programs(command: str) -> list[str]:

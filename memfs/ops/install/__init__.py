@@ -102,6 +102,20 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
     return said
 
 
+def asks_trust(host: str) -> bool:
+    """Tell whether a host runs our hooks only once its user trusted them."""
+    return hosts.asking(host) is not None
+
+
+def trust(place: Place, host: str) -> int:
+    """Have a host run our hooks; return how many it did not run before.
+
+    Raises `StoreError` where the host cannot be asked.
+    """
+    asking = hosts.asking(host)
+    return int(asking.trust(place.home.top)) if asking else 0
+
+
 def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:
     """List a host's settings files of a scope, and our shipped files that go into each.
 

@@ -1,0 +1,114 @@
+"""Which of our hooks Codex runs: it skips, without a word, those that its user did not trust yet.
+
+Asked and told over Codex's own app server (`codex app-server`), a line of JSON for each message.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from contextlib import suppress
+from threading import Timer
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from memfs.core.errors import StoreError
+from memfs.hosts import HOOK, PLUGIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+_TIMEOUT = 15  # seconds for all of it
+_SKIPPED = ("untrusted", "modified")
+
+
+class Hook(NamedTuple):
+    """A hook of ours as Codex knows it: `digest` is what is trusted, `runs` whether it is."""
+
+    key: str
+    digest: str
+    runs: bool
+
+
+def hooks(folder: str) -> list[Hook]:
+    """List our hooks that Codex has for a folder. Raises `StoreError` where it cannot be asked."""
+    with _Server(folder) as server:
+        return list(_ours(server.ask("hooks/list", cwds=[folder])))
+
+
+def trust(folder: str) -> int:
+    """Have Codex run our hooks; return how many it did not run before.
+
+    Raises `StoreError` where it cannot be asked, or does not do it.
+    """
+    with _Server(folder) as server:
+        skipped = [hook for hook in _ours(server.ask("hooks/list", cwds=[folder])) if not hook.runs]
+        if skipped:
+            state = {hook.key: {"trusted_hash": hook.digest} for hook in skipped}
+            edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
+            server.ask("config/batchWrite", edits=[edit])
+        return len(skipped)
+
+
+def _ours(listed: dict[str, Any]) -> Iterator[Hook]:
+    for place in listed.get("data") or ():
+        for hook in place.get("hooks") or ():
+            plugin = str(hook.get("pluginId") or "")
+            if HOOK in str(hook.get("command")) or plugin.startswith(PLUGIN):
+                runs = hook.get("trustStatus") not in _SKIPPED
+                yield Hook(str(hook.get("key")), str(hook.get("currentHash")), runs)
+
+
+class _Server:
+    """`codex app-server` while it is asked."""
+
+    def __init__(self, folder: str) -> None:
+        program = shutil.which("codex")
+        if program is None:
+            raise StoreError("Codex is not on the PATH", "its hooks are trusted in it: /hooks")
+        self._process = subprocess.Popen(  # noqa: S603 - the assistant's own program
+            [program, "app-server"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self._clock = Timer(_TIMEOUT, self._process.kill)
+        self._to, self._from = self._process.stdin, self._process.stdout
+        self._asked = 0
+
+    def __enter__(self) -> Self:
+        self._clock.start()
+        self.ask("initialize", clientInfo={"name": "memfs", "title": "memfs", "version": "1"})
+        self._send({"method": "initialized"})
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._clock.cancel()
+        self._process.kill()
+        with self._process:
+            pass
+
+    def ask(self, method: str, **params: object) -> dict[str, Any]:
+        self._asked += 1
+        self._send({"id": self._asked, "method": method, "params": params})
+        for line in self._from or ():
+            with suppress(ValueError):
+                found = json.loads(line)
+                if isinstance(found, dict) and found.get("id") == self._asked:
+                    if isinstance(found.get("result"), dict):
+                        result: dict[str, Any] = found["result"]
+                        return result
+                    break
+        raise StoreError(
+            f"Codex does not answer {method}", "its hooks are looked at and trusted in it: /hooks"
+        )
+
+    def _send(self, message: dict[str, object]) -> None:
+        if self._to is not None:
+            with suppress(BrokenPipeError):  # it ended: there is no answer either
+                self._to.write(json.dumps(message).encode() + b"\n")
+                self._to.flush()
