@@ -1,6 +1,7 @@
 """What a host tells us, in our words. Hot path."""
 
 START = "start"  # a session starts, resumes, was cleared or compacted
+AGENT = "agent"  # a subagent starts: it has a context of its own
 PROMPT = "prompt"
 STOP = "stop"  # the assistant finished its turn
 COMPACT = "compact"  # the host is about to compact its context

@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
 
 def answer(event: Event) -> Reply:
     """Do what an event asks for, and return what the host is told."""
-    if event.kind in (events.START, events.PROMPT):
+    if event.kind in (events.START, events.AGENT, events.PROMPT):
         return brief.run(event)
     if event.kind in (events.WRITE, events.WRITTEN):
         return _written(event)

@@ -21,6 +21,7 @@ RESTARTS = True  # a session start comes after each compaction
 
 _KINDS = {
     "SessionStart": events.START,
+    "SubagentStart": events.AGENT,
     "UserPromptSubmit": events.PROMPT,
     "Stop": events.STOP,
     "PreCompact": events.COMPACT,

@@ -21,6 +21,7 @@ RESTARTS = True
 
 _KINDS = {
     "SessionStart": events.START,
+    "SubagentStart": events.AGENT,
     "UserPromptSubmit": events.PROMPT,
     "Stop": events.STOP,
     "PreCompact": events.COMPACT,

@@ -8,7 +8,8 @@ from memfs.core.events import Event, Reply
 _PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 _STORE = ".agent-memory"
-WITH_CONTEXT = (events.START, events.PROMPT, events.WRITTEN)  # what a model is told something at
+# What a model is told something at.
+WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, events.WRITTEN)
 
 
 def text(payload: dict[str, object], key: str) -> str:

@@ -5,7 +5,7 @@ Most prompts bring nothing new: what such a prompt does not need is imported whe
 
 import os
 
-from memfs.core.events import PROMPT, START, Event, Reply
+from memfs.core.events import AGENT, PROMPT, START, Event, Reply
 from memfs.store import blocks, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import Shown
@@ -24,6 +24,8 @@ def run(event: Event) -> Reply:
     reply = Reply()
     if place is not None and event.kind == START:
         reply = start(place, tools=event.tools)
+    elif place is not None and event.kind == AGENT:
+        reply = Reply(_whole(place, tools=event.tools)[0])
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, tools=event.tools)
     if event.kind == START and (place is None or place.project is None):
@@ -37,11 +39,21 @@ def start(place: Place, *, tools: bool = False) -> Reply:
     `tools`: the assistant is offered ours; else it is told the command line.
     """
     from memfs.context import compose
-    from memfs.store import running, trust
+    from memfs.store import running
 
     compose.begin(place)
     if place.session:
         running.note(place.home, place.session)
+    text, shown, notice = _whole(place, tools=tools)
+    sessions.save(place.home, place.session, Shown(shown, []))
+    return Reply(text, notice)
+
+
+def _whole(place: Place, *, tools: bool) -> tuple[str, dict[str, str], str]:
+    """Return the whole brief, the texts it was made of, and what the person is told of others."""
+    from memfs.context import compose
+    from memfs.store import trust
+
     held: dict[str, str | None] = {}
     notice = ""
     if place.project and trust.changed(place.project):
@@ -49,9 +61,7 @@ def start(place: Place, *, tools: bool = False) -> Reply:
 
         seen = pulled.look(place, note=True)
         held, notice = seen.held, pulled.notice(seen)
-    text, shown = compose.whole(place, held, tools=tools)
-    sessions.save(place.home, place.session, Shown(shown, []))
-    return Reply(text, notice)
+    return *compose.whole(place, held, tools=tools), notice
 
 
 def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:

@@ -76,7 +76,9 @@ def test_every_recorded_event_is_answered_in_the_hosts_shape_or_not_at_all(repo:
             assert reply["hookSpecificOutput"]["hookEventName"] == event["event"]
             answered.append((event["event"], event["stdin"].get("source")))
     starts = [
-        (e["event"], e["stdin"].get("source")) for e in events if e["event"] == "SessionStart"
+        (e["event"], e["stdin"].get("source"))
+        for e in events
+        if e["event"] in ("SessionStart", "SubagentStart")
     ]
     assert answered == starts
     assert log(repo) == []

@@ -9,7 +9,7 @@ import pytest
 
 from tests.hosts.claude_code import ClaudeCode
 from tests.hosts.project import BIN, Project
-from tests.hosts.scripted_model import ScriptedModel, ToolUse, texts
+from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
 
 pytestmark = pytest.mark.host
 
@@ -200,4 +200,16 @@ def test_the_plugin_does_what_settings_do(project: Wired) -> None:
     assert "Likes teal" in everything(model.requests[-1])
     assert "I like teal" in project.memfs("search", "teal")
     assert "memfs:remember" in json.dumps(model.requests[0])
+    assert project.log() == ""
+
+
+def test_a_subagent_is_given_the_brief(project: Wired) -> None:
+    project.memfs("edit", "human", "--append", "Name: Alice")
+    look = {"description": "look", "prompt": "Look around.", "subagent_type": "general-purpose"}
+    with ScriptedModel([ToolUse("Agent", look), "Nothing.", "Nothing more."]) as model:
+        assert project.claude(model).run("ask a helper").code == 0
+    mine = [everything(r) for r in model.requests if "Look around." in last_user_text(r)]
+    assert mine
+    assert "Name: Alice" in mine[0]
+    assert mine[0].count("# Core memory (always available)") == 1
     assert project.log() == ""

@@ -19,7 +19,7 @@ from tests.hosts.transcript_lines import FIXTURES, conversation
 
 RECORDED = [json.loads(text) for text in (FIXTURES / "hook-stdin.jsonl").read_text().splitlines()]
 KINDS = {
-    "SessionStart": events.START, "UserPromptSubmit": events.PROMPT, "Stop": events.STOP,
+    "SessionStart": events.START, "SubagentStart": events.AGENT, "UserPromptSubmit": events.PROMPT, "Stop": events.STOP,
     "PreCompact": events.COMPACT, "SessionEnd": events.END, "PreToolUse": events.WRITE,
     "PostToolUse": events.WRITTEN,
 }  # fmt: skip
@@ -70,7 +70,7 @@ def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
     event = Event("claude", KINDS[name], name, "s", "/x")
     text = 'Name: "Ålice" 😀 </system-reminder>\nline\x00 two'
     reply = claude.format_reply(event, Reply(text))
-    if name in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
+    if name in ("SessionStart", "SubagentStart", "UserPromptSubmit", "PostToolUse"):
         assert reply.endswith("}}\n")
         assert reply.count("\n") == 1
         assert reply.isascii()

@@ -58,7 +58,7 @@ def test_it_asks_for_the_events_that_the_hosts_are_wired_with() -> None:
         theirs = load(ROOT / f"hooks/{host}/hooks.json")["hooks"]
         assert isinstance(ours, dict)
         assert isinstance(theirs, dict)
-        assert list(ours) == list(theirs)
+        assert set(theirs) <= set(ours) <= {*theirs, "SubagentStart"}  # of which Copilot has none
 
 
 def test_skills_name_tools_and_commands_that_exist() -> None:

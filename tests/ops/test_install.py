@@ -23,7 +23,7 @@ FOREIGN = """{
     "permissions": {"allow": ["Bash(ls:*)"]}
 }"""
 EVENTS = [
-    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact",
+    "SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact",
     "SessionEnd",
 ]  # fmt: skip
 
