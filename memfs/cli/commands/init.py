@@ -9,7 +9,7 @@ import click
 
 from memfs import hosts
 from memfs.cli import context, screen
-from memfs.cli.commands.install import told
+from memfs.cli.commands.install import told, trusted
 from memfs.ops import init as op
 from memfs.ops import install
 
@@ -46,6 +46,7 @@ def command(yes: bool) -> None:
             screen.talk(f"{title} is wired already, in {_short(other)}")
         elif yes or (sys.stdin.isatty() and click.confirm(f"Wire {title} to it?", default=True)):
             told(install.run(place, name, "project", context.home()), "project")
+            trusted(place, name)
         else:
             screen.talk(f"{title} is installed; wire it with: memfs install {name}")
     if not made.hosts:

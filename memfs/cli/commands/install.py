@@ -48,7 +48,7 @@ def command(
         if plugin:
             for line in install.plugin(place, name, context.home()):
                 screen.done(f"{hosts.get(name).TITLE}: {line}")
-            _trusted(place, name, unasked=trust)
+            trusted(place, name, unasked=trust)
             continue
         wired = install.run(
             place, name, scope, context.home(),
@@ -56,10 +56,10 @@ def command(
         )  # fmt: skip
         told(wired, scope, dry_run=dry_run)
         if not dry_run:
-            _trusted(place, name, unasked=trust)
+            trusted(place, name, unasked=trust)
 
 
-def _trusted(place: Place, host: str, *, unasked: bool) -> None:
+def trusted(place: Place, host: str, *, unasked: bool = False) -> None:
     """Have a host run our hooks that runs none unless a person said so: if one says so."""
     if not install.asks_trust(host):
         return
