@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from memfs.ops import init
 from memfs.store import blocks, trust
@@ -21,6 +22,11 @@ _KEPT = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT", "MEMFS_HOSTS_DIR")
 _ALSO_KEPT = re.compile("MEMFS_[A-Z]+_BIN")  # an assistant's program
 MEMORY = "/dev/shm"  # noqa: S108 - pytest makes a folder of its own in it
 _ROOM = 2 << 30  # bytes; what the tests of one process leave is far less
+
+
+# A busy machine is no defect of what is tested.
+settings.register_profile("memfs", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("memfs")
 
 
 def pytest_configure() -> None:

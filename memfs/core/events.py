@@ -14,16 +14,18 @@ OTHER = "other"
 class Event:
     """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork.
 
-    `file` is the file that a tool of the host writes; `tools`: the host offers ours (MCP).
+    `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP).
     """
 
     __slots__ = (
-        "cwd", "file", "host", "kind", "name", "prompt", "session", "source", "tools", "transcript",
+        "cwd", "files", "host", "kind", "name", "prompt", "session", "source", "tools",
+        "transcript",
     )  # fmt: skip
 
     def __init__(
         self, host: str, kind: str, name: str, session: str, cwd: str,
-        transcript: str = "", source: str = "", prompt: str = "", file: str = "",
+        transcript: str = "", source: str = "", prompt: str = "",
+        files: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.host = host
         self.kind = kind
@@ -33,7 +35,7 @@ class Event:
         self.transcript = transcript
         self.source = source
         self.prompt = prompt
-        self.file = file
+        self.files = files
         self.tools = False
 
 

@@ -90,14 +90,18 @@ def answer(event: Event) -> Reply:
 
 
 def _written(event: Event) -> Reply:
-    """Look at what a tool of the host writes, if it is a file of ours."""
+    """Look at what a tool of the host writes, as far as these are files of ours."""
     from memfs.ops import touch
 
     found = touch.find(event)
-    if found is None:
+    if not found:
         return Reply()
     _add_site()
-    return touch.before(found) if event.kind == events.WRITE else touch.after(found, event)
+    if event.kind == events.WRITE:
+        replies = [touch.before(each) for each in found]
+        return next((reply for reply in replies if reply.refusal), Reply())
+    told = [touch.after(each, event).context for each in found]
+    return Reply("\n".join(text for text in told if text))
 
 
 def _wired(host: "Host", folder: str) -> bool:
@@ -106,9 +110,17 @@ def _wired(host: "Host", folder: str) -> bool:
     store = layout.find(folder or ".")
     for scope in ("user", "project", "local") if store else ("user",):
         for path, _ in host.wiring(scope, home, store.top if store else "")[:1]:
-            if hosts.HOOK in (files.read(path) or ""):
+            if hosts.HOOK in (files.read(path) or "") and _can_run(path):
                 return True
     return False
+
+
+def _can_run(path: str) -> bool:
+    """Tell whether hooks of ours in a settings file would start here."""
+    from memfs.hosts import entries, settings
+
+    found = entries.commands(settings.parse(files.read(path) or "", path))
+    return any(all(map(entries.there, entries.programs(each))) for each in found)
 
 
 def _payload() -> dict[str, object]:

@@ -13,12 +13,13 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK, PLUGIN
+from memfs.hosts import PLUGIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from types import TracebackType
 
+_PLUGIN = f"{PLUGIN}memfs"
 _TIMEOUT = 15  # seconds for all of it
 _SKIPPED = ("untrusted", "modified")
 
@@ -31,19 +32,23 @@ class Hook(NamedTuple):
     runs: bool
 
 
-def hooks(folder: str) -> list[Hook]:
-    """List our hooks that Codex has for a folder. Raises `StoreError` where it cannot be asked."""
+def hooks(folder: str, commands: Collection[str]) -> list[Hook]:
+    """List our hooks that Codex has for a folder: those of our plugin, or with our very `commands`.
+
+    Raises `StoreError` where it cannot be asked.
+    """
     with _Server(folder) as server:
-        return list(_ours(server.ask("hooks/list", cwds=[folder])))
+        return list(_ours(server.ask("hooks/list", cwds=[folder]), commands))
 
 
-def trust(folder: str) -> int:
-    """Have Codex run our hooks; return how many it did not run before.
+def trust(folder: str, commands: Collection[str]) -> int:
+    """Have Codex run our hooks (see `hooks`); return how many it did not run before.
 
     Raises `StoreError` where it cannot be asked, or does not do it.
     """
     with _Server(folder) as server:
-        skipped = [hook for hook in _ours(server.ask("hooks/list", cwds=[folder])) if not hook.runs]
+        found = _ours(server.ask("hooks/list", cwds=[folder]), commands)
+        skipped = [hook for hook in found if not hook.runs]
         if skipped:
             state = {hook.key: {"trusted_hash": hook.digest} for hook in skipped}
             edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
@@ -51,11 +56,10 @@ def trust(folder: str) -> int:
         return len(skipped)
 
 
-def _ours(listed: dict[str, Any]) -> Iterator[Hook]:
+def _ours(listed: dict[str, Any], commands: Collection[str]) -> Iterator[Hook]:
     for place in listed.get("data") or ():
         for hook in place.get("hooks") or ():
-            plugin = str(hook.get("pluginId") or "")
-            if HOOK in str(hook.get("command")) or plugin.startswith(PLUGIN):
+            if hook.get("command") in commands or hook.get("pluginId") == _PLUGIN:
                 runs = hook.get("trustStatus") not in _SKIPPED
                 yield Hook(str(hook.get("key")), str(hook.get("currentHash")), runs)
 

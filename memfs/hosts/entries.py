@@ -6,6 +6,10 @@ lists of what may be used.
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import shutil
 from typing import cast
 
 from memfs.core.errors import StoreError
@@ -14,6 +18,8 @@ from memfs.hosts import HOOK, PLUGIN
 SERVER = "memfs"
 _SERVERS = ("mcpServers", "mcp_servers")
 _NOTHING = object()
+_LINE = re.compile(rf"[^;&|]*{re.escape(HOOK)}['\"]? line")  # and nothing of theirs beside it
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 
 Json = dict[str, object]
 
@@ -47,6 +53,22 @@ def commands(settings: Json) -> list[str]:
     ]
 
 
+def programs(command: str) -> list[str]:
+    """Return what the command of a hook needs to be there: its program, and our script."""
+    try:
+        words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
+    except ValueError:  # a quote that nothing closes: no shell runs that
+        return [command]
+    while words and _VARIABLE.match(words[0]):
+        del words[0]
+    return [words[0], *[word for word in words[1:] if word.endswith(HOOK)]] if words else [command]
+
+
+def there(program: str) -> bool:
+    """Tell whether what a command needs is on this machine."""
+    return os.path.exists(program) if os.path.dirname(program) else bool(shutil.which(program))
+
+
 def plugged(settings: Json) -> bool:
     """Tell whether our plugin is enabled in settings."""
     said = {**_mapping(settings.get("enabledPlugins")), **_mapping(settings.get("plugins"))}
@@ -70,9 +92,12 @@ def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool
     """
     if where[-1:] == (SERVER,) and where[-2] in _SERVERS:
         ours, what = _our_server(found), f"MCP server named {SERVER}"
+        if put and ours:
+            return {**_mapping(found), **_mapping(entries)}  # with what their user added
         return _whole(found, entries if put else _NOTHING, what, ours=ours)
     if where == ("statusLine",):
-        return _whole(found, entries if put else _NOTHING, "status line", ours=_ours(found))
+        ours = _LINE.fullmatch(str(_mapping(found).get("command"))) is not None
+        return _whole(found, entries if put else _NOTHING, "status line", ours=ours)
     if found is _NOTHING:
         return entries if put else _NOTHING
     if isinstance(found, dict) and isinstance(entries, dict):

@@ -159,6 +159,8 @@ class _Writer:
             self._object(node, wanted)
         elif isinstance(node.value, list) and isinstance(wanted, list) and wanted and node.items:
             self._array(node, wanted)
+        elif isinstance(wanted, type(node.value)) and wanted and self._remarks(node):
+            self._fill(node, wanted)
         else:
             new = self._made(wanted, self._depth(node.start))
             self._changes.append((node.start, node.end, new))
@@ -215,6 +217,29 @@ class _Writer:
         comma = kept[-1].comma
         if not added.get(len(kept)) and not trailing and comma >= 0:
             self._changes.append((comma, comma + 1, ""))
+
+    def _remarks(self, node: _Node) -> str:
+        """Return what stands in an object or array without items, if it is a comment."""
+        inner = self._text[node.start + 1 : node.end - 1]
+        return "" if node.items or not isinstance(node.value, dict | list) else inner.strip()
+
+    def _fill(self, node: _Node, wanted: object) -> None:
+        """Write items into an object or array that has but comments, behind those."""
+        inner = self._text[node.start + 1 : node.end - 1]
+        at = node.start + 1 + len(inner.rstrip())
+        depth = self._depth(node.start) + 1
+        pairs = (
+            wanted.items() if isinstance(wanted, dict) else [("", each) for each in _all(wanted)]
+        )
+        gap = self._newline + self._unit * depth
+        texts = [
+            (f"{_text(key)}: " if isinstance(wanted, dict) else "") + self._made(value, depth)
+            for key, value in pairs
+        ]
+        close = (
+            "" if "\n" in inner[len(inner.rstrip()) :] else self._newline + self._unit * (depth - 1)
+        )
+        self._changes.append((at, at, gap + f",{gap}".join(texts) + close))
 
     def _append(self, last: _Item, texts: list[str], indent: str, *, trailing: bool) -> None:
         """Write items behind the last one that is kept, and behind a comment beside it."""
@@ -280,6 +305,10 @@ class _Writer:
         line = self._text[start:at]
         space = line[: len(line) - len(line.lstrip(" \t"))]
         return len(space) // max(len(self._unit), 1)
+
+
+def _all(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _indentation(text: str) -> str:

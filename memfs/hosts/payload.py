@@ -7,7 +7,6 @@ from memfs.core.events import Event, Reply
 
 _PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
-_STORE = ".agent-memory"
 # What a model is told something at.
 WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, events.WRITTEN)
 
@@ -26,7 +25,8 @@ def origin(payload: dict[str, object]) -> str:
     if "cursor_version" in payload or "conversation_id" in payload:
         return "cursor"
     transcript = os.path.basename(text(payload, "transcript_path"))
-    if "turn_id" in payload or transcript.startswith("rollout-"):
+    models = "model" in payload and "permission_mode" in payload
+    if models or "turn_id" in payload or transcript.startswith("rollout-"):
         return "codex"
     if "timestamp" in payload:
         return "gemini" if transcript.startswith("session-") else "copilot"
@@ -43,14 +43,15 @@ def event(
     name = text(payload, "hook_event_name")
     kind = kinds.get(name, events.OTHER)
     session = text(payload, "session_id")
-    file = ""
-    if kind in (events.WRITE, events.WRITTEN) and text(payload, "tool_name") in writers:
-        file = written(payload.get("tool_input"))
-    if kind == events.OTHER or not session or (not file and kind in (events.WRITE, events.WRITTEN)):
+    files: tuple[str, ...] = ()
+    writes = kind in (events.WRITE, events.WRITTEN)
+    if writes and text(payload, "tool_name") in writers:
+        files = written(payload.get("tool_input"))
+    if kind == events.OTHER or not session or (writes and not files):
         return None
     return Event(
         host, kind, name, session, text(payload, "cwd"), text(payload, "transcript_path"),
-        text(payload, "source"), text(payload, "prompt"), file,
+        text(payload, "source"), text(payload, "prompt"), files,
     )  # fmt: skip
 
 
@@ -75,27 +76,19 @@ def nested(event: Event, reply: Reply) -> str:
     return fastjson.dumps(made) + "\n" if made and event.kind in WITH_CONTEXT else ""
 
 
-def written(given: object) -> str:
-    """Return the file that a tool writes by what it is given, "" for none.
-
-    Of several in one patch, the first that looks like memory.
-    """
+def written(given: object) -> tuple[str, ...]:
+    """Return the files that a tool writes, by what it is given."""
     if not isinstance(given, dict):
-        return ""
+        return ()
     for key in _PATHS:
         if text(given, key):
-            return text(given, key)
-    for key in ("command", "input", "patch"):
-        if "*** Begin Patch" in text(given, key):
-            return _patched(text(given, key))
-    return ""
-
-
-def _patched(patch: str) -> str:
-    found = [
+            return (text(given, key),)
+    patches = [text(given, key) for key in ("command", "input", "patch")]
+    return tuple(
         line[len(mark) :].strip()
+        for patch in patches
+        if "*** Begin Patch" in patch
         for line in patch.splitlines()
         for mark in _PATCHED
         if line.startswith(mark)
-    ]
-    return next((path for path in found if _STORE in path), found[0] if found else "")
+    )

@@ -37,7 +37,15 @@ def installed(host: Host, home: str) -> bool:
 
 def wired(host: Host, home: str, top: str | None, read: Callable[[str], str | None]) -> list[Wired]:
     """List the settings files from which a host runs our hooks; `top` is the project, if any."""
-    return [found for found in _files(host, home, top, read) if HOOK in found.text]
+    return [found for found in _files(host, home, top, read) if _runs_ours(found)]
+
+
+def _runs_ours(found: Wired) -> bool:
+    """Tell whether a file has hooks of ours; one that cannot be read may have."""
+    try:
+        return HOOK in found.text and bool(entries.commands(parse(found.text, found.path)))
+    except StoreError:
+        return True
 
 
 def served(

@@ -14,10 +14,15 @@ def put(text: str, table: str) -> str:
     `table` begins with its header line.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
-    whole = newline.join([MARK, *table.strip("\n").split("\n")]) + newline
+    lines = table.strip("\n").split("\n")
     found = _find(text, table)
     if found:
+        keys = {_key(line) for line in lines}
+        theirs = text[found[0] : found[1]].splitlines()[2:]  # with what their user added
+        kept = [line for line in theirs if _key(line) not in keys]
+        whole = newline.join([MARK, *lines, *kept]) + newline
         return text[: found[0]] + whole + text[found[1] :]
+    whole = newline.join([MARK, *lines]) + newline
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
     return text + gap + whole
 
@@ -37,6 +42,11 @@ def take(text: str, table: str) -> str:
 def has(text: str, table: str) -> bool:
     """Tell whether our table of that name is there."""
     return _find(text, table) is not None
+
+
+def _key(line: str) -> str:
+    name, equals, _ = line.partition("=")
+    return name.strip() if equals else line
 
 
 def _find(text: str, table: str) -> tuple[int, int] | None:

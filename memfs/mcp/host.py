@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import MemfsError
-from memfs.store import layout, running
+from memfs.store import blocks, running
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,9 +37,8 @@ def session_of(
     told = meta.get("sessionId")
     if told and isinstance(told, str):
         return told
-    try:
-        store = layout.find(folder) or layout.user_store()
-    except MemfsError:
-        store = None
-    noted = running.session(store) if store else ""
+    noted = ""
+    with suppress(MemfsError):  # a store that is broken: calls say so
+        place = blocks.serving(folder, "")
+        noted = running.session(place.home) if place else ""
     return noted or hosts.session_of(host, environment)

@@ -25,7 +25,7 @@ def run(event: Event) -> Reply:
     if place is not None and event.kind == START:
         reply = start(place, tools=event.tools)
     elif place is not None and event.kind == AGENT:
-        reply = Reply(_whole(place, tools=event.tools)[0])
+        reply = Reply(_whole(place, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, tools=event.tools)
     if event.kind == START and (place is None or place.project is None):
@@ -44,13 +44,16 @@ def start(place: Place, *, tools: bool = False) -> Reply:
     compose.begin(place)
     if place.session:
         running.note(place.home, place.session)
-    text, shown, notice = _whole(place, tools=tools)
+    text, shown, notice = _whole(place, tools=tools, note=True)
     sessions.save(place.home, place.session, Shown(shown, []))
     return Reply(text, notice)
 
 
-def _whole(place: Place, *, tools: bool) -> tuple[str, dict[str, str], str]:
-    """Return the whole brief, the texts it was made of, and what the person is told of others."""
+def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str], str]:
+    """Return the whole brief, the texts it was made of, and what the person is told of others.
+
+    `note`: the person is told it now.
+    """
     from memfs.context import compose
     from memfs.store import trust
 
@@ -59,7 +62,7 @@ def _whole(place: Place, *, tools: bool) -> tuple[str, dict[str, str], str]:
     if place.project and trust.changed(place.project):
         from memfs.context import pulled
 
-        seen = pulled.look(place, note=True)
+        seen = pulled.look(place, note=note)
         held, notice = seen.held, pulled.notice(seen)
     return *compose.whole(place, held, tools=tools), notice
 

@@ -32,12 +32,17 @@ class Found:
         self.tier = self.label = ""
 
 
-def find(event: Event) -> Found | None:
-    """Return the file that an event is about, None if it is in no store that serves its folder."""
+def find(event: Event) -> list[Found]:
+    """Return those of the files that an event is about that are in a store serving its folder."""
     place = blocks.serving(event.cwd, event.session)
-    if place is None or not event.file or "\0" in event.file:
-        return None
-    path = os.path.realpath(os.path.join(event.cwd or ".", event.file))
+    if place is None:
+        return []
+    found = [_find(place, event.cwd, file) for file in event.files if "\0" not in file]
+    return [each for each in found if each is not None]
+
+
+def _find(place: "Place", folder: str, file: str) -> Found | None:
+    path = os.path.realpath(os.path.join(folder or ".", file))
     for tier, store in place.tiers():
         root = os.path.realpath(store.root)
         if path.startswith(root + os.sep):

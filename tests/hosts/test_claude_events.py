@@ -36,7 +36,7 @@ def test_each_recorded_payload_is_read(record: dict[str, dict[str, str]]) -> Non
         assert found is None
         return
     assert found
-    assert found.file == path
+    assert found.files == ((path,) if path else ())
     assert found.kind == KINDS[payload["hook_event_name"]]
     assert (found.host, found.name) == ("claude", payload["hook_event_name"])
     assert (found.session, found.cwd) == (payload["session_id"], payload["cwd"])
@@ -61,7 +61,7 @@ def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: ob
         others = [each for each in KINDS if not each.endswith("ToolUse")]
         assert name not in others or not session or not isinstance(session, str)
         return
-    for field in set(Event.__slots__) - {"tools"}:
+    for field in set(Event.__slots__) - {"tools", "files"}:
         assert isinstance(getattr(found, field), str)
 
 
@@ -90,14 +90,14 @@ def test_a_tool_that_writes_is_read_with_its_file(tool: str) -> None:
     }  # fmt: skip
     found = claude.parse_event(payload)
     assert found
-    assert (found.kind, found.file) == (events.WRITTEN, "/x/a.md")
+    assert (found.kind, found.files) == (events.WRITTEN, ("/x/a.md",))
     for odd in ({}, None, {"file_path": 5}):
         assert claude.parse_event({**payload, "tool_input": odd}) is None
     assert claude.parse_event({**payload, "tool_name": "Read"}) is None
 
 
 def test_a_refusal_keeps_the_tool_from_running() -> None:
-    event = Event("claude", events.WRITE, "PreToolUse", "s", "/x", file="/x/a")
+    event = Event("claude", events.WRITE, "PreToolUse", "s", "/x", files=("/x/a",))
     assert json.loads(claude.format_reply(event, Reply(refusal="no"))) == {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": "deny",

@@ -10,8 +10,11 @@ import pytest
 from memfs.core.errors import StoreError
 from memfs.hosts import codex_trust
 from memfs.ops import doctor, install
+from memfs.ops.install.files import commands
 from memfs.store.blocks import Place
 from tests.hosts import fake_codex
+
+COMMANDS = commands("codex")
 
 
 @pytest.fixture
@@ -21,10 +24,10 @@ def codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_ours_are_trusted_and_no_others(codex: Path, tmp_path: Path) -> None:
-    assert [hook.runs for hook in codex_trust.hooks(str(tmp_path))] == [False, False]
-    assert codex_trust.trust(str(tmp_path)) == 2
+    assert [hook.runs for hook in codex_trust.hooks(str(tmp_path), COMMANDS)] == [False, False]
+    assert codex_trust.trust(str(tmp_path), COMMANDS) == 2
     assert json.loads(codex.read_text()) == {"a": "1", "c": "3"}
-    assert codex_trust.trust(str(tmp_path)) == 0
+    assert codex_trust.trust(str(tmp_path), COMMANDS) == 0
 
 
 @pytest.mark.parametrize(
@@ -33,7 +36,7 @@ def test_ours_are_trusted_and_no_others(codex: Path, tmp_path: Path) -> None:
 def test_a_codex_that_does_not_answer_is_named(codex: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "bin/codex").write_text(text)
     with pytest.raises(StoreError, match="Codex does not answer initialize"):
-        codex_trust.hooks(str(tmp_path))
+        codex_trust.hooks(str(tmp_path), COMMANDS)
 
 
 def test_doctor_names_hooks_that_are_skipped(codex: Path, place: Place, home: Path) -> None:

@@ -33,6 +33,7 @@ PATCH = (
     [
         (CLAUDE, "claude"), (CODEX, "codex"), (COPILOT, "copilot"), (GEMINI, "gemini"),
         ({**COMMON, "turn_id": "t", "transcript_path": None}, "codex"),
+        ({**CODEX, "transcript_path": None}, "codex"),
         ({**COMMON, "cursor_version": "3.20"}, "cursor"),
         ({**COPILOT, "transcript_path": "/home/dev/.copilot/session-state/s-1/events.jsonl"},
          "copilot"),
@@ -76,7 +77,7 @@ def test_what_is_not_for_us_is_none(host: str, given: dict[str, object]) -> None
     ("host", "base", "name", "tool", "given", "file"),
     [
         ("codex", CODEX, "PreToolUse", "apply_patch", {"command": PATCH},
-         ".agent-memory/blocks/human.md"),
+         "a.py .agent-memory/blocks/human.md"),
         ("copilot", COPILOT, "PreToolUse", "edit", {"path": "/x/a.md", "old_str": "a"}, "/x/a.md"),
         ("copilot", COPILOT, "PostToolUse", "create", {"path": "/x/a.md"}, "/x/a.md"),
         ("gemini", GEMINI, "BeforeTool", "write_file", {"file_path": "/x/a.md"}, "/x/a.md"),
@@ -89,7 +90,7 @@ def test_files_that_tools_write_are_seen(
     event = {**base, "hook_event_name": name, "tool_name": tool, "tool_input": given}
     found = hosts.get(host).parse_event(dict(event))
     assert found
-    assert found.file == file
+    assert " ".join(found.files) == file
     assert hosts.get(host).parse_event({**event, "tool_name": "read"}) is None
 
 
@@ -101,7 +102,7 @@ def test_what_gemini_adds_to_a_prompt_is_not_the_prompt() -> None:
 
 
 START = Event("x", events.START, "SessionStart", "s", "/x")
-BEFORE = Event("x", events.WRITE, "PreToolUse", "s", "/x", file="f")
+BEFORE = Event("x", events.WRITE, "PreToolUse", "s", "/x", files=("f",))
 STOP = Event("x", events.STOP, "Stop", "s", "/x")
 
 

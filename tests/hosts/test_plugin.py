@@ -91,10 +91,17 @@ def test_the_launcher_starts_the_python_of_the_program_on_the_path(tmp_path: Pat
     shown = launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp")
     assert shown == "['auto', 'mcp'] 1 1\n"
     (package / "main.py").unlink()  # as in an editable installation
-    with pytest.raises(subprocess.CalledProcessError):
-        launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp")
+    assert launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp") == "", "an error is kept quiet"
     program.write_text('#!/bin/sh\necho "$@"\n')
     assert launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp") == "hook auto mcp\n"
+
+
+def test_a_program_of_the_current_folder_is_not_ours(tmp_path: Path) -> None:
+    program = tmp_path / "memfs"
+    program.write_text("#!/bin/sh\necho taken\n")
+    program.chmod(0o755)
+    for path in (":/usr/bin:/bin", ".:/usr/bin:/bin"):
+        assert "pipx install memfs" in launch(path, "auto", cwd=tmp_path)
 
 
 def test_without_the_program_it_says_once_what_to_install() -> None:
@@ -123,6 +130,9 @@ def test_a_session_gets_the_brief_by_the_plugin_or_by_settings_but_not_by_both(
     assert answer(repo, "auto", "mcp") == ""
     assert "Core memory" in answer(repo, "claude", "mcp")
     assert answer(repo, "claude", "mcp", given=copilot) == "", "Copilot runs Claude's settings"
+    settings = repo / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace(sys.executable, "/Users/alice/python3"))
+    assert "Core memory" in answer(repo, "auto", "mcp"), "those cannot run here"
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,14 @@ def test_in_and_out_again_leaves_what_others_wrote(text: str, more: str) -> None
     assert left.endswith(later)
 
 
-def test_a_table_is_replaced_with_the_tables_below_it() -> None:
-    text = tomltext.put("", TABLE) + "[servers.ours.env]\nA = 'b'\n\n[other]\n"
-    after = tomltext.put(text, TABLE.replace('"x"', '"z"'))
-    assert tomllib.loads(after) == {
-        "servers": {"ours": {"command": "z", "args": ["[y]"]}},
-        "other": {},
-    }
+def test_what_its_user_added_to_our_table_stays_when_it_is_replaced() -> None:
+    added = "wait = 9\n[servers.ours.env]\nA = 'b'\n"
+    after = tomltext.put(
+        tomltext.put("", TABLE) + added + "\n[other]\n", TABLE.replace('"x"', '"z"')
+    )
+    ours = {"command": "z", "args": ["[y]"], "wait": 9, "env": {"A": "b"}}
+    assert tomllib.loads(after) == {"servers": {"ours": ours}, "other": {}}
+    assert tomllib.loads(tomltext.take(after, TABLE)) == {"other": {}}
 
 
 @pytest.mark.parametrize("text", [TABLE, f"{tomltext.MARK}\n\n{TABLE}", f"# mine\n{TABLE}"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
+from memfs.hosts import settings
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -308,6 +309,8 @@ def test_gemini_and_copilot_are_wired(place: Place, repo: Path) -> None:
 def test_a_file_that_wires_two_hosts_is_kept_until_the_last_goes(place: Place, repo: Path) -> None:
     run(place, "claude")
     run(place, "copilot")
+    run(place, "copilot", tools=False)
+    assert "memfs" in (repo / ".mcp.json").read_text(), "Claude Code's tools stay"
     run(place, "copilot", remove=True)
     assert "memfs" in (repo / ".mcp.json").read_text()
     run(place, "claude", remove=True)
@@ -317,3 +320,57 @@ def test_a_file_that_wires_two_hosts_is_kept_until_the_last_goes(place: Place, r
 def test_a_host_without_settings_of_ones_own_in_a_project_says_so(place: Place) -> None:
     with pytest.raises(StoreError, match="Codex keeps no settings of your own in a project"):
         install.run(place, "codex", "local", str(Path.home()))
+
+
+def test_what_a_user_added_to_our_server_stays(place: Place, repo: Path) -> None:
+    run(place, "claude")
+    tools = repo / ".mcp.json"
+    found = json.loads(tools.read_text())
+    found["mcpServers"]["memfs"]["env"] = {"MEMFS_HOME": "/d"}
+    tools.write_text(json.dumps(found))
+    run(place, "claude")
+    assert json.loads(tools.read_text()) == found
+    run(place, "codex")
+    config = repo / ".codex/config.toml"
+    config.write_text(
+        config.read_text() + "startup_timeout_sec = 9\n[mcp_servers.memfs.env]\nA = 1\n"
+    )
+    run(place, "codex")
+    assert tomllib.loads(config.read_text())["mcp_servers"]["memfs"].items() >= {
+        "startup_timeout_sec": 9, "env": {"A": 1},
+    }.items()  # fmt: skip
+
+
+def test_a_linked_settings_folder_is_not_removed(place: Place, repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "dot").mkdir()
+    (repo / ".claude").symlink_to(tmp_path / "dot")
+    run(place, "claude")
+    run(place, "claude", remove=True)
+    assert (repo / ".claude").is_symlink()
+    assert list((tmp_path / "dot").iterdir()) == []
+    assert not (repo / ".mcp.json").exists()
+
+
+def test_a_comment_in_an_empty_object_stays(place: Place, repo: Path) -> None:
+    path = repo / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text('{\n  "mcpServers": {\n    // "postgres": {"command": "x"}\n  }\n}\n')
+    run(place, "gemini")
+    assert '// "postgres"' in path.read_text()
+    assert settings.parse(path.read_text(), "f")["hooks"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"permissions": {"deny": ["Read(hooks/memfs_hook.py)"]}}',
+        '{"a": "memfs_hook.py", "hooks": {}}',
+    ],
+)
+def test_our_name_in_a_settings_file_is_not_our_hook(
+    place: Place, path: Path, text: str, home: Path
+) -> None:
+    path.parent.mkdir()
+    path.write_text(text)
+    assert install.elsewhere(place, "claude", "", str(home)) == ""
+    assert wire(place, path).outcome == "updated"

@@ -20,19 +20,17 @@ BlockFile = Callable[[str, str], Path]
 
 
 def event(repo: Path, path: str | Path, kind: str = events.WRITTEN) -> Event:
-    return Event("claude", kind, "PostToolUse", "s1", str(repo), file=str(path))
+    return Event("claude", kind, "PostToolUse", "s1", str(repo), files=(str(path),))
 
 
 def before(repo: Path, path: str | Path) -> Reply:
-    found = touch.find(event(repo, path, events.WRITE))
-    assert found
+    (found,) = touch.find(event(repo, path, events.WRITE))
     return touch.before(found)
 
 
 def after(repo: Path, path: str | Path) -> str:
     wanted = event(repo, path)
-    found = touch.find(wanted)
-    assert found
+    (found,) = touch.find(wanted)
     return touch.after(found, wanted).context
 
 
@@ -126,7 +124,7 @@ def test_the_working_block_of_the_session_may_be_written(place: Place, repo: Pat
 @pytest.mark.parametrize("path", ["src/main.py", "/etc/passwd", "", ".agent-memory-not/x.md", "\0"])
 def test_other_files_are_none_of_our_business(place: Place, repo: Path, path: str) -> None:
     written = len(journal.read(place.home))
-    assert touch.find(event(repo, path)) is None
+    assert touch.find(event(repo, path)) == []
     assert len(journal.read(place.home)) == written
 
 
@@ -136,7 +134,7 @@ def test_a_store_that_is_not_trusted_is_left_alone(
     path = block_file("notes", "x\n")
     monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "somebody"))
     assert place.project
-    assert touch.find(event(repo, path)) is None
+    assert touch.find(event(repo, path)) == []
 
 
 def test_what_was_there_before_the_journal_knew_it_is_not_undone(

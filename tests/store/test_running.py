@@ -49,3 +49,14 @@ def test_what_is_noted_of_processes_that_are_gone_goes(place: Place, repo: Path)
     names = {path.name for path in folder.iterdir()}
     assert str(gone.pid) not in names
     assert {"no-number", str(os.getpid())} <= names
+
+
+def test_a_note_of_an_earlier_process_with_the_same_number_says_nothing(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = os.getpid()
+    monkeypatch.setattr(os, "getppid", lambda: me)
+    start(repo, "s-1", shell=False)
+    note = Path(place.home.local) / "processes" / str(me)
+    note.write_text("s-0\nanother-boot 5\n")
+    assert running.session(place.home) == ("" if os.path.isdir("/proc/self") else "s-0")

@@ -64,11 +64,12 @@ def trusted(place: Place, host: str, *, unasked: bool = False) -> None:
     if not install.asks_trust(host):
         return
     title = hosts.get(host).TITLE
-    if context.origin().actor == "agent":
+    agent = context.origin().actor == "agent"
+    if unasked and agent:
         raise RejectedError(
             f"an assistant cannot trust hooks for {title}", "run it in a terminal of your own"
         )
-    asked = sys.stdin.isatty() and not unasked
+    asked = sys.stdin.isatty() and not unasked and not agent
     if unasked or (asked and click.confirm(f"{title} runs only hooks you trust. Trust ours?")):
         number = install.trust(place, host)
         screen.done(f"{title}: {screen.count(number, 'hook')} trusted")

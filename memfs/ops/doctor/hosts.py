@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
 from typing import TYPE_CHECKING
 
@@ -12,6 +10,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.hosts import entries, settings
 from memfs.ops.doctor import leftovers
 from memfs.ops.doctor.finding import Finding
+from memfs.ops.install.files import commands
 from memfs.store import files
 
 if TYPE_CHECKING:
@@ -63,11 +62,11 @@ def _looked(
     for found in [*wired, *served]:
         flag = "" if found.scope == "project" else f" --{found.scope}"
         parsed = settings.parse(found.text, found.path)
-        words = [word for each in entries.commands(parsed) for word in programs(each)]
+        words = [word for each in entries.commands(parsed) for word in entries.programs(each)]
         needed |= {(found.path, word): ("hook needs", flag) for word in words}
         servers = entries.servers(parsed, top)
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
-    missing = {key: why for key, why in needed.items() if not os.path.exists(key[1])}
+    missing = {key: why for key, why in needed.items() if not entries.there(key[1])}
     for (path, word), (what, flag) in sorted(missing.items()):
         yield Finding(
             "error", f"{path}: the {what} {word}, which is gone",
@@ -85,7 +84,7 @@ def _trusted(host: Host, place: Place) -> Iterator[Finding]:
     if asking is None or not shutil.which(host.COMMAND):
         return
     try:
-        skipped = sum(not hook.runs for hook in asking.hooks(place.home.top))
+        skipped = sum(not hook.runs for hook in asking.hooks(place.home.top, commands(host.NAME)))
     except StoreError as error:
         yield Finding("warning", error.message, error.hint)
         return
@@ -94,9 +93,3 @@ def _trusted(host: Host, place: Place) -> Iterator[Finding]:
             "error", f"{host.TITLE} does not run {skipped} of our hooks: they are not trusted yet",
             f"memfs install {host.NAME} --trust, or /hooks in it",
         )  # fmt: skip
-
-
-def programs(command: str) -> list[str]:
-    """Return what a command needs to be there: its program, and our script."""
-    words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
-    return [words[0], *[word for word in words if word.endswith(hosts.HOOK)]] if words else []

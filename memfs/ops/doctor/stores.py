@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
+from memfs.hosts import entries
 from memfs.ops.doctor import leftovers, modes
 from memfs.ops.doctor.finding import Finding
-from memfs.ops.doctor.hosts import programs
 from memfs.store import config, files, git, journal, layout
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def merging(place: Place) -> Iterator[Finding]:
             "memfs init registers it; .agent-memory/.gitattributes needs the line: "
             "blocks/**/*.md merge=memfs",
         )
-    elif not os.path.exists(programs(driver)[0]):
+    elif not entries.there(entries.programs(driver)[0]):
         yield Finding(
             "error",
-            f"git merges blocks with {programs(driver)[0]}, which is gone",
+            f"git merges blocks with {entries.programs(driver)[0]}, which is gone",
             "register it anew: memfs init",
         )
     elif " -m memfs" in driver and " -P " not in driver:

@@ -12,7 +12,7 @@ from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.core.quoting import plain
 from memfs.hosts import settings
-from memfs.ops.install.files import Edit, Shipped
+from memfs.ops.install.files import Edit, Shipped, commands
 from memfs.store import files, shipped
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(
         )
     edits = []
     for path, names in found:
-        if remove and _shared(place, host, scope, home, path):
+        if (remove or not tools) and _shared(place, host, scope, home, path):
             continue
         given = Shipped.of(place, host, names, tools=tools, line=line or remove)
         edits.append(Edit.of(place, path, given, remove=remove))
@@ -113,7 +113,7 @@ def trust(place: Place, host: str) -> int:
     Raises `StoreError` where the host cannot be asked.
     """
     asking = hosts.asking(host)
-    return int(asking.trust(place.home.top)) if asking else 0
+    return int(asking.trust(place.home.top, commands(host))) if asking else 0
 
 
 def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -140,6 +141,7 @@ def _toml(
     has = tomltext.has(text, given.table)
     if remove or not given.tools:
         after = tomltext.take(text, given.table)
+        settings.parse(after, path)
     else:
         after = tomltext.put(text, given.table)
         try:
@@ -165,9 +167,10 @@ def _write(place: Place, path: str, before: str | None, after: str | None) -> No
             files.remove(path)
             folder = os.path.dirname(path)
             files.sync_folder(folder)
-            while not os.listdir(folder):  # at the latest the store, or the home, holds something
-                os.rmdir(folder)
-                folder = os.path.dirname(folder)
+            with suppress(OSError):  # it is not empty: others have something in it
+                while not os.path.islink(folder):
+                    os.rmdir(folder)
+                    folder = os.path.dirname(folder)
         else:
             files.make_folder(os.path.dirname(path))
             files.write(os.path.realpath(path), after)
@@ -202,6 +205,11 @@ def _read(path: str) -> str | None:
     if text is None and os.path.lexists(path):
         raise StoreError(f"{path} is not a readable file")
     return text
+
+
+def commands(host: str) -> tuple[str, ...]:
+    """Return the commands of our hooks for a host, with its tools and without."""
+    return command(host), command(host, "mcp")
 
 
 def command(*words: str) -> str:
