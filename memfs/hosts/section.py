@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
 
-def put(text: str, section: str, begin: str, end: str) -> str:
-    """Return the text with the section in place of the one that is there, else at its end."""
-    newline = "\r\n" if "\r\n" in text else "\n"
-    whole = newline.join([begin, *section.strip("\n").split("\n"), end]) + newline
-    found = _find(text, begin, end)
+_BOM = "\ufeff"
+
+
+class _Span(NamedTuple):
+    """Where a section stands, from the first character of its begin to the last of its end."""
+
+    start: int
+    stop: int
+    newline: str
+
+
+def put(text: str | None, section: str, begin: str, end: str) -> str:
+    """Return the text with the section in place of the one that is there, else at its end.
+
+    None stands for a file that is not there. `take` gives the text back that there was.
+    """
+    found = _find(text or "", begin, end)
+    newline = found.newline if found else "\r\n" if "\r\n" in (text or "") else "\n"
+    whole = newline.join([begin, *section.strip("\n").split("\n"), end])
     if found:
-        return text[: found[0]] + whole + text[found[1] :]
-    gap = "" if not text else newline if text.endswith("\n") else newline * 2
-    return text + gap + whole
+        return (text or "")[: found.start] + whole + (text or "")[found.stop :]
+    # An empty line before it; one line end alone says that the text had none at its end.
+    return ("" if text is None else text + newline) + whole + newline
 
 
 def take(text: str, begin: str, end: str) -> str:
-    """Return the text without the section, and without the empty line that stood before it."""
+    """Return the text without the section, and without the line end that came before it."""
     found = _find(text, begin, end)
     if not found:
         return text
-    before, behind = text[: found[0]], text[found[1] :]
-    for newline in ("\r\n", "\n"):
-        if before.endswith(newline * 2):
-            return before[: -len(newline)] + behind
+    before = text[: found.start]
+    behind = text[found.stop :].removeprefix(found.newline)
+    if not behind or before.endswith(found.newline * 2):
+        before = before.removesuffix(found.newline)
     return before + behind
 
 
@@ -31,14 +47,46 @@ def has(text: str, begin: str, end: str) -> bool:
     return _find(text, begin, end) is not None
 
 
-def _find(text: str, begin: str, end: str) -> tuple[int, int] | None:
-    """Return where the section begins and ends, its line ends included; None for half of one."""
-    start = at = 0
-    opened = -1
-    for line in text.splitlines(keepends=True):
-        start, at = at, at + len(line)
-        if line.strip() == begin:
-            opened = start
-        elif line.strip() == end and opened >= 0:
-            return opened, at
+def marked(text: str, begin: str, end: str) -> bool:
+    """Tell whether any mark of ours is there."""
+    return bool(_lines(text, begin) or _lines(text, end))
+
+
+def problem(text: str, begin: str, end: str) -> str:
+    """Say why it cannot be told where the one section begins and ends, "" if it can.
+
+    It can as well where there is none.
+    """
+    begins, ends = _lines(text, begin), _lines(text, end)
+    if len(begins) > 1 or len(ends) > 1:
+        mark, found = (begin, begins) if len(begins) > 1 else (end, ends)
+        return f"it has {mark} {len(found)} times: lines {_numbers(text, found)}"
+    if begins and not ends:
+        return f"line {_numbers(text, begins)} has {begin}, and {end} is nowhere"
+    if ends and not begins:
+        return f"line {_numbers(text, ends)} has {end}, and {begin} is nowhere"
+    if begins and ends[0] < begins[0]:
+        return f"it has {end} in line {_numbers(text, ends)}, before {begin}"
+    return ""
+
+
+def _find(text: str, begin: str, end: str) -> _Span | None:
+    """Return where the section stands; None for half of one."""
+    begins = _lines(text, begin)
+    for last in _lines(text, end):
+        start = max((at for at in begins if at < last), default=None)
+        if start is not None:
+            behind = text[start + len(begin) :].lstrip(" \t")
+            newline = "\r\n" if behind.startswith("\r\n") else behind[0]
+            return _Span(start, last + len(end), newline)
     return None
+
+
+def _lines(text: str, mark: str) -> list[int]:
+    """Return where a mark stands alone on its line; a byte order mark may be before it."""
+    line = rf"(?<![^\r\n])(?:\A{_BOM})?[ \t]*({re.escape(mark)})[ \t]*(?![^\r\n])"
+    return [found.start(1) for found in re.finditer(line, text)] if mark in text else []
+
+
+def _numbers(text: str, places: list[int]) -> str:
+    return ", ".join(str(text.count("\n", 0, at) + 1) for at in places)

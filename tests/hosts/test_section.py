@@ -43,3 +43,47 @@ def test_half_a_section_is_none() -> None:
     for text in (f"{BEGIN}\nx\n", f"{END}\nx\n{BEGIN}\n"):
         assert not section.has(text, BEGIN, END)
         assert section.take(text, BEGIN, END) == text
+
+
+ANYTHING = st.text(st.sampled_from("ab \t\n\r\ufeff\x0c\x85\u2028\udcff"), max_size=12)
+
+
+@given(ANYTHING, SECTION)
+def test_what_was_put_is_taken_to_the_byte(text: str, ours: str) -> None:
+    assert section.take(section.put(text, ours, BEGIN, END), BEGIN, END) == text
+    assert section.take(section.put(None, ours, BEGIN, END), BEGIN, END) == ""
+
+
+@given(ANYTHING, ANYTHING, SECTION, SECTION, st.sampled_from(["\n", "\r\n"]))
+def test_not_a_byte_beside_the_marks_changes(
+    before: str, behind: str, one: str, two: str, newline: str
+) -> None:
+    marks = (f"{newline} {BEGIN}\t{newline}{one}{newline}{END}", f" {newline}{behind}")
+    text = before + marks[0] + marks[1]
+    assert section.problem(text, BEGIN, END) == ""
+    changed = section.put(text, two, BEGIN, END)
+    assert changed.startswith(f"{before}{newline} {BEGIN}{newline}")
+    assert changed.endswith(f"{newline}{END}{marks[1]}")
+    assert section.put(changed, two, BEGIN, END) == changed
+
+
+def test_a_mark_is_known_behind_a_byte_order_mark_and_with_any_line_end() -> None:
+    for newline in ("\n", "\r\n", "\r"):
+        text = f"\ufeff{BEGIN}{newline}old{newline}{END}"
+        assert section.has(text, BEGIN, END)
+        made = section.put(text, "new", BEGIN, END)
+        assert made == f"\ufeff{BEGIN}{newline}new{newline}{END}"
+    assert not section.marked(f"see `{BEGIN}` and {END} here", BEGIN, END)
+
+
+def test_what_is_wrong_with_a_section_is_said_with_its_lines() -> None:
+    whole = f"{BEGIN}\nx\n{END}\n"
+    wrong = {
+        f"a\n{BEGIN}\nx\n": f"line 2 has {BEGIN}, and {END} is nowhere",
+        f"{END}\n": f"line 1 has {END}, and {BEGIN} is nowhere",
+        whole + whole: f"it has {BEGIN} 2 times: lines 1, 4",
+        f"{whole}{END}\n": f"it has {END} 2 times: lines 3, 4",
+        f"{END}\n{BEGIN}\n": f"it has {END} in line 1, before {BEGIN}",
+    }
+    assert {text: section.problem(text, BEGIN, END) for text in wrong} == wrong
+    assert section.problem("", BEGIN, END) == section.problem(whole, BEGIN, END) == ""
