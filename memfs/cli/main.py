@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
     "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "apply", "tools",
-    "status", "doctor", "model", "trust", "hook", "mcp", "export", "import", "merge-driver",
+    "sync", "status", "doctor", "model", "trust", "hook", "mcp", "export", "import", "merge-driver",
     "completion", "bench", "eval", "demo",
 )  # fmt: skip
 

@@ -80,11 +80,15 @@ def names(place: Place | None, *, tools: bool) -> Names:
     """
     if tools:
         return Names(_READ, f"Memory tools: {', '.join(_offered(place))}")
-    command = program()
+    return commands(program())
+
+
+def commands(program: str) -> Names:
+    """Return how memory is reached by the command line, `program` being how memfs is started."""
     return Names(
-        f"{command} show LABEL",
-        f"Memory tools: {command} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
-        f"{command} create LABEL DESCRIPTION, {command} archive TEXT, {command} search QUERY",
+        f"{program} show LABEL",
+        f"Memory tools: {program} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
+        f"{program} create LABEL DESCRIPTION, {program} archive TEXT, {program} search QUERY",
     )
 
 

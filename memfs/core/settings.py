@@ -11,6 +11,7 @@ DEFAULTS: dict[str, object] = {
     "tools": {"remove": [], "describe": {}, "add": {}},  # of those a model is offered
     "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back
     "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
+    "sync": {"on_edit": False},  # renew our sections in AGENTS.md and the like
     # A model that memfs may ask, and the variable that holds its key.
     "llm": {"endpoint": "", "model": "", "key_env": "", "timeout": 120},
 }

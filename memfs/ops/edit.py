@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
+from memfs.context import sections
 from memfs.core import edits, fences, frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.private import public
-from memfs.store import autocommit, blocks, clock, config, files, writer
+from memfs.store import blocks, clock, config, files, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class Edited:
     """Done: one journal entry for each block file that changed.
 
-    `note` says why it was not committed, where it should have been.
+    `note` says why it was not committed or synced, where it should have been.
     """
 
     entries: tuple[Entry, ...]
@@ -88,7 +89,7 @@ def run(
         entries = session.commit(changes, origin)
     if not entries:
         return Unchanged(wanted[0].label if wanted else "")
-    return Edited(tuple(entries), autocommit.edited(place, changes, origin))
+    return Edited(tuple(entries), sections.after(place, changes, origin))
 
 
 class _Session:

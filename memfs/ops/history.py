@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.context import sections
 from memfs.core import changes as compare
 from memfs.core import edits, frontmatter, yamlhead
 from memfs.core import label as labels
 from memfs.core.blame import attribute
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.store import autocommit, blocks, clock, journal, timeline, writer
+from memfs.store import blocks, clock, journal, timeline, writer
 from memfs.store import history as versions
 from memfs.store.writer import Change
 
@@ -24,7 +25,7 @@ UNDO = "undo"
 
 @dataclass(frozen=True)
 class Undone:
-    """What an undo took back, the entries it made, and why they were not committed (or "")."""
+    """What an undo took back, the entries it made, and why they were not committed or synced."""
 
     undone: Entry
     entries: tuple[Entry, ...]
@@ -33,7 +34,7 @@ class Undone:
 
 @dataclass(frozen=True)
 class Restored:
-    """The entries that a restoration made, and why they were not committed (or "")."""
+    """The entries that a restoration made, and why they were not committed or synced (or "")."""
 
     entries: tuple[Entry, ...]
     note: str = ""
@@ -130,7 +131,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
                        f"undo of version {entry.version}")
             )  # fmt: skip
         entries = tuple(made.commit(changes, origin))
-    return Undone(target, entries, autocommit.edited(place, changes, origin))
+    return Undone(target, entries, sections.after(place, changes, origin))
 
 
 def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
@@ -153,7 +154,7 @@ def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
             return Restored(())
         change = Change(tier, name, path, now, text, "restore", current + 1, _said(wanted))
         entries = tuple(made.commit([change], origin))
-    return Restored(entries, autocommit.edited(place, [change], origin))
+    return Restored(entries, sections.after(place, [change], origin))
 
 
 def _said(wanted: str) -> str:

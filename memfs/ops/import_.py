@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.context import sections
 from memfs.core import changes as compare
 from memfs.core import edits, frontmatter, merge, mergelines, suspicion, yamlhead
 from memfs.core import label as labels
@@ -49,7 +50,8 @@ class Imported:
 
     `config` and `edits` tell of what is never taken over: settings, and the other store's history.
     `left_out` counts files that are no memory; `unpinned` are blocks that are pinned there, and
-    cannot be here because enough are. `note` says why nothing was committed where it should be.
+    cannot be here because enough are. `note` says why it was not committed or synced, where it
+    should be.
     """
 
     items: tuple[Item, ...]
@@ -93,7 +95,9 @@ def run(
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text]
         subject = f"memory: import {origin.reason}".rstrip()
-        note = autocommit.written(place, store, paths, OP, subject, origin)
+        notes = [autocommit.written(place, store, paths, OP, subject, origin)]
+        notes += [sections.edited(place, {tier})] if entries else []
+        note = "; ".join(each for each in notes if each)
     taken = (layout.CONFIG, _JOURNAL)
     others = len(found.files) - foreign.memory(found.files) - sum(n in taken for n in found.files)
     return Imported(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import hosts
+from memfs.context import sections
 from memfs.core import frontmatter, leaks, yamlhead
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
@@ -92,7 +93,7 @@ class Looked:
 class Purged:
     """What was redacted, and what is left: secrets in files of others or of other projects.
 
-    `note` says why the redaction was not committed, where each edit should be.
+    `note` says why the redaction was not committed or synced, where each edit should be.
     """
 
     done: tuple[Found, ...]
@@ -127,6 +128,7 @@ def run(place: Place) -> Purged:
             _purge(store, place)
     paths = list(dict.fromkeys(each.path for each in done))
     notes = [_committed(store, place, paths) for store in stores]
+    notes.append(sections.edited(place, {store.tier for store in stores}) if done else "")
     left = _find(place, [], lambda _: None)
     return Purged(tuple(done), tuple(left), "; ".join(note for note in notes if note))
 

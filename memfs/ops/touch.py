@@ -106,6 +106,7 @@ def _block(found: Found, event: Event) -> list[str]:
     told = _secrets(found, block.raw)
     if not told:  # the journal keeps what it is given
         _adopt(found, event)
+        told = _renewed(found)
     return told + _broken(block)
 
 
@@ -136,6 +137,14 @@ def _adopt(found: Found, event: "Event | None") -> None:
     origin = Origin("agent", event.host, event.session, "written as a file") if event else None
     with writer.writing(found.store, found.place) as made:
         made.adopt(found.tier, found.label, found.path, origin)
+
+
+def _renewed(found: Found) -> list[str]:
+    """Renew our section of instruction files, if that is wanted; return what went wrong."""
+    from memfs.context import sections
+
+    note = sections.edited(found.place, (found.tier,))
+    return [note] if note else []
 
 
 def _text(path: str) -> str:

@@ -14,6 +14,7 @@ _WORDS = {  # what may be said, and what it may be besides
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "git.commit": ("off, edit or session", ("off", "edit", "session", False)),
 }
+_FLAGS = {"true": True, "false": False}  # as a variable says them
 _SECTIONS = (
     "memfs", "context", "paging", "archival", "recall", "review", "memory_blocks", "orchestrator",
     *settings.DEFAULTS,
@@ -163,9 +164,10 @@ def _wrong_types(
 
 
 def _expected(path: str, key: str, name: str, value: object, default: object) -> str:
-    kind = {int: "a whole number", str: "a word", list: "a list", dict: "a mapping"}.get(
-        type(default), "a value"
-    )
+    kind = {
+        bool: "true or false", int: "a whole number", str: "a word", list: "a list",
+        dict: "a mapping",
+    }.get(type(default), "a value")  # fmt: skip
     return f"{path}:{_line(path, key)}: {name} is {value!r}, expected {kind}"
 
 
@@ -189,7 +191,7 @@ def _variables() -> dict[str, object]:
         if isinstance(settings.DEFAULTS.get(section), dict) and name and section != "llm":
             inner = layer.setdefault(section, {})
             if isinstance(inner, dict):
-                inner[name] = int(value) if value.isdigit() else value
+                inner[name] = int(value) if value.isdigit() else _FLAGS.get(value, value)
         elif key == "MEMFS_MAX_BLOCKS" and value.isdigit():
             layer["max_blocks"] = int(value)
     return layer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.ops.doctor import blocks, hosts, mend, model, stores
+from memfs.ops.doctor import blocks, hosts, mend, model, sections, stores
 from memfs.ops.doctor.finding import Finding
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def run(place: Place, home: str) -> list[Finding]:
         *blocks.look(place),
         *stores.merging(place),
         *hosts.look(place, home),
+        *sections.look(place),
         *model.look(place),
         *stores.calls(place),
     ]

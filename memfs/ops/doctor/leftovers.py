@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.hosts import settings
+from memfs.hosts.instructions import TARGETS
 from memfs.ops.doctor.finding import Finding
 
 if TYPE_CHECKING:
@@ -42,17 +43,18 @@ def of_store(store: Store) -> list[str]:
 
 
 def of_settings(place: Place, home: str) -> list[str]:
-    """List those beside the settings files that `memfs install` writes."""
+    """List those beside the files that `memfs install` and `memfs sync` write."""
     top = place.project.top if place.project else None
+    paths = [path for name in hosts.NAMES for path in settings.paths(hosts.get(name), home, top)]
+    paths += [os.path.realpath(f"{top}/{each.path}") for each in TARGETS.values()] if top else []
     found = set()
-    for name in hosts.NAMES:
-        for path in settings.paths(hosts.get(name), home, top):
-            folder, base = os.path.split(path)
-            if not os.path.isdir(folder):
-                continue
-            for entry in os.listdir(folder):
-                if entry.startswith(f".{base}.") and numbered(entry) and _left(folder, entry):
-                    found.add(f"{folder}/{entry}")
+    for path in paths:
+        folder, base = os.path.split(path)
+        if not os.path.isdir(folder):
+            continue
+        for entry in os.listdir(folder):
+            if entry.startswith(f".{base}.") and numbered(entry) and _left(folder, entry):
+                found.add(f"{folder}/{entry}")
     return sorted(found)
 
 

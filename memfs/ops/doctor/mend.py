@@ -7,6 +7,7 @@ import shutil
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from memfs.context import sections
 from memfs.core import label as labels
 from memfs.core import repair
 from memfs.core.errors import LockedError, MemfsError
@@ -14,7 +15,7 @@ from memfs.core.records import Origin
 from memfs.memory import intake
 from memfs.ops.doctor import leftovers, modes
 from memfs.ops.doctor.finding import Finding
-from memfs.store import autocommit, blocks, clock, files, layout, lock, writer
+from memfs.store import blocks, clock, files, layout, lock, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _mended(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]
         backup = _backup(store, label, text)
         change = Change(tier, label, path, text, after, "mend", version + 1, what)
         made.commit([change], _BY_DOCTOR)
-    note = autocommit.edited(place, [change], _BY_DOCTOR)
+    note = sections.after(place, [change], _BY_DOCTOR)
     yield _done(f"{labels.qualified(tier, label)}: {what}", backup, note)
 
 
@@ -108,7 +109,7 @@ def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Findin
             files.remove(path)
             files.sync_folder(os.path.dirname(path))
         gone = Change(tier, label, path, text, None, "rename", version + 1)
-        note = autocommit.edited(place, [change, gone], _BY_DOCTOR)
+        note = sections.after(place, [change, gone], _BY_DOCTOR)
         yield _done(f"{path} is now {labels.qualified(tier, new)}", backup, note)
 
 

@@ -1,0 +1,33 @@
+"""Files that assistants read by themselves: whether our section is in step with the blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.context import sections
+from memfs.core.errors import MemfsError
+from memfs.ops.doctor.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.blocks import Place
+
+
+def look(place: Place) -> Iterator[Finding]:
+    """Look at the sections there are."""
+    store = place.project
+    if store is None:
+        return
+    targets = sections.present(store)
+    ours = sections.text(store) if targets else ""
+    for target in targets:
+        try:
+            outcome = sections.plan(store, target, ours).outcome
+        except MemfsError as error:
+            yield Finding("error", error.message, error.hint)
+            continue
+        if outcome == "unchanged":
+            yield Finding("ok", f"{target.path} is in step with the blocks")
+        else:
+            yield Finding("warning", f"{target.path} is out of step with the blocks", "memfs sync")

@@ -1,0 +1,52 @@
+"""Keep our section of instruction files (AGENTS.md and the like) in step with the blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.context import sections
+from memfs.core.errors import StoreError
+from memfs.hosts.instructions import TARGETS
+from memfs.store import lock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memfs.context.sections import Plan
+    from memfs.store.blocks import Place
+
+
+def run(
+    place: Place, names: Sequence[str] = (), *, remove: bool = False, write: bool = True
+) -> list[Plan]:
+    """Put the project's memory into the files named, or take it out; return what that makes.
+
+    Without names, those files that have a section. Without `write`, nothing is written, and a
+    store needs no trust: what is compared reaches nobody. Raises `StoreError` where there is no
+    project, and where one of the files cannot be written; then none is.
+    """
+    store = place.project
+    if store is None:
+        raise StoreError("there is no project store here to sync", "make one with: memfs init")
+    if not write:
+        return _plans(place, names, remove=remove)
+    if not remove:
+        sections.allowed(place, store)
+    with lock.hold(store):
+        found = _plans(place, names, remove=remove)
+        for plan in found:
+            plan.permitted()
+        for plan in found:
+            plan.write(store.top)
+    return found
+
+
+def _plans(place: Place, names: Sequence[str], *, remove: bool) -> list[Plan]:
+    store = place.store("project")
+    targets = [TARGETS[name] for name in names] or sections.present(store)
+    ours = "" if remove or not targets else sections.text(store)
+    found: dict[str, Plan] = {}
+    for target in targets:
+        plan = sections.plan(store, target, ours, remove=remove)
+        found.setdefault(plan.real, plan)  # two names of one file, by a link
+    return list(found.values())

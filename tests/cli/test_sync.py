@@ -1,0 +1,102 @@
+"""`memfs sync`, as a person or a build reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+pytestmark = pytest.mark.usefixtures("place")
+
+
+def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
+    assert memfs("sync") == (
+        0, "", "✓ no file has a section of ours: memfs sync agents begins one in AGENTS.md\n",
+    )  # fmt: skip
+    assert memfs("sync", "--check").code == 0
+    assert memfs("sync", "agents", "--check") == (
+        1, "", "! AGENTS.md is out of step\n→ memfs sync agents\n",
+    )  # fmt: skip
+    assert memfs("sync", "agents") == (0, "", "✓ AGENTS.md created\n")
+    assert memfs("sync", "--check") == (0, "", "✓ AGENTS.md is in step\n")
+    assert memfs("sync", "--dry-run") == (0, "", "✓ AGENTS.md would be unchanged\n")
+    memfs("edit", "system_rules", "--append", "Use httpx.")
+    assert memfs("sync", "--check") == (1, "", "! AGENTS.md is out of step\n→ memfs sync\n")
+    assert memfs("sync", "--dry-run") == (
+        0,
+        """\
+--- a/AGENTS.md
++++ b/AGENTS.md
+@@ -5,8 +5,8 @@
+ *Your identity, role and way of working in this project. It defines who you are and how you respond.*
+ I am this project's coding assistant, and I work together with the user.
+ I keep my own memory: I save what will matter in later sessions and correct what is no longer true.
+-## [SYSTEM_RULES] 0/5000 chars
++## [SYSTEM_RULES] 10/5000 chars
+ *Technical constraints, requirements, decisions and rules of this project that you must follow. Update it when you learn about new ones.*
+-(empty)
++Use httpx.
+ Memory tools: memfs edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, memfs create LABEL DESCRIPTION, memfs archive TEXT, memfs search QUERY
+ <!-- memfs: end -->
+""",
+        "AGENTS.md would be updated\n",
+    )
+    assert "Use httpx." not in (repo / "AGENTS.md").read_text()
+    assert memfs("sync") == (0, "", "✓ AGENTS.md updated\n")
+    assert memfs("sync") == (0, "", "✓ AGENTS.md unchanged\n")
+    assert "Use httpx." in (repo / "AGENTS.md").read_text()
+    assert memfs("sync", "--remove", "--dry-run").err == "AGENTS.md would be removed\n"
+    assert memfs("sync", "--remove") == (0, "", "✓ AGENTS.md removed\n")
+    assert not (repo / "AGENTS.md").exists()
+
+
+def test_json_for_a_build(memfs: Run, repo: Path) -> None:
+    memfs("sync", "gemini")
+    memfs("edit", "system_rules", "--append", "Use httpx.")
+    shown = memfs("sync", "--check", "--json")
+    assert (shown.code, shown.err) == (1, "")
+    assert json.loads(shown.out) == [
+        {"target": "gemini", "path": str(repo / "GEMINI.md"), "outcome": "updated"}
+    ]
+    assert json.loads(memfs("sync", "--json").out)[0]["outcome"] == "updated"
+    assert memfs("sync", "--check", "--json").code == 0
+
+
+def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
+    memfs("sync", "agents")
+    memfs("trust", "--revoke")
+    assert memfs("sync", "--check").code == 0
+    assert memfs("sync") == (1, "", (
+        "error: you have not trusted this store: nothing of it is given to an assistant\n"
+        "hint: look at it, and decide: memfs trust\n"
+    ))  # fmt: skip
+
+
+def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
+    (repo / "AGENTS.md").write_text("# Ours\n<!-- memfs: begin -->\n")
+    for words in ((), ("--check",), ("--remove",), ("agents",)):
+        assert memfs("sync", *words) == (1, "", (
+            "error: AGENTS.md: line 2 has <!-- memfs: begin -->, and <!-- memfs: end --> is nowhere\n"
+            "hint: leave one such pair in it, or none; nothing was written\n"
+        ))  # fmt: skip
+    assert memfs("sync", "--check", "--remove").code == 2
+    assert memfs("sync", "vim").code == 2
+
+
+def test_an_edit_says_what_was_not_renewed(memfs: Run, repo: Path) -> None:
+    memfs("sync", "agents")
+    (repo / ".agent-memory/config.yaml").write_text("memfs: 1\nsync:\n  on_edit: true\n")
+    assert memfs("edit", "system_rules", "--append", "a").err == (
+        "✓ project:system_rules version 2: append, 1 of 5,000 characters\n"
+    )
+    assert memfs("sync", "--check").code == 0
+    (repo / "AGENTS.md").chmod(0o444)
+    assert memfs("edit", "system_rules", "--append", "b").err == (
+        "✓ project:system_rules version 3: append, 3 of 5,000 characters\n"
+        "  not synced: AGENTS.md is read-only\n"
+    )
+    (repo / ".agent-memory/config.yaml").write_text("memfs: 1\nsync:\n  on_edit: 3\n")
+    assert "sync.on_edit is 3, expected true or false" in memfs("doctor").out
