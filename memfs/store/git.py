@@ -26,9 +26,9 @@ def environment() -> dict[str, str]:
     return {**env, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
 
-def run(folder: str, *arguments: str) -> str | None:
+def run(folder: str, *arguments: str, index: str = "") -> str | None:
     """Run git in `folder`; return its output, None if there is no git or it failed."""
-    done = start(folder, *arguments)
+    done = start(folder, *arguments, index=index)
     if done is None or done.returncode:
         return None
     return done.stdout.decode("utf-8", "surrogateescape")
@@ -41,16 +41,18 @@ def feed(folder: str, data: bytes, *arguments: str) -> bytes | None:
 
 
 def start(
-    folder: str, *arguments: str, data: bytes = b"", seconds: float = 20
+    folder: str, *arguments: str, data: bytes = b"", seconds: float = 20, index: str = ""
 ) -> subprocess.CompletedProcess[bytes] | None:
     """Run git in `folder` to its end, None if there is no git; `TOO_LONG` ends it after `seconds`.
 
-    Programs that a repository's configuration names to watch its files are not started.
+    Programs that a repository's configuration names to watch its files are not started. `index` is
+    the file of another index than the usual one: that of the commit a git hook runs for.
     """
+    env = {**environment(), "GIT_INDEX_FILE": index} if index else environment()
     words = ["git", "-C", folder, "-c", "core.fsmonitor=false", *arguments]
     try:
         return subprocess.run(  # noqa: S603 - fixed program, no shell
-            words, input=data, capture_output=True, env=environment(), timeout=seconds, check=False
+            words, input=data, capture_output=True, env=env, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")

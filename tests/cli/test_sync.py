@@ -100,3 +100,12 @@ def test_an_edit_says_what_was_not_renewed(memfs: Run, repo: Path) -> None:
     )
     (repo / ".agent-memory/config.yaml").write_text("memfs: 1\nsync:\n  on_edit: 3\n")
     assert "sync.on_edit is 3, expected true or false" in memfs("doctor").out
+
+
+def test_the_hook_of_git(memfs: Run, repo: Path) -> None:
+    hook = repo / ".git/hooks/pre-commit"
+    assert memfs("sync", "--git-hook") == (0, "", f"✓ {hook} created\n")
+    assert memfs("sync", "--stage") == (0, "", "")
+    assert memfs("sync", "--no-git-hook") == (0, "", f"✓ {hook} removed\n")
+    for words in (("--git-hook", "--stage"), ("--stage", "agents"), ("--git-hook", "--check")):
+        assert memfs("sync", *words).code == 2

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from memfs.cli import context, diff, screen
 from memfs.hosts.instructions import TARGETS
 from memfs.ops import sync as op
+from memfs.ops.sync import githook, staging
 
 
 @click.command("sync")
@@ -14,10 +17,14 @@ from memfs.ops import sync as op
 @click.option("--remove", is_flag=True, help="Take our section out again.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if something is out of step.")
+@click.option("--git-hook", is_flag=True, help="Have git run this with --stage before each commit.")
+@click.option("--no-git-hook", is_flag=True, help="Take our lines out of git's hook again.")
+@click.option("--stage", is_flag=True, help="In a git hook: add what is renewed to the commit.")
 @context.json_option
 def command(
-    target: tuple[str, ...], remove: bool, dry_run: bool, check: bool, as_json: bool
-) -> None:
+    target: tuple[str, ...], remove: bool, dry_run: bool, check: bool, git_hook: bool,
+    no_git_hook: bool, stage: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Keep the project's memory in files that assistants read by themselves.
 
     For assistants without hooks: agents is AGENTS.md, claude CLAUDE.md, gemini GEMINI.md, cursor
@@ -28,26 +35,51 @@ def command(
     """
     if check and remove:
         raise click.UsageError("--check and --remove exclude each other")
-    looked = dry_run or check
-    found = op.run(context.place(), target, remove=remove, write=not looked)
+    alone = git_hook + no_git_hook + stage
+    if alone > 1 or (alone and (target or remove or dry_run or check or as_json)):
+        raise click.UsageError("--git-hook, --no-git-hook and --stage take no other option")
+    if stage:
+        _stage()
+    elif alone:
+        hooked = githook.run(context.place(), remove=no_git_hook)
+        screen.done(f"{hooked.path} {hooked.outcome}")
+    else:
+        found = op.run(context.place(), target, remove=remove, write=not (dry_run or check))
+        _told(found, target, dry_run=dry_run, check=check, as_json=as_json)
+        if check and any(plan.outcome != "unchanged" for plan in found):
+            screen.refuse()
+
+
+def _stage() -> None:
+    index = os.environ.get("GIT_INDEX_FILE", "")
+    staged = staging.run(context.place(), os.path.abspath(index) if index else "")
+    for path in staged.added:
+        screen.done(f"memfs: {path} renewed, and added to the commit")
+    for why in staged.left:
+        screen.talk(f"! memfs: not in step in this commit: {why}")
+
+
+def _told(
+    found: list[op.Plan], names: tuple[str, ...], *, dry_run: bool, check: bool, as_json: bool
+) -> None:
+    """Say what happened to files, or what would."""
     if as_json:
         screen.as_json(
             [{"target": plan.target.name, "path": plan.real, "outcome": plan.outcome}
              for plan in found]
         )  # fmt: skip
-    for plan in found if not as_json else ():
+        return
+    if not found:
+        screen.done("no file has a section of ours: memfs sync agents begins one in AGENTS.md")
+    for plan in found:
         path = plan.target.path
         if dry_run:
             diff.show(plan.diff())
-        if not looked:
+        if not (dry_run or check):
             screen.done(f"{path} {plan.outcome}")
         elif plan.outcome == "unchanged":
             screen.done(f"{path} " + ("is in step" if check else "would be unchanged"))
         else:
             screen.talk(f"! {path} is out of step" if check else f"{path} would be {plan.outcome}")
-    if not found and not as_json:
-        screen.done("no file has a section of ours: memfs sync agents begins one in AGENTS.md")
     if check and any(plan.outcome != "unchanged" for plan in found):
-        if not as_json:
-            screen.talk("→ " + " ".join(["memfs sync", *target]))
-        screen.refuse()
+        screen.talk("→ " + " ".join(["memfs sync", *names]))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.context import sections
+from memfs.context.sections import Plan
 from memfs.core.errors import StoreError
 from memfs.hosts.instructions import TARGETS
 from memfs.store import lock
 
+__all__ = ["Plan", "run"]
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memfs.context.sections import Plan
     from memfs.store.blocks import Place
 
 

@@ -1,0 +1,142 @@
+"""Our lines in git's pre-commit hook, before those of others, who are still run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import StoreError
+from memfs.hosts import section
+from memfs.store import files, git, lock
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+
+_MARKS = ("# memfs: begin (memfs sync --no-git-hook takes this out)", "# memfs: end")
+_START = "#!/bin/sh\n"
+_SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
+# What writes hooks anew from a configuration of its own, by what its hooks or their folder say.
+_MANAGERS = (
+    "husky", "lefthook", "pre-commit.com", "simple-git-hooks", "overcommit", "prek", "captainhook",
+)  # fmt: skip
+_HINT = "have it run this before a commit: memfs sync --stage"
+
+
+@dataclass(frozen=True)
+class Hooked:
+    """What happened to a hook's file: created, updated, unchanged or removed."""
+
+    path: str
+    outcome: str
+
+
+def run(place: Place, *, remove: bool = False) -> Hooked:
+    """Have git renew our sections before a commit, or with `remove` do so no more.
+
+    Raises `StoreError` for a hook that is another program's to write, and is no shell script.
+    """
+    store = place.project
+    top = git.top_level(store.top) if store else None
+    if store is None or top is None or os.path.realpath(top) != os.path.realpath(store.top):
+        raise StoreError(
+            "there is no git repository here whose top has a project store",
+            "the hook runs at the top of a repository, and needs the store there",
+        )
+    path, shared = _path(top)
+    with lock.hold(store):
+        before = _read(path)
+        text = before or ""
+        wrong = section.problem(text, *_MARKS)
+        if wrong:
+            raise StoreError(f"{path}: {wrong}", "leave one such pair in it, or none")
+        if remove:
+            after = section.take(text, *_MARKS) if before is not None else None
+            after = None if before != after == _START.rstrip() else after
+        else:
+            _refuse(path, section.take(text, *_MARKS), exists=before is not None)
+            after = _put(before, _lines(shared=shared))
+        _write(path, before, after)
+    made = "created" if before is None else "removed" if after is None else "updated"
+    return Hooked(path, "unchanged" if before == after else made)
+
+
+def _path(top: str) -> tuple[str, bool]:
+    """Return the hook's file, and whether it is among the files of the project, to be committed.
+
+    Raises `StoreError` for hooks that serve other repositories too, or that a program manages.
+    """
+    named = (git.run(top, "rev-parse", "--git-path", "hooks") or "").rstrip("\n")
+    common = (git.run(top, "rev-parse", "--git-common-dir") or "").rstrip("\n")
+    own = os.path.realpath(os.path.join(top, common))
+    path = os.path.realpath(os.path.join(top, named, "pre-commit"))
+    private = path.startswith(own + os.sep)
+    if not private and not path.startswith(os.path.realpath(top) + os.sep):
+        raise StoreError(f"git's hooks are out of this repository: {path} (core.hooksPath)", _HINT)
+    within = os.path.relpath(path, own if private else os.path.realpath(top))
+    if any(name in within.lower() for name in _MANAGERS):
+        raise StoreError(f"{path} is written by another program", _HINT)
+    return path, not private
+
+
+def _refuse(path: str, text: str, *, exists: bool) -> None:
+    """Raise `StoreError` for a hook of others that our lines cannot stand in."""
+    if not exists:
+        return
+    if any(name in text.lower() for name in _MANAGERS):
+        raise StoreError(f"{path} is written by another program", _HINT)
+    first = text.partition("\n")[0].split()
+    shell = os.path.basename(first[-1]) if first and first[0].startswith("#!") else ""
+    if shell not in _SHELLS and os.path.basename(first[0] if first else "") not in _SHELLS:
+        raise StoreError(f"{path} is no shell script", _HINT)
+    if not os.access(path, os.X_OK) or not os.stat(path).st_mode & stat.S_IXUSR:
+        raise StoreError(
+            f"{path} cannot be executed: git does not run it", "chmod +x it, or remove it"
+        )
+    if not os.access(path, os.W_OK) or not os.stat(path).st_mode & stat.S_IWUSR:
+        raise StoreError(f"{path} is read-only", _HINT)
+
+
+def _lines(*, shared: bool) -> str:
+    """Return what the hook runs; it never fails a commit. One that is shared names no path."""
+    python = shlex.quote(sys.executable)
+    # -P: without it Python would take a folder `memfs` of the repository for ours.
+    command = "memfs" if shared else f"{python} -P -m memfs"
+    there = "command -v memfs >/dev/null 2>&1" if shared else f"[ -x {python} ]"
+    return f"if {there}; then {command} sync --stage </dev/null || :; fi"
+
+
+def _put(before: str | None, lines: str) -> str:
+    """Return a hook with our lines below its first: what it ends with may be an exit."""
+    text = _START if before is None else before
+    if section.has(text, *_MARKS):
+        return section.put(text, lines, *_MARKS)
+    first, _, rest = text.partition("\n")
+    if before is not None and not rest:
+        return section.put(text, lines, *_MARKS)
+    return "\n".join([first, _MARKS[0], lines, _MARKS[1], rest])
+
+
+def _read(path: str) -> str | None:
+    text, size = files.beginning(path, files.READ_CAP, 0)
+    if (text is None and os.path.lexists(path)) or size > files.READ_CAP or "\0" in (text or ""):
+        raise StoreError(f"{path} is no shell script", _HINT)
+    return text
+
+
+def _write(path: str, before: str | None, after: str | None) -> None:
+    if after == before:
+        return
+    if _read(path) != before:
+        raise StoreError(f"{path} was changed by somebody else meanwhile", "run it again")
+    if after is None:
+        files.remove(path)
+        files.sync_folder(os.path.dirname(path))
+        return
+    files.make_folder(os.path.dirname(path))
+    files.write(path, after)
+    if before is None:
+        os.chmod(path, os.stat(path).st_mode | 0o111)  # noqa: S103 - git runs no other

@@ -1,0 +1,202 @@
+"""git's pre-commit hook: sections are in step in the commit, and nobody's changes are added."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append
+from memfs.core.errors import StoreError
+from memfs.core.records import Origin
+from memfs.ops import edit, sync
+from memfs.ops.sync import githook, staging
+from memfs.store import blocks, trust
+from memfs.store.blocks import Place
+
+BLOCKS = ".agent-memory/blocks"
+
+
+def git(repo: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(repo), *words], check=True, capture_output=True, text=True
+    )
+    return done.stdout + done.stderr
+
+
+def add(place: Place, text: str) -> None:
+    outcome = edit.run(place, [Append("system_rules", text)], Origin())
+    assert isinstance(outcome, edit.Edited)
+
+
+@pytest.fixture
+def hook(repo: Path) -> Path:
+    return repo / ".git/hooks/pre-commit"
+
+
+@pytest.fixture
+def hooked(place: Place, repo: Path, hook: Path) -> Place:
+    """A project with a section that is committed, our hook, and a block that changed since."""
+    sync.run(place, ["agents"])
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "the store")
+    assert githook.run(place).outcome == "created"
+    add(place, "Use httpx.")
+    return place
+
+
+@pytest.mark.usefixtures("hooked")
+def test_a_commit_of_a_block_has_the_section_too(repo: Path) -> None:
+    git(repo, "add", BLOCKS)
+    said = git(repo, "commit", "-m", "memory")
+    assert "✓ memfs: AGENTS.md renewed, and added to the commit" in said
+    assert "Use httpx." in git(repo, "show", "HEAD:AGENTS.md")
+    assert git(repo, "status", "--porcelain") == ""
+    (repo / "other.txt").write_text("x")
+    git(repo, "add", "other.txt")
+    assert "memfs" not in git(repo, "commit", "-m", "nothing of ours")
+
+
+@pytest.mark.usefixtures("hooked")
+def test_a_commit_of_all_that_changed_has_it_too(repo: Path) -> None:
+    git(repo, "commit", "-qam", "memory")
+    assert "Use httpx." in git(repo, "show", "HEAD:AGENTS.md")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+@pytest.mark.usefixtures("hooked")
+def test_what_a_person_did_not_stage_is_not_added(repo: Path) -> None:
+    path = repo / "AGENTS.md"
+    path.write_text("not yet\n" + path.read_text())
+    git(repo, "add", BLOCKS)
+    said = git(repo, "commit", "-m", "memory")
+    assert "not in step in this commit: AGENTS.md: it has other changes" in said
+    assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")
+    assert "Use httpx." in path.read_text()
+    git(repo, "commit", "-qam", "theirs too")
+    assert git(repo, "show", "HEAD:AGENTS.md") == path.read_text()
+
+
+@pytest.mark.usefixtures("hooked")
+def test_a_block_that_is_not_staged_leaves_the_section_alone(repo: Path) -> None:
+    (repo / "other.txt").write_text("x")
+    git(repo, "add", "other.txt")
+    before = (repo / "AGENTS.md").read_text()
+    said = git(repo, "commit", "-m", "other")
+    assert "AGENTS.md: .agent-memory/blocks/system_rules.md has changes that are not staged" in said
+    assert git(repo, "show", "--name-only", "--format=", "HEAD") == "other.txt\n"
+    assert (repo / "AGENTS.md").read_text() == before
+
+
+@pytest.mark.usefixtures("hooked")
+def test_a_commit_of_named_paths_takes_nothing_else(repo: Path) -> None:
+    said = git(repo, "commit", "-m", "one", "--", BLOCKS)
+    assert "a commit of named paths takes nothing else" in said
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_section_that_is_not_in_git_yet_is_not_added(hooked: Place, repo: Path) -> None:
+    sync.run(hooked, ["gemini", "agents"])
+    add(hooked, "And again.")
+    git(repo, "add", BLOCKS, "AGENTS.md")
+    git(repo, "commit", "-qm", "memory")
+    assert "And again." in git(repo, "show", "HEAD:AGENTS.md")
+    assert "And again." in (repo / "GEMINI.md").read_text()
+    assert git(repo, "status", "--porcelain") == "?? GEMINI.md\n"
+
+
+def test_a_commit_never_fails_for_it(hooked: Place, repo: Path) -> None:
+    assert hooked.project
+    trust.take(hooked.project)
+    git(repo, "add", BLOCKS)
+    assert "you have not trusted this store" in git(repo, "commit", "-m", "memory")
+    trust.give(hooked.project)
+    (repo / "AGENTS.md").write_text("<!-- memfs: begin -->\n")
+    assert "is nowhere" in git(repo, "commit", "-am", "half")
+    (repo / ".agent-memory/config.yaml").unlink()
+    git(repo, "commit", "-qam", "no store")
+
+
+def test_without_a_section_there_is_nothing_to_stage(place: Place) -> None:
+    assert staging.run(place) == staging.Staged((), ())
+
+
+def test_a_hook_of_ours_alone_comes_and_goes(place: Place, repo: Path, hook: Path) -> None:
+    assert githook.run(place, remove=True).outcome == "unchanged"
+    assert githook.run(place).outcome == "created"
+    assert os.access(hook, os.X_OK)
+    assert githook.run(place).outcome == "unchanged"
+    assert githook.run(place, remove=True).outcome == "removed"
+    assert not hook.exists()
+
+
+@pytest.mark.parametrize(
+    "first", ["#!/bin/sh", "#!/usr/bin/env bash", "#! /bin/sh", "#!/bin/sh -e"]
+)
+@pytest.mark.parametrize("rest", ["echo theirs >&2; exit 3", "\n# end\nexec false\n", "exit 1\n"])
+def test_a_hook_of_others_stays_and_is_run(
+    hooked: Place, repo: Path, hook: Path, first: str, rest: str
+) -> None:
+    hook.write_text(f"{first}\n{rest}")
+    assert githook.run(hooked).outcome == "updated"
+    assert githook.run(hooked).outcome == "unchanged"
+    git(repo, "add", BLOCKS)
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        git(repo, "commit", "-m", "memory")
+    assert "AGENTS.md renewed" in failed.value.stderr
+    assert ("theirs" in failed.value.stderr) == ("theirs" in rest)
+    assert githook.run(hooked, remove=True).outcome == "updated"
+    assert hook.read_text() == f"{first}\n{rest}"
+    assert hook.stat().st_mode & 0o111
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "why"),
+    [
+        ("#!/bin/sh\n# File generated by pre-commit: https://pre-commit.com\n", 0o755, "another program"),
+        ('#!/bin/sh\ncall_lefthook run "pre-commit"\n', 0o755, "another program"),
+        ("#!/usr/bin/env python3\nprint(1)\n", 0o755, "no shell script"),
+        ("\x7fELF\0\0", 0o755, "no shell script"),
+        ("", 0o755, "no shell script"),
+        ("#!/bin/sh\nexit 0\n", 0o644, "cannot be executed"),
+        ("#!/bin/sh\nexit 0\n", 0o555, "read-only"),
+        ("#!/bin/sh\n# memfs: end\n", 0o755, "is nowhere"),
+    ],
+)  # fmt: skip
+def test_a_hook_that_is_not_ours_to_write_is_refused(
+    place: Place, hook: Path, text: str, mode: int, why: str
+) -> None:
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(text)
+    hook.chmod(mode)
+    with pytest.raises(StoreError, match=why) as refused:
+        githook.run(place)
+    assert refused.value.hint
+    assert hook.read_text() == text
+
+
+def test_where_hooks_are_is_git_to_say(place: Place, repo: Path, tmp_path: Path) -> None:
+    git(repo, "config", "core.hooksPath", ".githooks")
+    made = githook.run(place)
+    assert made.path == str(repo / ".githooks/pre-commit")
+    text = (repo / ".githooks/pre-commit").read_text()
+    assert "then memfs sync --stage" in text
+    assert str(tmp_path) not in text
+    for folder in (".husky/_", str(tmp_path / "all")):
+        git(repo, "config", "core.hooksPath", folder)
+        with pytest.raises(StoreError, match=r"another program|out of this repository") as refused:
+            githook.run(place)
+        assert "memfs sync --stage" in refused.value.hint
+    assert not (tmp_path / "all").exists()
+
+
+def test_a_linked_worktree_has_the_hook_of_the_repository(linked: Place, hook: Path) -> None:
+    assert githook.run(linked).path == str(hook)
+
+
+def test_it_takes_a_repository_with_a_store_at_its_top(place: Place, tmp_path: Path) -> None:
+    for start in (str(tmp_path), str(tmp_path / "home")):
+        with pytest.raises(StoreError, match="no git repository here"):
+            githook.run(blocks.here(start))
