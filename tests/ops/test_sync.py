@@ -272,9 +272,8 @@ def test_an_edit_renews_the_sections_there_are_where_that_is_wanted(
     edit.run(place, [Describe("system_rules", {"pinned": False})], Origin())
     assert "Other memory: system_rules (3 chars)" in path.read_text()
     written = block_file("by_hand", "---\ndescription: d\n---\nwith a file tool\n")
-    event = Event("claude", WRITTEN, "PostToolUse", "s1", str(repo), file=str(written))
-    found = touch.find(event)
-    assert found
+    event = Event("claude", WRITTEN, "PostToolUse", "s1", str(repo), files=(str(written),))
+    (found,) = touch.find(event)
     assert touch.after(found, event).context == ""
     assert "with a file tool" in path.read_text()
 
