@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
     from memfs.hosts.base import Collection, Host
 
-NAMES = ("claude", "codex", "gemini", "copilot")
-READ = (*NAMES, "opencode")  # whose sessions are read, also where nothing of ours is wired yet
+NAMES = ("claude", "codex", "gemini", "copilot", "opencode")
 COLLECTIONS = ("opencode", "aider", "cursor", "specstory")  # files that may hold several sessions
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
@@ -24,7 +23,7 @@ _TOLD = (
 
 def get(name: str) -> "Host":
     """Return a host's module by name; raises `MemfsError` (usage) for an unknown one."""
-    if name not in READ:
+    if name not in NAMES:
         raise MemfsError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}", USAGE)
     module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
     return module

@@ -31,7 +31,12 @@ _OWN_COMMANDS = (
 )  # fmt: skip
 
 
-def sessions(path: str, head: bytes, project: str) -> list[Identity]:  # noqa: ARG001 - it is of one
+def sessions(
+    path: str,
+    head: bytes,
+    project: str,  # noqa: ARG001 - it is of one
+    session: str = "",  # noqa: ARG001 - no hook tells of one
+) -> list[Identity]:
     """List the sessions in a history; none are in another file."""
     if not head.lstrip().startswith(_STARTED.encode()) and os.path.basename(path) != _FILE:
         return []

@@ -64,8 +64,10 @@ class Collection(Protocol):
 
     NAME: str
 
-    def sessions(self, path: str, head: bytes, project: str) -> list[Identity]:
+    def sessions(self, path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
         """List the sessions in a file, each with a `mark`, those of a project ("": all).
+
+        Of a `session` that is named, only it and its subagents.
 
         None are in a file that is not its own, which its first bytes tell. Raises `OSError`.
         """

@@ -19,7 +19,12 @@ _EXPORTED = re.compile(  # a title may have several lines
 _SPEAKERS = {"**User**": Turn("user"), "**Cursor**": Turn("assistant")}
 
 
-def sessions(path: str, head: bytes, project: str) -> list[Identity]:  # noqa: ARG001 - it tells none
+def sessions(
+    path: str,
+    head: bytes,
+    project: str,  # noqa: ARG001 - it tells none
+    session: str = "",  # noqa: ARG001 - no hook tells of one
+) -> list[Identity]:
     """Return the one session of an export; none are in another file.
 
     It is named by its title and first turn: a later export of the same chat is the same session.

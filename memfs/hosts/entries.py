@@ -16,7 +16,7 @@ from memfs.core.errors import StoreError
 from memfs.hosts import HOOK, PLUGIN
 
 SERVER = "memfs"
-_SERVERS = ("mcpServers", "mcp_servers")
+_SERVERS = ("mcpServers", "mcp_servers", "mcp")  # the last is opencode's
 _NOTHING = object()
 _LINE = re.compile(rf"[^;&|]*{re.escape(HOOK)}['\"]? line")  # and nothing of theirs beside it
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
@@ -61,7 +61,12 @@ def programs(command: str) -> list[str]:
         return [command]
     while words and _VARIABLE.match(words[0]):
         del words[0]
-    return [words[0], *[word for word in words[1:] if word.endswith(HOOK)]] if words else [command]
+    return needed(words) or [command]
+
+
+def needed(words: list[str]) -> list[str]:
+    """Return of the words of a command what it needs to be there."""
+    return [words[0], *[word for word in words[1:] if word.endswith(HOOK)]] if words else []
 
 
 def there(program: str) -> bool:
@@ -82,7 +87,7 @@ def servers(settings: Json, top: str | None) -> list[str]:
     """Return the programs that are started as our MCP server for the project `top`."""
     places = [settings, _mapping(_mapping(settings.get("projects")).get(top or ""))]
     found = [_mapping(each.get(key)).get(SERVER) for each in places for key in _SERVERS]
-    return [str(_mapping(each).get("command")) for each in found if _our_server(each)]
+    return [_words(each)[0] for each in found if _our_server(each)]
 
 
 def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool) -> object:
@@ -100,6 +105,8 @@ def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool
         return _whole(found, entries if put else _NOTHING, "status line", ours=ours)
     if found is _NOTHING:
         return entries if put else _NOTHING
+    if where == ("$schema",):  # what opencode adds by itself, or what its user put there
+        return found
     if isinstance(found, dict) and isinstance(entries, dict):
         kept: Json = {}
         for key in [*found, *(key for key in entries if key not in found)]:
@@ -164,8 +171,15 @@ def _ours(entry: object) -> bool:
 
 
 def _our_server(entry: object) -> bool:
-    words = _list(_mapping(entry).get("args"))
-    return words[-1:] == ["mcp"] and SERVER in f"{_mapping(entry).get('command')} {words}"
+    words = _words(entry)
+    return words[-1:] == ["mcp"] and SERVER in " ".join(words[:-1])
+
+
+def _words(entry: object) -> list[str]:
+    """Return what starts a server: a program and its arguments, or, for opencode, all in one."""
+    command = _mapping(entry).get("command")
+    found = command if isinstance(command, list) else [command, *_list(_mapping(entry).get("args"))]
+    return [str(word) for word in found]
 
 
 def _mapping(value: object) -> Json:

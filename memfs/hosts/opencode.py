@@ -1,4 +1,7 @@
-"""opencode: where its sessions are. Its events are to come through a plugin. Hot path."""
+"""opencode: hook events, replies, where its settings and sessions are. Hot path.
+
+It runs no commands as hooks: `hooks/opencode/memfs.js` is a plugin of it that runs ours.
+"""
 
 import os
 
@@ -16,7 +19,8 @@ NAME = "opencode"
 TITLE = "opencode"
 COMMAND = "opencode"
 HOME = ".config/opencode"
-RESTARTS = False
+PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
+RESTARTS = True
 
 _KINDS = {
     "SessionStart": events.START,
@@ -26,12 +30,16 @@ _KINDS = {
     "PreToolUse": events.WRITE,
     "PostToolUse": events.WRITTEN,
 }
-_WRITERS = ("write", "edit", "patch")
+_WRITERS = ("write", "edit", "multiedit", "patch", "apply_patch")
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn what a plugin sends into an event; None for one that is not for us."""
-    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, _KINDS, _WRITERS, payload)
+    if found and found.kind in (events.STOP, events.END) and not found.transcript:
+        bases = _databases(os.path.expanduser("~"))
+        found.transcript = next((path for path in bases if os.path.exists(path)), "")
+    return found
 
 
 def format_reply(event: Event, reply: Reply) -> str:
@@ -39,8 +47,37 @@ def format_reply(event: Event, reply: Reply) -> str:
     return payloads.nested(event, reply)
 
 
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":  # noqa: ARG001
-    """List nothing: there are no settings that would wire us."""
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+    """List the files that wire us in a scope; opencode has no settings that are not committed."""
+    if scope == "local":
+        return []
+    settings = f"{os.environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
+    plugins = f"{settings}/plugins"
+    if scope == "project":
+        settings, plugins = top, f"{top}/.opencode/plugins"
+    return [
+        (f"{plugins}/memfs.js", ("opencode/memfs.js",)),
+        (_config(settings), ("opencode/tools.json",)),
+    ]
+
+
+def _config(folder: str) -> str:
+    """Return the settings file of a folder: of two, the one with our server, else as opencode."""
+    found = [f"{folder}/{name}" for name in ("opencode.jsonc", "opencode.json")]
+    found = [path for path in found if os.path.exists(path)] or found[1:]
+    return next((path for path in found if _names_us(path)), found[0])
+
+
+def _names_us(path: str) -> bool:
+    try:
+        with open(path, "rb") as handle:
+            return b'"memfs"' in handle.read()
+    except OSError:
+        return False
+
+
+def plugged(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
+    """List the settings files that can enable our plugin: none, what is there runs."""
     return []
 
 
@@ -64,11 +101,11 @@ def read_transcript(
     return opencode_sessions.read(data, identity, start=start)
 
 
-def sessions(path: str, head: bytes, project: str) -> "list[Identity]":
-    """List the sessions in a database, those of a project or all."""
+def sessions(path: str, head: bytes, project: str, session: str = "") -> "list[Identity]":
+    """List the sessions in a database, those of a project or all, or one with its subagents."""
     from memfs.hosts import opencode_sessions
 
-    return opencode_sessions.listed(path, head, project)
+    return opencode_sessions.listed(path, head, project, session)
 
 
 def read_session(path: str, identity: "Identity") -> "Transcript":
@@ -82,6 +119,13 @@ def transcripts(home: str, project: str) -> "Iterable[str]":
     """List the databases that have sessions of a project or the folders below it."""
     from memfs.hosts import opencode_sessions
 
-    roots = dict.fromkeys([os.environ.get("XDG_DATA_HOME") or f"{home}/.local/share"])
-    roots.setdefault(f"{home}/.local/share")
-    return opencode_sessions.found([f"{root}/opencode/opencode.db" for root in roots], project)
+    return opencode_sessions.found(_databases(home), project)
+
+
+def _databases(home: str) -> list[str]:
+    """List where its database can be, that of an opencode which is started here first."""
+    told = os.environ.get("XDG_DATA_HOME")
+    folders = [f"{root}/opencode" for root in (told, f"{home}/.local/share") if root]
+    named = os.environ.get("OPENCODE_DB", "")
+    first = [os.path.join(folders[0], named)] if named not in ("", ":memory:") else []
+    return list(dict.fromkeys([*first, *(f"{folder}/opencode.db" for folder in folders)]))

@@ -32,20 +32,23 @@ _MARKED = """
             FROM message m WHERE m.session_id = s.id),
         (SELECT count(*) || '/' || coalesce(max(p.time_updated), 0)
             FROM part p WHERE p.session_id = s.id)
-    FROM session s ORDER BY s.time_created, s.id
+    FROM session s WHERE ? IN ('', s.id, s.parent_id) ORDER BY s.time_created, s.id
 """
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
 
 
-def listed(path: str, head: bytes, project: str) -> list[Identity]:
-    """List the sessions in a database, the oldest first, those of a project or all ("")."""
+def listed(path: str, head: bytes, project: str, only: str = "") -> list[Identity]:
+    """List the sessions in a database, the oldest first, those of a project or all ("").
+
+    `only` is one session, with those of its subagents.
+    """
     if not head.startswith(_MAGIC):
         return []
     if len(_rows(path, [(_TABLES, ())])[0]) < 3:
         return []  # somebody else's database
     found = []
-    for session, parent, directory, *marks in _rows(path, [(_MARKED, ())])[0]:
+    for session, parent, directory, *marks in _rows(path, [(_MARKED, (only,))])[0]:
         folder = text_of(directory)
         if not text_of(session) or (project and not kept.inside(folder, project)):
             continue

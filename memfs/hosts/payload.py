@@ -24,6 +24,8 @@ def origin(payload: dict[str, object]) -> str:
     """
     if "cursor_version" in payload or "conversation_id" in payload:
         return "cursor"
+    if text(payload, "host") == "opencode":  # our plugin says so
+        return "opencode"
     transcript = os.path.basename(text(payload, "transcript_path"))
     models = "model" in payload and "permission_mode" in payload
     if models or "turn_id" in payload or transcript.startswith("rollout-"):
@@ -83,7 +85,7 @@ def written(given: object) -> tuple[str, ...]:
     for key in _PATHS:
         if text(given, key):
             return (text(given, key),)
-    patches = [text(given, key) for key in ("command", "input", "patch")]
+    patches = [text(given, key) for key in ("command", "input", "patch", "patchText")]
     return tuple(
         line[len(mark) :].strip()
         for patch in patches

@@ -11,7 +11,7 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK, PLUGIN, entries, jsontext
+from memfs.hosts import HOOK, PLUGIN, entries, jsontext, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,8 +82,11 @@ def _files(
 
 
 def parse(text: str, path: str) -> Json:
-    """Read a settings file; raises `StoreError` for what could not be written back faithfully."""
-    if not text.strip():
+    """Read a settings file; raises `StoreError` for what could not be written back faithfully.
+
+    A plugin holds no settings.
+    """
+    if not text.strip() or whole.is_one(path):
         return {}
     try:
         text.encode()

@@ -27,7 +27,12 @@ _TOOL = re.compile(r"<tool-use\b[^<>]{0,500}>|<details>\s{0,9}<summary>\s{0,9}To
 _TOOL_NAME = re.compile(r'data-tool-name="([^"<>]{1,100})"|Tool use: \*\*([^*<>]{1,100})\*\*')
 
 
-def sessions(path: str, head: bytes, project: str) -> list[Identity]:  # noqa: ARG001 - it is of one
+def sessions(
+    path: str,
+    head: bytes,
+    project: str,  # noqa: ARG001 - it is of one
+    session: str = "",  # noqa: ARG001 - no hook tells of one
+) -> list[Identity]:
     """List the sessions in a file, as a rule one; none are in another file."""
     if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_HEAD):
         return []

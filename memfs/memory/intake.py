@@ -76,13 +76,16 @@ def transcripts(
     tally: Tally,
     tick: Callable[[int], object] | None = None,
     index: Indexer | None = None,
+    session: str = "",
 ) -> None:
     """Read what is new in transcripts, telling `tick` of bytes. The caller holds the ingest lock.
+
+    Of files that hold several sessions, `session` alone if it is given.
 
     With an `index`, sessions that it has all of are indexed at once. A kill costs nothing: the next
     run goes on where the last state was written down.
     """
-    work = _Work(store, tally, tick, index)
+    work = _Work(store, tally, tick, index, session)
     try:
         with _no_collection(), closing(readers.read_all(work.parts(paths))) as read:
             for part, found in read:
@@ -116,8 +119,10 @@ class _Work:
         tally: Tally,
         tick: Callable[[int], object] | None,
         index: Indexer | None,
+        session: str = "",
     ) -> None:
         self._store = store
+        self._only = session  # the only one to read of files that hold several
         self._index = index
         self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
         self._tally = tally
@@ -149,7 +154,8 @@ class _Work:
         if not os.path.isfile(path):
             self._tally.skip(path, "not a file")
             return
-        found = _sessions(path, self._store.top)
+        # The session that a hook named is one of this store, wherever it was started.
+        found = _sessions(path, "" if self._only else self._store.top, self._only)
         if not found:
             self._tick(size)
             reason = "not a transcript of a known assistant" if size else "empty"
@@ -269,11 +275,14 @@ class _Work:
         tally.left_out += job.left_out
 
 
-def session(store: Store, path: str, tally: Tally) -> None:
-    """Read what is new in a session: its transcript, and those of its side chains."""
+def session(store: Store, path: str, tally: Tally, name: str = "") -> None:
+    """Read what is new in a session: its transcript, and those of its side chains.
+
+    `name` is what its host calls it, which tells it from others in the same file.
+    """
     for each in [path, *side_chains(path)]:
         if os.path.exists(each):
-            transcript(store, each, tally)
+            transcripts(store, [each], tally, session=name)
 
 
 def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
@@ -281,8 +290,8 @@ def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
     if not inbox.waiting(store):
         return
     with lock.hold(store, wait, LOCK):
-        for note, _, path in inbox.waiting(store):
-            session(store, path, tally)
+        for note, _, path, name in inbox.waiting(store):
+            session(store, path, tally, name)
             inbox.done(note)
 
 
@@ -346,15 +355,18 @@ def _first_lines(path: str) -> Iterator[bytes]:
             yield line
 
 
-def _sessions(path: str, project: str) -> list[tuple[str, Identity]]:
-    """List the sessions in a file as (host, whose it is); those of a project, where it has many."""
+def _sessions(path: str, project: str, session: str = "") -> list[tuple[str, Identity]]:
+    """List the sessions in a file as (host, whose it is).
+
+    Where it has many: those of a project, or the one that is named.
+    """
     with open(path, "rb") as handle:
         head = handle.read(_HEAD_BYTES)
     for name in hosts.COLLECTIONS:
-        found = hosts.collection(name).sessions(path, head, project)
+        found = hosts.collection(name).sessions(path, head, project, session)
         if found:
             return [(name, identity) for identity in found]
-    for name in hosts.READ:
+    for name in hosts.NAMES:
         identity = hosts.get(name).identify(_first_lines(path), path)
         if identity:
             return [(name, identity)]

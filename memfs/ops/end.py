@@ -15,7 +15,7 @@ def run(event: Event) -> None:
     if place is None:
         return
     if event.transcript:
-        inbox.put(place.home, event.host, event.transcript)
+        inbox.put(place.home, event.host, event.transcript, event.session)
     note = autocommit.ended(place, Origin("agent", event.host, event.session))
     if note:
         raise StoreError(note)

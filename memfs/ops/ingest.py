@@ -28,7 +28,7 @@ def plan(place: Place, paths: list[str], home: str) -> list[str]:
     if paths:
         return intake.find(paths)
     top = place.home.top
-    return [path for name in hosts.READ for path in hosts.get(name).transcripts(home, top)]
+    return [path for name in hosts.NAMES for path in hosts.get(name).transcripts(home, top)]
 
 
 def run(place: Place, paths: list[str], stage: Stage) -> Tally:
@@ -59,11 +59,12 @@ def hear(event: Event) -> Tally:
     try:
         intake.drain(store, tally)
         with lock.hold(store, 2.0, intake.LOCK):
-            intake.session(store, event.transcript, tally)
+            intake.session(store, event.transcript, tally, event.session)
     except LockedError:  # somebody ingests right now: leave word, the next one reads it
-        inbox.put(store, event.host, event.transcript)
+        inbox.put(store, event.host, event.transcript, event.session)
         return tally
     logs = [path for path in sorted(tally.logs) if os.path.exists(path)]
     if logs and corpus.sync(place, embed=False, wait=2.0, said=logs) is None:
-        inbox.put(store, event.host, event.transcript)  # the next one looks at its log again
+        # The next one looks at its log again.
+        inbox.put(store, event.host, event.transcript, event.session)
     return tally

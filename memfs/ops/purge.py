@@ -111,7 +111,7 @@ def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
             unread.append(f"the git history of {store.root}")
     top = place.home.top
     kept = {
-        os.path.dirname(path) for n in hosts.READ for path in hosts.get(n).transcripts(home, top)
+        os.path.dirname(path) for n in hosts.NAMES for path in hosts.get(n).transcripts(home, top)
     }
     return Looked(tuple(found), tuple(brought), tuple(unread), tuple(sorted(kept)))
 

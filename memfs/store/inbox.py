@@ -7,18 +7,18 @@ from memfs.store import files, layout
 from memfs.store.layout import Store
 
 
-def put(store: Store, host: str, transcript: str) -> None:
-    """Leave word that a transcript has something new."""
+def put(store: Store, host: str, transcript: str, session: str = "") -> None:
+    """Leave word that a transcript has something new, of a session where it is known."""
     layout.make_local(store)
     folder = f"{store.local}/inbox"
     files.make_folder(folder, private=True, durable=False)
     name = f"{os.getpid()}-{os.urandom(4).hex()}.json"
-    text = fastjson.dumps({"host": host, "transcript": transcript})
+    text = fastjson.dumps({"host": host, "transcript": transcript, "session": session})
     files.write(f"{folder}/{name}", text, private=True, durable=False)
 
 
-def waiting(store: Store) -> list[tuple[str, str, str]]:
-    """List (file, host, transcript) of what was left; other files there are removed."""
+def waiting(store: Store) -> list[tuple[str, str, str, str]]:
+    """List (file, host, transcript, session) of what was left; other files there are removed."""
     folder = f"{store.local}/inbox"
     found = []
     try:
@@ -32,7 +32,8 @@ def waiting(store: Store) -> list[tuple[str, str, str]]:
         except (ValueError, RecursionError, OSError):
             note = None
         if isinstance(note, dict) and isinstance(note.get("transcript"), str):
-            found.append((path, str(note.get("host", "")), note["transcript"]))
+            host, session = str(note.get("host", "")), str(note.get("session", ""))
+            found.append((path, host, note["transcript"], session))
         elif not os.path.isdir(path):
             files.remove(path)
     return found

@@ -177,7 +177,7 @@ def test_what_a_session_was_shown(world: World, kinds: Sequence[str]) -> None:
 
 
 def waiting(world: World) -> list[str]:
-    return [path for _, _, path in inbox.waiting(world.place().home)]
+    return [path for _, _, path, _ in inbox.waiting(world.place().home)]
 
 
 def check_inbox(world: World, seen: Seen[list[str]]) -> None:

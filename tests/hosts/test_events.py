@@ -37,6 +37,7 @@ PATCH = (
         ({**COMMON, "cursor_version": "3.20"}, "cursor"),
         ({**COPILOT, "transcript_path": "/home/dev/.copilot/session-state/s-1/events.jsonl"},
          "copilot"),
+        ({**COMMON, "host": "opencode"}, "opencode"),
         ({}, ""),
     ],
 )  # fmt: skip
@@ -80,6 +81,9 @@ def test_what_is_not_for_us_is_none(host: str, given: dict[str, object]) -> None
          "a.py .agent-memory/blocks/human.md"),
         ("copilot", COPILOT, "PreToolUse", "edit", {"path": "/x/a.md", "old_str": "a"}, "/x/a.md"),
         ("copilot", COPILOT, "PostToolUse", "create", {"path": "/x/a.md"}, "/x/a.md"),
+        ("opencode", COMMON, "PreToolUse", "write", {"filePath": "/x/a.md"}, "/x/a.md"),
+        ("opencode", COMMON, "PostToolUse", "apply_patch", {"patchText": PATCH},
+         ".agent-memory/blocks/human.md"),
         ("gemini", GEMINI, "BeforeTool", "write_file", {"file_path": "/x/a.md"}, "/x/a.md"),
         ("gemini", GEMINI, "AfterTool", "replace", {"file_path": "/x/a.md"}, "/x/a.md"),
     ],

@@ -17,7 +17,8 @@ from memfs.hosts import opencode, opencode_sessions
 from memfs.hosts.lines import TOOL_CAP
 from memfs.memory import intake
 from memfs.memory.intake import Tally
-from memfs.store import recall
+from memfs.ops import ingest
+from memfs.store import inbox, lock, recall
 from memfs.store.blocks import Place
 from tests.hosts.reading import JSON, can_be_kept, odd, said
 
@@ -279,6 +280,48 @@ def test_its_database_is_found_where_it_has_sessions_of_the_project(
         made.append(str(base.path))
     assert list(opencode.transcripts(str(home), "/home/dev/shop")) == made[:1]
     assert list(opencode.transcripts(str(home), "/home/dev")) == made
+
+
+def test_one_session_is_listed_with_its_subagents(base: Base) -> None:
+    for name, parent in (("s", None), ("side", "s"), ("other", None)):
+        base.session(name, "/elsewhere", parent)
+    found = opencode.sessions(str(base.path), base.path.read_bytes()[:4096], "", "s")
+    assert [each[:2] for each in found] == [("s", ""), ("s", "side")]
+
+
+def test_at_the_end_of_a_turn_its_session_alone_is_read(
+    place: Place, repo: Path, home: Path
+) -> None:
+    base = Base(home / ".local/share/opencode/opencode.db")
+    base.session("s", str(home))  # started elsewhere, and it is in this folder now
+    base.session("other", str(repo))
+    for session in ("s", "other"):
+        base.say(session, *MESSAGES[0])
+    sent: dict[str, object] = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(repo)}
+    event = opencode.parse_event(sent)
+    assert event
+    with lock.hold(place.home, name=intake.LOCK):
+        assert ingest.hear(event).messages == 0
+    assert [note[3] for note in inbox.waiting(place.home)] == ["s"]
+    assert ingest.hear(event).messages == 1
+    base.base.close()
+    assert [Path(path).name for path in recall.sources(place.home)] == ["s.jsonl"]
+
+
+def test_a_database_of_another_name_is_the_one_that_is_read(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENCODE_DB", "mine.db")
+    sent: dict[str, object] = {"hook_event_name": "SessionEnd", "session_id": "s", "cwd": "/p"}
+    found = opencode.parse_event(sent)
+    assert found
+    assert found.transcript == ""
+    path = home / ".local/share/opencode/mine.db"
+    Base(path).base.close()
+    found = opencode.parse_event(sent)
+    assert found
+    assert found.transcript == str(path)
+    assert list(opencode.transcripts(str(home), "/p")) == []
 
 
 def test_what_a_plugin_sends_is_an_event() -> None:

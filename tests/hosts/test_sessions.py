@@ -13,6 +13,7 @@ from tests.hosts.codex_cli import CodexCli
 from tests.hosts.copilot_cli import CopilotCli
 from tests.hosts.gemini_cli import GeminiCli
 from tests.hosts.installed import CODEX as CODEX_PROGRAM
+from tests.hosts.opencode_cli import OpencodeCli
 from tests.hosts.program import Program
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, results
@@ -47,8 +48,9 @@ COPILOT = Host(
     "memfs-core_memory_append", "memfs-core_memory_append", "install",
 )  # fmt: skip
 GEMINI = Host("gemini", GeminiCli, (), "mcp_memfs_core_memory_append")
+OPENCODE = Host("opencode", OpencodeCli, (), "memfs_core_memory_append")
 WAYS = [(CODEX, "settings"), (CODEX, "plugin"), (COPILOT, "settings"), (COPILOT, "plugin"),
-        (GEMINI, "settings")]  # fmt: skip
+        (GEMINI, "settings"), (OPENCODE, "settings")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("host", "way"), WAYS, ids=lambda each: getattr(each, "name", each))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
-from memfs.hosts import settings
+from memfs.hosts import settings, whole
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -374,3 +374,71 @@ def test_our_name_in_a_settings_file_is_not_our_hook(
     path.write_text(text)
     assert install.elsewhere(place, "claude", "", str(home)) == ""
     assert wire(place, path).outcome == "updated"
+
+
+def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
+    place: Place, repo: Path
+) -> None:
+    plugin, settings = repo / ".opencode/plugins/memfs.js", repo / "opencode.json"
+    assert run(place, "opencode") == [plugin, settings]
+    assert json.loads(settings.read_text())["mcp"]["memfs"] == {
+        "type": "local", "command": [sys.executable, "-P", "-m", "memfs", "mcp"], "enabled": True,
+    }  # fmt: skip
+    command = whole.words(plugin.read_text())
+    assert command[:4] == [sys.executable, "-I", "-S", "-E"]
+    assert command[-2:] == ["opencode", "mcp"]
+    payload = {
+        "hook_event_name": "SessionStart", "host": "opencode", "session_id": "s", "cwd": str(repo),
+    }  # fmt: skip
+    done = subprocess.run(
+        command, input=json.dumps(payload).encode(), capture_output=True, check=True
+    )
+    assert "Memory tools: core_memory_append, " in done.stdout.decode()
+    assert run(place, "opencode", tools=False) == [plugin, settings]
+    assert whole.words(plugin.read_text())[-1] == "opencode"
+    assert "memfs" not in settings.read_text()
+    run(place, "opencode")
+    run(place, "opencode", remove=True)
+    assert sorted(path.name for path in repo.iterdir()) == [".agent-memory", ".git"]
+
+
+def test_opencode_gets_back_what_it_had_and_keeps_what_it_adds(
+    place: Place, repo: Path, home: Path
+) -> None:
+    settings = home / ".config/opencode/opencode.jsonc"
+    settings.parent.mkdir(parents=True)
+    before = '{\n  "$schema": "./mine.json", // mine\n  "mcp": {"other": {"type": "remote"}}\n}\n'
+    settings.write_text(before)
+    done = install.run(place, "opencode", "user", str(home))
+    assert [each.path for each in done] == [
+        f"{home}/.config/opencode/plugins/memfs.js", str(settings),
+    ]  # fmt: skip
+    assert '"./mine.json", // mine' in settings.read_text()
+    (settings.parent / "opencode.json").write_text("{}")  # ours stays where it is
+    assert install.run(place, "opencode", "user", str(home))[1].outcome == "unchanged"
+    install.run(place, "opencode", "user", str(home), remove=True)
+    assert settings.read_text() == before
+    assert not (settings.parent / "plugins").exists()
+
+
+def test_a_plugin_of_our_name_that_somebody_else_wrote_is_left_alone(
+    place: Place, repo: Path
+) -> None:
+    plugin = repo / ".opencode/plugins/memfs.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text('export const X = async () => ({ "memfs": 1 })\n')
+    with pytest.raises(StoreError, match=r"memfs\.js is somebody else's"):
+        run(place, "opencode")
+    assert not (repo / "opencode.json").exists()
+    run(place, "opencode", remove=True)
+    assert plugin.read_text().startswith("export const X")
+
+
+def test_a_plugin_of_another_version_is_replaced_and_removed(place: Place, repo: Path) -> None:
+    plugin = repo / ".opencode/plugins/memfs.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text("// memfs: an older one\n")
+    assert install.run(place, "opencode", "project", str(Path.home()))[0].outcome == "updated"
+    plugin.write_text("// memfs: an older one\n")
+    run(place, "opencode", remove=True)
+    assert not plugin.parent.exists()

@@ -204,9 +204,9 @@ def test_a_note_in_the_inbox_waits_until_it_is_done(place: Place) -> None:
     store = place.project
     assert store
     assert inbox.waiting(store) == []
-    inbox.put(store, "claude", '/t/"odd" \ud800é.jsonl')
-    ((note, host, path),) = inbox.waiting(store)
-    assert (host, path) == ("claude", '/t/"odd" \ud800é.jsonl')
+    inbox.put(store, "claude", '/t/"odd" \ud800é.jsonl', "s-1")
+    ((note, host, path, session),) = inbox.waiting(store)
+    assert (host, path, session) == ("claude", '/t/"odd" \ud800é.jsonl', "s-1")
     assert os.stat(note).st_mode & 0o777 == 0o600
     inbox.done(note)
     inbox.done(note)
@@ -223,7 +223,7 @@ def test_other_files_in_the_inbox_are_removed(place: Place, junk: bytes) -> None
     (folder / "1.json").write_bytes(junk)
     (folder / "2.json").mkdir()
     inbox.put(place.project, "claude", "/t")
-    assert [path for _, _, path in inbox.waiting(place.project)] == ["/t"]
+    assert [path for _, _, path, _ in inbox.waiting(place.project)] == ["/t"]
     assert not (folder / "1.json").exists()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import MemfsError, StoreError
-from memfs.hosts import entries, settings
+from memfs.hosts import entries, settings, whole
 from memfs.ops.doctor import leftovers
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.install.files import commands
@@ -62,7 +62,9 @@ def _looked(
     for found in [*wired, *served]:
         flag = "" if found.scope == "project" else f" --{found.scope}"
         parsed = settings.parse(found.text, found.path)
-        words = [word for each in entries.commands(parsed) for word in entries.programs(each)]
+        started = [entries.programs(each) for each in entries.commands(parsed)]
+        started = started or [entries.needed(whole.words(found.text))]
+        words = [word for each in started for word in each]
         needed |= {(found.path, word): ("hook needs", flag) for word in words}
         servers = entries.servers(parsed, top)
         needed |= {(found.path, word): ("tools need", flag) for word in servers}

@@ -16,7 +16,7 @@ from memfs import hosts
 from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
-from memfs.hosts import entries, jsontext, settings, tomltext
+from memfs.hosts import entries, jsontext, settings, tomltext, whole
 from memfs.store import files, lock, shipped
 
 if TYPE_CHECKING:
@@ -30,38 +30,41 @@ _LINE = "/line.json"
 class Shipped:
     """What goes into one settings file: `wanted`, and `unwanted` of ours that is not to be there.
 
-    `table` is what is for a TOML file, as text, and `tools` whether it is to be there.
+    `text` is what is for a TOML file, if `tools` are to be there, or all of a file that is ours.
     """
 
     wanted: entries.Json
     unwanted: entries.Json
-    table: str
+    text: str
     tools: bool
 
     @classmethod
     def of(
         cls, place: Place, host: str, names: tuple[str, ...], *, tools: bool, line: bool
     ) -> Shipped:
+        hook = _words(host, "mcp" if tools else "")
         values = {
-            "{hook}": command(host, "mcp" if tools else ""), "{line}": command("line"),
+            "{hook}": _command(hook), "{line}": _command(_words("line")),
             "{python}": sys.executable,
             "{project}": place.project.top if place.project else "",
         }  # fmt: skip
         wanted: entries.Json = {}
         unwanted: entries.Json = {}
-        table = ""
+        plain = ""
         for name in names:
             if name.endswith(_LINE) and not line:
                 continue
             text = shipped.text("hooks", *name.split("/"))
+            if whole.is_one(name):  # it starts the hook without a shell
+                return cls({}, {}, text.replace('"{hook}"', json.dumps(hook)), tools)
             for mark, value in values.items():
                 text = text.replace(f'"{mark}"', fastjson.dumps(value))
             if name.endswith(".toml"):
-                table = text
+                plain = text
             else:
                 kept = tools or name.endswith((_HOOKS, _LINE))
                 (wanted if kept else unwanted).update(json.loads(text))
-        return cls(wanted, unwanted, table, tools)
+        return cls(wanted, unwanted, plain, tools)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Edit:
         before = _read(path)
         record = _record(place, path)
         pristine = record if record and record["after"] == _digest(before) else None
-        change = _toml if path.endswith(".toml") else _json
+        change = _toml if path.endswith(".toml") else _whole if whole.is_one(path) else _json
         has, after = change(path, before, given, remove=remove)
         if remove and has and pristine:
             after = pristine["before"]
@@ -136,14 +139,14 @@ def _toml(
     """Return whether a TOML file has our table, and its text with it, or without."""
     text = before or ""
     settings.parse(text, path)
-    if not given.table:
+    if not given.text:
         return False, before
-    has = tomltext.has(text, given.table)
+    has = tomltext.has(text, given.text)
     if remove or not given.tools:
-        after = tomltext.take(text, given.table)
+        after = tomltext.take(text, given.text)
         settings.parse(after, path)
     else:
-        after = tomltext.put(text, given.table)
+        after = tomltext.put(text, given.text)
         try:
             settings.parse(after, path)
         except StoreError as error:
@@ -152,6 +155,18 @@ def _toml(
                 "rename it there first, or wire the hooks alone: memfs install --no-mcp",
             ) from error
     return has, before if after == text else after
+
+
+def _whole(
+    path: str, before: str | None, given: Shipped, *, remove: bool
+) -> tuple[bool, str | None]:
+    """Return whether a file is ours, and its text with what we ship, or none."""
+    has = before is not None and whole.ours(before)
+    if remove:
+        return has, None if has else before
+    if before is not None and not has:
+        raise StoreError(f"{path} is somebody else's", "rename it or take it out there first")
+    return has, given.text
 
 
 def _check(text: str, wanted: entries.Json, path: str) -> None:
@@ -209,11 +224,15 @@ def _read(path: str) -> str | None:
 
 def commands(host: str) -> tuple[str, ...]:
     """Return the commands of our hooks for a host, with its tools and without."""
-    return command(host), command(host, "mcp")
+    return _command(_words(host)), _command(_words(host, "mcp"))
 
 
-def command(*words: str) -> str:
-    """Return the shell command of a hook: this interpreter, without site-packages, on our file."""
+def _words(*words: str) -> list[str]:
+    """Return the command of a hook: this interpreter, without site-packages, on our file."""
     script = shipped.path("hooks", hosts.HOOK)
-    found = [sys.executable, "-I", "-S", "-E", script, *filter(None, words)]
-    return subprocess.list2cmdline(found) if os.name == "nt" else shlex.join(found)
+    return [sys.executable, "-I", "-S", "-E", script, *filter(None, words)]
+
+
+def _command(words: list[str]) -> str:
+    """Return a command as a shell reads it."""
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)

@@ -1,0 +1,31 @@
+"""A file that is ours as a whole: a plugin, whose first line says whose it is."""
+
+from __future__ import annotations
+
+import json
+
+SUFFIX = ".js"
+_MARK = "// memfs: "
+_HOOK = "const HOOK = "
+
+
+def is_one(path: str) -> bool:
+    """Tell whether a settings file is of this kind."""
+    return path.endswith(SUFFIX)
+
+
+def ours(text: str) -> bool:
+    """Tell whether memfs wrote a file: this version or another one."""
+    return text.startswith(_MARK)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of the command that a file of ours runs as hook; none for one unknown."""
+    for line in text.splitlines():
+        if line.startswith(_HOOK):
+            try:
+                found = json.loads(line.removeprefix(_HOOK))
+            except ValueError:
+                return []
+            return [str(word) for word in found] if isinstance(found, list) else []
+    return []
