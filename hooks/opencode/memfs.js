@@ -11,7 +11,7 @@ const DEADLINE = 10_000 // ms; the hook itself ends in half of that
 const STOP_DEADLINE = 30_000
 const MOST_NEWS = 40_000 // characters; more than that, and the whole brief is asked for again
 const WRITERS = ["write", "edit", "multiedit", "patch", "apply_patch"]
-const TITLE = "You are a title generator"
+const SIDE = /^(You are a title generator|You are a context summarization agent)/ // no turn of a session
 
 function ask(event, session, cwd, more = {}) {
   return new Promise((resolve) => {
@@ -119,7 +119,7 @@ export const Memfs = async ({ client, directory }) => {
       await inTurn(() => prompted(sessionID, prompt))
     },
     "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
-      if (!sessionID || system[0]?.startsWith(TITLE)) return
+      if (!sessionID || SIDE.test(system[0])) return
       const session = await rootOf(sessionID)
       await inTurn(() => start(session))
       const text = (told.get(session) ?? []).filter(Boolean).join("\n\n")

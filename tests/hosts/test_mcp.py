@@ -130,7 +130,7 @@ def test_two_sessions_edit_a_block_and_see_what_the_other_wrote(
     assert [entry["session"] for entry in entries] == told
 
 
-@pytest.mark.parametrize("host", [CODEX, GEMINI, COPILOT], ids=lambda host: host.name)
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_what_install_writes_for_a_user_is_a_server_that_the_host_calls(
     project: Project, host: Host
 ) -> None:
