@@ -81,8 +81,12 @@ class _Server:
 
     def __enter__(self) -> Self:
         self._clock.start()
-        self.ask("initialize", clientInfo={"name": "memfs", "title": "memfs", "version": "1"})
-        self._send({"method": "initialized"})
+        try:
+            self.ask("initialize", clientInfo={"name": "memfs", "title": "memfs", "version": "1"})
+            self._send({"method": "initialized"})
+        except BaseException:
+            self._end()
+            raise
         return self
 
     def __exit__(
@@ -91,9 +95,12 @@ class _Server:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
         self._clock.cancel()
         self._process.kill()
-        with self._process:
+        with suppress(BrokenPipeError), self._process:  # what was not read of ours is lost
             pass
 
     def ask(self, method: str, **params: object) -> dict[str, Any]:

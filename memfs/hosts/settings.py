@@ -43,7 +43,8 @@ def wired(host: Host, home: str, top: str | None, read: Callable[[str], str | No
 def _runs_ours(found: Wired) -> bool:
     """Tell whether a file has hooks of ours; one that cannot be read may have."""
     try:
-        return HOOK in found.text and bool(entries.commands(parse(found.text, found.path)))
+        known = parse(found.text, found.path) if HOOK in found.text else {}
+        return bool(entries.commands(known) or whole.words(found.text))
     except StoreError:
         return True
 

@@ -83,7 +83,7 @@ def test_what_is_not_for_us_is_none(host: str, given: dict[str, object]) -> None
         ("copilot", COPILOT, "PostToolUse", "create", {"path": "/x/a.md"}, "/x/a.md"),
         ("opencode", COMMON, "PreToolUse", "write", {"filePath": "/x/a.md"}, "/x/a.md"),
         ("opencode", COMMON, "PostToolUse", "apply_patch", {"patchText": PATCH},
-         ".agent-memory/blocks/human.md"),
+         "a.py .agent-memory/blocks/human.md"),
         ("gemini", GEMINI, "BeforeTool", "write_file", {"file_path": "/x/a.md"}, "/x/a.md"),
         ("gemini", GEMINI, "AfterTool", "replace", {"file_path": "/x/a.md"}, "/x/a.md"),
     ],

@@ -5,13 +5,11 @@ import os
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from memfs.core.errors import StoreError
-from memfs.hosts import settings, whole
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -239,127 +237,6 @@ def test_comments_and_formatting_stay_and_the_diff_is_ours_alone(place: Place, p
     assert path.read_text() == JSONC.replace('"opus"', '"sonnet"')
 
 
-TOML = '# mine\nmodel = "gpt-5.4"   # spaced\n\n[mcp_servers.other]\ncommand = "x"\n'
-
-
-def run(place: Place, host: str, **options: bool) -> list[Path]:
-    done = install.run(place, host, "project", str(Path.home()), **options)
-    return [Path(each.path) for each in done]
-
-
-def test_codex_is_wired_in_its_toml_without_a_change_to_what_is_there(
-    place: Place, repo: Path
-) -> None:
-    config = repo / ".codex/config.toml"
-    config.parent.mkdir()
-    config.write_text(TOML)
-    assert run(place, "codex") == [repo / ".codex/hooks.json", config]
-    assert config.read_text().startswith(TOML)
-    found = tomllib.loads(config.read_text())["mcp_servers"]
-    assert found["other"] == {"command": "x"}
-    assert found["memfs"] == {
-        "command": sys.executable, "args": ["-P", "-m", "memfs", "mcp"],
-        "default_tools_approval_mode": "approve",
-    }  # fmt: skip
-    written = config.read_text()
-    run(place, "codex")
-    assert config.read_text() == written
-    later = '\n[hooks.state."x"]\ntrusted_hash = "sha256:1"\n'
-    config.write_text(written + later)  # as Codex does, before a comment that ends the file
-    run(place, "codex")
-    assert config.read_text() == written + later
-    run(place, "codex", tools=False)
-    run(place, "codex", remove=True)
-    assert config.read_text() == TOML + later
-    assert not (repo / ".codex/hooks.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('[mcp_servers.memfs]\ncommand = "theirs"\n', "another MCP server named memfs"),
-        ("mcp_servers = {memfs = 1}\n", "another MCP server named memfs"),
-        ("a = [\n", "cannot be read back safely"),
-    ],
-)
-def test_a_toml_that_has_our_name_or_is_none_is_refused(
-    place: Place, repo: Path, text: str, why: str
-) -> None:
-    config = repo / ".codex/config.toml"
-    config.parent.mkdir()
-    config.write_text(text)
-    with pytest.raises(StoreError, match=why):
-        run(place, "codex")
-    assert config.read_text() == text
-    assert not (repo / ".codex/hooks.json").exists()
-
-
-def test_gemini_and_copilot_are_wired(place: Place, repo: Path) -> None:
-    assert run(place, "gemini") == [repo / ".gemini/settings.json"]
-    found = json.loads((repo / ".gemini/settings.json").read_text())
-    assert found["mcpServers"]["memfs"]["trust"] is True
-    assert found["hooks"]["BeforeAgent"][0]["hooks"][0]["timeout"] == 10_000
-    assert run(place, "copilot") == [repo / ".github/hooks/memfs.json", repo / ".mcp.json"]
-    assert json.loads((repo / ".github/hooks/memfs.json").read_text())["version"] == 1
-    for host in ("gemini", "copilot"):
-        run(place, host, remove=True)
-    assert sorted(path.name for path in repo.iterdir()) == [".agent-memory", ".git"]
-
-
-def test_a_file_that_wires_two_hosts_is_kept_until_the_last_goes(place: Place, repo: Path) -> None:
-    run(place, "claude")
-    run(place, "copilot")
-    run(place, "copilot", tools=False)
-    assert "memfs" in (repo / ".mcp.json").read_text(), "Claude Code's tools stay"
-    run(place, "copilot", remove=True)
-    assert "memfs" in (repo / ".mcp.json").read_text()
-    run(place, "claude", remove=True)
-    assert not (repo / ".mcp.json").exists()
-
-
-def test_a_host_without_settings_of_ones_own_in_a_project_says_so(place: Place) -> None:
-    with pytest.raises(StoreError, match="Codex keeps no settings of your own in a project"):
-        install.run(place, "codex", "local", str(Path.home()))
-
-
-def test_what_a_user_added_to_our_server_stays(place: Place, repo: Path) -> None:
-    run(place, "claude")
-    tools = repo / ".mcp.json"
-    found = json.loads(tools.read_text())
-    found["mcpServers"]["memfs"]["env"] = {"MEMFS_HOME": "/d"}
-    tools.write_text(json.dumps(found))
-    run(place, "claude")
-    assert json.loads(tools.read_text()) == found
-    run(place, "codex")
-    config = repo / ".codex/config.toml"
-    config.write_text(
-        config.read_text() + "startup_timeout_sec = 9\n[mcp_servers.memfs.env]\nA = 1\n"
-    )
-    run(place, "codex")
-    assert tomllib.loads(config.read_text())["mcp_servers"]["memfs"].items() >= {
-        "startup_timeout_sec": 9, "env": {"A": 1},
-    }.items()  # fmt: skip
-
-
-def test_a_linked_settings_folder_is_not_removed(place: Place, repo: Path, tmp_path: Path) -> None:
-    (tmp_path / "dot").mkdir()
-    (repo / ".claude").symlink_to(tmp_path / "dot")
-    run(place, "claude")
-    run(place, "claude", remove=True)
-    assert (repo / ".claude").is_symlink()
-    assert list((tmp_path / "dot").iterdir()) == []
-    assert not (repo / ".mcp.json").exists()
-
-
-def test_a_comment_in_an_empty_object_stays(place: Place, repo: Path) -> None:
-    path = repo / ".gemini/settings.json"
-    path.parent.mkdir()
-    path.write_text('{\n  "mcpServers": {\n    // "postgres": {"command": "x"}\n  }\n}\n')
-    run(place, "gemini")
-    assert '// "postgres"' in path.read_text()
-    assert settings.parse(path.read_text(), "f")["hooks"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -374,71 +251,3 @@ def test_our_name_in_a_settings_file_is_not_our_hook(
     path.write_text(text)
     assert install.elsewhere(place, "claude", "", str(home)) == ""
     assert wire(place, path).outcome == "updated"
-
-
-def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
-    place: Place, repo: Path
-) -> None:
-    plugin, settings = repo / ".opencode/plugins/memfs.js", repo / "opencode.json"
-    assert run(place, "opencode") == [plugin, settings]
-    assert json.loads(settings.read_text())["mcp"]["memfs"] == {
-        "type": "local", "command": [sys.executable, "-P", "-m", "memfs", "mcp"], "enabled": True,
-    }  # fmt: skip
-    command = whole.words(plugin.read_text())
-    assert command[:4] == [sys.executable, "-I", "-S", "-E"]
-    assert command[-2:] == ["opencode", "mcp"]
-    payload = {
-        "hook_event_name": "SessionStart", "host": "opencode", "session_id": "s", "cwd": str(repo),
-    }  # fmt: skip
-    done = subprocess.run(
-        command, input=json.dumps(payload).encode(), capture_output=True, check=True
-    )
-    assert "Memory tools: core_memory_append, " in done.stdout.decode()
-    assert run(place, "opencode", tools=False) == [plugin, settings]
-    assert whole.words(plugin.read_text())[-1] == "opencode"
-    assert "memfs" not in settings.read_text()
-    run(place, "opencode")
-    run(place, "opencode", remove=True)
-    assert sorted(path.name for path in repo.iterdir()) == [".agent-memory", ".git"]
-
-
-def test_opencode_gets_back_what_it_had_and_keeps_what_it_adds(
-    place: Place, repo: Path, home: Path
-) -> None:
-    settings = home / ".config/opencode/opencode.jsonc"
-    settings.parent.mkdir(parents=True)
-    before = '{\n  "$schema": "./mine.json", // mine\n  "mcp": {"other": {"type": "remote"}}\n}\n'
-    settings.write_text(before)
-    done = install.run(place, "opencode", "user", str(home))
-    assert [each.path for each in done] == [
-        f"{home}/.config/opencode/plugins/memfs.js", str(settings),
-    ]  # fmt: skip
-    assert '"./mine.json", // mine' in settings.read_text()
-    (settings.parent / "opencode.json").write_text("{}")  # ours stays where it is
-    assert install.run(place, "opencode", "user", str(home))[1].outcome == "unchanged"
-    install.run(place, "opencode", "user", str(home), remove=True)
-    assert settings.read_text() == before
-    assert not (settings.parent / "plugins").exists()
-
-
-def test_a_plugin_of_our_name_that_somebody_else_wrote_is_left_alone(
-    place: Place, repo: Path
-) -> None:
-    plugin = repo / ".opencode/plugins/memfs.js"
-    plugin.parent.mkdir(parents=True)
-    plugin.write_text('export const X = async () => ({ "memfs": 1 })\n')
-    with pytest.raises(StoreError, match=r"memfs\.js is somebody else's"):
-        run(place, "opencode")
-    assert not (repo / "opencode.json").exists()
-    run(place, "opencode", remove=True)
-    assert plugin.read_text().startswith("export const X")
-
-
-def test_a_plugin_of_another_version_is_replaced_and_removed(place: Place, repo: Path) -> None:
-    plugin = repo / ".opencode/plugins/memfs.js"
-    plugin.parent.mkdir(parents=True)
-    plugin.write_text("// memfs: an older one\n")
-    assert install.run(place, "opencode", "project", str(Path.home()))[0].outcome == "updated"
-    plugin.write_text("// memfs: an older one\n")
-    run(place, "opencode", remove=True)
-    assert not plugin.parent.exists()
