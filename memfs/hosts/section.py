@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 _BOM = "\ufeff"
+_BEHIND = re.compile(r"[ \t]*(?:[\r\n]|\Z)")  # what may be behind a mark
 
 
 class _Span(NamedTuple):
@@ -84,8 +85,17 @@ def _find(text: str, begin: str, end: str) -> _Span | None:
 
 def _lines(text: str, mark: str) -> list[int]:
     """Return where a mark stands alone on its line; a byte order mark may be before it."""
-    line = rf"(?<![^\r\n])(?:\A{_BOM})?[ \t]*({re.escape(mark)})[ \t]*(?![^\r\n])"
-    return [found.start(1) for found in re.finditer(line, text)] if mark in text else []
+    found = []
+    at = text.find(mark)
+    while at >= 0:
+        stop = at + len(mark)
+        start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+        before = text[start:at] if start else text[:at].removeprefix(_BOM)
+        behind = _BEHIND.match(text, stop)
+        if behind and not before.strip(" \t"):
+            found.append(at)
+        at = text.find(mark, stop)
+    return found
 
 
 def _numbers(text: str, places: list[int]) -> str:

@@ -73,7 +73,8 @@ def test_a_mark_is_known_behind_a_byte_order_mark_and_with_any_line_end() -> Non
         assert section.has(text, BEGIN, END)
         made = section.put(text, "new", BEGIN, END)
         assert made == f"\ufeff{BEGIN}{newline}new{newline}{END}"
-    assert not section.marked(f"see `{BEGIN}` and {END} here", BEGIN, END)
+    for text in (f"see `{BEGIN}` and {END} here", f"x{' ' * 200}{BEGIN}", f"a\n\ufeff{BEGIN}"):
+        assert not section.marked(text, BEGIN, END)
 
 
 def test_what_is_wrong_with_a_section_is_said_with_its_lines() -> None:
