@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memfs.search.reminder import Recalled
 
+_BEGINNINGS = ("startup", "new", "")  # why a session starts that was given nothing yet
 RECALL_AUTO = 3  # hits for one prompt at most
 _RECALL_BUDGET = 3000  # UTF-16 units
 
@@ -23,7 +24,8 @@ def run(event: Event) -> Reply:
     place = blocks.serving(event.cwd, event.session)
     reply = Reply()
     if place is not None and event.kind == START:
-        reply = start(place, tools=event.tools)
+        if event.source not in _BEGINNINGS or sessions.claim(place.home, place.session, START):
+            reply = start(place, tools=event.tools)
     elif place is not None and event.kind == AGENT:
         reply = Reply(_whole(place, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
@@ -71,7 +73,10 @@ def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
     """Return what is new since the session was last shown something."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
-        return start(place, tools=tools)
+        damaged = os.path.exists(f"{place.home.session(place.session)}/shown.json")
+        if damaged or sessions.claim(place.home, place.session, PROMPT):
+            return start(place, tools=tools)
+        return Reply()  # the start's hook is just giving it
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}

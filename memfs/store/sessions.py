@@ -1,10 +1,14 @@
 """What one session has been shown already. Hot path."""
 
+import os
+import time
+
 from memfs.core import fastjson
 from memfs.store import files, layout
 from memfs.store.layout import Store
 
 _KEPT_HITS = 500
+_MOMENT = 5  # seconds
 _CAP = 256 << 20  # the texts of all blocks
 
 
@@ -46,6 +50,28 @@ def save(store: Store, session: str, shown: Shown) -> None:
     files.write(f"{store.session(session)}/shown.json", text, private=True, durable=False)
 
 
+def claim(store: Store, session: str, who: str) -> bool:
+    """Tell whether `who` (the hook of a start, or of a prompt) is to give a session the brief.
+
+    Some hosts run both at once: the first has it, for as long as hooks of one moment may differ.
+    """
+    layout.make_local(store)
+    files.make_folder(store.session(session), private=True, durable=False)
+    path = f"{store.session(session)}/given-by"
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        try:
+            recent = abs(time.time() - os.stat(path).st_mtime) < _MOMENT
+        except OSError:
+            recent = False
+        if recent and files.read(path) != who:
+            return False
+    files.write(path, who, private=True, durable=False)
+    return True
+
+
 def forget(store: Store, session: str) -> None:
     """Forget what a session was shown: its next prompt is given the whole brief."""
-    files.remove(f"{store.session(session)}/shown.json")
+    for name in ("shown.json", "given-by"):
+        files.remove(f"{store.session(session)}/{name}")

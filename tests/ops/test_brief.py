@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -176,3 +177,28 @@ def test_recall_can_be_switched_off(
     monkeypatch.setenv("MEMFS_HOOKS_RECALL", "off")
     say(START)
     assert say(PROMPT, "backoff in the payments client") == ""
+
+
+def test_hooks_of_a_start_and_of_a_prompt_at_once_give_the_brief_once(
+    place: Place, repo: Path
+) -> None:
+    for first, second in ((START, PROMPT), (PROMPT, START)):
+        session = f"s-{first}"
+        events = [
+            Event("copilot", kind, kind, session, str(repo), source="") for kind in (first, second)
+        ]
+        assert brief.run(events[0]).context.startswith("# Core memory")
+        shown = Path(place.home.session(session)) / "shown.json"
+        shown.unlink()  # the first has not got so far yet
+        assert brief.run(events[1]).context == ""
+        again = Event("copilot", START, "x", session, str(repo), source="resume")
+        assert brief.run(again).context.startswith("# Core memory")
+
+
+def test_a_start_that_gave_nothing_is_made_up_for(place: Place, repo: Path) -> None:
+    assert sessions.claim(place.home, "s1", START)
+    prompt = Event("claude", PROMPT, "UserPromptSubmit", "s1", str(repo), prompt="hello you")
+    assert brief.run(prompt).context == ""
+    given = Path(place.home.session("s1")) / "given-by"
+    os.utime(given, (0, 0))
+    assert brief.run(prompt).context.startswith("# Core memory")
