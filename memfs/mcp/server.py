@@ -44,8 +44,12 @@ _EVERY = 1.0  # seconds between two looks at blocks that somebody subscribed to
 
 
 def run(folder: str, session: str, version: str) -> None:
-    """Serve the memory of a folder until standard input ends."""
-    anyio.run(_Served(folder, session, version).serve)
+    """Serve the memory of a folder until standard input ends, or nobody reads what we say."""
+    try:
+        anyio.run(_Served(folder, session, version).serve)
+    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        # The client is gone; nor can what is left in the buffer be said any more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Served:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memfs.search.reminder import Recalled
 
-_BEGINNINGS = ("startup", "new", "")  # why a session starts that was given nothing yet
+_BEGINNINGS = ("startup", "new")  # why a session starts that was given nothing yet
 RECALL_AUTO = 3  # hits for one prompt at most
 _RECALL_BUDGET = 3000  # UTF-16 units
 
@@ -26,6 +26,7 @@ def run(event: Event) -> Reply:
     if place is not None and event.kind == START:
         if event.source not in _BEGINNINGS or sessions.claim(place.home, place.session, START):
             reply = start(place, tools=event.tools)
+            sessions.given(place.home, place.session)
     elif place is not None and event.kind == AGENT:
         reply = Reply(_whole(place, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:

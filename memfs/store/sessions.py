@@ -71,6 +71,11 @@ def claim(store: Store, session: str, who: str) -> bool:
     return True
 
 
+def given(store: Store, session: str) -> None:
+    """Note that the hook of a start gave the brief: whoever comes now finds what was shown."""
+    files.remove(f"{store.session(session)}/given-by")
+
+
 def forget(store: Store, session: str) -> None:
     """Forget what a session was shown: its next prompt is given the whole brief."""
     for name in ("shown.json", "given-by"):

@@ -182,17 +182,16 @@ def test_recall_can_be_switched_off(
 def test_hooks_of_a_start_and_of_a_prompt_at_once_give_the_brief_once(
     place: Place, repo: Path
 ) -> None:
-    for first, second in ((START, PROMPT), (PROMPT, START)):
-        session = f"s-{first}"
-        events = [
-            Event("copilot", kind, kind, session, str(repo), source="") for kind in (first, second)
-        ]
-        assert brief.run(events[0]).context.startswith("# Core memory")
-        shown = Path(place.home.session(session)) / "shown.json"
-        shown.unlink()  # the first has not got so far yet
-        assert brief.run(events[1]).context == ""
-        again = Event("copilot", START, "x", session, str(repo), source="resume")
-        assert brief.run(again).context.startswith("# Core memory")
+    def said(kind: str, session: str, source: str = "new") -> str:
+        event = Event("copilot", kind, kind, session, str(repo), "", source, "hello you")
+        return brief.run(event).context
+
+    assert sessions.claim(place.home, "s1", START)  # it is about to give it
+    assert said(PROMPT, "s1") == ""
+    assert said(START, "s1").startswith("# Core memory")
+    assert said(PROMPT, "s2").startswith("# Core memory")  # the prompt's was quicker
+    assert said(START, "s2") == ""
+    assert said(START, "s2", "resume").startswith("# Core memory")
 
 
 def test_a_start_that_gave_nothing_is_made_up_for(place: Place, repo: Path) -> None:
