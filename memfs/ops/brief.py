@@ -74,8 +74,7 @@ def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
     """Return what is new since the session was last shown something."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
-        damaged = os.path.exists(f"{place.home.session(place.session)}/shown.json")
-        if damaged or sessions.claim(place.home, place.session, PROMPT):
+        if sessions.claim(place.home, place.session, PROMPT):
             return start(place, tools=tools)
         return Reply()  # the start's hook is just giving it
     read = blocks.texts(place)

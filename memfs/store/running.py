@@ -23,7 +23,7 @@ def note(store: Store, session: str) -> None:
     layout.make_local(store)
     files.make_folder(folder, private=True, durable=False)
     for name in os.listdir(folder):
-        if name.isdigit() and not _alive(int(name)):
+        if name.isdigit() and not alive(int(name)):
             files.remove(f"{folder}/{name}")
     process = os.getppid()
     name, above, began = _process(process)
@@ -56,7 +56,8 @@ def _process(process: int) -> tuple[str, int, str]:
         return "", 0, ""
 
 
-def _alive(process: int) -> bool:
+def alive(process: int) -> bool:
+    """Tell whether a process is there, as far as the system says so."""
     if os.name == "nt":  # there, asking would end the process
         return True
     try:

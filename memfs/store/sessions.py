@@ -53,7 +53,8 @@ def save(store: Store, session: str, shown: Shown) -> None:
 def claim(store: Store, session: str, who: str) -> bool:
     """Tell whether `who` (the hook of a start, or of a prompt) is to give a session the brief.
 
-    Some hosts run both at once: the first has it, for as long as hooks of one moment may differ.
+    Some hosts run both at once: the first has it, for as long as hooks of one moment may differ. A
+    start that has given it leaves no claim (see `given`).
     """
     layout.make_local(store)
     files.make_folder(store.session(session), private=True, durable=False)

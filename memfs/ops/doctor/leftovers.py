@@ -11,6 +11,7 @@ from memfs import hosts
 from memfs.hosts import settings
 from memfs.hosts.instructions import TARGETS
 from memfs.ops.doctor.finding import Finding
+from memfs.store import running
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -75,12 +76,4 @@ def _left(folder: str, name: str) -> bool:
 
 
 def _alive(process: int) -> bool:
-    if os.name == "nt":  # there, asking would end the process
-        return process == os.getpid()
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
+    return process == os.getpid() if os.name == "nt" else running.alive(process)
