@@ -17,7 +17,7 @@ from memfs.core import render
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.settings import HOLD
 from memfs.hosts import section
-from memfs.hosts.instructions import TARGETS
+from memfs.hosts.instructions import MARKS, TARGETS
 from memfs.store import autocommit, blocks, config, files, layout, lock
 from memfs.store.blocks import Place
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
     from memfs.store.writer import Change
 
-MARKS = ("<!-- memfs: begin -->", "<!-- memfs: end -->")
 _NOTICE = (
     "`memfs sync` writes this section from .agent-memory/blocks: do not edit it here, "
     "change memory with the commands below."

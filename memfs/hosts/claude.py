@@ -91,6 +91,13 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     return [(path, inside), (f"{top}/.mcp.json", ("claude/tools.json",))]
 
 
+def folder_of(home: str, project: str) -> str:
+    """Return where Claude Code keeps what is of one project: transcripts and its own memory."""
+    root = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
+    return f"{root}/projects/{slug}"
+
+
 def transcripts(home: str, project: str) -> "Iterable[str]":
     """List the transcripts kept for a project and the folders below it, oldest first.
 
@@ -99,14 +106,13 @@ def transcripts(home: str, project: str) -> "Iterable[str]":
     """
     from memfs.hosts import kept
 
-    root = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
+    root, name = os.path.split(folder_of(home, project))
     found: list[str] = []
     try:
-        folders = [entry for entry in os.scandir(f"{root}/projects") if entry.is_dir()]
+        folders = [entry for entry in os.scandir(root) if entry.is_dir()]
     except OSError:
         return []
     for folder in folders:
-        if folder.name == slug or folder.name.startswith(slug + "-"):
+        if folder.name == name or folder.name.startswith(name + "-"):
             found.extend(kept.files(folder.path, "", ".jsonl"))
     return kept.oldest_first(path for path in found if kept.mentions(path, project))

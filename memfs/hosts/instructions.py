@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+MARKS = ("<!-- memfs: begin -->", "<!-- memfs: end -->")  # of our section in them
+
 
 class Target(NamedTuple):
     """A file, relative to the project, and what must be at its top where we make it."""

@@ -17,12 +17,12 @@ from memfs.core.errors import StoreError
 from memfs.core.events import WRITTEN, Event
 from memfs.core.records import Origin
 from memfs.hosts import section
-from memfs.hosts.instructions import TARGETS
+from memfs.hosts.instructions import MARKS, TARGETS
 from memfs.ops import doctor, edit, history, sync, touch
 from memfs.store import blocks, trust
 from memfs.store.blocks import Place
 
-BEGIN, END = sections.MARKS
+BEGIN, END = MARKS
 BlockFile = Callable[[str, str], Path]
 
 
@@ -346,7 +346,7 @@ def test_a_block_can_end_no_section_and_import_no_file(
     ours = text_of(place)
     assert "<!--" not in ours
     assert not [word for word in ours.replace("\ufeff", " ").split() if word[0] == "@"]
-    whole = section.put("theirs", ours, *sections.MARKS)
-    assert section.problem(whole, *sections.MARKS) == ""
-    assert section.put(whole, ours, *sections.MARKS) == whole
-    assert section.take(whole, *sections.MARKS) == "theirs"
+    whole = section.put("theirs", ours, *MARKS)
+    assert section.problem(whole, *MARKS) == ""
+    assert section.put(whole, ours, *MARKS) == whole
+    assert section.take(whole, *MARKS) == "theirs"

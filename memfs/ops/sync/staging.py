@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.context import sections
 from memfs.hosts import section
+from memfs.hosts.instructions import MARKS
 from memfs.store import git, lock
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def run(place: Place, index: str = "") -> Staged:
         for target in targets:
             plan = sections.plan(store, target, ours)
             text = _text(store, plan, index)
-            there = text is not None and section.has(text, *sections.MARKS)
-            wanted = section.put(text, ours, *sections.MARKS) if there else text
+            there = text is not None and section.has(text, *MARKS)
+            wanted = section.put(text, ours, *MARKS) if there else text
             if wanted != text or plan.before != plan.after:
                 waiting.append(_Waiting(plan, text, wanted))
         why = _hindrance(store, index) if waiting else ""

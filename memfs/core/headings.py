@@ -1,0 +1,137 @@
+"""A Markdown text in parts that can be read alone: cut at its headings, long parts at paragraphs.
+
+Every line but headings themselves is in exactly one part; these are in its path.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
+_CLOSING = re.compile(r"[ \t]+#+[ \t]*\Z")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+class Part(NamedTuple):
+    """A part of a text, and the headings that it stands below, the outermost first."""
+
+    path: tuple[str, ...]
+    text: str
+
+
+class _Section(NamedTuple):
+    """A heading (of level 0: none, the beginning of a text) and what follows up to the next."""
+
+    level: int
+    title: str
+    line: str
+    body: str
+
+
+def parts(text: str, most: int) -> list[Part]:
+    """Cut a text into parts of at most `most` characters.
+
+    A heading's part holds what is below it as far as that fits; else each heading in it has its
+    own. What is too long without a heading is cut between paragraphs, lines, or anywhere.
+    """
+    sections = list(_sections(text))
+    lengths = [len(each.line) + len(each.body) for each in sections]
+    ends = list(accumulate(lengths, initial=0))
+    found: list[Part] = []
+    above: list[_Section] = []
+    at = 0
+    while at < len(sections):
+        section = sections[at]
+        while above and above[-1].level >= section.level:
+            above.pop()
+        path = tuple(each.title for each in (*above, section) if each.title)
+        stop = at + 1
+        while section.level and stop < len(sections) and sections[stop].level > section.level:
+            stop += 1
+        if ends[stop] - ends[at] <= most:
+            below = [each.line + each.body for each in sections[at + 1 : stop]]
+            found.append(Part(path, (section.body + "".join(below)).strip("\n")))
+            at = stop
+            continue
+        pieces = list(_pieces(section.body, most)) or [""] * (stop == at + 1)  # a heading alone
+        found += [Part(path, piece) for piece in pieces]
+        above.append(section)
+        at += 1
+    return [part for part in found if part.text.strip() or part.path]
+
+
+def first(text: str) -> str:
+    """Return the first heading of a text, "" if there is none."""
+    return next((each.title for each in _sections(text) if each.title), "")
+
+
+def plain_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text that are not code."""
+    return (line for line, code in _lines(text) if not code)
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each line with its line end, and whether it belongs to a fence of code."""
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if not fence:
+            fence = mark.group(1) if mark else ""
+            yield line, bool(fence)
+            continue
+        yield line, True
+        if mark and mark.group(1).startswith(fence) and not line[mark.end() :].strip():
+            fence = ""
+
+
+def _sections(text: str) -> Iterator[_Section]:
+    level, title, head = 0, "", ""
+    body: list[str] = []
+    for line, code in _lines(text):
+        heading = None if code else _HEADING.match(line.rstrip())
+        if not heading:
+            body.append(line)
+            continue
+        if level or body:
+            yield _Section(level, title, head, "".join(body))
+        level, title = len(heading.group(1)), _CLOSING.sub("", heading.group(2))
+        head, body = line, []
+    yield _Section(level, title, head, "".join(body))
+
+
+def _pieces(text: str, most: int) -> Iterator[str]:
+    held: list[str] = []
+    size = 0
+    for atom in _atoms(text, most):
+        if held and size + len(atom) > most:
+            yield "".join(held).strip("\n")
+            held, size = [], 0
+        held.append(atom)
+        size += len(atom)
+    if "".join(held).strip():
+        yield "".join(held).strip("\n")
+
+
+def _atoms(text: str, most: int) -> Iterator[str]:
+    """Yield what is better not cut: paragraphs and fences of code, of those too long the lines."""
+    for paragraph in _paragraphs(text):
+        if len(paragraph) <= most:
+            yield paragraph
+            continue
+        for line in paragraph.splitlines(keepends=True):
+            yield from (line[start : start + most] for start in range(0, len(line), most))
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    held: list[str] = []
+    for line, code in _lines(text):
+        held.append(line)
+        if not code and not line.strip():
+            yield "".join(held)
+            held = []
+    yield "".join(held)
