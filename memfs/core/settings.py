@@ -78,6 +78,14 @@ class Settings:
         value = self.get(name)
         return value if isinstance(value, int) else 0
 
+    def limit(self, label: str) -> int:
+        """Return the limit that a block of a label is created with."""
+        from memfs.core.block import DEFAULT_LIMIT
+
+        found = self.get(f"blocks.{label}.limit")
+        wrong = isinstance(found, bool) or not isinstance(found, int) or found < 1
+        return DEFAULT_LIMIT if wrong or not isinstance(found, int) else found
+
 
 def right_type(value: object, default: object) -> bool:
     """Tell whether a configured value has the type of its default (recall may also be a number)."""

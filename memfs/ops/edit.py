@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memfs.context import sections
 from memfs.core import edits, fences, frontmatter, yamlhead
 from memfs.core import label as labels
-from memfs.core.block import DEFAULT_LIMIT, WARN_AT, Block
+from memfs.core.block import WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.private import public
@@ -285,7 +285,7 @@ class _Session:
         wrong = self._create_problem(tier, label, edit)
         if wrong:
             return wrong
-        limit = edit.limit or self._default_limit(label)
+        limit = edit.limit or self.settings.limit(label)
         value = public(edit.value).rstrip("\n")
         over = edits.over_limit(label, "", value, limit, None)
         held = self._secret(tier, "create", label, f"{edit.description}\n{value}")
@@ -370,9 +370,3 @@ class _Session:
         if head != block.head:
             self._note(draft, head + block.body, "describe")
         return None
-
-    def _default_limit(self, label: str) -> int:
-        found = self.settings.get(f"blocks.{label}.limit")
-        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-            return DEFAULT_LIMIT
-        return found

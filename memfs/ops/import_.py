@@ -1,4 +1,4 @@
-"""Take what is in an export into the store here: everything is checked before anything is written.
+"""Take an export, or other tools' files, into the store here: all is checked before any is written.
 
 Blocks are merged so that nothing either side wrote is missing, in one patch; the rest is added
 beside what is here. Importing the same file again changes nothing, so a run that was killed is
@@ -7,8 +7,9 @@ finished by running it again.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import dataclass
+import os
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs.context import sections
@@ -16,8 +17,9 @@ from memfs.core import changes as compare
 from memfs.core import edits, frontmatter, merge, mergelines, suspicion, yamlhead
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
-from memfs.core.errors import StoreError
-from memfs.memory import foreign, intake, messages
+from memfs.core.errors import USAGE, MemfsError, NotFoundError, StoreError
+from memfs.hosts import notes
+from memfs.memory import brought, foreign, intake, messages
 from memfs.memory.foreign import Item
 from memfs.store import (
     autocommit,
@@ -35,7 +37,11 @@ from memfs.store import (
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memfs.core.records import Entry, Origin
+    from memfs.hosts.notes import Source
+    from memfs.memory.brought import Brought
     from memfs.store.blocks import Place
     from memfs.store.layout import Store
     from memfs.store.writer import Writer
@@ -51,7 +57,7 @@ class Imported:
     `config` and `edits` tell of what is never taken over: settings, and the other store's history.
     `left_out` counts files that are no memory; `unpinned` are blocks that are pinned there, and
     cannot be here because enough are. `note` says why it was not committed or synced, where it
-    should be.
+    should be. `files` are those of other tools that were looked at, and not an export.
     """
 
     items: tuple[Item, ...]
@@ -61,16 +67,29 @@ class Imported:
     left_out: int
     unpinned: tuple[str, ...]
     note: str
+    files: tuple[Brought, ...] = ()
+
+
+def export_of(paths: tuple[str, ...]) -> str:
+    """Return the export that is named, "" for files of other tools or where nothing is.
+
+    Raises `MemfsError` for both kinds in one call, and for two exports.
+    """
+    found = [path for path in paths if not notes.texts(path)]
+    if found and len(paths) > 1:
+        raise MemfsError(
+            f"{found[0]} would be an export, and one is imported alone",
+            "texts of other tools end in .md, .mdc or .txt",
+            USAGE,
+        )
+    return found[0] if found else ""
 
 
 def run(
     place: Place, path: str, origin: Origin, *, user: bool, anyway: bool, dry_run: bool
 ) -> Imported:
     """Import into the project's store, or the user's. `anyway`: also what was another tier's."""
-    tier = labels.USER if user else labels.PROJECT
-    if not user and place.project is None:
-        raise StoreError("there is no project store here", "memfs init makes one; --user: yours")
-    store = place.store(tier)
+    tier = _tier(place, user=user)
     found = bundle.read(path)
     if found.tier not in ("", tier) and not anyway:
         flag = " --user" if found.tier == labels.USER else ""
@@ -78,13 +97,92 @@ def run(
             f"{path} is the export of a {found.tier} store, and this would go to the {tier} store",
             f"memfs import{flag} puts it where it belongs; --anyway puts it here",
         )
+    done = _take(place, tier, found.files, origin, dry_run=dry_run)
+    taken = (layout.CONFIG, _JOURNAL)
+    others = len(found.files) - foreign.memory(found.files) - sum(n in taken for n in found.files)
+    return replace(
+        done, config=layout.CONFIG in found.files,
+        edits=found.files.get(_JOURNAL, b"").count(b"\n"), left_out=found.left_out + others,
+    )  # fmt: skip
+
+
+def bring(
+    place: Place, paths: tuple[str, ...], origin: Origin, *,
+    home: str, user: bool, pin: bool, dry_run: bool,
+) -> Imported:  # fmt: skip
+    """Import the memory that other tools keep in files and folders.
+
+    Without `paths` it is looked for: what is found says what would become of it, and nothing is
+    written.
+    """
+    tier = _tier(place, user=user)
+    sources = _named(place, paths, home) if paths else _around(place, home)
+    settings = config.load(place)
+    found = brought.bring(_apart(place, sources), settings.limit, user=user, pin=pin)
+    members = {name: data for each in found for name, data in each.files.items()}
+    done = _take(place, tier, members, origin, dry_run=dry_run or not paths)
+    refused = [
+        Item("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
+        for each in found
+        if each.refused
+    ]
+    return replace(done, items=(*refused, *done.items), files=tuple(found))
+
+
+def _named(place: Place, paths: tuple[str, ...], home: str) -> list[Source]:
+    found: dict[str, Source] = {}
+    for path in paths:
+        if os.path.isdir(path) and layout.is_store(os.path.realpath(path)):
+            raise StoreError(
+                f"{path} is a store of memfs", "export it there: memfs export FILE, then import it"
+            )
+        for source in notes.find(path, place.home.top, home):
+            found.setdefault(source.path, source)
+    return list(found.values())
+
+
+def _around(place: Place, home: str) -> list[Source]:
+    """Look for what other tools keep of the project, in it and in their own folders."""
+    if place.project is None:
+        return []
+    top = place.project.top
+    found: dict[str, Source] = {}
+    main = os.path.dirname(os.path.dirname(place.project.local))  # of a linked worktree
+    for folder in (top, *notes.auto_memory(home, [top, main])):
+        with suppress(NotFoundError):
+            found |= {source.path: source for source in notes.find(folder, top, home)}
+    return list(found.values())
+
+
+def _apart(place: Place, sources: list[Source]) -> list[Source]:
+    """Refuse what stands in a store of ours: it is memory already."""
+    roots = [os.path.realpath(store.root) + os.sep for _, store in place.tiers()]
+    return [
+        source._replace(problem=source.problem or "it is in the store already")
+        if os.path.realpath(source.path).startswith(tuple(roots))
+        else source
+        for source in sources
+    ]
+
+
+def _tier(place: Place, *, user: bool) -> str:
+    if not user and place.project is None:
+        raise StoreError("there is no project store here", "memfs init makes one; --user: yours")
+    return labels.USER if user else labels.PROJECT
+
+
+def _take(
+    place: Place, tier: str, found: Mapping[str, bytes], origin: Origin, *, dry_run: bool
+) -> Imported:
+    """Put what a mapping of paths in a store to bytes holds into a store of ours."""
+    store = place.store(tier)
     with ExitStack() as stack:
         made = None
         if not dry_run:
             stack.enter_context(lock.hold(store, name=intake.LOCK))
             made = stack.enter_context(writer.writing(store, place))
         merging = _Merging(place, store, tier, made)
-        items = merging.blocks(found.files) + foreign.items(store, found.files)
+        items = merging.blocks(found) + foreign.items(store, found)
         entries, note = [], ""
         if made:
             for item in items:
@@ -95,17 +193,11 @@ def run(
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text]
         subject = f"memory: import {origin.reason}".rstrip()
-        notes = [autocommit.written(place, store, paths, OP, subject, origin)]
-        notes += [sections.edited(place, {tier})] if entries else []
-        note = "; ".join(each for each in notes if each)
-    taken = (layout.CONFIG, _JOURNAL)
-    others = len(found.files) - foreign.memory(found.files) - sum(n in taken for n in found.files)
-    return Imported(
-        tuple(items), tuple(entries), layout.CONFIG in found.files,
-        found.files.get(_JOURNAL, b"").count(b"\n"), found.left_out + others,
-        tuple(c.label for c in merging.changes if c.label in merging.unpinned),
-        note,
-    )  # fmt: skip
+        told = [autocommit.written(place, store, paths, OP, subject, origin)]
+        told += [sections.edited(place, {tier})] if entries else []
+        note = "; ".join(each for each in told if each)
+    unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
+    return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note)
 
 
 class _Merging:
@@ -118,7 +210,7 @@ class _Merging:
         self._most = config.load(place).number("max_blocks")
         self._pinned = sum(block.pinned for block in blocks.load(place))
 
-    def blocks(self, found: dict[str, bytes]) -> list[Item]:
+    def blocks(self, found: Mapping[str, bytes]) -> list[Item]:
         """Merge each block; what changes is in `changes` afterwards."""
         out: list[Item] = []
         seen: set[str] = set()

@@ -3,48 +3,58 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import brought, context, screen
 from memfs.cli.edits import note
 from memfs.ops import import_ as op
 
-if TYPE_CHECKING:
-    from memfs.memory.foreign import Item
-
-_SHOWN = 100  # cells of a passage
-_NOUNS = {
-    "block": "block", "passage": "passage", "facts": "file of facts", "static": "static text",
-    "session": "session",
-}  # fmt: skip
-
 
 @click.command("import")
-@click.argument("file", type=click.Path())
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option("--user", is_flag=True, help="Into your own store, instead of the project's.")
-@click.option("--anyway", is_flag=True, help="Also if FILE is the export of the other store.")
+@click.option("--pin", is_flag=True, help="Blocks of other tools' files: in full in the prompt.")
+@click.option("--anyway", is_flag=True, help="Also if PATH is the export of the other store.")
 @click.option("--dry-run", is_flag=True, help="Show what would be added, and write nothing.")
 @context.json_option
-def command(file: str, user: bool, anyway: bool, dry_run: bool, as_json: bool) -> None:
-    """Take the memory in FILE into the project's: an export, or a zip or tar of an .agent-memory.
+def command(
+    paths: tuple[str, ...], user: bool, pin: bool, anyway: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Take memory from elsewhere: an export, or what other tools keep in files.
+
+    Without PATH, the files of other tools are looked for, and it is said what each would become:
+    CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Copilot and Windsurf,
+    memory-bank, Serena's memories, and what Claude Code remembers by itself. PATH takes files and
+    folders of them: a text that fits becomes a block, a longer one passages of the archive. The
+    files stay as they are.
+
+    An export (or a zip or tar of an .agent-memory) is checked as a whole first. Settings and
+    history are never taken over.
 
     Blocks that are here too are merged: nothing either side wrote is missing, and memfs undo takes
-    each back. Passages and sessions are added. Settings and history are never taken over. What
-    holds a secret, is over its limit or read-only here is left and named: exit code 1.
-
-    It is somebody's text, and an assistant will read it: what was added is shown; look at it.
+    each back. What holds a secret, is over its limit or read-only here is left and named: exit
+    code 1. It is somebody's text, and an assistant will read it: look at what was added.
     """
     place = context.place()
-    origin = context.origin(f"from {os.path.basename(file)}")
-    done = op.run(place, file, origin, user=user, anyway=anyway, dry_run=dry_run)
+    export = op.export_of(paths)
+    named = f"{len(paths)} files and folders" if len(paths) > 1 else "".join(paths)
+    origin = context.origin(f"from {os.path.basename(named.rstrip('/')) or named}")
+    if export and pin:
+        raise click.UsageError("--pin is for the files of other tools: an export says it itself")
+    if export:
+        done = op.run(place, export, origin, user=user, anyway=anyway, dry_run=dry_run)
+    else:
+        done = op.bring(
+            place, paths, origin, home=context.home(), user=user, pin=pin, dry_run=dry_run
+        )
     if as_json:
         screen.as_json(_record(done))
-    else:
+    elif export:
         _told(done, dry_run=dry_run)
-    if any(item.outcome == "refused" for item in done.items):
+    else:
+        brought.told(place, done, looked=not paths, dry_run=dry_run, pin=pin, user=user)
+    if paths and any(item.outcome == "refused" for item in done.items):
         screen.refuse()
 
 
@@ -54,13 +64,18 @@ def _record(done: op.Imported) -> dict[str, object]:
          "signs": [sign._asdict() for sign in item.signs]}
         for item in done.items
     ]  # fmt: skip
+    files = [
+        {"path": each.path, "label": each.label, "characters": each.chars, "block": each.block,
+         "becomes": list(each.files), "imports": list(each.imports), "left": each.left}
+        for each in done.files
+    ]  # fmt: skip
     return {"items": items, "config": done.config, "edits": done.edits, "left_out": done.left_out,
-            "unpinned": done.unpinned}  # fmt: skip
+            "unpinned": done.unpinned, "files": files}  # fmt: skip
 
 
 def _told(done: op.Imported, *, dry_run: bool) -> None:
     for item in done.items:
-        _shown(item)
+        brought.shown(item)
     for item in done.items:
         if item.outcome == "refused":
             screen.talk(f"! {item.detail}")
@@ -76,26 +91,7 @@ def _told(done: op.Imported, *, dry_run: bool) -> None:
         screen.talk(f"  its history ({screen.count(done.edits, 'edit')}) is not taken over")
     if done.left_out:
         screen.talk(f"  {screen.count(done.left_out, 'file')} in it are no memory")
-    added = [item for item in done.items if item.outcome in ("new", "merged")]
-    same = sum(item.outcome == "same" for item in done.items)
-    counts = [
-        screen.count(number, _NOUNS[kind])
-        for kind, number in Counter(item.kind for item in added).items()
-    ]
-    what = f"{', '.join(counts) or 'nothing'} added"
-    screen.done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
+    added = brought.summary(done, dry_run=dry_run)
     note(done.note)
     if added and not dry_run:
         screen.talk("  look at it: memfs show, memfs log; memfs undo LABEL takes a block back")
-
-
-def _shown(item: Item) -> None:
-    """Show what an item adds."""
-    if item.outcome not in ("new", "merged"):
-        return
-    if item.kind == "block":
-        screen.data(item.detail.rstrip("\n"))
-    elif item.kind == "facts":
-        screen.data(f"+ {item.name}\n{item.detail.rstrip()}")
-    else:
-        screen.data(f"+ {item.kind} {item.name}: {screen.shorten(item.detail, _SHOWN)}")

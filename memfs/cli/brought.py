@@ -1,0 +1,157 @@
+"""What an import brings, as people see it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from memfs.cli import screen
+from memfs.cli.edits import note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.memory.brought import Brought
+    from memfs.memory.foreign import Item
+    from memfs.ops.import_ import Imported
+    from memfs.store.blocks import Place
+
+_SHOWN = 100  # cells of a passage
+_ROWS = 12  # files of a folder that are listed
+_NAME = 36  # cells of a file's name, and of a label
+_LINES = 5  # numbers of lines that are worth a look
+_NOUNS = {
+    "block": "block", "passage": "passage", "facts": "file of facts", "static": "static text",
+    "session": "session",
+}  # fmt: skip
+
+
+def told(
+    place: Place, done: Imported, *, looked: bool, dry_run: bool, pin: bool, user: bool
+) -> None:
+    """Tell what other tools' files become, became or would become."""
+    if not done.files:
+        screen.done("no other tool keeps memory here; memfs import --help names what is looked for")
+        return
+    if dry_run and not looked:
+        for item in done.items:
+            shown(item)
+    _table(done)
+    for item in done.items:
+        if item.outcome == "refused":
+            screen.talk(f"! {item.detail}")
+    for item in () if looked else done.items:
+        if item.signs:
+            lines = sorted({sign.line for sign in item.signs})
+            more = "…" if len(lines) > _LINES else ""
+            where = ", ".join(map(str, lines[:_LINES])) + more
+            what = ", ".join(sorted({sign.what for sign in item.signs}))
+            noun = "line" if len(lines) == 1 else "lines"
+            screen.talk(f"! {item.name}: {what} ({noun} {where})")
+    if looked:
+        _offered(place, done, options=["--user"] * user + ["--pin"] * pin)
+        return
+    added = summary(done, dry_run=dry_run)
+    note(done.note)
+    for label in done.unpinned:
+        screen.talk(f"! {label} is not pinned: enough blocks are (max_blocks)")
+    if added and not dry_run:
+        if not pin and any(item.kind == "block" for item in added):
+            screen.talk(
+                "  not pinned: most tools read their files by themselves; memfs edit LABEL --pin"
+            )
+        screen.talk("  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back")
+
+
+def summary(done: Imported, *, dry_run: bool) -> list[Item]:
+    """Say how much was added; return that."""
+    added = [item for item in done.items if item.outcome in ("new", "merged")]
+    same = sum(item.outcome == "same" for item in done.items)
+    counts = [
+        screen.count(number, _NOUNS[kind])
+        for kind, number in Counter(item.kind for item in added).items()
+    ]
+    what = f"{', '.join(counts) or 'nothing'} added"
+    screen.done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
+    return added
+
+
+def shown(item: Item) -> None:
+    """Show what an item adds."""
+    if item.outcome not in ("new", "merged"):
+        return
+    if item.kind == "block":
+        screen.data(item.detail.rstrip("\n"))
+    elif item.kind == "facts":
+        screen.data(f"+ {item.name}\n{item.detail.rstrip()}")
+    else:
+        screen.data(f"+ {item.kind} {item.name}: {screen.shorten(item.detail, _SHOWN)}")
+
+
+def _table(done: Imported) -> None:
+    """List the files by folder; of a folder with many the first, and how many more there are."""
+    outcomes = {(item.kind, item.name): item.outcome for item in done.items}
+    folders: dict[str, list[Brought]] = {}
+    for each in done.files:
+        folders.setdefault(os.path.dirname(each.path), []).append(each)
+    rows: list[tuple[str, ...]] = [("FILE", "BECOMES", "CHARACTERS", "")]
+    between: dict[int, list[str]] = {}  # what stands before a row, across the columns
+    for folder, found in folders.items():
+        indent = "  " if folder else ""
+        between.setdefault(len(rows), []).extend([f"{folder}/"] if folder else [])
+        for each in found if len(found) <= _ROWS + 1 else found[:_ROWS]:
+            name, *rest = _row(each, outcomes)
+            rows.append((indent + screen.shorten(name, _NAME), *rest))
+        if len(found) > _ROWS + 1:
+            between[len(rows)] = [f"{indent}… {len(found) - _ROWS:,} more"]
+    for number, line in enumerate([*screen.table(rows, right=(2,)).split("\n"), ""]):
+        for other in between.get(number, []):
+            screen.data(other)
+        if line:
+            screen.styled(line)
+
+
+def _row(each: Brought, outcomes: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
+    name = os.path.basename(each.path)
+    if each.left:
+        return name, "-", "", "refused" if each.refused else each.left
+    if each.block:
+        became = f"block {screen.shorten(each.label, _NAME)}"
+        found = [outcomes.get(("block", each.label), "new")]
+    else:
+        became = screen.count(len(each.files), "passage")
+        idents = (os.path.basename(path).removesuffix(".md") for path in each.files)
+        found = [outcomes.get(("passage", ident), "new") for ident in idents]
+    says = [f"does not follow @{', @'.join(each.imports)}"] if each.imports else []
+    return name, became, f"{each.chars:,}", "; ".join([*_state(found), *says])
+
+
+def _state(outcomes: list[str]) -> list[str]:
+    counts = Counter(outcomes)
+    if len(counts) > 1:
+        words = {"same": "here already"}
+        return [", ".join(f"{n:,} {words.get(what, what)}" for what, n in sorted(counts.items()))]
+    said = {"new": "", "same": "here already", "merged": "merged", "refused": "refused"}
+    return [word for word in (said[what] for what in counts) if word]
+
+
+def _offered(place: Place, done: Imported, *, options: list[str]) -> None:
+    """Say how what was found can be taken."""
+    outcomes = {item.outcome for item in done.items}
+    if not outcomes & {"new", "merged"}:
+        if "same" in outcomes:
+            screen.done("what can be taken is here already")
+        return
+    top = place.home.top
+    paths: list[str] = []
+    for each in done.files:
+        inside = not each.path.startswith(("~", "/"))
+        folder = os.path.relpath(top) if inside else os.path.dirname(each.path)
+        if each.files and folder not in paths:
+            paths.append(folder)
+    quoted = [path if path.startswith("~") else shlex.quote(path) for path in paths]
+    words = ["memfs import", *options, *quoted]
+    screen.talk(f"→ {' '.join(words)}")
+    screen.talk("  takes all of it, --dry-run shows it first; or name files")

@@ -1,0 +1,109 @@
+"""`memfs import` of what other tools keep, as a person reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.ops.test_import_files import LONG, auto_memory, put
+from tests.ops.test_purge import SECRET
+
+
+@pytest.fixture
+def kept(place: Place, repo: Path, home: Path) -> Path:
+    """A project with the memory of several tools; returns Claude Code's own."""
+    put(repo, "CLAUDE.md", LONG + "See @docs/style.md\n")
+    put(repo, "AGENTS.md", "Use pnpm.\n")
+    put(repo, "CLAUDE.local.md", "My sandbox.\n")
+    put(repo, ".cursor/rules/forms.mdc", f"the key is {SECRET}\n")
+    put(auto_memory(repo, home), "debugging.md", "Run `rm -rf build` first.\n")
+    return auto_memory(repo, home)
+
+
+def test_what_is_there_is_listed_and_nothing_is_written(
+    memfs: Run, kept: Path, home: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = f"~{str(kept).removeprefix(str(home))}"
+    done = memfs("import")
+    rows = [line.split("  ") for line in done.out.splitlines()]
+    assert [" | ".join(cell.strip() for cell in row if cell) for row in rows] == [
+        "FILE | BECOMES | CHARACTERS",
+        "CLAUDE.md | 6 passages | 6,705 | does not follow @docs/style.md",
+        "CLAUDE.local.md | - | it is private: --user takes it into your own store",
+        "AGENTS.md | block agents | 9",
+        ".cursor/rules/",
+        "forms.mdc | - | refused",
+        f"{found}/",
+        "debugging.md | block claude-memory/debugging | 25",
+    ]
+    assert (done.code, done.err) == (0, f"""\
+! cannot import .cursor/rules/forms.mdc: line 1 holds a secret (github-token)
+→ memfs import . {found}
+  takes all of it, --dry-run shows it first; or name files
+""")  # fmt: skip
+    (repo / "src").mkdir()
+    monkeypatch.chdir(repo / "src")
+    assert f"→ memfs import .. {found}\n" in memfs("import").err
+    assert memfs("show", "agents").code == 1
+
+
+def test_what_is_taken_is_told(memfs: Run, kept: Path) -> None:
+    dry = memfs("import", "AGENTS.md", str(kept), "--dry-run")
+    assert "+Use pnpm.\n" in dry.out
+    assert dry.err.endswith("✓ would be: 2 blocks added, 0 here already\n")
+    done = memfs("import", "AGENTS.md", str(kept))
+    assert (done.code, done.err) == (0, """\
+! claude-memory/debugging: runs a command (lines 2, 8)
+✓ 2 blocks added, 0 here already
+  not pinned: most tools read their files by themselves; memfs edit LABEL --pin
+  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back
+""")  # fmt: skip
+    assert memfs("show", "agents").out == "Use pnpm.\n"
+    again = memfs("import", "AGENTS.md", str(kept))
+    assert again.err == "✓ nothing added, 2 here already\n"
+    assert again.out.count("here already") == 2
+    assert (
+        memfs("import", str(kept.parent), "--dry-run").err
+        == "✓ would be: nothing added, 1 here already\n"
+    )
+
+
+def test_what_is_refused_ends_with_1_and_the_rest_is_taken(memfs: Run, kept: Path) -> None:
+    done = memfs("import", ".", "--json")
+    assert done.code == 1
+    assert SECRET not in done.out
+    found = {each["path"]: each for each in json.loads(done.out)["files"]}
+    assert found["AGENTS.md"] == {
+        "path": "AGENTS.md", "label": "agents", "characters": 9, "block": True,
+        "becomes": ["blocks/agents.md"], "imports": [], "left": "",
+    }  # fmt: skip
+    assert found[".cursor/rules/forms.mdc"]["left"] == "line 1 holds a secret (github-token)"
+    assert memfs("search", "Rule 3", "--tag", "claude").out.count("Guide > Part 3") == 1
+    assert memfs("import", "--user", "CLAUDE.local.md").code == 0
+    assert memfs("show", "user:claude-local").out == "My sandbox.\n"
+
+
+def test_of_a_folder_with_many_files_the_first_are_listed(
+    memfs: Run, place: Place, repo: Path
+) -> None:
+    for number in range(20):
+        put(repo, f"memory-bank/topic{number:02}.md", f"Topic {number}.\n")
+    out = memfs("import", "memory-bank").out
+    assert memfs("import").err == "✓ what can be taken is here already\n"
+    assert out.count("block memory-bank/topic") == 12
+    assert out.endswith("  … 8 more\n")
+
+
+def test_nothing_to_import_and_wrong_use_are_said(memfs: Run, place: Place, repo: Path) -> None:
+    assert memfs("import") == (
+        0, "", "✓ no other tool keeps memory here; memfs import --help names what is looked for\n",
+    )  # fmt: skip
+    put(repo, "AGENTS.md", "Use pnpm.\n")
+    both = memfs("import", "m.zip", "AGENTS.md")
+    assert both.code == 2
+    assert both.err.startswith("error: m.zip would be an export, and one is imported alone\n")
+    assert memfs("import", "m.zip", "--pin").code == 2

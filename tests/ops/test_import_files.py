@@ -1,0 +1,348 @@
+"""Import of what other tools keep: each file becomes a block or passages, once, and stays as it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append, Describe
+from memfs.core.errors import MemfsError, NotFoundError, StoreError
+from memfs.core.records import Origin
+from memfs.hosts import notes
+from memfs.hosts.instructions import MARKS
+from memfs.memory.brought import Brought
+from memfs.ops import edit, history, import_
+from memfs.ops.import_ import Imported
+from memfs.store import archive, blocks
+from memfs.store.blocks import Place
+from tests.ops.imports import BY, everything, outcomes, refusals
+from tests.ops.test_purge import SECRET
+
+LONG = "# Guide\n\nStart here.\n\n" + "".join(
+    f"## Part {n}\n\n" + f"Rule {n} is to be kept. " * 60 + "\n\n" for n in range(5)
+)
+
+
+def put(repo: Path, name: str, text: str | bytes) -> Path:
+    path = repo / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    os.utime(path, (1_767_225_600, 1_767_225_600))  # 2026-01-01
+    return path
+
+
+def bring(
+    place: Place, *paths: str | Path, user: bool = False, pin: bool = False, dry_run: bool = False
+) -> Imported:
+    return import_.bring(
+        place, tuple(map(str, paths)), BY,
+        home=os.environ["HOME"], user=user, pin=pin, dry_run=dry_run,
+    )  # fmt: skip
+
+
+def became(done: Imported) -> dict[str, str]:
+    """What each file became: a label, how many passages, or why it did not."""
+
+    def of(each: Brought) -> str:
+        return each.left or (each.label if each.block else f"{len(each.files)} passages")
+
+    return {each.path: of(each) for each in done.files}
+
+
+def auto_memory(repo: Path, home: Path) -> Path:
+    slug = "".join(c if c.isalnum() else "-" for c in str(repo))
+    return home / ".claude/projects" / slug / "memory"
+
+
+def test_every_tool_s_files_are_found_and_named_and_nothing_is_written(
+    place: Place, repo: Path, home: Path
+) -> None:
+    names = {
+        "CLAUDE.md": "claude", "AGENTS.md": "agents", "GEMINI.md": "gemini", "MEMORY.md": "memory",
+        ".claude/CLAUDE.md": "claude/folder",
+        ".github/copilot-instructions.md": "copilot",
+        ".github/instructions/py.instructions.md": "copilot/py",
+        ".cursorrules": "cursor", ".cursor/rules/ui/Forms & Co.mdc": "cursor/ui/forms-co",
+        ".windsurfrules": "windsurf", ".windsurf/rules/go.md": "windsurf/go",
+        "memory-bank/activeContext.md": "memory-bank/activecontext",
+        ".serena/memories/style.md": "serena/style", ".claude/memory/MEMORY.md": "claude-memory",
+    }  # fmt: skip
+    for name in names:
+        put(repo, name, f"# About {name}\n")
+    put(auto_memory(repo, home), "debugging.md", "Use the debugger.\n")
+    slug = auto_memory(repo, home).relative_to(home)
+    before = everything(place)
+    done = bring(place)
+    assert became(done) == {**names, f"~/{slug}/debugging.md": "claude-memory/debugging"}
+    assert {item.outcome for item in done.items} == {"new"}
+    assert everything(place) == before
+    names[".windsurf/rules"] = ""  # as a file it is known, too
+    for name in names:
+        assert notes.texts(name)
+
+
+def test_a_text_that_fits_becomes_a_block_that_is_not_pinned(place: Place, repo: Path) -> None:
+    path = put(repo, "CLAUDE.md", b"\xef\xbb\xbf# Our shop\r\n\r\nUse pnpm.\r\n")
+    before = path.read_bytes()
+    done = bring(place, path)
+    block = blocks.get(place, "claude")
+    assert (block.value, block.description, block.pinned) == (
+        "# Our shop\n\nUse pnpm.", "Our shop", False,
+    )  # fmt: skip
+    assert (block.limit, block.meta["source"]) == (5000, "CLAUDE.md")
+    assert [entry.reason for entry in done.entries] == [BY.reason]
+    assert path.read_bytes() == before
+    history.undo(place, "claude", Origin())
+    assert blocks.locate(place, "claude") is None
+
+
+def test_pinned_if_asked_for_and_as_many_as_may_be(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFS_MAX_BLOCKS", "4")
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        put(repo, name, f"Use {name}.")
+    done = bring(place, repo, pin=True)
+    assert [blocks.get(place, name).pinned for name in ("agents", "claude")] == [True, False]
+    assert done.unpinned == ("claude",)
+
+
+def test_again_it_is_the_same_also_for_a_block_that_was_pinned_described_and_added_to(
+    place: Place, repo: Path
+) -> None:
+    put(repo, "CLAUDE.md", "Use pnpm.\n")
+    put(repo, "AGENTS.md", LONG)
+    bring(place, repo)
+    edit.run(place, [Describe("claude", {"pinned": True, "description": "mine"})], Origin())
+    edit.run(place, [Append("claude", "And node 20.")], Origin())
+    before = everything(place)
+    again = bring(place, repo)
+    assert {item.outcome for item in again.items} == {"same"}
+    assert everything(place) == before
+    put(repo, "CLAUDE.md", "Use pnpm.\nUse vitest.\n")
+    assert outcomes(bring(place, repo / "CLAUDE.md")) == {"claude": "merged"}
+    block = blocks.get(place, "claude")
+    assert set(block.value.split("\n")) == {"Use pnpm.", "And node 20.", "Use vitest."}
+    assert (block.description, block.pinned) == ("mine", True)
+
+
+def test_a_longer_text_becomes_passages_that_say_where_they_are_from(
+    place: Place, repo: Path
+) -> None:
+    put(repo, "CLAUDE.md", LONG)
+    assert became(bring(place, "CLAUDE.md")) == {"CLAUDE.md": "6 passages"}
+    found = [archive.read(path) for path in archive.sources(place.home)]
+    assert {f"{each.text.split('.')[0]}." for each in found if each} == {
+        "Guide\n\nStart here.", *(f"Guide > Part {n}\n\nRule {n} is to be kept." for n in range(5)),
+    }  # fmt: skip
+    assert {(p.created_at, p.source, p.tags) for p in found if p} == {
+        ("2026-01-01T00:00:00Z", "CLAUDE.md", ("claude",))
+    }
+    assert all("/2026-01/claude-" in path for path in archive.sources(place.home))
+    put(repo, "CLAUDE.md", LONG.replace("Rule 3", "Law 3"))
+    assert sorted(outcomes(bring(place, "CLAUDE.md")).values()) == ["new", *["same"] * 5]
+
+
+@pytest.mark.parametrize(
+    ("head", "description"),
+    [
+        ("description: UI\nglobs: *.ts,src/**/*.tsx\nalwaysApply: false", "UI (for *.ts,src/**/*.tsx)"),
+        ('description: "UI: forms"\nglobs: ["*.ts", "*.tsx"]', "UI: forms (for *.ts, *.tsx)"),
+        ("description: a: b\nglobs:\n  - *.ts\n  - *.tsx", "a: b (for *.ts *.tsx)"),
+        ("description:\nglobs:\nalwaysApply: true", "Forms"),
+        ("applyTo: '**/*.py'", "Forms (for **/*.py)"),
+        ("trigger: glob\nglobs: src/*", "Forms (for src/*)"),
+    ],
+)  # fmt: skip
+def test_front_matter_of_rules_is_never_lost(
+    place: Place, repo: Path, head: str, description: str
+) -> None:
+    put(repo, ".cursor/rules/forms.mdc", f"---\n{head}\n---\n\n# Forms\n\nUse ours.\n")
+    bring(place, ".cursor")
+    block = blocks.get(place, "cursor/forms")
+    assert (block.description, block.value) == (description, "# Forms\n\nUse ours.")
+    assert not block.problem
+    for key in ("alwaysApply", "trigger"):
+        assert (key in block.meta) == (key in head)
+    put(repo, ".cursor/rules/forms.mdc", f"---\n{head}\n---\n{LONG}")
+    bring(place, ".cursor/rules/forms.mdc")
+    first = next(path for path in archive.sources(place.home) if "-guide-" in path)
+    passage = archive.read(first)
+    assert passage
+    assert ("(for " in passage.text) == ("(for " in description)
+
+
+def test_what_claude_remembers_of_its_user_is_private(place: Place, repo: Path, home: Path) -> None:
+    folder = auto_memory(repo, home)
+    put(folder, "user_role.md", "---\nname: Role\ndescription: d\ntype: user\n---\nA surgeon.\n")
+    put(folder, "notes.md", "---\nname: x\nmetadata:\n  type: user\n---\nLikes tea.\n")
+    put(folder, "user_likes.md", "Likes brevity.\n")
+    put(
+        folder,
+        "feedback_tests.md",
+        "---\nname: Tests\ndescription: Real\ntype: feedback\n---\nNo mocks.\n",
+    )
+    put(folder, "MEMORY.md", "- [Role](user_role.md): a surgeon\n- [Tests](feedback_tests.md)\n")
+    put(repo, "CLAUDE.local.md", "My sandbox.\n")
+    done = bring(place, repo, folder)
+    private = "it is private: --user takes it into your own store"
+    found = {Path(path).name: what for path, what in became(done).items()}
+    assert found == {
+        "CLAUDE.local.md": private, "user_role.md": private, "notes.md": private,
+        "user_likes.md": private, "MEMORY.md": "claude-memory",
+        "feedback_tests.md": "claude-memory/feedback_tests",
+    }  # fmt: skip
+    assert blocks.get(place, "claude-memory").value == "- [Tests](feedback_tests.md)"
+    topic = blocks.get(place, "claude-memory/feedback_tests")
+    assert (topic.description, topic.tags, topic.meta["name"]) == ("Real", ["feedback"], "Tests")
+    assert topic.meta["source"] == "claude-memory: feedback_tests.md"
+    assert not any(b"surgeon" in data for data in everything(place).values())
+    bring(place, repo / "CLAUDE.local.md", folder, user=True)
+    assert blocks.get(place, "user:claude-local").value == "My sandbox."
+    assert blocks.get(place, "user:claude-memory/user_role").value == "A surgeon."
+    assert "surgeon" in blocks.get(place, "user:claude-memory").value
+
+
+def test_our_own_section_is_left_out(place: Place, repo: Path) -> None:
+    ours = f"{MARKS[0]}\nthe brief\n{MARKS[1]}\n"
+    put(repo, "AGENTS.md", f"Use pnpm.\n\n{ours}")
+    put(repo, "GEMINI.md", ours)
+    put(repo, ".cursor/rules/memfs.mdc", f"---\ndescription: d\nalwaysApply: true\n---\n{ours}")
+    put(repo, "CLAUDE.md", f"half\n{MARKS[0]}\n")
+    done = bring(place)
+    assert became(done) == {
+        "AGENTS.md": "agents",
+        "GEMINI.md": "it is ours already (memfs sync)",
+        ".cursor/rules/memfs.mdc": "it is ours already (memfs sync)",
+        "CLAUDE.md": f"half of a section of memfs is in it: line 2 has {MARKS[0]}, and {MARKS[1]} is nowhere",
+    }  # fmt: skip
+    bring(place, "AGENTS.md")
+    assert blocks.get(place, "agents").value == "Use pnpm."
+
+
+def test_files_that_are_imported_are_named_and_not_followed(place: Place, repo: Path) -> None:
+    put(repo, "GEMINI.md", "@AGENTS.md\n")
+    put(
+        repo,
+        "AGENTS.md",
+        "See @docs/a.md, @~/x and a@b.md.\n`@no.md`\n```\n@no.md\n```\n@core/lib\n",
+    )
+    done = bring(place)
+    assert became(done) == {"AGENTS.md": "agents", "GEMINI.md": "it only imports AGENTS.md"}
+    assert [each.imports for each in done.files if each.files] == [("docs/a.md", "~/x")]
+
+
+def test_the_same_text_is_taken_once(place: Place, repo: Path) -> None:
+    put(repo, "CLAUDE.md", "Use pnpm.\n")
+    (repo / "AGENTS.md").symlink_to("CLAUDE.md")
+    assert became(bring(place)) == {
+        "CLAUDE.md": "claude",
+        "AGENTS.md": "it says the same as CLAUDE.md",
+    }
+
+
+def test_what_cannot_be_taken_is_named_and_the_rest_is(
+    place: Place, repo: Path, tmp_path: Path, bound: None
+) -> None:
+    (tmp_path / "secret.md").write_text("outside")
+    for name, data in {
+        "latin.md": "caf\u00e9".encode("latin-1"), "utf16.md": "text".encode("utf-16"),
+        "empty.md": b" \n", "nul.md": b"a\0b", "fine.md": b"fine", "Fine.md": b"other",
+        "token.md": f"ok\n\nuse {SECRET}\n".encode(), "huge.md": b"# a\n" * (1 << 20),
+        "many.md": b"# a\n\ntext\n" * 5000, "private.md": f"a <private>{SECRET}</private>".encode(),
+    }.items():  # fmt: skip
+        put(repo, f"memory-bank/{name}", data)
+    put(repo, "memory-bank/closed.md", "x").chmod(0)
+    os.mkfifo(repo / "memory-bank/pipe.md")
+    (repo / "memory-bank/out.md").symlink_to(tmp_path / "secret.md")
+    (repo / "memory-bank/gone.md").symlink_to("nowhere.md")
+    (repo / "memory-bank/loop").symlink_to(".")
+    done = bring(place, "memory-bank")
+    found = {path.removeprefix("memory-bank/"): what for path, what in became(done).items()}
+    assert found == {
+        "latin.md": "it holds bytes that are not UTF-8", "utf16.md": "it is UTF-16, not UTF-8",
+        "empty.md": "it is empty", "nul.md": "it holds control characters",
+        "Fine.md": "memory-bank/fine",
+        "fine.md": "memory-bank/Fine.md becomes memory-bank/fine already",
+        "token.md": "line 3 holds a secret (github-token)",
+        "huge.md": "it is too large (4,194,304 bytes)",
+        "many.md": "it would be 5,000 passages, at most 2,000 are taken",
+        "private.md": "memory-bank/private", "closed.md": "it cannot be read: Permission denied",
+        "pipe.md": "it is not a file", "gone.md": "it is a link that leads nowhere",
+        "loop": "it is a link to a folder",
+        "out.md": f"it is a link that leads out of {repo}, to {tmp_path}/secret.md: "
+        "name that, if you want it",
+    }  # fmt: skip
+    assert len(refusals(done)) == len(found) - 3
+    assert f"cannot import memory-bank/empty.md: {found['empty.md']}" not in refusals(done)
+    assert blocks.get(place, "memory-bank/private").value == "a"
+
+
+def test_a_folder_full_of_files_is_taken(place: Place, repo: Path) -> None:
+    for number in range(300):
+        put(repo, f"memory-bank/topic {number}.md", f"# Topic {number}\n\nNumber {number}.\n")
+    put(repo, "memory-bank/big.md", LONG * 140)  # 1 MB
+    done = bring(place, "memory-bank")
+    assert len(done.entries) == 300
+    assert blocks.get(place, "memory-bank/topic_7").value == "# Topic 7\n\nNumber 7."
+    assert {item.outcome for item in bring(place, "memory-bank").items} == {"same"}
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("packages/api/CLAUDE.md", "claude/packages/api"),
+        ("memory-bank/a/b/c/d.md", "memory-bank/a-b-c/d"),
+        ("memory-bank/\u8a2d\u8a08.md", "memory-bank/x-19f4b2"),
+        ("memory-bank/con.md", "memory-bank/con-1143da"),
+        (f"memory-bank/{'a' * 90}.md", f"memory-bank/{'a' * 40}-6b2ec7"),
+        ("docs/Run Book.md", "notes/run_book"),
+        ("docs/human.md", "notes/human"),
+    ],
+)
+def test_labels_are_valid_and_tell_files_apart(
+    place: Place, repo: Path, name: str, label: str
+) -> None:
+    put(repo, name, "text")
+    assert became(bring(place, name)) == {name: label}
+    assert blocks.get(place, label).value == "text"
+
+
+def test_a_file_elsewhere_can_be_named(place: Place, repo: Path, tmp_path: Path) -> None:
+    path = put(tmp_path, "other/CLAUDE.md", "text")
+    assert became(bring(place, path)) == {str(path): "claude"}
+    assert blocks.get(place, "claude").meta["source"] == "claude: CLAUDE.md"
+
+
+def test_what_is_no_memory_of_a_tool_is_said(place: Place, repo: Path) -> None:
+    assert place.project
+    assert bring(place).files == ()
+    (repo / "src").mkdir()
+    with pytest.raises(NotFoundError, match="nothing in src"):
+        bring(place, "src")
+    with pytest.raises(NotFoundError, match=r"no file or folder nope\.md"):
+        bring(place, "nope.md")
+    with pytest.raises(StoreError, match="is a store of memfs"):
+        bring(place, place.project.root)
+    inside = f"{place.project.root}/blocks/persona.md"
+    assert list(became(bring(place, inside)).values()) == ["it is in the store already"]
+
+
+def test_an_export_is_imported_alone() -> None:
+    assert import_.export_of(()) == ""
+    assert import_.export_of(("m.zip",)) == "m.zip"
+    assert import_.export_of(("CLAUDE.md", ".cursorrules", "x.MD")) == ""
+    for paths in (("m.zip", "CLAUDE.md"), ("a.zip", "b.tar.gz")):
+        with pytest.raises(MemfsError, match="one is imported alone"):
+            import_.export_of(paths)
+
+
+def test_the_limit_is_the_one_of_the_label(place: Place, repo: Path, block_file: object) -> None:
+    assert place.project
+    config = Path(place.project.root, "config.yaml")
+    config.write_text(config.read_text() + "blocks:\n  claude:\n    limit: 20000\n")
+    put(repo, "CLAUDE.md", LONG)
+    bring(place, "CLAUDE.md")
+    assert blocks.get(place, "claude").limit == 20_000
