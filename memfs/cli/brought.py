@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _SHOWN = 100  # cells of a passage
 _ROWS = 12  # files of a folder that are listed
 _NAME = 36  # cells of a file's name, and of a label
+_NAMED = 2  # files that a text imports
+_SIGNS = 8  # texts that are worth a look
 _LINES = 5  # numbers of lines that are worth a look
 _NOUNS = {
     "block": "block", "passage": "passage", "facts": "file of facts", "static": "static text",
@@ -42,17 +44,11 @@ def told(
     for item in done.items:
         if item.outcome == "refused":
             screen.talk(f"! {item.detail}")
-    for item in () if looked else done.items:
-        if item.signs:
-            lines = sorted({sign.line for sign in item.signs})
-            more = "…" if len(lines) > _LINES else ""
-            where = ", ".join(map(str, lines[:_LINES])) + more
-            what = ", ".join(sorted({sign.what for sign in item.signs}))
-            noun = "line" if len(lines) == 1 else "lines"
-            screen.talk(f"! {item.name}: {what} ({noun} {where})")
+    _others_will_read(done, user=user)
     if looked:
         _offered(place, done, options=["--user"] * user + ["--pin"] * pin)
         return
+    _look_at([item for item in done.items if item.signs])
     added = summary(done, dry_run=dry_run)
     note(done.note)
     for label in done.unpinned:
@@ -63,6 +59,25 @@ def told(
                 "  not pinned: most tools read their files by themselves; memfs edit LABEL --pin"
             )
         screen.talk("  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back")
+
+
+def _others_will_read(done: Imported, *, user: bool) -> None:
+    """Point out what is the user's alone so far, and would be the project's."""
+    own = [each for each in done.files if each.files and each.path.startswith(("~", "/"))]
+    if own and not user and any(item.outcome in ("new", "merged") for item in done.items):
+        screen.talk("! some are not in the project, but its store is committed: --user: into yours")
+
+
+def _look_at(items: list[Item]) -> None:
+    """Name the lines that look as if they were written to steer an assistant."""
+    for item in items[:_SIGNS]:
+        lines = sorted({sign.line for sign in item.signs})
+        where = ", ".join(map(str, lines[:_LINES])) + ("…" if len(lines) > _LINES else "")
+        what = ", ".join(sorted({sign.what for sign in item.signs}))
+        noun = "line" if len(lines) == 1 else "lines"
+        screen.talk(f"! {item.name}: {what} ({noun} {where})")
+    if len(items) > _SIGNS:
+        screen.talk(f"! {len(items) - _SIGNS:,} more are worth a look: --json names them")
 
 
 def summary(done: Imported, *, dry_run: bool) -> list[Item]:
@@ -96,7 +111,7 @@ def _table(done: Imported) -> None:
     folders: dict[str, list[Brought]] = {}
     for each in done.files:
         folders.setdefault(os.path.dirname(each.path), []).append(each)
-    rows: list[tuple[str, ...]] = [("FILE", "BECOMES", "CHARACTERS", "")]
+    rows: list[tuple[str, ...]] = [("FILE", "CHARACTERS", "BECOMES")]
     between: dict[int, list[str]] = {}  # what stands before a row, across the columns
     for folder, found in folders.items():
         indent = "  " if folder else ""
@@ -106,7 +121,7 @@ def _table(done: Imported) -> None:
             rows.append((indent + screen.shorten(name, _NAME), *rest))
         if len(found) > _ROWS + 1:
             between[len(rows)] = [f"{indent}… {len(found) - _ROWS:,} more"]
-    for number, line in enumerate([*screen.table(rows, right=(2,)).split("\n"), ""]):
+    for number, line in enumerate([*screen.table(rows, right=(1,)).split("\n"), ""]):
         for other in between.get(number, []):
             screen.data(other)
         if line:
@@ -116,7 +131,7 @@ def _table(done: Imported) -> None:
 def _row(each: Brought, outcomes: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
     name = os.path.basename(each.path)
     if each.left:
-        return name, "-", "", "refused" if each.refused else each.left
+        return name, "", "- refused" if each.refused else f"- {each.left}"
     if each.block:
         became = f"block {screen.shorten(each.label, _NAME)}"
         found = [outcomes.get(("block", each.label), "new")]
@@ -124,8 +139,10 @@ def _row(each: Brought, outcomes: Mapping[tuple[str, str], str]) -> tuple[str, .
         became = screen.count(len(each.files), "passage")
         idents = (os.path.basename(path).removesuffix(".md") for path in each.files)
         found = [outcomes.get(("passage", ident), "new") for ident in idents]
-    says = [f"does not follow @{', @'.join(each.imports)}"] if each.imports else []
-    return name, became, f"{each.chars:,}", "; ".join([*_state(found), *says])
+    says = [f"@{', @'.join(each.imports[:_NAMED])}"] if each.imports else []
+    says += [f"{len(each.imports) - _NAMED} more"] if len(each.imports) > _NAMED else []
+    follows = [f"does not follow {' and '.join(says)}"] if says else []
+    return name, f"{each.chars:,}", "; ".join([became, *_state(found), *follows])
 
 
 def _state(outcomes: list[str]) -> list[str]:

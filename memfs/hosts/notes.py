@@ -44,6 +44,7 @@ _MD = (".md",)
 KINDS = (
     Kind("claude", "CLAUDE.md"),
     Kind("claude/folder", ".claude/CLAUDE.md"),
+    Kind("claude", ".claude/rules", _MD),
     Kind("claude-local", "CLAUDE.local.md", private=True),
     Kind("agents", "AGENTS.md"),
     Kind("gemini", "GEMINI.md"),
@@ -55,6 +56,8 @@ KINDS = (
     Kind("windsurf", ".windsurfrules"),
     Kind("windsurf/rules", ".windsurf/rules"),
     Kind("windsurf", ".windsurf/rules", _MD),
+    Kind("cline", ".clinerules"),
+    Kind("cline", ".clinerules", _MD),
     Kind("memory-bank", "memory-bank", _MD),
     Kind("serena", ".serena/memories", _MD),
     Kind(AUTO, ".claude/memory", _MD),
@@ -138,7 +141,7 @@ def _source(path: str, top: str, home: str, root: str) -> Source:
         label, private = _known(name, inside=False)
         kept = ""
     base = os.path.basename(name)
-    label = label or _label("notes", os.path.splitext(base)[0])
+    label = label or _label("notes", os.path.dirname(kept), os.path.splitext(base)[0])
     kept = kept or f"{label.partition('/')[0]}: {base}"  # it says nothing of its user's folders
     return Source(path, shown, kept, label, private, _problem(path, root))
 

@@ -154,7 +154,7 @@ def _read(source: Source, *, user: bool) -> _Text:
     return text
 
 
-_PRIVATE = "it is private: --user takes it into your own store"
+_PRIVATE = "private: --user takes it into your own store"
 
 
 def _raw(source: Source) -> str:

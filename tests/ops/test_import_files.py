@@ -65,6 +65,7 @@ def test_every_tool_s_files_are_found_and_named_and_nothing_is_written(
         ".github/copilot-instructions.md": "copilot",
         ".github/instructions/py.instructions.md": "copilot/py",
         ".cursorrules": "cursor", ".cursor/rules/ui/Forms & Co.mdc": "cursor/ui/forms-co",
+        ".claude/rules/api/db.md": "claude/api/db", ".clinerules/tests.md": "cline/tests",
         ".windsurfrules": "windsurf", ".windsurf/rules/go.md": "windsurf/go",
         "memory-bank/activeContext.md": "memory-bank/activecontext",
         ".serena/memories/style.md": "serena/style", ".claude/memory/MEMORY.md": "claude-memory",
@@ -187,7 +188,7 @@ def test_what_claude_remembers_of_its_user_is_private(place: Place, repo: Path, 
     put(folder, "MEMORY.md", "- [Role](user_role.md): a surgeon\n- [Tests](feedback_tests.md)\n")
     put(repo, "CLAUDE.local.md", "My sandbox.\n")
     done = bring(place, repo, folder)
-    private = "it is private: --user takes it into your own store"
+    private = "private: --user takes it into your own store"
     found = {Path(path).name: what for path, what in became(done).items()}
     assert found == {
         "CLAUDE.local.md": private, "user_role.md": private, "notes.md": private,
@@ -298,8 +299,8 @@ def test_a_folder_full_of_files_is_taken(place: Place, repo: Path) -> None:
         ("memory-bank/\u8a2d\u8a08.md", "memory-bank/x-19f4b2"),
         ("memory-bank/con.md", "memory-bank/con-1143da"),
         (f"memory-bank/{'a' * 90}.md", f"memory-bank/{'a' * 40}-6b2ec7"),
-        ("docs/Run Book.md", "notes/run_book"),
-        ("docs/human.md", "notes/human"),
+        ("docs/Run Book.md", "notes/docs/run_book"),
+        ("human.md", "notes/human"),
     ],
 )
 def test_labels_are_valid_and_tell_files_apart(

@@ -24,7 +24,7 @@ def command(
     """Take memory from elsewhere: an export, or what other tools keep in files.
 
     Without PATH, the files of other tools are looked for, and it is said what each would become:
-    CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Copilot and Windsurf,
+    CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf,
     memory-bank, Serena's memories, and what Claude Code remembers by itself. PATH takes files and
     folders of them: a text that fits becomes a block, a longer one passages of the archive. The
     files stay as they are.
