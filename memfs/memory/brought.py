@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -190,7 +191,9 @@ def _index(source: Source, body: str) -> str:
     folder = os.path.dirname(source.path)
     private = []
     for name in sorted(os.listdir(folder)):
-        raw = files.read(f"{folder}/{name}", LARGEST) if name.endswith(".md") else None
+        raw: str | None = ""
+        with suppress(OSError):  # of one that cannot be read, the name tells
+            raw = files.read(f"{folder}/{name}", LARGEST) if name.endswith(".md") else None
         head, text = frontmatter.split(raw or "")
         topic = source._replace(label=f"{notes.AUTO}/{name.removesuffix('.md').lower()}")
         if name != notes.INDEX and _user_topic(topic, _Text(_meta(frontmatter.inner(head)), text)):

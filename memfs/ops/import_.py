@@ -126,7 +126,22 @@ def bring(
         for each in found
         if each.refused
     ]
-    return replace(done, items=(*refused, *done.items), files=tuple(found))
+    grown = [
+        each.label
+        for each in found
+        if each.files
+        and not each.block
+        and blocks.locate(place, labels.qualified(tier, each.label))
+    ]
+    says = (
+        [f"too long for a block now, and still one from before: {', '.join(grown)}"]
+        if grown
+        else []
+    )
+    return replace(
+        done, items=(*refused, *done.items), files=tuple(found),
+        note="; ".join(word for word in (*says, done.note) if word),
+    )  # fmt: skip
 
 
 def _named(place: Place, paths: tuple[str, ...], home: str) -> list[Source]:

@@ -146,6 +146,17 @@ def test_a_longer_text_becomes_passages_that_say_where_they_are_from(
     assert sorted(outcomes(bring(place, "CLAUDE.md")).values()) == ["new", *["same"] * 5]
 
 
+def test_a_text_that_outgrew_its_block_is_pointed_out(place: Place, repo: Path) -> None:
+    put(repo, "CLAUDE.md", "Use pnpm.\n")
+    assert bring(place, "CLAUDE.md").note == ""
+    put(repo, "CLAUDE.md", LONG)
+    assert (
+        bring(place, "CLAUDE.md").note
+        == "too long for a block now, and still one from before: claude"
+    )
+    assert blocks.get(place, "claude").value == "Use pnpm."
+
+
 @pytest.mark.parametrize(
     ("head", "description"),
     [
