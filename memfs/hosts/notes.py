@@ -135,6 +135,8 @@ def _source(path: str, top: str, home: str, root: str) -> Source:
     if _below(path, top):
         shown = kept = name[len(_slashes(top)) :].lstrip("/")
         label, private = _known(kept, inside=True)
+        if private:  # in its user's store, beside those of other projects
+            label = _label(label, os.path.basename(top))
     else:
         below_home = _below(path, home)
         shown = f"~{name[len(_slashes(home)) :]}" if below_home else name

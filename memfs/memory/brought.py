@@ -32,6 +32,7 @@ LARGEST = 2 << 20  # bytes of a file
 _PASSAGE = 2000  # characters
 _MOST_PASSAGES = 2000  # of one file
 _LONG = 120  # characters of a description that is taken from a text
+_PRIVATE = "private: --user takes it into your own store"
 _FOR = ("globs", "applyTo", "paths")  # which files it is for, as the tools call it
 _OURS = yamlines.KNOWN | {"source", "created_at", "importance"}
 _KEY = re.compile(r"[A-Za-z][\w-]{0,60}", re.ASCII)
@@ -153,9 +154,6 @@ def _read(source: Source, *, user: bool) -> _Text:
     if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
         raise _LeftError(f"it only imports {', '.join(named)}")
     return text
-
-
-_PRIVATE = "private: --user takes it into your own store"
 
 
 def _raw(source: Source) -> str:

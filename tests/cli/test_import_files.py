@@ -88,7 +88,7 @@ def test_what_is_refused_ends_with_1_and_the_rest_is_taken(memfs: Run, kept: Pat
     assert found[".cursor/rules/forms.mdc"]["left"] == "line 1 holds a secret (github-token)"
     assert memfs("search", "Rule 3", "--tag", "claude").out.count("Guide > Part 3") == 1
     assert memfs("import", "--user", "CLAUDE.local.md").code == 0
-    assert memfs("show", "user:claude-local").out == "My sandbox.\n"
+    assert memfs("show", "user:claude-local/repo").out == "My sandbox.\n"
 
 
 def test_of_a_folder_with_many_files_the_first_are_listed(

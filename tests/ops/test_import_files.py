@@ -212,7 +212,7 @@ def test_what_claude_remembers_of_its_user_is_private(place: Place, repo: Path, 
     assert topic.meta["source"] == "claude-memory: feedback_tests.md"
     assert not any(b"surgeon" in data for data in everything(place).values())
     bring(place, repo / "CLAUDE.local.md", folder, user=True)
-    assert blocks.get(place, "user:claude-local").value == "My sandbox."
+    assert blocks.get(place, "user:claude-local/repo").value == "My sandbox."
     assert blocks.get(place, "user:claude-memory/user_role").value == "A surgeon."
     assert "surgeon" in blocks.get(place, "user:claude-memory").value
 
