@@ -56,7 +56,10 @@ class Host(Protocol):
         """List the settings files that can enable our plugin; `top` is the project, or ""."""
 
     def transcripts(self, home: str, project: str) -> Iterable[str]:
-        """List the transcripts that the host keeps for a project, oldest first."""
+        """List the transcripts that the host keeps for a project ("": for all), oldest first.
+
+        Looked for is where the host keeps them by itself, and where its variables say.
+        """
 
 
 class Collection(Protocol):

@@ -99,20 +99,18 @@ def folder_of(home: str, project: str) -> str:
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project and the folders below it, oldest first.
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first.
 
     Claude Code names their folders with `-` for all but letters and digits: `shop-old` and
     `shop/old` look the same, and only the transcript tells which it is.
     """
     from memfs.hosts import kept
 
-    root, name = os.path.split(folder_of(home, project))
+    told, slug = os.environ.get("CLAUDE_CONFIG_DIR"), os.path.basename(folder_of(home, project))
     found: list[str] = []
-    try:
-        folders = [entry for entry in os.scandir(root) if entry.is_dir()]
-    except OSError:
-        return []
-    for folder in folders:
-        if folder.name == name or folder.name.startswith(name + "-"):
-            found.extend(kept.files(folder.path, "", ".jsonl"))
+    for root in kept.roots(told, f"{home}/.claude", f"{home}/.config/claude"):
+        for folder in kept.folders(f"{root}/projects"):
+            name = os.path.basename(folder)
+            if not project or name == slug or name.startswith(slug + "-"):
+                found.extend(kept.files(folder, "", ".jsonl"))
     return kept.oldest_first(path for path in found if kept.mentions(path, project))

@@ -68,7 +68,7 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
         agent = text_of(found.agent_id) if found.is_sidechain else ""
         if not agent and stem.startswith("agent-"):
             agent = stem.removeprefix("agent-")
-        return Identity(name, agent)
+        return Identity(name, agent, text_of(found.cwd))
     return Identity(session, "") if session and session == stem else None
 
 

@@ -189,8 +189,8 @@ def _inside(value: object, key: str) -> str:
 
 
 def found(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project and the folders below it, oldest first."""
-    roots = dict.fromkeys([os.environ.get("CODEX_HOME") or f"{home}/.codex", f"{home}/.codex"])
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
+    roots = kept.roots(os.environ.get("CODEX_HOME"), f"{home}/.codex")
     paths = [
         path
         for root in roots

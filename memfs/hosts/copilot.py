@@ -82,7 +82,7 @@ def read_transcript(
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project and the folders below it, oldest first."""
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     from memfs.hosts import copilot_transcript
 
     return copilot_transcript.found(home, project)

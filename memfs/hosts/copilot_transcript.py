@@ -143,9 +143,7 @@ def _output(data: dict[str, object]) -> str:
 
 
 def found(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project and the folders below it, oldest first."""
-    roots = dict.fromkeys(
-        [os.environ.get("COPILOT_HOME") or f"{home}/.copilot", f"{home}/.copilot"]
-    )
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
+    roots = kept.roots(os.environ.get("COPILOT_HOME"), f"{home}/.copilot")
     paths = [path for root in roots for path in kept.files(f"{root}/session-state", "", ".jsonl")]
     return kept.oldest_first(path for path in paths if kept.mentions(path, project))

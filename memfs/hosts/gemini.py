@@ -81,7 +81,7 @@ def read_transcript(
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project and the folders below it, oldest first."""
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     from memfs.hosts import gemini_transcript
 
     return gemini_transcript.found(home, project)

@@ -91,7 +91,7 @@ def _document(lines: list[bytes]) -> list[_Line]:
 def _identity(session: str, header: _Line, head: list[bytes], path: str) -> Identity:
     chats, _, inside = path.replace("\\", "/").rpartition("/chats/")
     parent, _, _ = inside.rpartition("/")
-    project = _root(chats)
+    project = _project(chats)
     if not project and isinstance(header.directories, list):
         project = text_of(next(iter(header.directories), None))
     for line in () if project else _LINES.first(head):
@@ -102,13 +102,6 @@ def _identity(session: str, header: _Line, head: list[bytes], path: str) -> Iden
     if header.kind == "subagent":
         return Identity(parent or session, session, project, "", whole=True)
     return Identity(session, "", project, "", whole=True)
-
-
-def _root(folder: str) -> str:
-    """Return the project whose chats are kept in a folder, "" if it does not tell."""
-    with suppress(OSError, ValueError), open(f"{folder}/.project_root", encoding="utf-8") as handle:
-        return handle.read(4096).strip()
-    return ""
 
 
 def read(data: bytes, identity: Identity, *, start: int) -> Transcript:
@@ -262,16 +255,14 @@ def _output(call: dict[str, object]) -> str:
 
 
 def found(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project and the folders below it, oldest first."""
-    roots = [os.environ.get("GEMINI_CLI_HOME") or home, home]
-    paths: list[str] = []
-    for root in dict.fromkeys(f"{root}/.gemini" for root in roots):
-        named = _named(root)
-        with suppress(OSError):
-            for folder in os.scandir(os.path.join(root, "tmp")):
-                if _is_of(folder.path, project, named.get(folder.name, "")):
-                    paths.extend(_chats(f"{folder.path}/chats"))
-    return kept.oldest_first(paths)
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
+    folders = [
+        folder
+        for root in kept.roots(os.environ.get("GEMINI_CLI_HOME"), home)
+        for folder in kept.folders(f"{root}/.gemini/tmp")
+        if _is_of(folder, project)
+    ]
+    return kept.oldest_first(path for folder in folders for path in _chats(f"{folder}/chats"))
 
 
 def _chats(folder: str) -> Iterator[str]:
@@ -279,18 +270,26 @@ def _chats(folder: str) -> Iterator[str]:
     yield from kept.files(folder, "session-", ".json")
 
 
-def _is_of(folder: str, project: str, named: str) -> bool:
-    """Tell whether a folder is a project's; the older ones are named by a hash of its path."""
-    root = _root(folder) or named
-    if root:
+def _is_of(folder: str, project: str) -> bool:
+    """Tell whether a folder is a project's ("": any); the older ones are named by a hash of it."""
+    root = _project(folder)
+    if root or not project:
         return kept.inside(root, project)
-    hashed = hashlib.sha256(project.encode("utf-8", "surrogateescape")).hexdigest()
-    return os.path.basename(folder) == hashed
+    return os.path.basename(folder) == _hashed(project)
 
 
-def _named(root: str) -> dict[str, str]:
-    """Return the projects that folders are kept for, by their names."""
+def _project(folder: str) -> str:
+    """Return the project whose chats a folder is for, "" if that is not told."""
+    with suppress(OSError, ValueError), open(f"{folder}/.project_root", encoding="utf-8") as handle:
+        if told := handle.read(4096).strip():
+            return told
+    root, name = os.path.dirname(os.path.dirname(folder)), os.path.basename(folder)
     with suppress(OSError, ValueError, AttributeError), open(f"{root}/projects.json", "rb") as file:
-        projects = json.loads(file.read()).get("projects")
-        return {str(name): str(path) for path, name in projects.items()}
-    return {}
+        for path, named in json.loads(file.read()).get("projects").items():
+            if name in (named, _hashed(path)):
+                return str(path)
+    return ""
+
+
+def _hashed(project: str) -> str:
+    return hashlib.sha256(project.encode("utf-8", "surrogateescape")).hexdigest()

@@ -20,6 +20,23 @@ def files(root: str, prefix: str, suffix: str) -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
+def folders(root: str) -> list[str]:
+    """List the folders in a folder; none are in one that is not there."""
+    try:
+        return [entry.path for entry in os.scandir(root) if entry.is_dir()]
+    except OSError:
+        return []
+
+
+def roots(*folders: str | None) -> list[str]:
+    """Return the folders that are named, each once, however it is spelled."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        if folder:
+            found.setdefault(os.path.realpath(folder), folder)
+    return list(found.values())
+
+
 def oldest_first(paths: Iterable[str]) -> list[str]:
     """Sort files by when they were last written; those that are gone are left out."""
     return [
@@ -28,15 +45,17 @@ def oldest_first(paths: Iterable[str]) -> list[str]:
 
 
 def inside(path: str, project: str) -> bool:
-    """Tell whether a path is a folder or below it, without looking at the disk."""
-    return path == project or path.startswith((f"{project}/", f"{project}\\"))
+    """Tell whether a path is a folder or below it ("": all are), without looking at the disk."""
+    return not project or path == project or path.startswith((f"{project}/", f"{project}\\"))
 
 
 def mentions(path: str, project: str) -> bool:
     """Tell whether a transcript's beginning says that it ran in a project, or below it.
 
-    What does not say where it ran is taken for one of it.
+    What does not say where it ran is taken for one of it; all are of project "".
     """
+    if not project:
+        return True
     try:
         with open(path, "rb") as handle:
             head = handle.read(_HEAD)

@@ -116,7 +116,7 @@ def read_session(path: str, identity: "Identity") -> "Transcript":
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the databases that have sessions of a project or the folders below it."""
+    """List the databases that have sessions of a project ("": any) or the folders below it."""
     from memfs.hosts import opencode_sessions
 
     return opencode_sessions.found(_databases(home), project)
@@ -124,8 +124,10 @@ def transcripts(home: str, project: str) -> "Iterable[str]":
 
 def _databases(home: str) -> list[str]:
     """List where its database can be, that of an opencode which is started here first."""
+    from memfs.hosts import kept
+
     told = os.environ.get("XDG_DATA_HOME")
-    folders = [f"{root}/opencode" for root in (told, f"{home}/.local/share") if root]
+    folders = [f"{root}/opencode" for root in kept.roots(told, f"{home}/.local/share")]
     named = os.environ.get("OPENCODE_DB", "")
     first = [os.path.join(folders[0], named)] if named not in ("", ":memory:") else []
     return list(dict.fromkeys([*first, *(f"{folder}/opencode.db" for folder in folders)]))

@@ -15,7 +15,7 @@ from memfs.hosts import claude_transcript
 from memfs.hosts.lines import TOOL_CAP
 from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, line, user
 
-IDENTITY = Identity(SESSION, "")
+IDENTITY = Identity(SESSION, "", "/home/dev/shop")
 
 
 def identify(data: bytes, path: str) -> Identity | None:
@@ -221,7 +221,8 @@ def test_nothing_of_a_compaction_is_left() -> None:
 def test_a_subagent_is_a_side_chain() -> None:
     data = (FIXTURES / "subagent.jsonl").read_bytes()
     identity = identify(data, "/p/s/subagents/agent-a81b0bffb21e23603.jsonl")
-    assert identity == Identity("3f5d6d1a-1a73-4300-b95a-e85864b62050", "a81b0bffb21e23603")
+    assert identity
+    assert identity[:2] == ("3f5d6d1a-1a73-4300-b95a-e85864b62050", "a81b0bffb21e23603")
     found = claude_transcript.read(data, identity, start=0)
     assert all(message.side for message in found.messages)
     assert [m.text for m in found.messages if m.role == "assistant"] == [
@@ -369,8 +370,10 @@ def test_identify_knows_a_session_of_bookkeeping_by_its_name() -> None:
 
 def test_identify_takes_the_agent_from_the_line_or_the_name() -> None:
     side = user("find it", isSidechain=True, agentId="a1")
-    assert identify(side, "/x/y.jsonl") == Identity(SESSION, "a1")
-    assert identify(conversation(1), "/x/agent-a2.jsonl") == Identity(SESSION, "a2")
+    assert identify(side, "/x/y.jsonl") == Identity(SESSION, "a1", "/home/dev/shop")
+    assert identify(conversation(1), "/x/agent-a2.jsonl") == Identity(
+        SESSION, "a2", "/home/dev/shop"
+    )
 
 
 @pytest.mark.parametrize(
