@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import NotFoundError
-from memfs.memory import corpus, intake, readers
+from memfs.memory import corpus, intake, readers, whose
 from memfs.store import blocks, layout, lock
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(size: int, tick: Callable[[int], object], said: str = "") -> list[Speed]
     """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         if said:
-            made = intake.size(_transcripts(said))
+            made = whose.size(_transcripts(said))
         else:
             said = f"{folder}/transcripts"
             made = write(said, size, tick)
@@ -89,7 +89,7 @@ def _steps(folder: str, said: str, made: int) -> list[Speed]:
 
 def _transcripts(said: str) -> list[str]:
     """List the files of a folder that ingestion reads: others are the floor's no more than ours."""
-    return [path for path in intake.find([said]) if intake.is_transcript(path)]
+    return [path for path in whose.find([said]) if whose.is_transcript(path)]
 
 
 def write(folder: str, size: int, tick: Callable[[int], object]) -> int:
@@ -216,7 +216,7 @@ def _ours(step: str, said: str, project: str) -> int:
         return sum(done)
     tally = intake.Tally()
     with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
-        intake.transcripts(place.home, intake.find([said]), tally, None, index)
+        intake.transcripts(place.home, whose.find([said]), tally, None, index)
     corpus.sync(place, embed=False)
     return tally.messages
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs import hosts
-from memfs.memory import readers
+from memfs.memory import readers, whose
 from memfs.store import inbox, lock, recall
 
 if TYPE_CHECKING:
@@ -17,14 +16,12 @@ if TYPE_CHECKING:
 
     from memfs.core.records import Identity
     from memfs.memory.readers import Part
+    from memfs.memory.whose import Sessions
     from memfs.search.indexer import Indexer
     from memfs.store.layout import Store
 
 LOCK = "ingest.lock"
 _EARLIER = "an earlier version of a transcript that was read already"
-_HEAD_LINES = 200  # that are looked at to tell whose transcript a file is
-_HEAD_BYTES = 4096  # that tell whether it is a file with several sessions
-_LONGEST_HEAD = 64 << 20  # bytes of them
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
 _MET = 8  # logs that are kept at hand: a session that was copied or resumed has several transcripts
@@ -47,6 +44,16 @@ class Tally:
 
     def skip(self, path: str, reason: str) -> None:
         self.skipped = [*(self.skipped or []), (path, reason)]
+
+    def add(self, other: Tally) -> None:
+        """Count what another one did, too, but its files: one may be of several stores."""
+        self.sessions += other.sessions
+        self.messages += other.messages
+        self.malformed += other.malformed
+        self.left_out += other.left_out
+        self.logs |= other.logs
+        if other.skipped:
+            self.skipped = [*(self.skipped or []), *other.skipped]
 
 
 @dataclass
@@ -77,15 +84,17 @@ def transcripts(
     tick: Callable[[int], object] | None = None,
     index: Indexer | None = None,
     session: str = "",
+    known: Sessions | None = None,
 ) -> None:
     """Read what is new in transcripts, telling `tick` of bytes. The caller holds the ingest lock.
 
-    Of files that hold several sessions, `session` alone if it is given.
+    Of files that hold several sessions, `session` alone if it is given. `known` are the (host,
+    whose it is) to read of each file, for who has looked already (see `identified`).
 
     With an `index`, sessions that it has all of are indexed at once. A kill costs nothing: the next
     run goes on where the last state was written down.
     """
-    work = _Work(store, tally, tick, index, session)
+    work = _Work(store, tally, tick, index, session, known)
     try:
         with _no_collection(), closing(readers.read_all(work.parts(paths))) as read:
             for part, found in read:
@@ -120,8 +129,10 @@ class _Work:
         tick: Callable[[int], object] | None,
         index: Indexer | None,
         session: str = "",
+        known: Sessions | None = None,
     ) -> None:
         self._store = store
+        self._known = known
         self._only = session  # the only one to read of files that hold several
         self._index = index
         self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
@@ -144,7 +155,7 @@ class _Work:
                 try:
                     yield from self._parts(path, later)
                 except OSError as error:  # unreadable, or removed meanwhile
-                    self._tally.skip(path, error.strerror or "cannot be read")
+                    self._tally.skip(path, error.strerror or whose.UNREADABLE)
             paths = list(later)
             if paths:
                 yield None
@@ -154,12 +165,14 @@ class _Work:
         if not os.path.isfile(path):
             self._tally.skip(path, "not a file")
             return
-        # The session that a hook named is one of this store, wherever it was started.
-        found = _sessions(path, "" if self._only else self._store.top, self._only)
+        if self._known is not None:
+            found = self._known[path]
+        else:
+            # The session that a hook named is one of this store, wherever it was started.
+            found = whose.sessions(path, "" if self._only else self._store.top, self._only)
         if not found:
             self._tick(size)
-            reason = "not a transcript of a known assistant" if size else "empty"
-            self._tally.skip(path, reason)
+            self._tally.skip(path, whose.UNKNOWN if size else whose.EMPTY)
         for place, (host, identity) in enumerate(found):
             yield from self._session(path, 0 if place else size, host, identity, later)
 
@@ -202,7 +215,7 @@ class _Work:
         if job is None:
             return
         if isinstance(found, OSError):
-            self._end(part, job, found.strerror or "cannot be read")
+            self._end(part, job, found.strerror or whose.UNREADABLE)
             return
         if part.start and found.before != job.mark:
             self._end(part, job, "was rewritten while it was read; the next run reads it again")
@@ -280,7 +293,7 @@ def session(store: Store, path: str, tally: Tally, name: str = "") -> None:
 
     `name` is what its host calls it, which tells it from others in the same file.
     """
-    for each in [path, *side_chains(path)]:
+    for each in [path, *whose.side_chains(path)]:
         if os.path.exists(each):
             transcripts(store, [each], tally, session=name)
 
@@ -293,84 +306,6 @@ def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
         for note, _, path, name in inbox.waiting(store):
             session(store, path, tally, name)
             inbox.done(note)
-
-
-def side_chains(path: str) -> list[str]:
-    """List the transcripts of a session's subagents, which Claude Code keeps in a folder beside."""
-    folder = f"{path.removesuffix('.jsonl')}/subagents"
-    try:
-        names = sorted(os.listdir(folder))
-    except (OSError, ValueError):  # ValueError: a null byte in a path that a host gave
-        return []
-    return [f"{folder}/{name}" for name in names if name.endswith(".jsonl")]
-
-
-def size(paths: list[str]) -> int:
-    """Return how many bytes there are to read, or were read before."""
-    total = 0
-    for path in paths:
-        with suppress(OSError, ValueError):
-            total += os.path.getsize(path)
-    return total
-
-
-def find(paths: list[str]) -> list[str]:
-    """List the files, and in folders those that are named like transcripts, oldest first."""
-    found: list[str] = []
-    for path in paths:
-        if os.path.isdir(path):
-            for folder, _, names in os.walk(path):
-                found.extend(f"{folder}/{name}" for name in names if _is_named(folder, name))
-        else:
-            found.append(path)
-    return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
-
-
-def _is_named(folder: str, name: str) -> bool:
-    """Tell whether a file in a folder is named like one that holds sessions."""
-    if name.endswith(".jsonl") or name in ("opencode.db", ".aider.chat.history.md"):
-        return True
-    if name.endswith(".json"):  # Gemini's, until 2026
-        return name.startswith("session-")
-    return name.endswith(".md") and folder.endswith("/.specstory/history")
-
-
-def is_transcript(path: str) -> bool:
-    """Tell whether a file is a transcript of an assistant that is known."""
-    try:
-        return os.path.isfile(path) and bool(_sessions(path, ""))
-    except OSError:
-        return False
-
-
-def _first_lines(path: str) -> Iterator[bytes]:
-    """Yield the first lines of a file, whole: a pasted log makes the first one very long."""
-    left = _LONGEST_HEAD
-    with open(path, "rb") as handle:
-        for _ in range(_HEAD_LINES):
-            line = handle.readline(left)
-            left -= len(line)
-            if not line:
-                return
-            yield line
-
-
-def _sessions(path: str, project: str, session: str = "") -> list[tuple[str, Identity]]:
-    """List the sessions in a file as (host, whose it is).
-
-    Where it has many: those of a project, or the one that is named.
-    """
-    with open(path, "rb") as handle:
-        head = handle.read(_HEAD_BYTES)
-    for name in hosts.COLLECTIONS:
-        found = hosts.collection(name).sessions(path, head, project, session)
-        if found:
-            return [(name, identity) for identity in found]
-    for name in hosts.NAMES:
-        identity = hosts.get(name).identify(_first_lines(path), path)
-        if identity:
-            return [(name, identity)]
-    return []
 
 
 def _resume(path: str, size: int, identity: Identity, state: recall.State | None) -> int | None:
@@ -386,10 +321,3 @@ def _resume(path: str, size: int, identity: Identity, state: recall.State | None
         if size == length and recall.fingerprint(path, length) == mark:
             return None
     return 0
-
-
-def _modified(path: str) -> float:
-    try:
-        return os.path.getmtime(path)
-    except OSError:
-        return 0.0

@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs import hosts
-from memfs.core.errors import LockedError, NotFoundError
-from memfs.memory import corpus, intake
+from memfs.core.errors import LockedError, MemfsError, NotFoundError
+from memfs.memory import corpus, intake, shares, whose
 from memfs.memory.intake import Tally
 from memfs.store import blocks, inbox, lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memfs.core.events import Event
     from memfs.memory.corpus import Stage
+    from memfs.memory.shares import Left, Share
     from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a store was given. `problem` says why it was not, `hint` what to do about it."""
+
+    store: Store
+    tally: Tally
+    problem: str = ""
+    hint: str = ""
+
+
+@dataclass
+class Everything:
+    """What was made of all transcripts of this machine: in all, by store, and what no store got."""
+
+    total: Tally = field(default_factory=Tally)
+    stores: list[Given] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
 
 
 def plan(place: Place, paths: list[str], home: str) -> list[str]:
@@ -26,9 +50,8 @@ def plan(place: Place, paths: list[str], home: str) -> list[str]:
         if not os.path.exists(path):
             raise NotFoundError(f"there is no file or folder {path}")
     if paths:
-        return intake.find(paths)
-    top = place.home.top
-    return [path for name in hosts.NAMES for path in hosts.get(name).transcripts(home, top)]
+        return whose.find(paths)
+    return _kept(home, place.home.top)
 
 
 def run(place: Place, paths: list[str], stage: Stage) -> Tally:
@@ -41,9 +64,58 @@ def run(place: Place, paths: list[str], stage: Stage) -> Tally:
     tally = Tally()
     intake.drain(store, tally)
     with lock.hold(store, name=intake.LOCK), corpus.feeding(place) as index:
-        intake.transcripts(store, paths, tally, stage("reading", intake.size(paths)), index)
+        intake.transcripts(store, paths, tally, stage("reading", whose.size(paths)), index)
     corpus.sync(place, embed=True, stage=stage)
     return tally
+
+
+def everything(home: str, stage: Stage) -> Everything:
+    """Read all transcripts that assistants keep on this machine, each session into its store.
+
+    A store that cannot be written does not stop the others.
+    """
+    done = Everything()
+    paths = _kept(home, "")
+    done.total.files = len(paths)
+    found, others = whose.identified(paths, stage("looking", len(paths)))
+    for path, reason in others:
+        done.total.skip(path, reason)
+    each, done.left = shares.divide(found)
+    tick = stage("reading", sum(whose.size(list(share.sessions)) for share in each))
+    done.stores = [_give(share, tick) for share in each]
+    for given in done.stores:
+        done.total.add(given.tally)
+    tick = stage("embedding", done.total.messages)
+    for share, given in zip(each, done.stores, strict=True):
+        if not given.problem:
+            corpus.sync(share.place, embed=True, stage=_only("embedding", tick))
+    return done
+
+
+def _give(share: Share, tick: Callable[[int], object]) -> Given:
+    store, tally = share.place.home, Tally()
+    try:
+        intake.drain(store, tally)
+        paths = list(share.sessions)
+        with lock.hold(store, lock.WAIT, intake.LOCK), corpus.feeding(share.place) as index:
+            intake.transcripts(store, paths, tally, tick, index, known=share.sessions)
+    except MemfsError as error:
+        return Given(store, tally, error.message, error.hint)
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        return Given(store, tally, f"{error.strerror or error}{where}")
+    return Given(store, tally)
+
+
+def _kept(home: str, project: str) -> list[str]:
+    """List the transcripts that hosts keep for a project ("": all), each once."""
+    found = (path for name in hosts.NAMES for path in hosts.get(name).transcripts(home, project))
+    return list(dict.fromkeys(found))
+
+
+def _only(name: str, tick: Callable[[int], object]) -> Stage:
+    """Tell of one stage, as a part of what is shown already."""
+    return lambda begun, _: tick if begun == name else lambda _: None
 
 
 def hear(event: Event) -> Tally:

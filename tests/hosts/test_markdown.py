@@ -12,7 +12,7 @@ from memfs import hosts
 from memfs.core.records import Transcript
 from memfs.hosts import aider, cursor, specstory
 from memfs.hosts.lines import TOOL_CAP
-from memfs.memory import intake
+from memfs.memory import intake, whose
 from memfs.memory.intake import Tally
 from memfs.store import recall
 from memfs.store.blocks import Place
@@ -246,4 +246,4 @@ def test_files_in_a_folder_are_found_by_their_names(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
-    assert sorted(intake.find([str(tmp_path)])) == sorted(str(tmp_path / name) for name in wanted)
+    assert sorted(whose.find([str(tmp_path)])) == sorted(str(tmp_path / name) for name in wanted)

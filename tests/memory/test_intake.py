@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
-from memfs.memory import intake
+from memfs.memory import intake, whose
 from memfs.memory.intake import Tally
 from memfs.store import inbox, lock, recall
 from memfs.store.blocks import Place
@@ -355,6 +355,6 @@ def test_folders_are_searched_oldest_first(tmp_path: Path) -> None:
         os.utime(path, (1000 - number, 1000 - number))
         made.append(str(path))
     folder = str(tmp_path / "in")
-    assert intake.find([folder]) == [made[2], made[1], made[0]]
-    assert intake.find([made[3], folder, made[0]]) == [made[3], made[2], made[1], made[0]]
-    assert intake.find([str(tmp_path / "gone")]) == [str(tmp_path / "gone")]
+    assert whose.find([folder]) == [made[2], made[1], made[0]]
+    assert whose.find([made[3], folder, made[0]]) == [made[3], made[2], made[1], made[0]]
+    assert whose.find([str(tmp_path / "gone")]) == [str(tmp_path / "gone")]

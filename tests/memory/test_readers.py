@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Identity
-from memfs.memory import intake, readers
+from memfs.memory import intake, readers, whose
 from memfs.memory.intake import Tally
 from memfs.memory.readers import Part
 from memfs.store import recall
@@ -65,7 +65,7 @@ def test_small_parts_give_what_one_reading_gives(
     intake.transcripts(store, paths, tally, steps.append)
     assert kept(store) == want
     assert (tally.files, tally.messages) == (5, 3 * 12 + 5)
-    assert sum(steps) == intake.size(paths)
+    assert sum(steps) == whose.size(paths)
 
 
 def test_what_a_dead_worker_was_given_is_read_all_the_same(tmp_path: Path) -> None:

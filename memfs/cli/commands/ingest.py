@@ -2,43 +2,132 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import context, screen
+from memfs.core import label as labels
+from memfs.core.errors import USAGE, MemfsError
 from memfs.ops import ingest as op
 
-_NAMED = 5  # skipped files are named up to so many
+if TYPE_CHECKING:
+    from memfs.memory.intake import Tally
+
+_NAMED = 5  # skipped files, and folders without a store, are named up to so many
 
 
 @click.command("ingest")
 @click.argument("paths", nargs=-1, type=click.Path())
+@click.option(
+    "--all", "everything", is_flag=True,
+    help="All that assistants keep on this machine, each session into the store of its project.",
+)  # fmt: skip
 @context.json_option
-def command(paths: tuple[str, ...], as_json: bool) -> None:
+def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
 
-    Only what is new is read, exactly once. Formats are told by content, not by name.
+    Only what is new is read, exactly once: stop it at any time, and run it again. Formats are told
+    by content, not by name. With --all, sessions of folders that have no store go into your own.
     """
+    if everything and paths:
+        raise MemfsError(
+            "--all reads what assistants keep, and takes no PATHS",
+            "memfs ingest PATHS reads files and folders into the store of this folder", USAGE,
+        )  # fmt: skip
+    if everything:
+        _everything(as_json)
+        return
     place = context.place()
     planned = op.plan(place, list(paths), context.home())
     with screen.stages(in_bytes=("reading",)) as stage:
         tally = op.run(place, planned, stage)
     if as_json:
-        found = {**asdict(tally), "skipped": tally.skipped or []}
-        del found["logs"]
-        screen.as_json(found)
+        screen.as_json(_as_data(tally))
         return
-    screen.done(
-        f"{screen.count(tally.messages, 'new message')} in "
-        f"{screen.count(tally.sessions, 'session')}, from {screen.count(tally.files, 'file')}"
-    )
+    if not tally.files and not tally.messages:
+        where = "in these folders" if paths else f"of {_short(place.home.top)}"
+        screen.talk(f"There are no transcripts {where}.")
+        if not paths:
+            screen.talk("Those of all projects are read by: memfs ingest --all")
+        return
+    _done(tally)
+    _rest(tally)
+
+
+def _everything(as_json: bool) -> None:
+    with screen.stages(in_bytes=("reading",)) as stage:
+        done = op.everything(context.home(), stage)
+    if any(each.problem for each in done.stores):
+        screen.refuse()
+    if as_json:
+        stores = [
+            {
+                "store": each.store.root, **_as_data(each.tally),
+                "problem": each.problem, "hint": each.hint,
+            }
+            for each in done.stores
+        ]  # fmt: skip
+        left = [asdict(each) for each in done.left]
+        screen.as_json({**_as_data(done.total), "stores": stores, "no_store": left})
+        return
+    if not done.total.files:
+        screen.talk("No assistant keeps transcripts on this machine.")
+        return
+    _done(done.total)
+    for each in done.stores:
+        own = " (of folders without a store)" if each.store.tier == labels.USER else ""
+        folder = each.store.root if own else each.store.top
+        screen.talk(f"  {_short(folder)}: {_counts(each.tally)}{own}")
+        if each.problem:
+            screen.error(f"not all of it: {each.problem}", each.hint)
+    _left(done)
+    _rest(done.total)
+
+
+def _left(done: op.Everything) -> None:
+    """Name the folders whose sessions went nowhere, and what to do there."""
+    for reason, hint in dict.fromkeys((each.reason, each.hint) for each in done.left):
+        some = [each for each in done.left if (each.reason, each.hint) == (reason, hint)]
+        number = screen.count(sum(each.sessions for each in some), "session")
+        screen.talk(f"  {number} left out: {reason}; {hint}")
+        _names([each.folder for each in some if each.folder])
+
+
+def _done(tally: Tally) -> None:
+    screen.done(f"{_counts(tally)}, from {screen.count(tally.files, 'file')}")
+
+
+def _counts(tally: Tally) -> str:
+    messages = screen.count(tally.messages, "new message")
+    return f"{messages} in {screen.count(tally.sessions, 'session')}"
+
+
+def _rest(tally: Tally) -> None:
+    """Say what was not read."""
     if tally.malformed:
         screen.talk(f"  {screen.count(tally.malformed, 'malformed line')} skipped")
     skipped = tally.skipped or []
     for reason, number in Counter(reason for _, reason in skipped).most_common():
         screen.talk(f"  {screen.count(number, 'file')} skipped: {reason}")
-        names = [path for path, why in skipped if why == reason]
-        for path in names if len(names) <= _NAMED else ():
-            screen.talk(f"    {path}")
+        _names([path for path, why in skipped if why == reason])
+
+
+def _names(paths: list[str]) -> None:
+    for path in paths if len(paths) <= _NAMED else ():
+        screen.talk(f"    {_short(path)}")
+
+
+def _short(path: str) -> str:
+    """Write a path with `~` for the home folder."""
+    home = context.home()
+    return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
+
+
+def _as_data(tally: Tally) -> dict[str, object]:
+    found = {**asdict(tally), "skipped": tally.skipped or []}
+    del found["logs"]
+    return found
