@@ -62,12 +62,12 @@ def read_transcript(
     identity: "Identity",
     *,
     start: int,
-    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+    before: bytes = b"",
 ) -> "Transcript":
-    """Read the messages of `data`, which begins at byte `start` of the file."""
+    """Read the messages of `data`, which begins at byte `start` of the file, behind `before`."""
     from memfs.hosts import claude_transcript
 
-    return claude_transcript.read(data, identity, start=start)
+    return claude_transcript.read(data, identity, start=start, before=before)
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
