@@ -4,6 +4,8 @@ Nothing of memfs is used here, and nothing is shared with what is counted agains
 through each format, without parts, states or offsets. A message is a text that a person typed or an
 assistant said; several blocks of text in one record of Claude Code are as many messages.
 
+What was said to a subagent and by it (a side chain) is counted apart: no person said it.
+
 Not counted are texts that programs put in: what hooks added, summaries of a compaction, notes of
 the host about its own commands, reasons with which a stop hook kept a turn going.
 """
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 Json = Any
-Counts = Counter[str]  # of user and assistant
+Counts = Counter[str]  # of user and assistant, "side user" and "side assistant"
 
 
 def _objects(path: Path) -> list[Json]:
@@ -62,11 +64,11 @@ def _strip(text: str, *tags: str) -> str:
 
 _CLAUDE_PUT_IN = (
     "system-reminder", "user-prompt-submit-hook", "session-start-hook", "ide_selection",
-    "ide_opened_file", "local-command-caveat", "task-notification",
+    "ide_opened_file", "local-command-caveat", "task-notification", "teammate-message",
 )  # fmt: skip
 _CLAUDE_TELLS = (
     "<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>",
-    "[Request interrupted by user",
+    "[Request interrupted by user", "Operation stopped by hook", "Caveat: The messages below were",
 )  # fmt: skip
 _CLAUDE_COMMANDS = [
     "/compact",
@@ -92,6 +94,7 @@ def _claude_typed(text: str) -> bool:
 
 def claude(path: Path) -> Counts:
     found: dict[Json, str] = {}
+    agent = path.name.startswith("agent-")
     waiting: list[str] = []  # in the queue, while the assistant works
     attached = any(each.get("type") == "attachment" for each in _objects(path))
     for place, each in enumerate(_objects(path)):
@@ -122,12 +125,13 @@ def claude(path: Path) -> Counts:
         flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
         if any(each.get(flag) for flag in flags):
             continue
+        who = f"side {kind}" if each.get("isSidechain") or agent else str(kind)
         content = message.get("content")
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         for number, block in enumerate(blocks):
             text = _text(_dict(block).get("text")) if _dict(block).get("type") == "text" else ""
             if _claude_typed(text) if kind == "user" else text.strip():
-                found.setdefault((ident, number), str(kind))
+                found.setdefault((ident, number), who)
     return Counter(found.values())
 
 
@@ -141,7 +145,16 @@ _CODEX_PUT_IN = (
 
 def codex(path: Path) -> Counts:
     counts: Counts = Counter()
-    for each in _objects(path):
+    side = ""
+    for number, each in enumerate(_objects(path)):
+        if number == 0:
+            meta = _dict(each.get("payload"))
+            spawned = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
+            side = (
+                "side "
+                if spawned or meta.get("session_id", meta.get("id")) != meta.get("id")
+                else ""
+            )
         item = _dict(each.get("payload")) if each.get("type") == "response_item" else each
         if "payload" in item or item.get("role") not in ("user", "assistant"):
             continue
@@ -158,7 +171,7 @@ def codex(path: Path) -> Counts:
                 if kind.startswith("user")
                 or (kind == "unknown" and not text.strip().startswith(_CODEX_PUT_IN))
             ]
-        counts[item["role"]] += any(text.strip() for text in texts)
+        counts[side + item["role"]] += any(text.strip() for text in texts)
     return +counts
 
 
@@ -180,7 +193,8 @@ def copilot(path: Path) -> Counts:
         elif kind == "user.message" and text and data.get("source", "user") in ("", "user"):
             found.setdefault(each.get("id") or place, "user")
         elif kind == "assistant.message" and text:
-            found.setdefault(each.get("id") or place, "assistant")
+            side = "side " if each.get("agentId") or data.get("parentToolCallId") else ""
+            found.setdefault(each.get("id") or place, f"{side}assistant")
     return Counter(found.values())
 
 
@@ -227,7 +241,8 @@ def gemini(path: Path) -> Counts:
         if role == "user" and hooked and added and "displayContent" not in record:
             continue
         counts[role] += 1
-    return counts
+    sub = any(each.get("kind") == "subagent" for each in _objects(path))
+    return Counter({f"side {role}": number for role, number in counts.items()}) if sub else counts
 
 
 def _gemini_text(record: Json) -> str:
@@ -246,12 +261,14 @@ def _gemini_text(record: Json) -> str:
 def opencode(path: Path) -> Counts:
     """Count the texts of an export."""
     counts: Counts = Counter()
-    for message in _list(_dict(json.loads(path.read_bytes())).get("messages")):
+    made = _dict(json.loads(path.read_bytes()))
+    side = "side " if _dict(made.get("info")).get("parentID") else ""
+    for message in _list(made.get("messages")):
         info = _dict(message.get("info"))
         for part in _list(message.get("parts")):
             put_in = part.get("synthetic") or part.get("ignored") or info.get("summary") is True
             if part.get("type") == "text" and not put_in and _text(part.get("text")).strip():
-                counts[info["role"]] += 1
+                counts[side + info["role"]] += 1
     return counts
 
 
