@@ -44,6 +44,11 @@ class Coverage:
         """Tell whether there is to be no model."""
         return self.model == "none"
 
+    @property
+    def missing(self) -> int:
+        """Return about how many documents have no vectors of the model yet."""
+        return 0 if self.off else round(self.documents * (1 - self.share))
+
     def line(self) -> str:
         """Return it in a line: `41 % of 120,000 with bundled`."""
         if self.off:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import LockedError, MemfsError, NotFoundError
-from memfs.memory import corpus, intake, shares, whose
+from memfs.memory import corpus, coverage, intake, shares, whose
 from memfs.memory.intake import Tally
 from memfs.store import blocks, inbox, lock
 
@@ -85,10 +85,12 @@ def everything(home: str, stage: Stage) -> Everything:
     done.stores = [_give(share, tick) for share in each]
     for given in done.stores:
         done.total.add(given.tally)
-    tick = stage("embedding", done.total.messages)
-    for share, given in zip(each, done.stores, strict=True):
-        if not given.problem:
-            corpus.sync(share.place, embed=True, stage=_only("embedding", tick))
+    places = [
+        share.place for share, given in zip(each, done.stores, strict=True) if not given.problem
+    ]
+    tick = stage("embedding", sum(coverage.look(place).missing for place in places))
+    for place in places:
+        corpus.sync(place, embed=True, stage=_only("embedding", tick))
     return done
 
 

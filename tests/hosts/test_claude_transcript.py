@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.hosts import claude_transcript
-from memfs.hosts.base import BEFORE
 from memfs.hosts.lines import TOOL_CAP
 from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, line, user
 
@@ -39,8 +38,7 @@ def in_steps(data: bytes, cuts: list[int]) -> Transcript:
     messages: dict[str, Message] = {}
     end = malformed = left_out = 0
     for size in [*sorted(cuts), len(data)]:
-        before = data[max(0, end - BEFORE) : end]
-        part = claude_transcript.read(data[end:size], IDENTITY, start=end, before=before)
+        part = claude_transcript.read(data[end:size], IDENTITY, start=end, before=data[:end])
         assert end <= part.end <= size
         for message in part.messages:
             messages.setdefault(message.id, message)
@@ -290,71 +288,6 @@ def test_attachments_and_bookkeeping_are_left_out() -> None:
     kinds = ("attachment", "system", "summary", "queue-operation", "last-prompt", "api-request")
     data = b"".join(line(kind, "our memory", f"u{kind}") for kind in kinds)
     assert (read(data).messages, read(data).left_out) == ([], len(kinds))
-
-
-def queued(said: object, **more: object) -> bytes:
-    attachment = {"type": "queued_command", "prompt": said, "commandMode": "prompt", **more}
-    return line("attachment", None, "q1", message=None, attachment=attachment)
-
-
-def test_what_is_typed_while_the_assistant_works_is_kept() -> None:
-    (message,) = read(queued("and the tests, too")).messages
-    assert message == Message(
-        "q1", SESSION, "claude", "/home/dev/shop", "main", "2026-05-03T10:00:00.000Z", "user", "and the tests, too"
-    )  # fmt: skip
-    blocks = [{"type": "image", "source": {}}, {"type": "text", "text": "like this"}]
-    assert texts(queued(blocks, origin={"kind": "human"})) == [("user", "like this")]
-    twice = queued("once", source_uuid="u7") + user("once", "u7")
-    assert texts(twice) == [("user", "once")]
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"commandMode": "task-notification"}, {"isMeta": True}, {"origin": {"kind": "peer"}},
-        {"type": "hook_success"}, {"prompt": "<task-notification>b1</task-notification>"},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_others_put_into_the_queue_is_left_out(more: dict[str, object]) -> None:
-    found = read(queued("not typed", **more))
-    assert (found.messages, found.left_out) == ([], 1)
-
-
-def queue(operation: str, content: object = None, minute: int = 0) -> bytes:
-    made = {
-        "type": "queue-operation", "operation": operation, "sessionId": SESSION,
-        "timestamp": f"2026-02-18T14:{minute:02}:00.000Z",
-    }  # fmt: skip
-    return json.dumps(made | ({"content": content} if content else {})).encode() + b"\n"
-
-
-WORKING = user("fix it", "u1") + queue("enqueue", "and the tests, too", 1)
-
-
-def test_until_attachments_were_written_the_queue_tells_what_was_typed() -> None:
-    data = WORKING + assistant("yes", "u2") + queue("remove", minute=2)
-    (_, _, message) = read(data).messages
-    assert (message.role, message.text) == ("user", "and the tests, too")
-    assert (message.at, message.project) == ("2026-02-18T14:01:00.000Z", "/home/dev/shop")
-    for cut in range(len(data)):
-        assert in_steps(data, [cut]) == read(data)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        WORKING,
-        WORKING + queue("dequeue") + user("and the tests, too", "u1"),
-        WORKING + queue("popAll") + queue("remove"),
-        user("fix it", "u1") + queue("enqueue", '{"task_id":"b1"}') + queue("remove"),
-        user("fix it", "u1") + queue("remove") + queue("enqueue") + queue("remove"),
-        WORKING + line("attachment", "", "a", attachment={"type": "date"}) + queue("remove"),
-    ],
-    ids=["waits", "its turn came", "taken back", "a task", "nothing", "it will be attached"],
-)
-def test_the_queue_tells_nothing_more(data: bytes) -> None:
-    assert texts(data) == [("user", "fix it")]
 
 
 def test_what_stands_around_an_injection_is_kept() -> None:
