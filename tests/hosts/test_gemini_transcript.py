@@ -244,3 +244,15 @@ def test_what_it_keeps_of_a_project_is_found(
     assert list(gemini.transcripts(str(home), "/home/dev/shop")) == list(map(str, paths[:4]))
     (other.parent / "projects.json").write_text("[]")
     assert list(gemini.transcripts(str(home), "/home/dev/shop")) == list(map(str, paths[:3]))
+
+
+def test_a_transcript_says_where_it_was_held_if_projects_json_does(tmp_path: Path) -> None:
+    """Also of a folder that is named by a hash, as they were until 2026."""
+    hashed = hashlib.sha256(b"/home/dev/shop").hexdigest()
+    (tmp_path / "projects.json").write_text(json.dumps({"projects": {"/home/dev/shop": "shop"}}))
+    for name, project in (("shop", "/home/dev/shop"), (hashed, "/home/dev/shop"), ("x", "")):
+        path = tmp_path / f"tmp/{name}/chats/session-1.jsonl"
+        path.parent.mkdir(parents=True)
+        found = gemini_transcript.identify(lines().splitlines(keepends=True), str(path))
+        assert found
+        assert found.project == project
