@@ -14,11 +14,12 @@ OTHER = "other"
 class Event:
     """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork.
 
-    `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP).
+    `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP). `local`
+    is the local folder of the store that serves it, once that is found.
     """
 
     __slots__ = (
-        "cwd", "files", "host", "kind", "name", "prompt", "session", "source", "tools",
+        "cwd", "files", "host", "kind", "local", "name", "prompt", "session", "source", "tools",
         "transcript",
     )  # fmt: skip
 
@@ -37,6 +38,7 @@ class Event:
         self.prompt = prompt
         self.files = files
         self.tools = False
+        self.local = ""
 
 
 class Reply:

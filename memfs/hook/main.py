@@ -5,13 +5,14 @@ Whatever goes wrong is one line in a log; the session of the user goes on undist
 
 import os
 import sys
+import time
 
 from memfs import hosts
 from memfs.core import events, fastjson
 from memfs.core.events import Event, Reply
 from memfs.hosts.payload import origin
 from memfs.ops import brief
-from memfs.store import files, layout
+from memfs.store import files, layout, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def main(arguments: list[str]) -> int:
     runs the settings of another gets no answer: it has its own. A second word `mcp` says that the
     host offers our tools.
     """
+    # An interpreter that starts waits for nothing: its processor time is the time it took.
+    began = time.perf_counter() - time.process_time()
     name = arguments[0] if arguments else "claude"
     place = "."
+    event = None
     where = f"{name} hook"
     try:
         _set_clock(TIMEOUT)
@@ -65,7 +69,21 @@ def main(arguments: list[str]) -> int:
         from memfs.hook import log
 
         log.line(place, where, error)
+    if event is not None and event.local:
+        _note(event, began)
     return 0
+
+
+def _note(event: Event, began: float) -> None:
+    """Leave word that the hook ran, for `memfs doctor`: also when it failed, and for how long.
+
+    The time counts from the start of the process.
+    """
+    _set_clock(0)
+    try:
+        sessions.ran(event.local, event.host, event.name, (time.perf_counter() - began) * 1000)
+    except OSError:  # no room, no leave: it is for people who look, and nothing depends on it
+        return
 
 
 def answer(event: Event) -> Reply:

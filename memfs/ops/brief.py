@@ -21,7 +21,7 @@ _RECALL_BUDGET = 3000  # UTF-16 units
 
 def run(event: Event) -> Reply:
     """Return what a session start or a prompt is told; nothing if nothing is new."""
-    place = blocks.serving(event.cwd, event.session)
+    place = blocks.answering(event)
     reply = Reply()
     if place is not None and event.kind == START:
         if event.source not in _BEGINNINGS or sessions.claim(place.home, place.session, START):
@@ -95,7 +95,7 @@ def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
 
 def unsay(event: Event) -> None:
     """Forget that a session was shown anything: the reply did not reach it."""
-    place = blocks.serving(event.cwd, event.session)
+    place = blocks.answering(event)
     if place is not None:
         sessions.forget(place.home, place.session)
 

@@ -11,7 +11,7 @@ def run(event: Event) -> None:
 
     Raises `StoreError` with the reason where a commit was asked for and could not be made.
     """
-    place = blocks.serving(event.cwd, event.session)
+    place = blocks.answering(event)
     if place is None:
         return
     if event.transcript:

@@ -126,7 +126,7 @@ def hear(event: Event) -> Tally:
     Its vectors are made by the next search: they would take longer than all the rest.
     """
     tally = Tally()
-    place = blocks.serving(event.cwd, event.session)
+    place = blocks.answering(event)
     if place is None or not event.transcript:
         return tally
     store = place.home

@@ -11,7 +11,7 @@ from memfs import hosts
 from memfs.core import states
 from memfs.hosts import settings
 from memfs.memory import coverage
-from memfs.store import archive, blocks, clock, files, git, inbox, journal, layout, recall
+from memfs.store import archive, blocks, clock, files, git, inbox, journal, layout, recall, sessions
 from memfs.store import history as versions
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Status:
     """Everything `memfs status` shows. Sizes are bytes.
 
     `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
-    which model.
+    which model; `ran`: the hook that ran last in each assistant, its event, when (seconds since
+    1970) and for how many milliseconds.
     """
 
     project: str
@@ -50,6 +51,7 @@ class Status:
     embedding: str
     waiting: int
     wired: tuple[tuple[str, str], ...]
+    ran: dict[str, tuple[str, float, float]]
 
 
 def run(place: Place, home: str) -> Status:
@@ -69,6 +71,7 @@ def run(place: Place, home: str) -> Status:
         embedding=coverage.look(place).line(),
         waiting=len(inbox.waiting(place.home)),
         wired=tuple(wired(place, home)),
+        ran=_ran(place),
     )
 
 
@@ -80,6 +83,12 @@ def wired(place: Place, home: str) -> list[tuple[str, str]]:
         for name in hosts.NAMES
         for found in settings.wired(hosts.get(name), home, top, files.read)
     ]
+
+
+def _ran(place: Place) -> dict[str, tuple[str, float, float]]:
+    """Return the hook that ran last in each assistant, by its name."""
+    found = {name: sessions.last_run(place.home, name) for name in hosts.NAMES}
+    return {name: run for name, run in found.items() if run}
 
 
 def _states(place: Place) -> list[BlockState]:

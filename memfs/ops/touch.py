@@ -34,7 +34,7 @@ class Found:
 
 def find(event: Event) -> list[Found]:
     """Return those of the files that an event is about that are in a store serving its folder."""
-    place = blocks.serving(event.cwd, event.session)
+    place = blocks.answering(event)
     if place is None:
         return []
     found = [_find(place, event.cwd, file) for file in event.files if "\0" not in file]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memfs.core.block import Block
+    from memfs.core.events import Event
 
 SUFFIX = ".md"
 LARGEST = (
@@ -81,6 +82,14 @@ def serving(start: str, session: str) -> Place | None:
         project = None
     place = Place(project, layout.user_store(), session)
     return place if place.tiers() else None
+
+
+def answering(event: "Event") -> Place | None:
+    """Return the place that serves an event, or None; note in the event where that keeps things."""
+    place = serving(event.cwd, event.session)
+    if place is not None:
+        event.local = place.home.local
+    return place
 
 
 def paths(place: Place) -> list[tuple[str, str, str]]:

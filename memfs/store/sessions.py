@@ -1,4 +1,4 @@
-"""What one session has been shown already. Hot path."""
+"""What one session has been shown already, and when a host's hook ran last. Hot path."""
 
 import os
 import time
@@ -10,6 +10,7 @@ from memfs.store.layout import Store
 _KEPT_HITS = 500
 _MOMENT = 5  # seconds
 _CAP = 256 << 20  # the texts of all blocks
+_RUN = 64  # bytes of the record of a hook's run
 
 
 class Shown:
@@ -81,3 +82,38 @@ def forget(store: Store, session: str) -> None:
     """Forget what a session was shown: its next prompt is given the whole brief."""
     for name in ("shown.json", "given-by"):
         files.remove(f"{store.session(session)}/{name}")
+
+
+def ran(local: str, host: str, event: str, milliseconds: float) -> None:
+    """Note in a store's local folder that a hook ran in a host just now, and how long it took.
+
+    Written over the record before, which has the same length: to cut a file off first takes ext4
+    forty times as long. It can be lost without harm: not fsynced. Raises `OSError`.
+    """
+    record = f"{event[:32]} {time.time():.3f} {milliseconds:.1f}".ljust(_RUN - 1) + "\n"
+    path = f"{local}/hooks/{host}"
+    try:
+        handle = os.open(path, _OVER, 0o600)
+    except FileNotFoundError:
+        os.mkdir(f"{local}/hooks", 0o700)
+        handle = os.open(path, _OVER, 0o600)
+    try:
+        os.write(handle, record.encode("utf-8", "replace"))
+    finally:
+        os.close(handle)
+
+
+def last_run(store: Store, host: str) -> tuple[str, float, float] | None:
+    """Return (event, when, milliseconds) of the hook that ran last in a host; None: not known."""
+    said = (files.read(f"{store.local}/hooks/{host}", cap=_RUN) or "").split()
+    try:
+        event, when, milliseconds = said
+        return event, float(when), float(milliseconds)
+    except ValueError:
+        return None
+
+
+_OVER = (
+    os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    | files.BINARY
+)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -50,13 +51,19 @@ def command(session: str, as_json: bool) -> None:
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
     for name, path in found.wired:
-        facts.append((hosts.get(name).TITLE, f"wired in {path}"))
+        ran = found.ran.get(name)
+        last = f", last hook {_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
+        facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
     for name, value in facts:
         screen.styled(f"{screen.style(f'{name:<14}', 'bright_black')} {value}")
     screen.styled("")
     screen.styled(screen.table(rows, right=(3, 4)))
+
+
+def _time(when: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
 
 
 def _project(found: Status) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import MemfsError, StoreError
-from memfs.hosts import entries, settings, whole
-from memfs.ops.doctor import leftovers
+from memfs.hosts import entries, settings, version, whole
+from memfs.ops.doctor import leftovers, runs
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.install.files import commands
 from memfs.store import files
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
 
 def look(place: Place, home: str) -> Iterator[Finding]:
-    """Look at our entries in the settings of assistants."""
+    """Look at assistants: their versions, our entries in their settings, and our hooks' runs."""
     top = place.project.top if place.project else None
     here = [name for name in hosts.NAMES if settings.installed(hosts.get(name), home)]
     first = hosts.NAMES[0] if not here else ""  # the one to name where none is found
+    versions = version.ask(map(hosts.get, here))
     for name in hosts.NAMES:
         host = hosts.get(name)
+        if name in here:
+            yield runs.look(place, host, versions[name])
         wired = settings.wired(host, home, top, files.read)
         try:
             plugged = settings.plugged(host, home, top, files.read)
@@ -43,6 +46,7 @@ def look(place: Place, home: str) -> Iterator[Finding]:
             )  # fmt: skip
         if wired or plugged:
             yield from _trusted(host, place)
+            yield from runs.missed(place, host, home, [*(each.path for each in wired), *plugged])
         if len(wired) > 1:
             yield Finding(
                 "warning", f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",

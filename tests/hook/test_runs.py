@@ -1,0 +1,73 @@
+"""What a hook call leaves behind for `memfs doctor`: that it ran, and for how long."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from memfs.store import sessions
+from memfs.store.blocks import Place
+from tests.hook.test_main import call, log, payload, start
+
+
+def runs(place: Place) -> list[str]:
+    folder = Path(place.home.local, "hooks")
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def test_each_call_leaves_one_record_for_its_host(place: Place, repo: Path) -> None:
+    call(start(repo))
+    call(payload(repo, "UserPromptSubmit", prompt="hello"))
+    found = sessions.last_run(place.home, "claude")
+    assert found
+    event, when, milliseconds = found
+    assert event == "UserPromptSubmit"
+    assert abs(time.time() - when) < 60
+    assert 1 < milliseconds < 60_000
+    [path] = Path(place.home.local, "hooks").iterdir()
+    assert (path.stat().st_size, path.stat().st_mode & 0o777) == (64, 0o600)
+
+
+def test_a_call_that_failed_is_one_that_ran(place: Place, repo: Path) -> None:
+    blocks = repo / ".agent-memory/blocks"
+    shutil.rmtree(blocks)
+    blocks.write_text("a file where the folder should be")
+    call(start(repo))
+    found = sessions.last_run(place.home, "claude")
+    assert found
+    assert found[0] == "SessionStart"
+    assert len(log(repo)) == 1
+
+
+def test_a_call_for_somebody_else_leaves_none(place: Place, repo: Path, tmp_path: Path) -> None:
+    call(payload(repo, "SessionStart", cursor_version="3.20", conversation_id="c"))
+    call(payload(repo, "Notification"))
+    call(payload(tmp_path, "SessionStart"), cwd=tmp_path)
+    assert runs(place) == []
+
+
+@pytest.mark.parametrize("what", ["folder", "link", "fifo", "file for the folder"])
+def test_what_is_in_the_way_of_the_record_disturbs_nothing(
+    place: Place, repo: Path, tmp_path: Path, what: str
+) -> None:
+    path = Path(place.home.local, "hooks/claude")
+    if what == "file for the folder":
+        path.parent.write_text("x")
+    else:
+        path.parent.mkdir()
+    if what == "folder":
+        path.mkdir()
+    elif what == "link":
+        (tmp_path / "theirs").write_text("theirs")
+        path.symlink_to(tmp_path / "theirs")
+    elif what == "fifo":
+        os.mkfifo(path)
+    assert b"Core memory" in call(start(repo))[0]
+    assert log(repo) == []
+    assert sessions.last_run(place.home, "claude") is None
+    if what == "link":
+        assert (tmp_path / "theirs").read_text() == "theirs"
