@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from memfs.hosts.base import Collection, Host
 
-NAMES = ("claude", "codex", "gemini", "copilot", "opencode")
+NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
 COLLECTIONS = ("opencode", "aider", "cursor", "specstory")  # files that may hold several sessions
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
@@ -17,7 +17,8 @@ PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are ena
 # started inherits the other's: Claude Code starts others most often, so what it tells comes last.
 _TOLD = (
     ("COPILOT_AGENT_SESSION_ID", "copilot"), ("CODEX_SESSION_ID", "codex"),
-    ("GEMINI_CLI", "gemini"), ("OPENCODE", "opencode"), ("CLAUDE_CODE_SESSION_ID", "claude"),
+    ("GEMINI_CLI", "gemini"), ("OPENCODE", "opencode"), ("CURSOR_AGENT", "cursor"),
+    ("CLAUDE_CODE_SESSION_ID", "claude"),
 )  # fmt: skip
 
 

@@ -1,46 +1,138 @@
-"""Chats that were exported from Cursor as Markdown."""
+"""Cursor: hook events, replies, where its settings and transcripts are. Hot path.
 
-from __future__ import annotations
+Written from its documentation (cursor.com/docs/hooks, September 2026) and what others found in
+3.20: it was not run. That a prompt may be told something is not documented (`additional_context`).
+"""
 
-import re
-from typing import TYPE_CHECKING
+import os
 
-from memfs.core.records import Identity
-from memfs.hosts import markdown
-from memfs.hosts.markdown import Turn
+from memfs.core import events, fastjson
+from memfs.core.events import Event, Reply
+from memfs.hosts import payload as payloads
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.core.records import Transcript
+    from collections.abc import Iterable
+
+    from memfs.core.records import Identity, Transcript
 
 NAME = "cursor"
-_EXPORTED = re.compile(  # a title may have several lines
-    rb"(?:\xef\xbb\xbf)?# (?:[^\n]{1,500}\n){1,9}?_Exported on [^\n]{1,200} from Cursor \("
-)
-_SPEAKERS = {"**User**": Turn("user"), "**Cursor**": Turn("assistant")}
+TITLE = "Cursor"
+COMMAND = "cursor"
+HOME = ".cursor"
+PLUGIN_VERB = ""  # its command takes no plugins
+RESTARTS = False
+
+_KINDS = {
+    "sessionStart": events.START,
+    "beforeSubmitPrompt": events.PROMPT,
+    "stop": events.STOP,
+    "preCompact": events.COMPACT,
+    "sessionEnd": events.END,
+    "preToolUse": events.WRITE,
+    "postToolUse": events.WRITTEN,
+}
+_WRITERS = ("Write", "StrReplace", "Edit")
+_DELETE = "Delete"  # there is nothing to look at afterwards
 
 
-def sessions(
-    path: str,
-    head: bytes,
-    project: str,  # noqa: ARG001 - it tells none
-    session: str = "",  # noqa: ARG001 - no hook tells of one
-) -> list[Identity]:
-    """Return the one session of an export; none are in another file.
+def parse_event(payload: dict[str, object]) -> Event | None:
+    """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
+    name = payloads.text(payload, "hook_event_name")
+    roots = payload.get("workspace_roots")
+    folder = roots[0] if isinstance(roots, list) and roots else ""
+    given = {
+        **payload,
+        "session_id": payload.get("session_id") or payload.get("conversation_id"),
+        "cwd": folder or os.environ.get("CURSOR_PROJECT_DIR") or payload.get("cwd"),
+        "source": "startup" if name == "sessionStart" else "",  # that is of new conversations alone
+    }
+    writers = (*_WRITERS, _DELETE) if name == "preToolUse" else _WRITERS
+    found = payloads.event(NAME, _KINDS, writers, given)
+    if found and found.kind in (events.STOP, events.COMPACT, events.END) and not found.transcript:
+        found.transcript = os.environ.get("CURSOR_TRANSCRIPT_PATH") or _transcript(found)
+    return found
 
-    It is named by its title and first turn: a later export of the same chat is the same session.
-    """
-    if not _EXPORTED.match(head.replace(b"\r\n", b"\n")):
+
+def format_reply(event: Event, reply: Reply) -> str:
+    """Return the JSON of a reply, whose keys stand at the top."""
+    made: dict[str, object] = {}
+    if reply.refusal and event.kind == events.WRITE:
+        made = {
+            "permission": "deny", "user_message": reply.refusal, "agent_message": reply.refusal,
+        }  # fmt: skip
+    elif event.kind in payloads.WITH_CONTEXT:
+        made = {"additional_context": reply.context} if reply.context else {}
+        if event.kind == events.PROMPT and made:
+            made = {"continue": True, **made}
+        elif reply.notice:
+            made |= {"user_message": reply.notice}
+    return fastjson.dumps(made) + "\n" if made else ""
+
+
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+    """List the files that wire us in a scope; Cursor has no settings that are not committed."""
+    if scope == "local":
         return []
-    lines = markdown.lines_of(path)
-    first = next((turn.text for turn in _turns(lines)), "")
-    name = f"export-{markdown.mark([lines[0], first])[:16]}"
-    return [Identity(name, "", whole=True, mark=markdown.mark(lines))]
+    folder = f"{top if scope == 'project' else home}/.cursor"
+    hooks, tools = f"{folder}/hooks.json", f"{folder}/mcp.json"
+    return [(hooks, ("cursor/hooks.json",)), (tools, ("cursor/tools.json",))]
 
 
-def read_session(path: str, identity: Identity) -> Transcript:
-    """Read an export."""
-    return markdown.transcript(_turns(markdown.lines_of(path)), NAME, identity)
+def plugged(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
+    """List the settings files that can enable our plugin: none that is known."""
+    return []
 
 
-def _turns(lines: list[str]) -> list[Turn]:
-    return markdown.turns(lines, _SPEAKERS.get)
+def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
+    """Tell whose session a transcript is from its first lines; None: not Cursor's."""
+    from memfs.hosts import cursor_transcript
+
+    return cursor_transcript.identify(lines, path)
+
+
+def read_transcript(
+    data: bytes, identity: "Identity", *, start: int, before: bytes = b""
+) -> "Transcript":
+    """Read the messages of `data`, which begins at byte `start` of the file, behind `before`."""
+    from memfs.hosts import cursor_transcript
+
+    return cursor_transcript.read(data, identity, start=start, before=before)
+
+
+def sessions(path: str, head: bytes, project: str, session: str = "") -> "list[Identity]":
+    """List the session of a chat that was exported as Markdown; none are in another file."""
+    from memfs.hosts import cursor_export
+
+    return cursor_export.sessions(path, head, project, session)
+
+
+def read_session(path: str, identity: "Identity") -> "Transcript":
+    """Read a chat that was exported."""
+    from memfs.hosts import cursor_export
+
+    return cursor_export.read_session(path, identity)
+
+
+def transcripts(home: str, project: str) -> "Iterable[str]":
+    """List the transcripts kept for a project, oldest first.
+
+    Their folders are named like the project, with `-` for all but letters and digits: those of the
+    folders below it could as well be those of another project, and are left out.
+    """
+    from memfs.hosts import kept
+
+    return kept.oldest_first(kept.files(_folder(home, project), "", ".jsonl"))
+
+
+def _folder(home: str, project: str) -> str:
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project.lstrip("/"))
+    return f"{home}/.cursor/projects/{slug}/agent-transcripts"
+
+
+def _transcript(event: Event) -> str:
+    """Return where the transcript of a session is, which the command line tool does not say."""
+    folder = _folder(os.path.expanduser("~"), event.cwd)
+    name = os.path.basename(event.session)
+    paths = (f"{folder}/{name}/{name}.jsonl", f"{folder}/{name}.jsonl")
+    return next((path for path in paths if os.path.exists(path)), "")

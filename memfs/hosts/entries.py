@@ -48,7 +48,7 @@ def commands(settings: Json) -> list[str]:
         str(_mapping(entry).get("command"))
         for groups in _mapping(settings.get("hooks")).values()
         for group in _list(groups)
-        for entry in _list(_mapping(group).get("hooks"))
+        for entry in (group, *_list(_mapping(group).get("hooks")))
         if _ours(entry)
     ]
 
@@ -148,6 +148,8 @@ def _foreign(item: object, ours: list[object]) -> object:
     """Return an item of a list without what is ours in it; `_NOTHING` if that was all."""
     if isinstance(item, str):
         return _NOTHING if item in ours else item
+    if _ours(item):  # Cursor's have no groups
+        return _NOTHING
     if not isinstance(item, dict) or not any(_ours(entry) for entry in _list(item.get("hooks"))):
         return item
     kept = [entry for entry in _list(item["hooks"]) if not _ours(entry)]
@@ -172,7 +174,8 @@ def _ours(entry: object) -> bool:
 
 def _our_server(entry: object) -> bool:
     words = _words(entry)
-    return words[-1:] == ["mcp"] and SERVER in " ".join(words[:-1])
+    at = words.index("mcp") if "mcp" in words else 0
+    return SERVER in " ".join(words[:at]) and words[at + 1 : at + 2] in ([], ["--folder"])
 
 
 def _words(entry: object) -> list[str]:

@@ -1,0 +1,46 @@
+"""Chats that were exported from Cursor as Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memfs.core.records import Identity
+from memfs.hosts import markdown
+from memfs.hosts.markdown import Turn
+
+if TYPE_CHECKING:
+    from memfs.core.records import Transcript
+
+HOST = "cursor"
+_EXPORTED = re.compile(  # a title may have several lines
+    rb"(?:\xef\xbb\xbf)?# (?:[^\n]{1,500}\n){1,9}?_Exported on [^\n]{1,200} from Cursor \("
+)
+_SPEAKERS = {"**User**": Turn("user"), "**Cursor**": Turn("assistant")}
+
+
+def sessions(
+    path: str,
+    head: bytes,
+    project: str,  # noqa: ARG001 - it tells none
+    session: str = "",  # noqa: ARG001 - no hook tells of one
+) -> list[Identity]:
+    """Return the one session of an export; none are in another file.
+
+    It is named by its title and first turn: a later export of the same chat is the same session.
+    """
+    if not _EXPORTED.match(head.replace(b"\r\n", b"\n")):
+        return []
+    lines = markdown.lines_of(path)
+    first = next((turn.text for turn in _turns(lines)), "")
+    name = f"export-{markdown.mark([lines[0], first])[:16]}"
+    return [Identity(name, "", whole=True, mark=markdown.mark(lines))]
+
+
+def read_session(path: str, identity: Identity) -> Transcript:
+    """Read an export."""
+    return markdown.transcript(_turns(markdown.lines_of(path)), HOST, identity)
+
+
+def _turns(lines: list[str]) -> list[Turn]:
+    return markdown.turns(lines, _SPEAKERS.get)

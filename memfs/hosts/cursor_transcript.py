@@ -1,0 +1,130 @@
+"""Cursor's transcripts: one JSON object a line, `{role, message: {content: […]}}`.
+
+Their form is not documented; this is what others found. Nothing has an id, and only a prompt has a
+time: `<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>` before its `<user_query>`. The
+replies have that of their prompt. What tools put out is not in them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memfs.core.records import Identity, Message
+from memfs.hosts.lines import Lines, call, flat, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memfs.core.records import Transcript
+
+HOST = "cursor"
+_QUERY = re.compile(r"<user_query>(.*)</user_query>", re.DOTALL)
+_STAMP = re.compile(
+    r"<timestamp>\w+, (\w{3} \d{1,2}, \d{4}, \d{1,2}:\d\d [AP]M) "
+    r"\(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\)</timestamp>",
+    re.ASCII,
+)
+_ADDED = re.compile(
+    r"\s*<(\w+)\b[^<>]*>.*</\1>\s*", re.DOTALL
+)  # by Cursor, as a message of its own
+_REDACTED = "[REDACTED]"  # in the place of reasoning
+_AGENTS = "subagents"
+
+
+class _Line(msgspec.Struct, gc=False):
+    """What is looked at of a line."""
+
+    type: object = None
+    role: object = None
+    message: object = None
+
+
+_LINES = Lines(_Line)
+
+
+def identify(lines: Iterable[bytes], path: str) -> Identity | None:
+    """Tell whose session this is, from its first lines and its name; None: not Cursor's."""
+    if not any(_is_message(line) for line in _LINES.first(lines)):
+        return None
+    folder, name = os.path.split(path)
+    stem = os.path.splitext(name)[0]
+    if os.path.basename(folder) == _AGENTS:
+        return Identity(os.path.basename(os.path.dirname(folder)), stem)
+    return Identity(stem, "")
+
+
+def read(data: bytes, identity: Identity, *, start: int, before: bytes = b"") -> Transcript:
+    """Read the messages of whole lines; `before` tells when the last prompt was.
+
+    A message's id is the byte offset of its line, and its place in it.
+    """
+    return _LINES.read(data, identity, start, _Reading(before).messages)
+
+
+def _is_message(line: _Line) -> bool:
+    message = line.message
+    return (
+        line.type is None and line.role in ("user", "assistant")
+        and isinstance(message, dict) and isinstance(message.get("content"), list | str)
+    )  # fmt: skip
+
+
+class _Reading:
+    """One reading: the time of the last prompt."""
+
+    def __init__(self, before: bytes) -> None:
+        self._at = ""
+        for line in _LINES.first(before.split(b"\n")) if before else ():
+            self._look(line)
+
+    def _look(self, line: _Line) -> None:
+        if line.role == "user" and isinstance(line.message, dict):
+            self._at = _time(flat(line.message.get("content"))) or self._at
+
+    def messages(self, line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
+        """Yield what a line said."""
+        message = line.message
+        if not _is_message(line) or not isinstance(message, dict):
+            return
+        self._look(line)
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        for place, block in enumerate(blocks):
+            role, text, tool = (
+                _said(block, str(line.role)) if isinstance(block, dict) else ("",) * 3
+            )
+            if text:
+                yield Message(
+                    f"@{offset}.{place}", identity.session, HOST, identity.project, identity.branch,
+                    self._at, role, text, tool, bool(identity.agent),
+                )  # fmt: skip
+
+
+def _said(block: dict[str, object], role: str) -> tuple[str, str, str]:
+    """Return (role, text, tool) of a content block; an empty text for what is left out."""
+    if block.get("type") == "tool_use":
+        return "tool", call(block.get("input")), text_of(block.get("name")) or "tool"
+    text = text_of(block.get("text")) if block.get("type") == "text" else ""
+    if role == "user":
+        found = _QUERY.search(text)
+        text = found[1] if found else "" if _ADDED.fullmatch(text) else text
+    return role, text.strip().removesuffix(_REDACTED).strip(), ""
+
+
+def _time(text: str) -> str:
+    """Return the time of a prompt in UTC; "" where it is not told."""
+    found = _STAMP.match(text)
+    if not found:
+        return ""
+    hours, minutes = int(found[3] or 0), int(found[4] or 0)
+    try:
+        zone = timezone((-1 if found[2] == "-" else 1) * timedelta(hours=hours, minutes=minutes))
+        told = datetime.strptime(found[1], "%b %d, %Y, %I:%M %p").replace(tzinfo=zone)
+        return told.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):
+        return ""

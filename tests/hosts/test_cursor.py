@@ -1,0 +1,264 @@
+"""Cursor, by payloads and a transcript that were written from its documentation: it was not run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memfs import hosts
+from memfs.core import events
+from memfs.core.edits import Append
+from memfs.core.events import Event, Reply
+from memfs.core.records import Identity, Origin, Transcript
+from memfs.hosts import cursor, cursor_transcript
+from memfs.hosts.base import BEFORE
+from memfs.ops import doctor, edit, ingest, install
+from memfs.store import inbox, shipped
+from memfs.store.blocks import Place
+from tests.hook.test_main import found as found_by
+from tests.hosts.reading import FIXTURES, JSON, Read, can_be_kept, file_of, in_steps, odd, said
+
+SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"
+EVENTS = {
+    (each["hook_event_name"], each.get("tool_name", "")): each
+    for each in map(json.loads, (FIXTURES / "cursor/hook-stdin.jsonl").read_text().splitlines())
+}
+DATA = (FIXTURES / "cursor/transcript.jsonl").read_bytes()
+IDENTITY = Identity(SESSION, "")
+
+
+def parsed(name: str, tool: str = "", **changed: object) -> Event | None:
+    return cursor.parse_event({**EVENTS[name, tool], **changed})
+
+
+def answer(repo: Path, name: str, tool: str = "", host: str = "cursor", **changed: object) -> str:
+    """Run our hook as Cursor would, and return what it prints."""
+    stdin = {**EVENTS[name, tool], "workspace_roots": [str(repo)], **changed}
+    text = json.dumps(stdin).replace("/home/dev/shop", str(repo))
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), host, "mcp"],
+        input=text.encode(), capture_output=True, check=True, cwd="/",
+    )  # fmt: skip
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "kind"),
+    [
+        ("sessionStart", "", events.START), ("beforeSubmitPrompt", "", events.PROMPT),
+        ("preToolUse", "Write", events.WRITE), ("postToolUse", "Write", events.WRITTEN),
+        ("preCompact", "", events.COMPACT), ("stop", "", events.STOP),
+        ("sessionEnd", "", events.END),
+    ],
+)  # fmt: skip
+def test_events_are_read(name: str, tool: str, kind: str) -> None:
+    found = parsed(name, tool)
+    assert found
+    assert (found.host, found.kind, found.session) == ("cursor", kind, SESSION)
+    assert found.cwd == "/home/dev/shop"
+    assert found.transcript.endswith(f"{SESSION}.jsonl")
+    assert found.source == ("startup" if kind == events.START else "")
+
+
+def test_what_is_not_for_us_is_none() -> None:
+    assert parsed("preToolUse", "Shell") is None
+    assert parsed("afterFileEdit") is None
+    assert parsed("stop", conversation_id=None) is None
+    assert parsed("postToolUse", "Write", tool_name="Delete") is None
+    assert parsed("preToolUse", "Write", tool_name="Delete") is not None
+
+
+def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for roots in ([], None, [5], "x"):
+        found = parsed("stop", workspace_roots=roots, transcript_path=None)
+        assert found
+        assert (found.cwd, found.transcript) == ("", "")
+    monkeypatch.setenv("CURSOR_PROJECT_DIR", "/home/dev/my.shop")
+    path = home / f".cursor/projects/home-dev-my-shop/agent-transcripts/{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(DATA)
+    found = parsed("sessionEnd", workspace_roots=[], transcript_path=None)
+    assert found
+    assert (found.cwd, found.transcript) == ("/home/dev/my.shop", str(path))
+    assert list(cursor.transcripts(str(home), "/home/dev/my.shop")) == [str(path)]
+    assert list(cursor.transcripts(str(home), "/home/dev/my")) == []
+    monkeypatch.setenv("CURSOR_TRANSCRIPT_PATH", "/elsewhere.jsonl")
+    found = parsed("stop", transcript_path=None)
+    assert found
+    assert found.transcript == "/elsewhere.jsonl"
+
+
+def test_replies_are_in_its_shape() -> None:
+    told = Reply("brief", "look")
+    kinds = {kind: Event("cursor", kind, "x", "s", "/x") for kind in (
+        events.START, events.PROMPT, events.WRITE, events.WRITTEN, events.STOP,
+    )}  # fmt: skip
+    assert json.loads(cursor.format_reply(kinds[events.START], told)) == {
+        "additional_context": "brief", "user_message": "look",
+    }  # fmt: skip
+    assert json.loads(cursor.format_reply(kinds[events.PROMPT], told)) == {
+        "continue": True, "additional_context": "brief",
+    }  # fmt: skip
+    assert json.loads(cursor.format_reply(kinds[events.WRITTEN], Reply("wrong"))) == {
+        "additional_context": "wrong"
+    }
+    assert json.loads(cursor.format_reply(kinds[events.WRITE], Reply(refusal="no"))) == {
+        "permission": "deny", "user_message": "no", "agent_message": "no",
+    }  # fmt: skip
+    assert cursor.format_reply(kinds[events.STOP], told) == ""
+    assert cursor.format_reply(kinds[events.PROMPT], Reply()) == ""
+
+
+def test_a_session_from_its_start_to_its_end(place: Place, repo: Path, tmp_path: Path) -> None:
+    assert "# Core memory" in json.loads(answer(repo, "sessionStart"))["additional_context"]
+    assert answer(repo, "beforeSubmitPrompt") == ""
+    edit.run(place, [Append("system_rules", "Timeouts are five seconds.")], Origin())
+    news = json.loads(answer(repo, "beforeSubmitPrompt"))
+    assert news["continue"] is True
+    assert "+ Timeouts are five seconds." in news["additional_context"]
+    assert answer(repo, "beforeSubmitPrompt") == ""
+    assert json.loads(answer(repo, "preToolUse", "Write"))["permission"] == "deny"
+    (repo / ".agent-memory/blocks/notes.txt").write_text("x")
+    assert "rename it" in json.loads(answer(repo, "postToolUse", "Write"))["additional_context"]
+    assert answer(repo, "preCompact", transcript_path=None) == ""
+    again = json.loads(answer(repo, "beforeSubmitPrompt"))["additional_context"]
+    assert "# Core memory" in again, "what a prompt was told is gone with the turns"
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_bytes(DATA)
+    assert answer(repo, "stop", transcript_path=str(path)) == ""
+    assert found_by(place, "ten") == ["Make it ten."]
+    assert answer(repo, "sessionEnd", transcript_path=str(path)) == ""
+    assert [note[2] for note in inbox.waiting(place.home)] == [str(path)]
+
+
+def test_a_host_that_runs_the_settings_of_another_is_answered_once(
+    repo: Path, place: Place
+) -> None:
+    """Cursor runs the hooks of Claude Code's settings, with its own payloads or like those."""
+    assert answer(repo, "sessionStart", host="claude") == ""
+    assert answer(repo, "sessionStart", host="claude", hook_event_name="SessionStart") == ""
+    assert "Core memory" in answer(repo, "sessionStart", host="auto"), "of the plugin"
+    install.run(place, "cursor", "project", str(Path.home()))
+    assert answer(repo, "sessionStart", host="auto") == "", "the settings have it"
+
+
+def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: Path) -> None:
+    (home / ".cursor").mkdir()
+    hooks, tools = repo / ".cursor/hooks.json", repo / ".cursor/mcp.json"
+    theirs = '{\n  "version": 1,\n  "hooks": {"stop": [{"command": "./audit.sh", "loop_limit": 10}]}\n}\n'
+    hooks.parent.mkdir()
+    hooks.write_text(theirs)
+    done = install.run(place, "cursor", "project", str(home))
+    assert [(each.path, each.outcome) for each in done] == [
+        (str(hooks), "updated"), (str(tools), "created"),
+    ]  # fmt: skip
+    found = json.loads(hooks.read_text())
+    assert found["version"] == 1
+    assert [each["command"] for each in found["hooks"]["stop"]][:1] == ["./audit.sh"]
+    assert "memfs_hook.py cursor mcp" in found["hooks"]["stop"][1]["command"].replace("'", "")
+    assert json.loads(tools.read_text())["mcpServers"]["memfs"]["args"][-2:] == [
+        "--folder", "${workspaceFolder}",
+    ]  # fmt: skip
+    written = hooks.read_text()
+    again = install.run(place, "cursor", "project", str(home))
+    assert [each.outcome for each in again] == ["unchanged", "unchanged"]
+    told = [each.text for each in doctor.run(place, str(home)) if "Cursor" in each.text]
+    assert told == [
+        "Cursor, version unknown; no hook of ours ran in it yet",
+        f"Cursor is wired in {hooks} (hooks and tools)",
+    ]
+    hooks.write_text(written.replace("./audit.sh", "./check.sh"))
+    install.run(place, "cursor", "project", str(home), remove=True)
+    assert hooks.read_text() == theirs.replace("./audit.sh", "./check.sh")
+    assert not tools.exists()
+    assert [each.path for each in install.run(place, "cursor", "user", str(home))] == [
+        f"{home}/.cursor/hooks.json", f"{home}/.cursor/mcp.json",
+    ]  # fmt: skip
+    install.run(place, "cursor", "user", str(home), remove=True)
+    assert sorted(path.name for path in home.iterdir()) == [".agent-memory"]
+
+
+def test_what_a_session_said() -> None:
+    found = cursor_transcript.read(DATA, IDENTITY, start=0)
+    assert said(found) == [
+        ("user", "What is our HTTP timeout? <b>In</b> seconds."),
+        ("assistant", "Looking at the configuration."),
+        ("Read", "path: /home/dev/shop/http.py"),
+        ("Shell", "command: grep -n timeout http.py\ndescription: Find it"),
+        ("assistant", "Five seconds."),
+        ("user", "Make it ten."),
+        ("assistant", "Done."),
+        ("StrReplace", "path: /home/dev/shop/http.py\nold_string: 5\nnew_string: 10"),
+        ("user", "thanks"),
+    ]
+    assert {message.at for message in found.messages[:-1]} == {"2026-09-03T18:21:00Z"}
+    assert found.messages[-1].at == "2026-09-04T15:35:00Z"
+    assert (found.malformed, found.left_out, found.end) == (0, 4, len(DATA))
+
+
+def test_whose_session_a_file_is() -> None:
+    lines = DATA.splitlines(keepends=True)
+    assert cursor.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
+    assert cursor.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity("s-1", "a-2")
+    for other in (b'{"type": "user", "role": "user", "message": {"content": "x"}}', b'{"role": 1}'):
+        assert cursor.identify([other], "/x/s.jsonl") is None
+    for folder in ("claude", "codex", "copilot", "gemini"):
+        for path in (FIXTURES / folder).glob("*.jsonl"):
+            assert cursor.identify(path.read_bytes().splitlines(), str(path)) is None
+    assert [n for n in hosts.NAMES if hosts.get(n).identify(lines, "/x/s.jsonl")] == ["cursor"]
+
+
+def of(file: bytes) -> Read:
+    def part(data: bytes, start: int) -> Transcript:
+        before = file[max(0, start - BEFORE) : start]
+        return cursor_transcript.read(data, IDENTITY, start=start, before=before)
+
+    return part
+
+
+def test_a_file_that_grows_gives_the_same() -> None:
+    whole = cursor_transcript.read(DATA, IDENTITY, start=0)
+    assert in_steps(of(DATA), DATA, list(range(0, len(DATA), 7))) == whole
+
+
+BLOCK = odd({
+    "type": st.sampled_from(["text", "tool_use"]), "name": st.just("Write"),
+    "text": st.sampled_from([
+        "hi", "<user_query>q</user_query>", "[REDACTED]", "<a>b</a>",
+        "<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>",
+        "<timestamp>Monday, Feb 31, 0001, 2:21 AM (UTC+99:99)</timestamp>",
+    ]),
+    "input": JSON,
+})  # fmt: skip
+LINE = odd({
+    "role": st.sampled_from(["user", "assistant"]), "type": st.just("turn_ended"),
+    "message": odd({"content": st.lists(BLOCK, max_size=3)}),
+})  # fmt: skip
+
+
+@given(file_of(LINE), st.lists(st.integers(0, 400), max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_odd_lines_are_read_or_counted_and_cuts_change_nothing(
+    data: bytes, cuts: list[int]
+) -> None:
+    whole = cursor_transcript.read(data, IDENTITY, start=0)
+    assert can_be_kept(whole)
+    steps = in_steps(of(data), data, [min(cut, len(data)) for cut in cuts])
+    assert steps.messages == whole.messages
+
+
+def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home: Path) -> None:
+    slug = "".join(c if c.isalnum() else "-" for c in str(repo).lstrip("/"))
+    path = home / f".cursor/projects/{slug}/agent-transcripts/{SESSION}/{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(DATA)
+    assert ingest.plan(place, [], str(home)) == [str(path)]
