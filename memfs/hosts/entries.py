@@ -10,10 +10,13 @@ import os
 import re
 import shlex
 import shutil
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK, PLUGIN
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 SERVER = "memfs"
 _SERVERS = ("mcpServers", "mcp_servers", "mcp")  # the last is opencode's
@@ -22,6 +25,7 @@ _LINE = re.compile(rf"[^;&|]*{re.escape(HOOK)}['\"]? line")  # and nothing of th
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 
 Json = dict[str, object]
+Where = tuple[str, ...]  # the keys that lead to a value
 
 
 def with_entries(settings: Json, entries: Json) -> Json:
@@ -29,12 +33,15 @@ def with_entries(settings: Json, entries: Json) -> Json:
 
     Raises `StoreError` where others have something else in that place.
     """
-    return cast("Json", _joined(settings, entries, (), put=True))
+    return cast("Json", _joined(settings, entries, (), (), put=True))
 
 
-def without_entries(settings: Json, entries: Json) -> Json:
-    """Return the settings without our entries and older ones of ours, and what only held them."""
-    return cast("Json", _joined(settings, entries, (), put=False))
+def without_entries(settings: Json, entries: Json, stay: Collection[Where] = ()) -> Json:
+    """Return the settings without our entries and older ones of ours, and what only held them.
+
+    What is at places that `stay` does so, also when it is empty then.
+    """
+    return cast("Json", _joined(settings, entries, (), stay, put=False))
 
 
 def has_entries(settings: Json, entries: Json) -> bool:
@@ -90,10 +97,12 @@ def servers(settings: Json, top: str | None) -> list[str]:
     return [_words(each)[0] for each in found if _our_server(each)]
 
 
-def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool) -> object:
+def _joined(
+    found: object, entries: object, where: Where, stay: Collection[Where], *, put: bool
+) -> object:
     """Return `found` with what is ours replaced by `entries`, or taken out (not `put`).
 
-    `where` are the keys that lead here. What becomes empty is `_NOTHING`.
+    `where` are the keys that lead here. What becomes empty is `_NOTHING`, unless it is to `stay`.
     """
     if where[-1:] == (SERVER,) and where[-2] in _SERVERS:
         ours, what = _our_server(found), f"MCP server named {SERVER}"
@@ -112,14 +121,14 @@ def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool
         for key in [*found, *(key for key in entries if key not in found)]:
             value = found.get(key, _NOTHING)
             if key in entries:
-                value = _joined(value, entries[key], (*where, key), put=put)
+                value = _joined(value, entries[key], (*where, key), stay, put=put)
             elif where == ("hooks",) and isinstance(value, list):  # an event of older versions
-                value = _joined_list(value, [], [])
+                value = _joined_list(value, [], [], stays=(*where, key) in stay)
             if value is not _NOTHING:
                 kept[key] = value
-        return _NOTHING if found and not kept and where else kept
+        return _NOTHING if found and not kept and where and where not in stay else kept
     if isinstance(found, list) and isinstance(entries, list):
-        return _joined_list(found, entries, entries if put else [])
+        return _joined_list(found, entries, entries if put else [], stays=where in stay)
     if put and found != entries:
         name = f"hooks for {where[-1]}" if where[:1] == ("hooks",) else ".".join(where)
         kind = "list" if isinstance(entries, list) else "mapping"
@@ -129,7 +138,9 @@ def _joined(found: object, entries: object, where: tuple[str, ...], *, put: bool
     return found
 
 
-def _joined_list(found: list[object], ours: list[object], added: list[object]) -> object:
+def _joined_list(
+    found: list[object], ours: list[object], added: list[object], *, stays: bool
+) -> object:
     """Return a list with what is ours in it replaced where it first stood."""
     kept: list[object] = []
     at = -1
@@ -141,7 +152,7 @@ def _joined_list(found: list[object], ours: list[object], added: list[object]) -
             kept.append(rest)
     at = len(kept) if at < 0 else at
     kept[at:at] = added
-    return _NOTHING if found and not kept else kept
+    return _NOTHING if found and not kept and not stays else kept
 
 
 def _foreign(item: object, ours: list[object]) -> object:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?")  # a comment behind a value
+_REMARK = re.compile(r'"(?:[^"\\]|\\.)*"|(//|/\*)', re.DOTALL)  # a comment that is in no text
 _REST = re.compile(r"[ \t]*\r?\n")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[-+.\w]+")
@@ -44,10 +45,42 @@ def loads(text: str) -> object:
     return _Reader(text).whole().value
 
 
+def blank(text: str) -> bool:
+    """Tell whether a text has but white space and comments."""
+    found = _SPACE.match(text)
+    return found is not None and found.end() == len(text)
+
+
+def places(text: str, *, remarked: bool = False) -> set[tuple[str, ...]]:
+    """Return where objects and arrays are, by the keys that lead there: or those with comments."""
+    found: set[tuple[str, ...]] = set()
+    waiting: list[tuple[tuple[str, ...], _Node]] = []
+    if not blank(text):
+        waiting.append(((), _Reader(text).whole()))
+    while waiting:
+        where, node = waiting.pop()
+        if isinstance(node.value, dict | list) and (not remarked or _remarked(text, node)):
+            found.add(where)
+        if isinstance(node.value, dict):
+            waiting += [((*where, item.key), item.node) for item in node.items]
+    return found
+
+
+def _remarked(text: str, node: _Node) -> bool:
+    """Tell whether a comment is in an object or array, and not only in what that holds."""
+    ends = [node.start + 1, *(item.node.end for item in node.items)]
+    starts = [*(item.node.start for item in node.items), node.end - 1]
+    own = " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+    return any(found[1] for found in _REMARK.finditer(own))
+
+
 def changed(text: str, wanted: object) -> str:
     """Return the text changed so that it says `wanted`, and nowhere else."""
-    if not text.strip():
-        return json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+    if blank(text):
+        before = text if text.strip() else ""
+        gap = "\n" if before and not before.endswith("\n") else ""
+        made = json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+        return before + (gap + made).replace("\n", "\r\n" if "\r\n" in before else "\n")
     writer = _Writer(text)
     writer.change(_Reader(text).whole(), wanted)
     return writer.done()
@@ -161,6 +194,9 @@ class _Writer:
             self._array(node, wanted)
         elif isinstance(wanted, type(node.value)) and wanted and self._remarks(node):
             self._fill(node, wanted)
+        elif isinstance(wanted, type(node.value)) and not wanted and _remarked(self._text, node):
+            for first, last in self._runs(node, []):
+                self._take(node, first, last)
         else:
             new = self._made(wanted, self._depth(node.start))
             self._changes.append((node.start, node.end, new))

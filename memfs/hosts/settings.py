@@ -87,11 +87,12 @@ def parse(text: str, path: str) -> Json:
 
     A plugin holds no settings.
     """
-    if not text.strip() or whole.is_one(path):
+    toml = path.endswith(".toml")
+    if whole.is_one(path) or (not toml and jsontext.blank(text)):
         return {}
     try:
         text.encode()
-        found = tomllib.loads(text) if path.endswith(".toml") else jsontext.loads(text)
+        found = tomllib.loads(text.removeprefix("\ufeff")) if toml else jsontext.loads(text)
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{path} cannot be read back safely: {error}",

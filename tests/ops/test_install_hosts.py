@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from memfs.store.blocks import Place
 TOML = '# mine\nmodel = "gpt-5.4"   # spaced\n\n[mcp_servers.other]\ncommand = "x"\n'
 
 
-def run(place: Place, host: str, **options: bool) -> list[Path]:
+def run(place: Place, host: str, **options: Any) -> list[Path]:
     done = install.run(place, host, "project", str(Path.home()), **options)
     return [Path(each.path) for each in done]
 

@@ -22,9 +22,13 @@ def command(host: tuple[str, ...], user: bool, dry_run: bool) -> None:
     place = context.place()
     scopes = ("user",) if user else ("project", "local")
     changed = 0
-    for name in host or hosts.NAMES:
+    names = host or hosts.NAMES
+    for number, name in enumerate(names):
         for scope in scopes:
-            wired = install.run(place, name, scope, context.home(), remove=True, dry_run=dry_run)
+            wired = install.run(
+                place, name, scope, context.home(),
+                remove=True, dry_run=dry_run, gone=names[:number],
+            )  # fmt: skip
             out = [each for each in wired if each.outcome != "unchanged"]
             changed += len(out)
             told(out, "", dry_run=dry_run)

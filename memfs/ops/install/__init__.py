@@ -16,6 +16,8 @@ from memfs.ops.install.files import Edit, Shipped, commands
 from memfs.store import files, shipped
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from memfs.store.blocks import Place
 
 _HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
@@ -34,14 +36,16 @@ class Wired:
 def run(
     place: Place, host: str, scope: str, home: str,
     *, remove: bool = False, dry_run: bool = False, tools: bool = True, line: bool = False,
+    gone: Collection[str] = (),
 ) -> list[Wired]:  # fmt: skip
     """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
 
     `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too;
-    `line`: the status line too, which stays where it is already. A file that is then as memfs once
-    wrote it gets the very bytes back that it had before. Raises `StoreError` where there is no
-    project, where our hooks run already from elsewhere, and for a file that cannot be read back
-    faithfully; nothing is written then.
+    `line`: the status line too, which stays where it is already. What another host is wired by too
+    stays, unless that is one of those `gone`. A file that is then as memfs once wrote it gets the
+    very bytes back that it had before. Raises `StoreError` where there is no project, where our
+    hooks run already from elsewhere, and for a file that cannot be read back faithfully or may not
+    be written; nothing is written then.
     """
     found = wiring(place, host, scope, home)
     if not found and not remove:
@@ -59,11 +63,13 @@ def run(
         )
     edits = []
     for path, names in found:
-        if (remove or not tools) and _shared(place, host, scope, home, path):
+        if (remove or not tools) and _shared(place, host, scope, home, path, gone):
             continue
         given = Shipped.of(place, host, names, tools=tools, line=line or remove)
         edits.append(Edit.of(place, path, given, remove=remove))
     if not dry_run:
+        for edit in edits:
+            edit.check()
         for edit in edits:
             edit.write(place)
         if not remove:
@@ -148,12 +154,15 @@ def _no_plugin(place: Place, host: str, home: str) -> None:
         )
 
 
-def _shared(place: Place, host: str, scope: str, home: str, path: str) -> bool:
+def _shared(
+    place: Place, host: str, scope: str, home: str, path: str, gone: Collection[str]
+) -> bool:
     """Tell whether a file wires another host, too, that runs our hooks in that scope."""
     top = place.project.top if place.project else ""
     for name in hosts.NAMES:
         files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
-        if name != host and path in files_ and hosts.HOOK in (files.read(files_[0]) or ""):
+        other = name != host and name not in gone
+        if other and path in files_ and hosts.HOOK in (files.read(files_[0]) or ""):
             return True
     return False
 

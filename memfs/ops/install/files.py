@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
+_CHANGED = "changed"  # in place of a digest: what others changed since is not to be lost
+
+Record = dict[str, "str | None"]
 
 
 @dataclass(frozen=True)
@@ -69,16 +72,15 @@ class Shipped:
 
 @dataclass(frozen=True)
 class Edit:
-    """What is to be done to one settings file; `kept` are the bytes it had before we came.
+    """What is to be done to one settings file.
 
-    `noted`: those are worth a note; what others changed since we came is not what it was.
+    `record` is what is to be known of it then, if it is wired: see `_keep`.
     """
 
     path: str
     before: str | None
     after: str | None
-    kept: str | None
-    noted: bool
+    record: Record | None
     remove: bool
 
     @classmethod
@@ -88,14 +90,32 @@ class Edit:
         record = _record(place, path)
         pristine = record if record and record["after"] == _digest(before) else None
         change = _toml if path.endswith(".toml") else _whole if whole.is_one(path) else _json
-        has, after = change(path, before, given, remove=remove)
+        has, after = change(path, before, given, record, remove=remove)
         if remove and has and pristine:
             after = pristine["before"]
-        kept = pristine["before"] if pristine else before
-        return cls(path, before, after, kept, pristine is not None or not has, remove)
+        if not pristine and not has:
+            record = {"before": before}
+        if record:
+            mark = _CHANGED if has and not pristine else _digest(after)
+            record = {"path": path, "before": record["before"], "after": mark}
+        return cls(path, before, after, record, remove)
 
     def diff(self) -> str:
         return compare.unified(self.before or "", self.after or "", self.path, self.path)
+
+    def check(self) -> None:
+        """Raise `StoreError` if the file may not be written: nothing is, then, of any."""
+        folder = os.path.dirname(os.path.realpath(self.path))
+        while not os.path.exists(folder):
+            folder = os.path.dirname(folder)
+        there = [each for each in (self.path, folder) if os.path.exists(each)]
+        own = os.access in os.supports_effective_ids
+        shut = [each for each in there if not os.access(each, os.W_OK, effective_ids=own)]
+        if shut and self.after != self.before:
+            raise StoreError(
+                f"{self.path} cannot be written: {shut[0]} is read-only",
+                "lift that first; what would change: --dry-run",
+            )
 
     def write(self, place: Place) -> None:
         """Write the file, and the note of the bytes it had: that first, when entries go in.
@@ -106,24 +126,30 @@ class Edit:
             return
         note = _note(place, self.path)
         if not self.remove:
-            if self.noted:
-                _keep(note, self.path, self.kept, self.after)
-            else:
-                files.remove(note)
+            _keep(note, self.record)
         _write(place, self.path, self.before, self.after)
         if self.remove:
             files.remove(note)
 
 
 def _json(
-    path: str, before: str | None, given: Shipped, *, remove: bool
+    path: str, before: str | None, given: Shipped, record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
-    """Return whether a JSON file has entries of ours, and its text with them, or without."""
+    """Return whether a JSON file has entries of ours, and its text with them, or without.
+
+    What was there before we came stays, though it is empty, and so does what has a comment in it.
+    """
     found = settings.parse(before or "", path)
     has = entries.has_entries(found, {**given.unwanted, **given.wanted})
-    made = entries.without_entries(found, given.unwanted)
+    first = (record or {}).get("before") or ""
+    stay = jsontext.places(before or "", remarked=True) | jsontext.places(first)
+    made = entries.without_entries(found, given.unwanted, stay)
     if remove:
-        made = entries.without_entries(made, given.wanted)
+        made = entries.without_entries(made, given.wanted, stay)
+        if has and record:
+            made = _bare(made, settings.parse(first, path), given.wanted)
+            if not made and record["before"] is None and () not in stay:
+                return has, None  # we made the file
     elif given.wanted:
         made = entries.with_entries(made, given.wanted)
     if made == found:
@@ -133,8 +159,14 @@ def _json(
     return has, after
 
 
+def _bare(made: entries.Json, was: entries.Json, wanted: entries.Json) -> entries.Json:
+    """Return settings without what else we wrote (a version), if they are what they were then."""
+    bare = {key: value for key, value in made.items() if key in was or wanted.get(key) != value}
+    return bare if bare == was else made
+
+
 def _toml(
-    path: str, before: str | None, given: Shipped, *, remove: bool
+    path: str, before: str | None, given: Shipped, record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a TOML file has our table, and its text with it, or without."""
     text = before or ""
@@ -145,20 +177,34 @@ def _toml(
     if remove or not given.tools:
         after = tomltext.take(text, given.text)
         settings.parse(after, path)
+        if remove and has and record and record["before"] is None and not after.strip():
+            return has, None  # we made the file
     else:
         after = tomltext.put(text, given.text)
-        try:
-            settings.parse(after, path)
-        except StoreError as error:
-            raise StoreError(
-                f"{path} has another MCP server named {entries.SERVER}",
-                "rename it there first, or wire the hooks alone: memfs install --no-mcp",
-            ) from error
+        _check_toml(path, text, after)
     return has, before if after == text else after
 
 
+def _check_toml(path: str, text: str, after: str) -> None:
+    """Raise `StoreError` if our table cannot stand in somebody's TOML, and say why."""
+    try:
+        settings.parse(after, path)
+    except StoreError as error:
+        alone = "or wire the hooks alone: memfs install --no-mcp"
+        servers = settings.parse(text, path).get("mcp_servers")
+        if isinstance(servers, dict) and entries.SERVER not in servers:
+            raise StoreError(
+                f"{path}: mcp_servers is written in one line, to which no table can be added",
+                f"write it as tables there first ([mcp_servers.NAME]), {alone}",
+            ) from error
+        raise StoreError(
+            f"{path} has another MCP server named {entries.SERVER}",
+            f"rename it there first, {alone}",
+        ) from error
+
+
 def _whole(
-    path: str, before: str | None, given: Shipped, *, remove: bool
+    path: str, before: str | None, given: Shipped, _record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a file is ours, and its text with what we ship, or none."""
     has = before is not None and whole.ours(before)
@@ -191,7 +237,7 @@ def _write(place: Place, path: str, before: str | None, after: str | None) -> No
             files.write(os.path.realpath(path), after)
 
 
-def _record(place: Place, path: str) -> dict[str, str | None] | None:
+def _record(place: Place, path: str) -> Record | None:
     try:
         found = json.loads(files.read(_note(place, path)) or "")
     except ValueError:
@@ -205,10 +251,16 @@ def _note(place: Place, path: str) -> str:
     return f"{(place.user or place.home).local}/installed/{name}.json"
 
 
-def _keep(note: str, path: str, original: str | None, after: str | None) -> None:
+def _keep(note: str, record: Record | None) -> None:
+    """Keep a file's path, its text `before` we came, and the digest of what it was `after`.
+
+    Nothing is kept of a file that was wired already, nobody knows how.
+    """
+    if record is None:
+        files.remove(note)
+        return
     files.make_folder(os.path.dirname(note), private=True)
-    kept = {"path": path, "before": original, "after": _digest(after)}
-    files.write(note, json.dumps(kept), private=True)
+    files.write(note, json.dumps(record), private=True)
 
 
 def _digest(text: str | None) -> str:
@@ -216,9 +268,11 @@ def _digest(text: str | None) -> str:
 
 
 def _read(path: str) -> str | None:
-    text = files.read(path)
+    text, size = files.beginning(path, files.READ_CAP, 0)
     if text is None and os.path.lexists(path):
         raise StoreError(f"{path} is not a readable file")
+    if size > files.READ_CAP:
+        raise StoreError(f"{path} has {size:,} bytes; memfs reads {files.READ_CAP:,} at most")
     return text
 
 
