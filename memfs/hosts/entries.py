@@ -132,9 +132,9 @@ def _joined(
     if put and found != entries:
         name = f"hooks for {where[-1]}" if where[:1] == ("hooks",) else ".".join(where)
         kind = "list" if isinstance(entries, list) else "mapping"
-        raise StoreError(
-            f"the settings' {name} are not a {kind}", "mend them first; see its manual"
-        )
+        known = isinstance(entries, list | dict)
+        wrong = f"{name} are not a {kind}" if known else f"{name} is {found!r}, not {entries!r}"
+        raise StoreError(f"the settings' {wrong}", "mend them first; see its manual")
     return found
 
 

@@ -5,7 +5,17 @@ There is no mark at its end: what other programs add to a file, they may add bef
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MARK = "# by memfs install; memfs uninstall takes it out"
+_TOKEN = re.compile(
+    r'''"""(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[][{}\n]''',
+    re.DOTALL,
+)
 
 
 def put(text: str, table: str) -> str:
@@ -17,10 +27,8 @@ def put(text: str, table: str) -> str:
     lines = table.strip("\n").split("\n")
     found = _find(text, table)
     if found:
-        keys = {_key(line) for line in lines}
-        theirs = text[found[0] : found[1]].splitlines()[2:]  # with what their user added
-        kept = [line for line in theirs if _key(line) not in keys]
-        whole = newline.join([MARK, *lines, *kept]) + newline
+        theirs = "".join(_added(text[found[0] : found[1]], lines))
+        whole = newline.join([MARK, *lines]) + newline + theirs
         return text[: found[0]] + whole + text[found[1] :]
     whole = newline.join([MARK, *lines]) + newline
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
@@ -44,9 +52,32 @@ def has(text: str, table: str) -> bool:
     return _find(text, table) is not None
 
 
-def _key(line: str) -> str:
-    name, equals, _ = line.partition("=")
-    return name.strip() if equals else line
+def _added(ours: str, lines: list[str]) -> Iterator[str]:
+    """Yield what its user added to our table: keys that it has not in `lines`, and tables below."""
+    keys = {_key(line) for line in lines}
+    below = False
+    for statement in list(_statements(ours))[2:]:
+        below = below or statement.lstrip().startswith("[")
+        if below or _key(statement) not in keys:
+            yield statement
+
+
+def _key(statement: str) -> str:
+    name, equals, _ = statement.partition("=")
+    return name.strip() if equals else statement
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Cut a text into its lines, but for texts and lists over several lines: those are one."""
+    start = depth = 0
+    for found in _TOKEN.finditer(text):
+        piece = found[0]
+        depth += (piece in ("[", "{")) - (piece in ("]", "}"))
+        if piece == "\n" and not depth:
+            yield text[start : found.end()]
+            start = found.end()
+    if start < len(text):
+        yield text[start:]
 
 
 def _find(text: str, table: str) -> tuple[int, int] | None:
@@ -56,9 +87,9 @@ def _find(text: str, table: str) -> tuple[int, int] | None:
     at = end = 0
     begin = -1
     marked = -1
-    for line in text.splitlines(keepends=True):
-        start, at = at, at + len(line)
-        bare = line.strip()
+    for statement in _statements(text):
+        start, at = at, at + len(statement)
+        bare = statement.strip()
         if begin >= 0 and bare.startswith("[") and not bare.startswith(below):
             break
         if marked >= 0 and bare == header:

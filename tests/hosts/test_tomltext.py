@@ -64,3 +64,17 @@ def test_what_its_user_added_to_our_table_stays_when_it_is_replaced() -> None:
 def test_a_table_without_our_mark_is_not_ours(text: str) -> None:
     assert not tomltext.has(text, TABLE)
     assert tomltext.take(text, TABLE) == text
+
+
+def test_values_over_lines_and_tables_below_ours_are_what_they_are() -> None:
+    """Of ours, one is written over lines; keys of a table below it are named like ours."""
+    mine = TABLE.replace('["[y]"]', '[\n  "[old]",\n  "command = 2",\n]')
+    added = 'long = """\ncommand = \'no key\'\n[no.table]\n"""\n[servers.ours.env]\nargs = 1\n'
+    text = tomltext.put("a = 1\n", mine) + added
+    after = tomltext.put(text, TABLE)
+    ours = {
+        "command": "x", "args": ["[y]"], "long": "command = 'no key'\n[no.table]\n",
+        "env": {"args": 1},
+    }  # fmt: skip
+    assert tomllib.loads(after) == {"a": 1, "servers": {"ours": ours}}
+    assert tomltext.take(after, TABLE) == "a = 1\n"

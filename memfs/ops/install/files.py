@@ -142,7 +142,9 @@ def _json(
     found = settings.parse(before or "", path)
     has = entries.has_entries(found, {**given.unwanted, **given.wanted})
     first = (record or {}).get("before") or ""
-    stay = jsontext.places(before or "", remarked=True) | jsontext.places(first)
+    stay: set[entries.Where] = set()
+    if remove or given.unwanted:
+        stay = jsontext.places(before or "", remarked=True) | jsontext.places(first)
     made = entries.without_entries(found, given.unwanted, stay)
     if remove:
         made = entries.without_entries(made, given.wanted, stay)
