@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memfs.hosts.base import Host
 
 _TIMEOUT = 5  # seconds: those that are written in JavaScript take one or two
-_NUMBER = re.compile(r"\d+\.\d+[-+.\w]*")
+_NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[-+][-+.\w]*\w)?")
 
 
 def ask(known: Iterable[Host]) -> dict[str, str]:

@@ -84,7 +84,8 @@ def test_the_last_failed_call_is_named_with_its_assistant(
 @pytest.mark.parametrize(
     ("command", "number"),
     [
-        ("echo codex-cli 0.169.0", "0.169.0"), ("echo v1.0.102-beta+1; exit 1", "1.0.102-beta+1"),
+        ("echo codex-cli 0.169.0", "0.169.0"), ("echo CLI 1.0.102.", "1.0.102"), ("echo 2026.02.13-4a", "2026.02.13-4a"),
+        ("echo v1.0.102-beta+1; exit 1", "1.0.102-beta+1"),
         ("echo no; exit 3", ""), ("echo 1.2 >&2", ""), ("yes | head -c 100000; echo 9.9.9", "9.9.9"),
     ],
 )  # fmt: skip
