@@ -115,24 +115,17 @@ def read_session(path: str, identity: "Identity") -> "Transcript":
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project, oldest first.
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
+    from memfs.hosts import cursor_transcript
 
-    Their folders are named like the project, with `-` for all but letters and digits: those of the
-    folders below it could as well be those of another project, and are left out.
-    """
-    from memfs.hosts import kept
-
-    return kept.oldest_first(kept.files(_folder(home, project), "", ".jsonl"))
-
-
-def _folder(home: str, project: str) -> str:
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project.lstrip("/"))
-    return f"{home}/.cursor/projects/{slug}/agent-transcripts"
+    return cursor_transcript.found(home, project)
 
 
 def _transcript(event: Event) -> str:
     """Return where the transcript of a session is, which the command line tool does not say."""
-    folder = _folder(os.path.expanduser("~"), event.cwd)
+    from memfs.hosts import cursor_transcript
+
+    folder = cursor_transcript.folder_of(os.path.expanduser("~"), event.cwd)
     name = os.path.basename(event.session)
     paths = (f"{folder}/{name}/{name}.jsonl", f"{folder}/{name}.jsonl")
     return next((path for path in paths if os.path.exists(path)), "")

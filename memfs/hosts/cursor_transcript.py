@@ -2,7 +2,8 @@
 
 Their form is not documented; this is what others found. Nothing has an id, and only a prompt has a
 time: `<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>` before its `<user_query>`. The
-replies have that of their prompt. What tools put out is not in them.
+replies have that of their prompt. What tools put out is not in them. The folder that a session was
+held in is told by the name of a folder alone, with `-` for all but letters and digits.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message
+from memfs.hosts import kept as keeping
 from memfs.hosts.lines import Lines, call, flat, text_of
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ _ADDED = re.compile(
 )  # by Cursor, as a message of its own
 _REDACTED = "[REDACTED]"  # in the place of reasoning
 _AGENTS = "subagents"
+_PROJECTS = "/.cursor/projects/"
+_KEPT = "agent-transcripts"
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -53,9 +57,12 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
         return None
     folder, name = os.path.split(path)
     stem = os.path.splitext(name)[0]
+    _, inside, behind = path.rpartition(_PROJECTS)
+    slug, within, _ = behind.partition(f"/{_KEPT}/")
+    project = _project(slug) if inside and within else ""
     if os.path.basename(folder) == _AGENTS:
-        return Identity(os.path.basename(os.path.dirname(folder)), stem)
-    return Identity(stem, "")
+        return Identity(os.path.basename(os.path.dirname(folder)), stem, project)
+    return Identity(stem, "", project)
 
 
 def read(data: bytes, identity: Identity, *, start: int, before: bytes = b"") -> Transcript:
@@ -128,3 +135,48 @@ def _time(text: str) -> str:
         return told.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError):
         return ""
+
+
+def found(home: str, project: str) -> Iterable[str]:
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
+    paths = [
+        path
+        for folder in keeping.folders(f"{home}{_PROJECTS}")
+        if _is_of(os.path.basename(folder), project)
+        for path in keeping.files(f"{folder}/{_KEPT}", "", ".jsonl")
+    ]
+    return keeping.oldest_first(paths)
+
+
+def folder_of(home: str, project: str) -> str:
+    """Return where the transcripts of one project are."""
+    return f"{home}{_PROJECTS}{_slug(project.lstrip('/'))}/{_KEPT}"
+
+
+def _is_of(slug: str, project: str) -> bool:
+    """Tell whether a folder's name is that of a project, or of a folder below it."""
+    own = _slug(project.lstrip("/"))
+    if not project or slug == own:
+        return True
+    return slug.startswith(f"{own}-") and keeping.inside(_project(slug) or "/", project)
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
+
+
+def _project(slug: str) -> str:
+    """Return the folder that a name stands for: the only one that is there, or ""."""
+    there = keeping.roots(*_folders(slug, ""))
+    return there[0] if len(there) == 1 else ""
+
+
+def _folders(slug: str, above: str) -> list[str]:
+    there = []
+    for path in keeping.folders(above or "/"):
+        name = _slug(os.path.basename(path))
+        if name == slug:
+            there.append(path)
+        elif name and slug.startswith(f"{name}-"):
+            there += _folders(slug[len(name) + 1 :], path)
+    return there

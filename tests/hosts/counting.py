@@ -272,10 +272,31 @@ def opencode(path: Path) -> Counts:
     return counts
 
 
+# Cursor
+
+
+def cursor(path: Path) -> Counts:
+    """Count Cursor's: a prompt is what its user asked; reasoning that is hidden is no text."""
+    counts: Counts = Counter()
+    for line in _objects(path):
+        content = _dict(line.get("message")).get("content")
+        if "type" in line or line.get("role") not in ("user", "assistant"):
+            continue
+        for block in [{"text": content}] if isinstance(content, str) else _list(content):
+            text = _text(_dict(block).get("text")).replace("[REDACTED]", "").strip()
+            if line["role"] == "user" and "<user_query>" in text:
+                text = text.partition("<user_query>")[2].rpartition("</user_query>")[0].strip()
+            elif line["role"] == "user" and text.startswith("<"):
+                text = ""
+            counts[line["role"]] += bool(text)
+    return counts
+
+
 COUNT = {
     "claude": claude,
     "codex": codex,
     "copilot": copilot,
     "gemini": gemini,
     "opencode": opencode,
+    "cursor": cursor,
 }

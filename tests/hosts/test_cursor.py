@@ -262,3 +262,19 @@ def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home:
     path.parent.mkdir(parents=True)
     path.write_bytes(DATA)
     assert ingest.plan(place, [], str(home)) == [str(path)]
+    assert cursor.identify(DATA.splitlines(), str(path)) == Identity(SESSION, "", str(repo))
+    below, beside = repo / "a.b/c", Path(f"{repo}-old")
+    for folder in (below, beside):
+        folder.mkdir(parents=True)
+    for name in (f"{slug}-a-b-c", f"{slug}-old", f"{slug}-gone"):
+        other = home / f".cursor/projects/{name}/agent-transcripts/s.jsonl"
+        other.parent.mkdir(parents=True)
+        other.write_bytes(DATA)
+        found = cursor.identify(DATA.splitlines(), str(other))
+        assert found
+        there = {f"{slug}-a-b-c": str(below), f"{slug}-old": str(beside), f"{slug}-gone": ""}
+        assert found.project == there[name]
+    assert len(ingest.plan(place, [], str(home))) == 2
+    assert len(list(cursor.transcripts(str(home), ""))) == 4
+    (repo / "old").mkdir()
+    assert len(ingest.plan(place, [], str(home))) == 2, "it could be either's"
