@@ -66,6 +66,8 @@ def programs(command: str) -> list[str]:
         words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
     except ValueError:  # a quote that nothing closes: no shell runs that
         return [command]
+    if "exec" in words:  # before it, whether there is anything to start
+        del words[: words.index("exec") + 1]
     while words and _VARIABLE.match(words[0]):
         del words[0]
     return needed(words) or [command]

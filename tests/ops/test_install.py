@@ -59,15 +59,24 @@ def test_the_command_is_this_python_without_site_packages(
     wire(place, path)
     settings = json.loads(path.read_text())
     [group] = settings["hooks"]["SessionStart"]
-    command = shlex.split(group["hooks"][0]["command"])
-    assert command[:4] == [sys.executable, "-I", "-S", "-E"]
-    assert command[-2:] == ["claude", "mcp"]
+    command = group["hooks"][0]["command"]
+    words = shlex.split(command.partition("exec ")[2])
+    assert words[:4] == [sys.executable, "-I", "-S", "-E"]
+    assert words[-2:] == ["claude", "mcp"]
     payload = {"session_id": "s", "cwd": str(repo), "hook_event_name": "SessionStart"}
     done = subprocess.run(
-        command, input=json.dumps(payload).encode(), capture_output=True, check=True
+        ["sh", "-c", command], input=json.dumps(payload).encode(), capture_output=True, check=True
     )
     assert "Core memory" in done.stdout.decode()
     assert "Memory tools: core_memory_append, " in done.stdout.decode()
+
+
+def test_where_memfs_was_removed_a_hook_does_nothing(place: Place, path: Path, repo: Path) -> None:
+    wire(place, path)
+    [group] = json.loads(path.read_text())["hooks"]["UserPromptSubmit"]
+    command = group["hooks"][0]["command"].replace("memfs_hook.py", "gone/memfs_hook.py")
+    done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), "2 refuses the prompt"
 
 
 def test_foreign_entries_are_kept_and_come_back_byte_by_byte(place: Place, path: Path) -> None:
@@ -180,7 +189,7 @@ def test_without_the_tools_their_entries_go_and_the_brief_names_the_commands(
     [group] = json.loads(path.read_text())["hooks"]["SessionStart"]
     payload = {"session_id": "s", "cwd": str(repo), "hook_event_name": "SessionStart"}
     done = subprocess.run(
-        shlex.split(group["hooks"][0]["command"]), input=json.dumps(payload).encode(),
+        ["sh", "-c", group["hooks"][0]["command"]], input=json.dumps(payload).encode(),
         capture_output=True, check=True,
     )  # fmt: skip
     assert "edit LABEL --append TEXT" in done.stdout.decode()

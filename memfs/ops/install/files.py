@@ -47,7 +47,7 @@ class Shipped:
     ) -> Shipped:
         hook = _words(host, "mcp" if tools else "")
         values = {
-            "{hook}": _command(hook), "{line}": _command(_words("line")),
+            "{hook}": _hook(hook), "{line}": _command(_words("line")),
             "{python}": sys.executable,
             "{project}": place.project.top if place.project else "",
         }  # fmt: skip
@@ -280,13 +280,24 @@ def _read(path: str) -> str | None:
 
 def commands(host: str) -> tuple[str, ...]:
     """Return the commands of our hooks for a host, with its tools and without."""
-    return _command(_words(host)), _command(_words(host, "mcp"))
+    return _hook(_words(host)), _hook(_words(host, "mcp"))
 
 
 def _words(*words: str) -> list[str]:
     """Return the command of a hook: this interpreter, without site-packages, on our file."""
     script = shipped.path("hooks", hosts.HOOK)
     return [sys.executable, "-I", "-S", "-E", script, *filter(None, words)]
+
+
+def _hook(words: list[str]) -> str:
+    """Return the command of a hook, which does nothing where our script is gone.
+
+    Python would end with 2 then, by which assistants refuse a prompt.
+    """
+    if os.name == "nt":
+        return _command(words)
+    script = next(word for word in words if word.endswith(hosts.HOOK))
+    return f"[ -f {shlex.quote(script)} ] || exit 0; exec {_command(words)}"
 
 
 def _command(words: list[str]) -> str:
