@@ -26,7 +26,11 @@ _KINDS = {
     "SessionEnd": events.END,
     "BeforeTool": events.WRITE,
     "AfterTool": events.WRITTEN,
+    "PreCompress": events.COMPACT,
 }
+_REPLACED = (
+    b'{"$set":{"messages":'  # the line of a transcript that replaces what the model is given
+)
 _WRITERS = ("write_file", "replace", "edit")
 
 
@@ -35,7 +39,25 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     found = payloads.event(NAME, _KINDS, _WRITERS, payload)
     if found and "</hook_context>" in found.prompt:  # what a session start added stands before it
         found.prompt = found.prompt.rpartition("</hook_context>")[2].strip()
+    if found and found.kind == events.STOP and _compressed(found.transcript):
+        found.kind = events.COMPACT
     return found
+
+
+def _compressed(transcript: str) -> bool:
+    """Tell whether the brief was in what the model is given, and is no more.
+
+    A compression is seen there alone: its hook runs in every turn, before it is known whether
+    there is anything to compress. (So we hear that hook only of one that a person asked for.)
+    """
+    from memfs.core.render import TITLE
+
+    try:
+        with open(transcript, "rb") as handle:
+            data = handle.read()
+    except (OSError, ValueError):
+        return False
+    return -1 < data.rfind(TITLE.encode()) < data.rfind(_REPLACED)
 
 
 def format_reply(event: Event, reply: Reply) -> str:
