@@ -33,7 +33,15 @@ _WRITERS = ("create", "edit", "apply_patch")
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, _KINDS, _WRITERS, payload)
+    if found and found.kind == events.END and not found.transcript:  # it names it at a stop alone,
+        folder = f"{_home(os.path.expanduser('~'))}/session-state"  # and writes it after that
+        found.transcript = f"{folder}/{os.path.basename(found.session)}/events.jsonl"
+    return found
+
+
+def _home(home: str) -> str:
+    return os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
 
 
 def format_reply(event: Event, reply: Reply) -> str:
@@ -54,14 +62,14 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
         return [(hooks, ("copilot/hooks.json",)), (tools, ("claude/tools.json",))]
     if scope == "local":
         return []
-    folder = os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
+    folder = _home(home)
     hooks, tools = f"{folder}/hooks/memfs.json", f"{folder}/mcp-config.json"
     return [(hooks, ("copilot/hooks.json",)), (tools, ("copilot/tools.json",))]
 
 
 def plugged(home: str, top: str) -> "list[str]":
     """List the settings files that can enable our plugin; `top` is the project, or ""."""
-    folder = os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
+    folder = _home(home)
     return [f"{folder}/settings.json", *([f"{top}/.github/copilot/settings.json"] if top else [])]
 
 

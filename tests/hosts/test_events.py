@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,11 @@ def test_a_payload_tells_whose_it_is(given: dict[str, object], host: str) -> Non
     assert payload.origin(given) == host
 
 
+SET = '{"$set":{"messages":[{"type":"user","content":[{"text":"<session_context>"}]}]}}'
+BRIEF = '{"type":"user","content":[{"text":"<hook_context># Core memory (always available)"}]}'
+SAID = '{"type":"gemini","content":"Core memory it is."}'
+
+
 @pytest.mark.parametrize(
     ("host", "base", "name", "kind"),
     [
@@ -65,7 +71,48 @@ def test_events_are_read(host: str, base: dict[str, str], name: str, kind: str) 
     assert found
     assert (found.host, found.kind, found.name) == (host, kind, name)
     assert (found.session, found.cwd, found.prompt) == ("s-1", "/home/dev/shop", "hello")
-    assert found.transcript == base.get("transcript_path", "")
+    if (host, kind) != ("copilot", events.END):
+        assert found.transcript == base.get("transcript_path", "")
+
+
+def test_copilots_end_of_a_session_names_no_transcript_so_it_is_found(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {**COPILOT, "hook_event_name": "SessionEnd", "session_id": "../s-1"}
+    found = hosts.get("copilot").parse_event(dict(given))
+    assert found
+    assert found.transcript == f"{home}/.copilot/session-state/s-1/events.jsonl"
+    monkeypatch.setenv("COPILOT_HOME", "/elsewhere")
+    found = hosts.get("copilot").parse_event(dict(given))
+    assert found
+    assert found.transcript == "/elsewhere/session-state/s-1/events.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        ((SET, BRIEF, SAID), events.STOP),  # as a session begins
+        ((SET, BRIEF, SAID, SET, SAID), events.COMPACT),
+        ((SET, BRIEF, SAID, SET, BRIEF), events.STOP),  # it was given anew
+        ((SET, BRIEF, SAID, SET[:-3] + BRIEF + "]}}"), events.STOP),  # it is in what was kept
+        ((SET, BRIEF, SAID, '{"$set":{"lastUpdated":"x"}}'), events.STOP),
+        ((SET, SAID), events.STOP),  # it was never given
+        ((), events.STOP),
+    ],
+)
+def test_gemini_compressed_where_the_brief_is_no_more_in_what_the_model_is_given(
+    tmp_path: Path, lines: tuple[str, ...], kind: str
+) -> None:
+    path = tmp_path / "session-1.jsonl"
+    path.write_text("\n".join(lines))
+    given = {**GEMINI, "hook_event_name": "AfterAgent", "transcript_path": str(path)}
+    found = hosts.get("gemini").parse_event(dict(given))
+    assert found
+    assert found.kind == kind
+    given["hook_event_name"] = "BeforeAgent"
+    found = hosts.get("gemini").parse_event(dict(given))
+    assert found
+    assert found.kind == events.PROMPT
 
 
 @pytest.mark.parametrize("host", hosts.NAMES)
