@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from tests.hosts.installed import CLAUDE
 from tests.hosts.program import Program, Run
 
 
-class Conversation:
+class StreamJson:
     """A running session that is given one prompt after the other."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -53,29 +52,11 @@ class ClaudeCode(Program):
         }
 
     @contextlib.contextmanager
-    def conversation(self) -> Iterator[Conversation]:
+    def conversation(self) -> Iterator[StreamJson]:
         """One process that takes several prompts, as the terminal does (`stream-json`)."""
         form = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
-        with subprocess.Popen(
-            [*self.program(), "-p", *form],
-            cwd=self.cwd,
-            env=self.environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as process:
-            watchdog = threading.Timer(self.timeout, process.kill)
-            watchdog.start()
-            try:
-                yield Conversation(process)
-                assert process.stdin
-                process.stdin.close()
-                process.wait(self.timeout)
-            finally:
-                watchdog.cancel()
-                process.kill()
-                self.end_all()
+        with self.serving("-p", *form) as process:
+            yield StreamJson(process)
 
     def resume(self, prompt: str, *args: str) -> Run:
         """Answer one prompt in the newest session of ``cwd`` (`--continue`)."""

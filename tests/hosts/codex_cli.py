@@ -2,10 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import subprocess
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from tests.hosts.installed import CODEX
 from tests.hosts.program import Program
+from tests.hosts.rpc import Peer
+from tests.hosts.script import Json, objects
+
+
+class AppServer:
+    """A thread of `codex app-server`, which the terminal and editors talk to."""
+
+    def __init__(self, process: subprocess.Popen[bytes], cwd: str) -> None:
+        self._peer = Peer(process)
+        self._peer.call("initialize", clientInfo={"name": "tests", "version": "1"})
+        self._peer.notify("initialized")
+        given = {"cwd": cwd, "sandbox": "read-only", "approvalPolicy": "never"}
+        thread = self._peer.call("thread/start", **given)["thread"]
+        self._thread = cast("Json", thread)["id"]
+
+    def say(self, prompt: str) -> str:
+        """Give a prompt, and return the answer when the turn has ended."""
+        self._peer.heard.clear()
+        said = [{"type": "text", "text": prompt}]
+        self._peer.call("turn/start", threadId=self._thread, input=said)
+        items = self._turn().get("items")
+        texts = [each.get("text") for each in objects(items) if each["type"] == "agentMessage"]
+        return str(texts[-1]) if texts else ""
+
+    def compact(self) -> None:
+        """Have it compact the context; the summary is what the model says next."""
+        self._peer.heard.clear()
+        self._peer.call("thread/compact/start", threadId=self._thread)
+        self._turn()
+
+    def _turn(self) -> Json:
+        return cast("Json", self._peer.wait("turn/completed")["turn"])
 
 
 class CodexCli(Program):
@@ -15,6 +50,15 @@ class CodexCli(Program):
         return [str(CODEX.require())]
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
+        return ["exec", "-s", "read-only", *self._settings(), *args, prompt]
+
+    @contextlib.contextmanager
+    def conversation(self) -> Iterator[AppServer]:
+        """A thread of the app server."""
+        with self.serving("app-server", *self._settings()) as process:
+            yield AppServer(process, str(self.cwd))
+
+    def _settings(self) -> list[str]:
         provider = (
             f'{{name="scripted", base_url="{self.model_url}/v1", env_key="SCRIPTED_KEY", '
             'wire_api="responses", supports_websockets=false, request_max_retries=0, '
@@ -29,8 +73,7 @@ class CodexCli(Program):
             "feedback.enabled": "false",
             "features.plugins": "false",  # else it looks for OpenAI's plugins on GitHub
         }
-        given = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
-        return ["exec", "-s", "read-only", *given, *args, prompt]
+        return [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
 
     def variables(self) -> dict[str, str]:
         return {"SCRIPTED_KEY": "dummy"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from tests.hosts.installed import COPILOT
 from tests.hosts.program import Program
+from tests.hosts.rpc import Acp
 
 
 class CopilotCli(Program):
@@ -16,6 +18,12 @@ class CopilotCli(Program):
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return [*args, "-p", prompt]
+
+    @contextlib.contextmanager
+    def conversation(self) -> Iterator[Acp]:
+        """A session as editors have it."""
+        with self.serving("--acp", "--allow-all-tools") as process:
+            yield Acp(process, str(self.cwd))
 
     def variables(self) -> dict[str, str]:
         return {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.hosts.installed import GEMINI
 from tests.hosts.program import Program
+from tests.hosts.rpc import Acp
 
 _SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -28,6 +30,13 @@ class GeminiCli(Program):
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return ["-m", "gemini-2.5-pro", *args, "-p", prompt]
+
+    @contextlib.contextmanager
+    def conversation(self) -> Iterator[Acp]:
+        """A session as editors have it."""
+        with self.serving("-m", "gemini-2.5-pro", "--acp") as process:
+            yield Acp(process, str(self.cwd))
+            process.kill()  # it would wait for its editor for ever
 
     def variables(self) -> dict[str, str]:
         path = self.home / ".gemini" / "settings.json"

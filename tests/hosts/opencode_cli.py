@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.hosts.installed import OPENCODE
 from tests.hosts.program import Program
+from tests.hosts.rpc import Acp
 
 
 class OpencodeCli(Program):
@@ -19,6 +20,12 @@ class OpencodeCli(Program):
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return ["run", *args, prompt]
+
+    @contextlib.contextmanager
+    def conversation(self) -> Iterator[Acp]:
+        """A session as editors have it."""
+        with self.serving("acp") as process:
+            yield Acp(process, str(self.cwd))
 
     def variables(self) -> dict[str, str]:
         return {

@@ -14,13 +14,14 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, NamedTuple, Self
+from typing import IO, Final, NamedTuple, Protocol, Self
 
 DEFAULT_PATH: Final = "/usr/bin:/bin"
 
@@ -31,6 +32,13 @@ class Run(NamedTuple):
     code: int
     stdout: str
     stderr: str
+
+
+class Conversation(Protocol):
+    """A running session that is given one prompt after the other."""
+
+    def say(self, prompt: str) -> str:
+        """Give a prompt, and return the answer when the turn has ended."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,10 @@ class Program(ABC):
     def sessions(self) -> list[str]:
         """Return the ids of the sessions that it keeps in ``home``, oldest first."""
 
+    @abstractmethod
+    def conversation(self) -> contextlib.AbstractContextManager[Conversation]:
+        """One process that takes several prompts, as the terminal and editors have it."""
+
     def run(self, prompt: str, *args: str) -> Run:
         """Answer one prompt in a new session, or as ``args`` say.
 
@@ -94,6 +106,30 @@ class Program(ABC):
                     error.output, error.stderr = _read(out), _read(err)
                 raise
             return Run(code, _read(out).decode(), _read(err).decode())
+
+    @contextlib.contextmanager
+    def serving(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Start it with its streams at our hands; closing its input has to end it.
+
+        `timeout` is for all of it.
+        """
+        with subprocess.Popen(
+            [*self.program(), *words], cwd=self.cwd, env=self.environment(),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:  # fmt: skip
+            watchdog = threading.Timer(self.timeout, process.kill)
+            watchdog.start()
+            try:
+                yield process
+                assert process.stdin
+                process.stdin.close()
+                process.wait()
+            finally:
+                watchdog.cancel()
+                watchdog.join()
+                process.kill()
+                self.end_all()
 
     def command(self, *words: str) -> str:
         """Run a command of the program itself (`claude plugin …`); it has to succeed."""

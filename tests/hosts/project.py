@@ -38,7 +38,8 @@ class Project:
         self.memfs("init")
 
     def memfs(self, *arguments: str) -> str:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "NO_COLOR": "1"}
+        path = f"{self.home}/bin:{os.environ['PATH']}"
+        env = {"PATH": path, "HOME": str(self.home), "NO_COLOR": "1"}
         done = subprocess.run(
             [_script(), *arguments], cwd=self.repo, env=env, capture_output=True, check=False
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -62,13 +62,15 @@ class ScriptedModel:
 
     ``requests`` holds the parsed bodies of the requests that took a reply from the script (or the
     default); ``side_requests`` those that an assistant makes for itself, e.g. to title the session;
-    ``unknown`` the paths that nothing is served at.
+    ``unknown`` the paths that nothing is served at. ``meanwhile`` is called with each request that
+    takes a reply from the script, before that is sent.
     """
 
     def __init__(self, script: Sequence[Scripted] = (), default: Scripted = DEFAULT_REPLY) -> None:
         self.requests: list[Json] = []
         self.side_requests: list[Json] = []
         self.unknown: list[str] = []
+        self.meanwhile: Callable[[], None] = lambda: None
         self._script = [reply_of(entry) for entry in script]
         self._default = reply_of(default)
         self._lock = threading.Lock()
@@ -89,6 +91,7 @@ class ScriptedModel:
                 self.side_requests.append(body)
                 return Reply(text=SIDE_REPLY)
             self.requests.append(body)
+            self.meanwhile()
             return self._script.pop(0) if self._script else self._default
 
     def __enter__(self) -> Self:

@@ -1,0 +1,130 @@
+"""What memfs does in which assistant, as a table in the README, made from what the tests found.
+
+    python -m pytest -m host tests/hosts --matrix FILE
+    python -m tests.hosts.matrix FILE README.md [--check]
+
+A test says by `pytest.mark.behaviour` what it shows of the assistant that is its parameter `host`
+(or the mark's `host`). One that shows what an assistant cannot do says by `lacks` why: that is the
+footnote. A cell is "yes" if every test that shows it passed, and nothing else writes a cell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.hosts.installed import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE
+
+HOSTS: Final = {
+    "claude": CLAUDE, "codex": CODEX, "gemini": GEMINI, "copilot": COPILOT, "opencode": OPENCODE,
+}  # fmt: skip
+BEHAVIOURS: Final = {
+    "start": "the brief is there from the first request on, once",
+    "news": "a later prompt brings what changed, as a diff, once",
+    "compaction": "the whole brief comes again after a compaction",
+    "once": "nothing comes twice where all five are wired, for the project and for the user",
+    "tools": "a tool call edits a block, as that session's edit",
+    "stop": "what was said is found while the session goes on",
+    "end": "nothing is lost when the program ends",
+    "transcript": "it is found with who said it and when",
+    "failure": "a hook that fails leaves the session undisturbed",
+    "hang": "a hook that hangs holds a prompt up for ten seconds at most",
+}
+BEGIN: Final = "<!-- hosts: begin -->"
+END: Final = "<!-- hosts: end -->"
+_MARKED: Final = re.compile(f"(?<={BEGIN}\n).*?(?={END})", re.DOTALL)
+_VERSION: Final = re.compile(r"@(\d+\.\d+\.\d+)")
+
+
+class Shown(NamedTuple):
+    """What one test says of one assistant; `lacks` is why that cannot be had."""
+
+    behaviour: str
+    host: str
+    lacks: str
+    passed: bool
+
+
+class MatrixError(Exception):
+    """The outcomes do not make a whole table."""
+
+
+def table(outcomes: Iterable[Shown]) -> str:
+    """Return the table with its footnotes; MatrixError for a cell that nothing was shown of."""
+    found: dict[tuple[str, str], list[Shown]] = {}
+    for each in outcomes:
+        found.setdefault((each.behaviour, each.host), []).append(each)
+    if unknown := {key for key in found if key[0] not in BEHAVIOURS or key[1] not in HOSTS}:
+        raise MatrixError(f"no row or column of the table: {sorted(unknown)}")
+    notes: list[str] = []
+    rows = ["| | " + " | ".join(f"{h.title} {_version(h.package)}" for h in HOSTS.values()) + " |"]
+    rows.append("|---|" + "---|" * len(HOSTS))
+    for behaviour, words in BEHAVIOURS.items():
+        cells = [_cell(found.get((behaviour, host), []), notes, behaviour, host) for host in HOSTS]
+        rows.append(f"| {words} | {' | '.join(cells)} |")
+    lines = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
+    return "\n".join([*rows, *(["", *lines] if lines else [])]) + "\n"
+
+
+def _cell(shown: list[Shown], notes: list[str], behaviour: str, host: str) -> str:
+    if not shown or not all(each.passed for each in shown):
+        what = "failed" if shown else "was not run"
+        raise MatrixError(f"{host}: what shows '{BEHAVIOURS[behaviour]}' {what}")
+    lacks = {each.lacks for each in shown}
+    if "" in lacks and len(lacks) > 1:
+        raise MatrixError(f"{host}: '{BEHAVIOURS[behaviour]}' is shown, and that it cannot be had")
+    if "" in lacks:
+        return "yes"
+    [why] = lacks
+    if why not in notes:
+        notes.append(why)
+    return f"- <sup>{notes.index(why) + 1}</sup>"
+
+
+def _version(package: str) -> str:
+    [found] = _VERSION.findall(package)
+    return str(found)
+
+
+def placed(text: str, made: str) -> str:
+    """Return a text with the table between its two marks; MatrixError without them."""
+    if len(_MARKED.findall(text)) != 1:
+        raise MatrixError(f"there has to be one place between {BEGIN} and {END}")
+    return _MARKED.sub(lambda _: made, text)
+
+
+def read(path: Path) -> list[Shown]:
+    """Read what a run of the tests left."""
+    return [Shown(**each) for each in json.loads(path.read_text())]
+
+
+def write(path: Path, outcomes: Iterable[Shown]) -> None:
+    """Leave what a run of the tests found."""
+    path.write_text(json.dumps([each._asdict() for each in sorted(outcomes)], indent=1) + "\n")
+
+
+def main(words: list[str]) -> int:
+    """Put the table into a file, or with `--check` tell by the exit code whether it is there."""
+    check = "--check" in words
+    outcomes, target = (Path(word) for word in words if word != "--check")
+    before = target.read_text()
+    try:
+        after = placed(before, table(read(outcomes)))
+    except MatrixError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    if check and before != after:
+        hint = f"python -m tests.hosts.matrix {outcomes} {target}"
+        sys.stderr.write(f"error: {target} does not show what the tests found\nhint: {hint}\n")
+        return 1
+    if not check:
+        target.write_text(after)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
