@@ -31,6 +31,10 @@ def run(event: Event) -> Reply:
         reply = Reply(_whole(place, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, tools=event.tools)
+    if place is not None and reply.context and event.kind in (START, PROMPT):
+        what = f"{event.name} {event.source} {event.prompt} {reply.context}"
+        if sessions.repeats(place.home, place.session, what):
+            return Reply()
     if event.kind == START and (place is None or place.project is None):
         reply.notice = _stranger(event.cwd)
     return reply

@@ -9,6 +9,7 @@ from memfs.store.layout import Store
 
 _KEPT_HITS = 500
 _MOMENT = 5  # seconds
+_SAID = "said-"
 _CAP = 256 << 20  # the texts of all blocks
 _RUN = 64  # bytes of the record of a hook's run
 
@@ -63,11 +64,7 @@ def claim(store: Store, session: str, who: str) -> bool:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        try:
-            recent = abs(time.time() - os.stat(path).st_mtime) < _MOMENT
-        except OSError:
-            recent = False
-        if recent and files.read(path) != who:
+        if _is_recent(path) and files.read(path) != who:
             return False
     files.write(path, who, private=True, durable=False)
     return True
@@ -78,10 +75,43 @@ def given(store: Store, session: str) -> None:
     files.remove(f"{store.session(session)}/given-by")
 
 
+def repeats(store: Store, session: str, what: str) -> bool:
+    """Tell whether a hook of this assistant's process said `what` a moment ago; else note it.
+
+    Where our hooks are wired in two places, some assistants run both, at once.
+    """
+    from zlib import crc32
+
+    layout.make_local(store)
+    folder = store.session(session)
+    files.make_folder(folder, private=True, durable=False)
+    said = f"{_SAID}{crc32(f'{os.getppid()} {what}'.encode('utf-8', 'replace')):08x}"
+    for name in os.listdir(folder):
+        if name.startswith(_SAID) and not _is_recent(f"{folder}/{name}"):
+            files.remove(f"{folder}/{name}")
+    try:
+        os.close(os.open(f"{folder}/{said}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return True
+    return False
+
+
+def _is_recent(path: str) -> bool:
+    try:
+        return abs(time.time() - os.stat(path).st_mtime) < _MOMENT
+    except OSError:
+        return False
+
+
 def forget(store: Store, session: str) -> None:
     """Forget what a session was shown: its next prompt is given the whole brief."""
-    for name in ("shown.json", "given-by"):
-        files.remove(f"{store.session(session)}/{name}")
+    folder = store.session(session)
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(_SAID)]
+    except OSError:
+        names = []
+    for name in ("shown.json", "given-by", *names):
+        files.remove(f"{folder}/{name}")
 
 
 def ran(local: str, host: str, event: str, milliseconds: float) -> None:

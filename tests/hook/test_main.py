@@ -37,8 +37,9 @@ def call(
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size_limit or 0, resource.RLIM_INFINITY))
 
+    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"],
+        ["sh", "-c", '"$@"; exit $?', "sh", *words],  # an assistant's process of its own for each
         input=stdin, capture_output=True, check=False, cwd=cwd, timeout=30,
         preexec_fn=None if size_limit is None else limit,
     )  # fmt: skip

@@ -21,7 +21,7 @@ ORIGIN = Origin()
 @pytest.fixture
 def say(place: Place, repo: Path) -> Callable[..., str]:
     def call(kind: str, prompt: str = "hello", session: str = "s1", source: str = "startup") -> str:
-        event = Event("claude", kind, "X", session, str(repo), "", source, prompt)
+        event = Event("claude", kind, kind, session, str(repo), "", source, prompt)
         return brief.run(event).context
 
     return call
@@ -192,6 +192,34 @@ def test_hooks_of_a_start_and_of_a_prompt_at_once_give_the_brief_once(
     assert said(PROMPT, "s2").startswith("# Core memory")  # the prompt's was quicker
     assert said(START, "s2") == ""
     assert said(START, "s2", "resume").startswith("# Core memory")
+
+
+def test_hooks_that_are_wired_twice_say_what_is_new_once(place: Place, repo: Path) -> None:
+    def twice(kind: str, prompt: str = "") -> list[str]:
+        event = Event("codex", kind, kind, "s1", str(repo), "", "startup", prompt)
+        shown = sessions.load(place.home, "s1")
+        said = [brief.run(event).context]
+        if shown:  # they run at once: the other one has seen what this one had
+            sessions.save(place.home, "s1", shown)
+        return [*said, brief.run(event).context]
+
+    assert [bool(each) for each in twice(START)] == [True, False]
+    change(place, Append("human", "Name: Alice"))
+    assert [bool(each) for each in twice(PROMPT, "hello you")] == [True, False]
+    change(place, Append("human", "Name: Bob"))
+    assert [bool(each) for each in twice(PROMPT, "hello you")] == [True, False]
+    folder = Path(place.home.session("s1"))
+    for said in folder.glob("said-*"):
+        os.utime(said, (0, 0))
+    assert [bool(each) for each in twice(START)] == [True, False], "that was long ago"
+    assert len(list(folder.glob("said-*"))) == 1
+
+
+def test_what_did_not_arrive_is_said_again(place: Place, repo: Path) -> None:
+    event = Event("codex", START, START, "s1", str(repo), "", "startup")
+    first = brief.run(event).context
+    brief.unsay(event)
+    assert brief.run(event).context == first != ""
 
 
 def test_a_start_that_gave_nothing_is_made_up_for(place: Place, repo: Path) -> None:
