@@ -28,6 +28,10 @@ class HookError(Exception):
     """Something about the call itself was wrong."""
 
 
+class OutOfTimeError(BaseException):
+    """The alarm rang: no error of files or programs, so that nothing takes it for one of those."""
+
+
 def main(arguments: list[str]) -> int:
     """Run the hook of the host named first; returns the exit code, which is always 0.
 
@@ -178,7 +182,7 @@ def _add_site() -> None:
 
 
 def _set_clock(seconds: int) -> None:
-    """Raise TimeoutError here after `seconds` (0: never), where the system has timers.
+    """Raise OutOfTimeError here after `seconds` (0: never), where the system has timers.
 
     `_signal` is what `signal` wraps in enums, which cost 3 ms.
     """
@@ -192,7 +196,7 @@ def _set_clock(seconds: int) -> None:
 
 
 def _too_late(_signal: int, _frame: object) -> None:
-    raise TimeoutError("out of time; nothing was added to the prompt")
+    raise OutOfTimeError("out of time; nothing was added to the prompt")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +14,12 @@ import pytest
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
+from memfs.hook import main
 from memfs.memory import corpus
 from memfs.ops import edit, search
 from memfs.search.engine import Filter
 from memfs.search.lexical import TextIndex
-from memfs.store import inbox, lock, shipped
+from memfs.store import git, inbox, lock, shipped
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
 
@@ -330,3 +332,21 @@ def test_a_patch_of_several_files_is_refused_for_any_of_them(place: Place, repo:
             check=True, cwd=repo,
         ).stdout  # fmt: skip
         assert (b"is kept by memfs itself" in out) == refused
+
+
+def test_the_alarm_is_not_taken_for_a_git_that_failed(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "bin/git"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 40\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow.parent) + ":/usr/bin:/bin")
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        main._set_clock(1)
+        with pytest.raises(main.OutOfTimeError):
+            git.start(str(repo), "status")
+    finally:
+        main._set_clock(0)
+        signal.signal(signal.SIGALRM, before)

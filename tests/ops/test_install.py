@@ -71,12 +71,13 @@ def test_the_command_is_this_python_without_site_packages(
     assert "Memory tools: core_memory_append, " in done.stdout.decode()
 
 
-def test_where_memfs_was_removed_a_hook_does_nothing(place: Place, path: Path, repo: Path) -> None:
+@pytest.mark.parametrize("gone", ["memfs_hook.py", "bin/python"])
+def test_where_memfs_was_removed_a_hook_does_nothing(place: Place, path: Path, gone: str) -> None:
     wire(place, path)
     [group] = json.loads(path.read_text())["hooks"]["UserPromptSubmit"]
-    command = group["hooks"][0]["command"].replace("memfs_hook.py", "gone/memfs_hook.py")
+    command = group["hooks"][0]["command"].replace(gone, f"gone/{gone}")
     done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), "2 refuses the prompt"
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), "a prompt would be refused"
 
 
 def test_foreign_entries_are_kept_and_come_back_byte_by_byte(place: Place, path: Path) -> None:

@@ -290,14 +290,15 @@ def _words(*words: str) -> list[str]:
 
 
 def _hook(words: list[str]) -> str:
-    """Return the command of a hook, which does nothing where our script is gone.
+    """Return the command of a hook, which does nothing where Python or our script is gone.
 
-    Python would end with 2 then, by which assistants refuse a prompt.
+    The shell would end with 127, by which Gemini refuses a prompt, and Python with 2, as all do.
     """
     if os.name == "nt":
         return _command(words)
     script = next(word for word in words if word.endswith(hosts.HOOK))
-    return f"[ -f {shlex.quote(script)} ] || exit 0; exec {_command(words)}"
+    there = f"[ -x {shlex.quote(words[0])} ] && [ -f {shlex.quote(script)} ]"
+    return f"{there} || exit 0; exec {_command(words)}"
 
 
 def _command(words: list[str]) -> str:
