@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.hosts.claude_code import ClaudeCode
@@ -36,17 +37,19 @@ class Assistant(NamedTuple):
         path = f"{path}:{known}" if path else known
         return self.program(project.home, project.repo, model.url, path=path, timeout=120)
 
-    def install(self, project: Project, *words: str) -> None:
-        """Wire it as `memfs install` does."""
+    def install(self, project: Project, *words: str, cwd: Path | None = None) -> None:
+        """Wire it as `memfs install` does, in the project if nothing else is said."""
         if self.trust:  # it is asked which of our hooks it runs
             link = project.home / "bin/codex"
             link.parent.mkdir(exist_ok=True)
             if not link.exists():
                 link.symlink_to(CODEX_PROGRAM.require())
-        project.memfs("install", self.name, *words, *self.trust)
+        project.memfs("install", self.name, *words, *self.trust, cwd=cwd)
 
 
-CLAUDE: Final = Assistant("claude", ClaudeCode, (), "mcp__memfs__core_memory_append")
+CLAUDE: Final = Assistant(
+    "claude", ClaudeCode, ("--allowedTools", "mcp__memfs"), "mcp__memfs__core_memory_append"
+)
 # A server that takes more than a second to start is left out of the first request, by default.
 CODEX: Final = Assistant(
     "codex", CodexCli, ("-c", "mcp_optional_startup_grace_ms=20000"),

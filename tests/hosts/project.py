@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+from tests.hosts.interpreter import Interpreter
 from tests.hosts.script import Json
 
 BIN: Final = Path(sys.executable).parent
@@ -31,17 +32,22 @@ class Project:
     """A git repository with a store, and a home that is nobody's."""
 
     def __init__(self, folder: Path) -> None:
+        self.python = Interpreter(folder)
         self.repo = folder / "repo"
         self.home = folder / "home"
         self.home.mkdir(exist_ok=True)
         subprocess.run(["git", "init", "-q", "-b", "main", str(self.repo)], check=True)
         self.memfs("init")
 
-    def memfs(self, *arguments: str) -> str:
+    def memfs(self, *arguments: str, cwd: Path | None = None) -> str:
+        """Run a command, in the repository if nothing else is said."""
+        # What is wired is the interpreter that wires.
+        wires = arguments[0] in {"install", "uninstall"}
+        program = [str(self.python.path), "-P", "-m", "memfs"] if wires else [_script()]
         path = f"{self.home}/bin:{os.environ['PATH']}"
         env = {"PATH": path, "HOME": str(self.home), "NO_COLOR": "1"}
         done = subprocess.run(
-            [_script(), *arguments], cwd=self.repo, env=env, capture_output=True, check=False
+            [*program, *arguments], cwd=cwd or self.repo, env=env, capture_output=True, check=False
         )
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()

@@ -84,6 +84,11 @@ class ScriptedModel:
         """Where it listens: what ANTHROPIC_BASE_URL has to be; OpenAI's wires are below ``/v1``."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
+    def answer_with(self, entry: Scripted) -> None:
+        """Add a reply to the script."""
+        with self._lock:
+            self._script.append(reply_of(entry))
+
     def answer(self, wire: Wire, body: Json) -> Reply:
         """Record ``body`` and take the reply that is due."""
         with self._lock:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from tests.hosts.assistants import ALL, HEAD, Assistant
+from tests.hosts.assistants import ALL, CODEX, COPILOT, GEMINI, HEAD, Assistant
+from tests.hosts.codex_cli import AppServer
 from tests.hosts.project import Project
-from tests.hosts.scripted_model import Json, ScriptedModel
+from tests.hosts.script import Scripted
+from tests.hosts.scripted_model import Json, Reply, ScriptedModel, ToolUse
 
 pytestmark = pytest.mark.host
 behaviour = pytest.mark.behaviour
@@ -22,7 +25,7 @@ FULL = 600_000  # tokens; Gemini compresses from half of what its model holds on
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     made = Project(tmp_path)
-    made.memfs("edit", "human", "--append", "Name: Alice")
+    made.memfs("edit", "human", "--append", "Name: Quentin")
     return made
 
 
@@ -55,11 +58,11 @@ def test_a_conversation_of_three_prompts(project: Project, host: Assistant) -> N
         with host.start(project, model).conversation() as session:
             assert session.say("what does a gopher do?") == "A gopher digs."
             assert soon(project, "gopher", "what does a gopher do?")
-            project.memfs("edit", "human", "--replace", "Alice", "Bob")
+            project.memfs("edit", "human", "--replace", "Quentin", "Bob")
             assert session.say("and a badger?") == "Two."
             assert session.say("and a marmot?") == "It whistles."
     asked = [whole(request) for request in model.requests]
-    assert "Name: Alice" in asked[0]
+    assert "Name: Quentin" in asked[0]
     assert [each.count(HEAD) for each in asked] == [1, 1, 1]
     assert [each.count("+ Name: Bob") for each in asked] == [0, 1, 1]
     said = found(project, "and a marmot it whistles gopher digs", "--host", host.name)
@@ -73,5 +76,158 @@ def test_a_conversation_of_three_prompts(project: Project, host: Assistant) -> N
     assert project.log() == ""
 
 
+@behaviour("compaction")
+@pytest.mark.parametrize("host", [CODEX, COPILOT], ids=lambda host: host.name)
+def test_after_a_compaction_the_next_prompt_brings_the_whole_brief(
+    project: Project, host: Assistant
+) -> None:
+    host.install(project, "--user")
+    with ScriptedModel(["It is a gopher."]) as model:
+        with host.start(project, model).conversation() as session:
+            session.say("first prompt")
+            if isinstance(session, AppServer):
+                session.compact()
+            else:
+                session.say("/compact")
+            session.say("second prompt")
+            session.say("third prompt")
+    asked = [whole(request) for request in model.requests]
+    assert [each.count(HEAD) for each in (asked[0], *asked[-2:])] == [1, 1, 1]
+    assert "It is a gopher." not in asked[-1], "it compacted"
+    assert "Name: Quentin" in asked[-1]
+    assert project.log() == ""
+
+
+@behaviour("compaction", host="gemini")
+def test_gemini_brings_the_whole_brief_at_the_prompt_after_a_compression(project: Project) -> None:
+    GEMINI.install(project, "--user")
+    script: list[Scripted] = ["One.", Reply("Two.", input_tokens=FULL), "Three.", "Four.", "Five."]
+    with ScriptedModel(script) as model:
+        with GEMINI.start(project, model).conversation() as session:
+            for number in range(5):
+                session.say(f"prompt {number}")
+    asked = [whole(request) for request in model.requests]
+    assert "prompt 0" not in asked[2], "it compressed"
+    assert [each.count(HEAD) for each in asked] == [1, 1, 0, 1, 1]
+    assert project.log() == ""
+
+
+@behaviour("once", "tools")
+@each_host
+def test_nothing_comes_twice_where_all_are_wired_for_the_project_and_the_user(
+    project: Project, host: Assistant
+) -> None:
+    trusted = project.home / ".codex/config.toml"  # without that, it looks at no hooks of a project
+    trusted.parent.mkdir()
+    trusted.write_text(f'[projects."{project.repo}"]\ntrust_level = "trusted"\n')
+    for each in ALL:
+        each.install(project)
+        each.install(project, "--user", cwd=project.home)  # in the project it would be refused
+    project.memfs("archive", "The shop listens on port 8080.")
+    project.memfs("search", "shop")  # makes the index
+    likes = {"label": "human", "content": "Likes teal"}
+    script: list[Scripted] = [ToolUse(host.tool, likes), "8080."]
+    began = len(project.history("human"))
+    with ScriptedModel(script) as model, host.start(project, model) as program:
+        done = program.run("on which port does the shop listen?", *host.args)
+        assert done.code == 0, done.stderr
+        asked = [whole(request) for request in model.requests]
+    for once in (HEAD, "Name: Quentin"):
+        assert [each.count(once) for each in asked] == [1, 1], once
+    # Where a start and a prompt are asked at once the brief is all there is.
+    assert asked[-1].count("The shop listens on port 8080.") <= 1
+    assert "done: 'human' is at version 3" in asked[-1]
+    edits = project.history("human")[: -began or None]
+    assert [(e["actor"], e["host"], e["op"]) for e in edits] == [("agent", host.name, "append")]
+    assert edits[0]["session"] == program.sessions()[0]
+    said = [(role, text) for role, text, _ in found(project, "shop port 8080")]
+    assert said.count(("user", "on which port does the shop listen?")) == 1
+    assert said.count(("assistant", "8080.")) == 1
+    assert project.log() == ""
+
+
 def stamp() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
+
+
+@behaviour("failure", "hang")
+@each_host
+def test_hooks_that_fail_or_hang_leave_the_session_undisturbed(
+    project: Project, host: Assistant, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow"  # where git hangs, while it is told to
+    slow.mkdir()
+    git = slow / "git"
+    ours = '[ "$1 $3 $4" = "-C -c core.fsmonitor=false" ]'  # assistants run git as well
+    git.write_text(
+        f'#!/bin/sh\n[ -e {slow}/hangs ] && {ours} && exec sleep 40\nexec /usr/bin/git "$@"\n'
+    )
+    git.chmod(0o755)
+    host.install(project, "--user", "--no-mcp")
+    faults = Faults(project, slow / "hangs")
+    project.python.gone()  # at the start of the session, too
+    with ScriptedModel() as model:
+        model.meanwhile = faults.mend
+        with host.start(project, model, path=str(slow)).conversation() as session:
+            for name, most in faults.ALL.items():
+                getattr(faults, name)()
+                model.answer_with(f"Answer: {name}.")
+                began = time.monotonic()
+                assert session.say(f"prompt: {name}") == f"Answer: {name}."
+                assert faults.mended - began < most, name
+    asked = [whole(request) for request in model.requests]
+    assert [each.count(HEAD) for each in asked] == [0] * 6 + [1]
+    assert "out of time" in project.log()
+
+
+class Faults:
+    """What goes wrong with our hooks, each until the model is asked."""
+
+    # Seconds that a prompt may take: for the machine five, and what our own alarm or the host's has.
+    ALL: Final = {
+        "none_there": 5, "fails": 5, "is_killed": 5, "broken_store": 5, "hangs_in_git": 5 + 5, "hangs": 10 + 5,
+        "works": 5,
+    }  # fmt: skip
+
+    def __init__(self, project: Project, git_hangs: Path) -> None:
+        self._project = project
+        self._git_hangs = git_hangs
+        self.mended = 0.0
+
+    def none_there(self) -> None:
+        self._project.python.gone()
+
+    def fails(self) -> None:
+        self._project.python.does("exit 1")
+
+    def is_killed(self) -> None:
+        self._project.python.does("kill -9 $$")
+
+    def broken_store(self) -> None:
+        """Leave nothing of the stores that can be read."""
+        for store in (self._project.repo, self._project.home):
+            folder = store / ".agent-memory/blocks"
+            folder.rename(folder.with_name("away"))
+            folder.symlink_to(folder)
+
+    def hangs_in_git(self) -> None:
+        """Have what the hook asks not answer, so that its own alarm has to end it."""
+        block = self._project.repo / ".agent-memory/blocks/persona.md"
+        block.write_text(block.read_text() + "Somebody else wrote this.\n")
+        self._git_hangs.touch()
+
+    def hangs(self) -> None:
+        self._project.python.does("exec sleep 40")
+
+    def works(self) -> None:
+        pass
+
+    def mend(self) -> None:
+        self.mended = time.monotonic()
+        self._git_hangs.unlink(missing_ok=True)
+        for store in (self._project.repo, self._project.home):
+            folder = store / ".agent-memory/blocks"
+            if folder.is_symlink():
+                folder.unlink()
+                folder.with_name("away").rename(folder)
+        self._project.python.works()

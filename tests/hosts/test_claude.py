@@ -35,6 +35,7 @@ def everything(request: dict[str, object]) -> str:
     return "\n".join(texts(request))
 
 
+@pytest.mark.behaviour("start", host="claude")
 def test_a_block_is_in_the_first_request(project: Wired) -> None:
     project.memfs("edit", "system_rules", "--append", "The build runs on ZEPHYR-9.")
     with ScriptedModel(["Understood."]) as model:
@@ -45,6 +46,7 @@ def test_a_block_is_in_the_first_request(project: Wired) -> None:
     assert project.log() == ""
 
 
+@pytest.mark.behaviour("end", host="claude")
 def test_what_the_user_said_is_found_after_the_session(project: Wired) -> None:
     with ScriptedModel(["I will use tabs in the gopher module."]) as model:
         project.claude(model).run("please indent the gopher module with tabs")
@@ -52,23 +54,6 @@ def test_what_the_user_said_is_found_after_the_session(project: Wired) -> None:
     assert "please indent the gopher module with tabs" in found
     assert "I will use tabs in the gopher module." in found
     assert "Core memory" not in project.memfs("search", "responsible for maintaining memory")
-    assert project.log() == ""
-
-
-def test_a_changed_block_comes_as_a_diff_once(project: Wired) -> None:
-    project.memfs("edit", "human", "--append", "Name: Alice")
-    with ScriptedModel(["one", "two", "three"]) as model:
-        with project.claude(model).conversation() as session:
-            assert session.say("first prompt") == "one"
-            project.memfs("edit", "human", "--replace", "Alice", "Bob")
-            assert session.say("second prompt") == "two"
-            assert session.say("third prompt") == "three"
-    whole = [everything(request) for request in model.requests]
-    assert "Name: Alice" in whole[0]
-    assert "Name: Bob" not in whole[0]
-    assert "- Name: Alice\n+ Name: Bob" in whole[1]
-    assert whole[2].count("+ Name: Bob") == 1, "it is in the history, and is not added again"
-    assert whole[2].count("# Core memory (always available)") == 1
     assert project.log() == ""
 
 
@@ -83,6 +68,7 @@ def test_a_resumed_session_is_given_the_whole_brief(project: Wired) -> None:
     assert project.log() == ""
 
 
+@pytest.mark.behaviour("compaction", host="claude")
 def test_after_a_compaction_the_whole_brief_comes_again(project: Wired) -> None:
     project.memfs("edit", "human", "--append", "Name: Alice")
     with ScriptedModel(["one", "<summary>They said hello.</summary>", "two"]) as model:
@@ -118,6 +104,7 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
     assert project.log() == ""
 
 
+@pytest.mark.behaviour("tools", host="claude")
 def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
     project: Wired,
 ) -> None:

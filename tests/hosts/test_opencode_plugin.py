@@ -98,6 +98,7 @@ def test_a_subagent_shares_the_memory_of_the_session_it_works_for(project: Proje
     assert names == sorted([f"{root}.jsonl", f"{root}.agent-{side}.jsonl"])
 
 
+@pytest.mark.behaviour("compaction", host="opencode")
 def test_after_a_compaction_the_brief_is_made_anew(project: Project) -> None:
     append = ToolUse("memfs_core_memory_append", {"label": "human", "content": "Likes teal"})
     full = Reply("", (ToolUse("read", {"filePath": "x"}),), input_tokens=195_000)
@@ -107,20 +108,6 @@ def test_after_a_compaction_the_brief_is_made_anew(project: Project) -> None:
     assert asked == [(False, 1), (False, 1), (True, 1)]
     assert len(model.side_requests) == 2  # the title, and the summary
     assert all(HEAD not in system(each) for each in model.side_requests)
-
-
-def test_a_hook_that_is_gone_disturbs_nothing(project: Project) -> None:
-    plugin = project.repo / ".opencode/plugins/memfs.js"
-    lines = plugin.read_text().splitlines(keepends=True)
-    plugin.write_text(
-        "".join(
-            'const HOOK = ["/gone/python"]\n' if line.startswith("const HOOK") else line
-            for line in lines
-        )
-    )
-    with ScriptedModel(["8080."]) as model:
-        run(project, model)
-    assert HEAD not in json.dumps(model.requests)
 
 
 def test_taken_out_it_is_gone(project: Project) -> None:

@@ -13,6 +13,7 @@ import pytest
 import memfs
 from memfs import hosts
 from memfs.core.errors import StoreError
+from memfs.hook.main import SLOW_TIMEOUT, TIMEOUT
 from memfs.ops import doctor, install
 from memfs.store.blocks import Place
 from memfs.tools import table
@@ -59,6 +60,19 @@ def test_it_asks_for_the_events_that_the_hosts_are_wired_with() -> None:
         assert isinstance(ours, dict)
         assert isinstance(theirs, dict)
         assert set(theirs) <= set(ours) <= {*theirs, "SubagentStart"}  # of which Copilot has none
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "copilot", "cursor", "plugin/hooks"])
+def test_nobody_waits_much_longer_than_our_own_alarm_for_a_hook(host: str) -> None:
+    found = load(ROOT / f"hooks/{host}/hooks.json")["hooks"]
+    assert isinstance(found, dict)
+    unit = 1000 if host == "gemini" else 1
+    for event, [group] in found.items():
+        seconds = group.get("hooks", [group])[0]["timeout"] / unit
+        if event in {"Stop", "stop", "AfterAgent", "PreCompact", "preCompact", "PreCompress"}:
+            assert SLOW_TIMEOUT < seconds <= SLOW_TIMEOUT + 5
+        elif event.lower() != "sessionend":  # Codex and Claude Code allow it three seconds, and one
+            assert TIMEOUT < seconds <= TIMEOUT + 5
 
 
 def test_skills_name_tools_and_commands_that_exist() -> None:
@@ -128,11 +142,12 @@ def test_a_session_gets_the_brief_by_the_plugin_or_by_settings_but_not_by_both(
     assert "additionalContext" in json.loads(answer(repo, "auto", "mcp", given=copilot))
     install.run(place, "claude", "project", str(home))
     assert answer(repo, "auto", "mcp") == ""
-    assert "Core memory" in answer(repo, "claude", "mcp")
+    assert "Core memory" in answer(repo, "claude", "mcp", given={"session_id": "s4"})
     assert answer(repo, "claude", "mcp", given=copilot) == "", "Copilot runs Claude's settings"
     settings = repo / ".claude/settings.json"
     settings.write_text(settings.read_text().replace(sys.executable, "/Users/alice/python3"))
-    assert "Core memory" in answer(repo, "auto", "mcp"), "those cannot run here"
+    given = {"session_id": "s5"}
+    assert "Core memory" in answer(repo, "auto", "mcp", given=given), "those cannot run here"
 
 
 @pytest.mark.parametrize(
