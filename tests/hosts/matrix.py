@@ -32,7 +32,7 @@ BEHAVIOURS: Final = {
     "end": "nothing is lost when the program ends",
     "transcript": "it is found with who said it and when",
     "failure": "a hook that fails leaves the session undisturbed",
-    "hang": "a hook that hangs holds a prompt up for ten seconds at most",
+    "hang": "a hook that hangs is cut off, by its own alarm or by the assistant's",
 }
 BEGIN: Final = "<!-- hosts: begin -->"
 END: Final = "<!-- hosts: end -->"
