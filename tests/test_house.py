@@ -12,6 +12,7 @@ import pytest
 
 import memfs
 from memfs.cli.main import COMMANDS, group
+from memfs.store import asking
 
 ROOT = Path(memfs.__file__).parent.parent
 SOURCES = sorted([*(ROOT / "memfs").rglob("*.py"), *(ROOT / "hooks").rglob("*.py")])
@@ -68,6 +69,10 @@ def test_every_command_module_is_a_command() -> None:
     assert modules == {name.replace("-", "_") for name in COMMANDS}
 
 
+def test_the_service_is_asked_as_this_version() -> None:
+    assert memfs.__version__ == asking.VERSION
+
+
 def test_the_changelog_knows_this_version() -> None:
     assert memfs.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
@@ -85,10 +90,10 @@ def imported(repo: Path, prompt: str) -> set[str]:
 
 QUIET = {
     "memfs", "memfs.core", "memfs.core.errors", "memfs.core.events", "memfs.core.fastjson",
-    "memfs.core.label", "memfs.hook", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
+    "memfs.core.label", "memfs.hook", "memfs.hook.answer", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
     "memfs.hosts.payload",
     "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.store.files",
-    "memfs.store.layout", "memfs.store.sessions",
+    "memfs.store.asking", "memfs.store.home", "memfs.store.layout", "memfs.store.service", "memfs.store.sessions",
 }  # fmt: skip
 HEAVY = {
     "re",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,21 +12,20 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.bench import plot, project
-from memfs.core.records import Identity, Message, Transcript
+from memfs.bench import passages, plot, project
 from memfs.memory import corpus
-from memfs.store import blocks, layout, recall, shipped
+from memfs.store import layout, shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BLOCKS, BLOCK_CHARS, MESSAGES = 10, 3900, 10_000
-_TEXT = """
-cache index token branch retry timeout parser socket schema widget deploy ledger cursor buffer
-thread packet router signal vector folder merge commit review queue worker signer invoice
-payment session header cookie report metric sample render layout canvas shader
-"""
-_WORDS = _TEXT.split()
+    from memfs.memory.corpus import Stage
+
+BLOCKS, BLOCK_CHARS = 10, 3900
+_HOOK = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
+_UNTIMED = 2  # rounds that warm the file cache
+_PAUSE = 0.3  # seconds
+_LONGEST = 3600.0
 
 
 @dataclass(frozen=True)
@@ -38,37 +38,71 @@ class Timing:
     ratio: float
 
 
-def run(rounds: int, tick: Callable[[int], object]) -> list[Timing]:
-    """Time the floor and the hook in turns, `rounds` times each, on a store made for it."""
+def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
+    """Time the floor and the hook in turns, `rounds` times each, on stores made for it.
+
+    By itself, with blocks alone and with a recall of `items` messages; then with the service of a
+    user at hand, which searches by meaning too.
+    """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
-        env = _environment(folder)
-        alone, full = f"{folder}/alone", f"{folder}/full"
+        cold, warm = _environment(folder, "cold"), _environment(folder, "warm")
+        alone, full, served = f"{folder}/alone", f"{folder}/full", f"{folder}/served"
+        project.make(alone)
+        place = passages.store(full, items, stage("writing", items))
         for path in (alone, full):
-            _project(path)
-            _run([sys.executable, "-m", "memfs", "trust", "--yes"], b"", env, path)
-        _recall(full, env)
+            _blocks(path)
+        corpus.sync(place, embed=False, stage=stage)
+        shutil.copytree(full, served)
+        for path, env in ((alone, cold), (full, cold), (served, warm)):
+            _memfs(["trust", "--yes"], env, path)
         bare = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
-        hook = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
-        for path in (alone, full):
-            brief = _run(hook, _payload(path, "SessionStart", source="startup"), env, path)
-            if b"BLOCK0" not in brief:
-                raise RuntimeError(f"the hook does not show the blocks of {path}")
-        cases: list[tuple[str, list[str], str]] = [
-            ("python -I -S -E -c pass", bare, ""),
-            (f"prompt hook, {BLOCKS} blocks", hook, alone),
-            (f"prompt hook, {BLOCKS} blocks, {MESSAGES:,} messages", hook, full),
+        cases: list[tuple[str, list[str], dict[str, str], str]] = [
+            ("python -I -S -E -c pass", bare, cold, ""),
+            (f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone),
+            (f"prompt hook, {BLOCKS} blocks, {items:,} messages", _HOOK, cold, full),
+            ("the same with the service, by meaning too", _HOOK, warm, served),
         ]
-        times: dict[str, list[float]] = {name: [] for name, _, _ in cases}
-        for number in range(rounds + 2):
-            for name, command, path in cases:
-                stdin = _prompt(path, number) if path else b""
-                start = time.perf_counter()
-                _run(command, stdin, env, folder)
-                spent = time.perf_counter() - start
-                if number >= 2:  # the first rounds warm the file cache
-                    times[name].append(spent * 1000)
-            tick(1)
-    return _timings(times)
+        try:
+            for _, command, env, path in cases[1:]:
+                brief = _run(command, _payload(path, env, "SessionStart", source="startup"), env)
+                if b"BLOCK0" not in brief:
+                    raise RuntimeError(f"the hook does not show the blocks of {path}")
+            _warmed(served, warm, stage("warming", 0))
+            return _timings(_timed(cases, rounds, stage("timing", rounds)))
+        finally:
+            _memfs(["daemon", "stop"], warm, folder)
+
+
+def _timed(
+    cases: list[tuple[str, list[str], dict[str, str], str]], rounds: int,
+    tick: Callable[[int], object],
+) -> dict[str, list[float]]:  # fmt: skip
+    times: dict[str, list[float]] = {name: [] for name, *_ in cases}
+    prompts = [f"please look at {query}" for query in passages.queries(rounds + _UNTIMED)]
+    for number, prompt in enumerate(prompts):
+        for name, command, env, path in cases:
+            stdin = _payload(path, env, "UserPromptSubmit", prompt=prompt) if path else b""
+            start = time.perf_counter()
+            _run(command, stdin, env)
+            spent = time.perf_counter() - start
+            if number >= _UNTIMED:
+                times[name].append(spent * 1000)
+        tick(number >= _UNTIMED)
+    return times
+
+
+def _warmed(path: str, env: dict[str, str], tick: Callable[[int], object]) -> None:
+    """Have the service hold a store, and wait until it has nothing left to do for it."""
+    prompt = _payload(path, env, "UserPromptSubmit", prompt="hello there")
+    deadline = time.monotonic() + _LONGEST
+    while time.monotonic() < deadline:
+        _run(_HOOK, prompt, env)
+        time.sleep(_PAUSE)
+        found = json.loads(_memfs(["daemon", "--json"], env, path))
+        if found.get("stores") and not found["work"]:
+            return
+        tick(0)
+    raise RuntimeError("the service is not done with its work: memfs daemon")
 
 
 def figure(timings: list[Timing]) -> str:
@@ -89,7 +123,11 @@ def _timings(times: dict[str, list[float]]) -> list[Timing]:
     ]
 
 
-def _run(command: list[str], stdin: bytes, env: dict[str, str], folder: str) -> bytes:
+def _memfs(words: list[str], env: dict[str, str], folder: str) -> bytes:
+    return _run([sys.executable, "-m", "memfs", *words], b"", env, folder)
+
+
+def _run(command: list[str], stdin: bytes, env: dict[str, str], folder: str = "/") -> bytes:
     done = subprocess.run(  # noqa: S603 - our own programs
         command, input=stdin, capture_output=True, env=env, cwd=folder, check=False
     )
@@ -98,55 +136,30 @@ def _run(command: list[str], stdin: bytes, env: dict[str, str], folder: str) -> 
     return done.stdout
 
 
-def _environment(folder: str) -> dict[str, str]:
-    return {"HOME": folder, "MEMFS_HOME": f"{folder}/user", "PATH": os.environ.get("PATH", "")}
+def _environment(folder: str, name: str) -> dict[str, str]:
+    """Return the environment of a user with a store, and a service if their name is warm."""
+    user = f"{folder}/{name}"
+    os.mkdir(user)
+    with open(f"{user}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+        mode = "auto" if name == "warm" else "off"
+        handle.write(f"memfs: 1\nservice:\n  mode: {mode}\n")
+    return {"HOME": folder, "MEMFS_HOME": user, "PATH": os.environ.get("PATH", "")}
 
 
-def _project(path: str) -> None:
-    root = project.make(path).home.root
-    os.mkdir(f"{root}/blocks")
+def _blocks(path: str) -> None:
+    folder = f"{path}/{layout.NAME}/blocks"
+    os.makedirs(folder, exist_ok=True)
     for number in range(BLOCKS):
         line = f"Block {number} keeps facts of about sixty characters on each line.\n"
         body = (line * (BLOCK_CHARS // len(line) + 1))[:BLOCK_CHARS]
-        with open(f"{root}/blocks/block{number}.md", "w", encoding="utf-8") as handle:
+        with open(f"{folder}/block{number}.md", "w", encoding="utf-8") as handle:
             handle.write(
                 f"---\ndescription: Block {number}, for measuring.\nlimit: 5000\n"
                 f"read_only: false\npinned: true\nversion: 1\n---\n{body}\n"
             )
 
 
-def _recall(path: str, env: dict[str, str]) -> None:
-    """Fill recall with messages of 40 words, and index them."""
-    place = blocks.Place(layout.find(path), None)
-    messages = [
-        Message(
-            f"m{number}", f"s{number // 100}", "claude", path, "main",
-            "2026-05-03T10:00:00Z", "user" if number % 2 else "assistant", _text(number),
-        )
-        for number in range(MESSAGES)
-    ]  # fmt: skip
-    log = recall.Log(place.home, "claude", Identity("bench", ""))
-    log.replace(None, env["HOME"], Transcript(messages, 0, 0, 0), "")
-    corpus.sync(place, embed=False)
-
-
-def _text(number: int) -> str:
-    """Return 40 words that depend on `number`, in a spread of rare and common ones."""
-    words = []
-    state = number * 2654435761 % (1 << 32)
-    for _ in range(40):
-        state = (state * 1664525 + 1013904223) % (1 << 32)
-        place = (state >> 16) * (state >> 16) * len(_WORDS) >> 32
-        suffix = (state >> 8) % 40
-        words.append(_WORDS[place] + (str(suffix) if suffix > 20 else ""))
-    return " ".join(words)
-
-
-def _prompt(path: str, number: int) -> bytes:
-    words = " ".join(_text(number * 37 + 5).split()[:8])
-    return _payload(path, "UserPromptSubmit", prompt=f"please look at {words}")
-
-
-def _payload(path: str, event: str, **more: str) -> bytes:
-    found = {"session_id": "bench-session", "cwd": path, "hook_event_name": event, **more}
+def _payload(path: str, env: dict[str, str], event: str, **more: str) -> bytes:
+    session = os.path.basename(env["MEMFS_HOME"])
+    found = {"session_id": session, "cwd": path, "hook_event_name": event, **more}
     return json.dumps(found).encode()

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
     "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "apply", "tools",
-    "sync", "status", "doctor", "model", "trust", "hook", "mcp", "export", "import", "merge-driver",
-    "completion", "bench", "eval", "demo",
+    "sync", "status", "daemon", "doctor", "model", "trust", "hook", "mcp", "export", "import",
+    "merge-driver", "completion", "bench", "eval", "demo",
 )  # fmt: skip
 
 
@@ -22,8 +22,9 @@ def main() -> int:
     _speak_utf8()
     if sys.argv[1:2] == ["hook"] and len(sys.argv) in (3, 4) and sys.argv[2][:1] != "-":
         from memfs.hook.main import main as hook  # a host waits: without click
+        from memfs.store.asking import Call
 
-        return hook(sys.argv[2:])
+        return hook(Call(sys.argv[2:]))
     return _run(group())
 
 

@@ -12,7 +12,9 @@ from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.search.reminder import Recalled
+    from collections.abc import Sequence
+
+    from memfs.core.render import Recalled
 
 _WORKING = "working"
 _READ = "core_memory_read"
@@ -45,7 +47,7 @@ def whole(
 
 
 def news(
-    now: dict[str, str], shown: dict[str, str], recalled: "list[Recalled]", recall_budget: int,
+    now: dict[str, str], shown: dict[str, str], recalled: "Sequence[Recalled]", recall_budget: int,
     *, tools: bool = False,
 ) -> str:  # fmt: skip
     """Return the blocks in which `now` differs from `shown`, then what was recalled.

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     class Recalled(Protocol):
         """What is read of a hit (see `search.reminder`)."""
 
-        kind: str
-        role: str
-        host: str
-        at: str
-        snippet: str
-        why: tuple[str, ...]
+        @property
+        def kind(self) -> str: ...
+        @property
+        def role(self) -> str: ...
+        @property
+        def host(self) -> str: ...
+        @property
+        def at(self) -> str: ...
+        @property
+        def snippet(self) -> str: ...
+        @property
+        def why(self) -> tuple[str, ...]: ...
 
 
 BUDGET = 9500

@@ -7,6 +7,7 @@ DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # per label: {limit, description}
     "hooks": {"recall": "auto"},  # off, auto, or hits for a prompt at most
+    "service": {"mode": "auto", "idle": 30},  # auto or off; minutes until it leaves
     "embedding": BUNDLED,  # the model: see `model_kind`
     "tools": {"remove": [], "describe": {}, "add": {}},  # of those a model is offered
     "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back
@@ -15,7 +16,7 @@ DEFAULTS: dict[str, object] = {
     # A model that memfs may ask, and the variable that holds its key.
     "llm": {"endpoint": "", "model": "", "key_env": "", "timeout": 120},
 }
-USER_ONLY = ("llm", "trust")  # sections that a repository's configuration cannot set
+USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configuration cannot set
 
 
 def of_project(layer: dict[str, object]) -> dict[str, object]:

@@ -61,6 +61,9 @@ class Host(Protocol):
         Looked for is where the host keeps them by itself, and where its variables say.
         """
 
+    def folders(self, home: str, project: str) -> list[str]:
+        """List the folders below which transcripts of a project may come to be."""
+
 
 class Collection(Protocol):
     """What reads files that hold several sessions: a database, for one."""

@@ -91,11 +91,17 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     return [(path, inside), (f"{top}/.mcp.json", ("claude/tools.json",))]
 
 
-def folder_of(home: str, project: str) -> str:
-    """Return where Claude Code keeps what is of one project: transcripts and its own memory."""
-    root = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
+def folders(home: str, project: str) -> list[str]:
+    """List where Claude Code keeps what is of one project, the first of them where it does now.
+
+    Its transcripts come to be there, and its own memory.
+    """
+    from memfs.hosts import kept
+
+    told = os.environ.get("CLAUDE_CONFIG_DIR")
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
-    return f"{root}/projects/{slug}"
+    roots = kept.roots(told, f"{home}/.claude", f"{home}/.config/claude")
+    return [f"{root}/projects/{slug}" for root in roots]
 
 
 def transcripts(home: str, project: str) -> "Iterable[str]":
@@ -106,7 +112,7 @@ def transcripts(home: str, project: str) -> "Iterable[str]":
     """
     from memfs.hosts import kept
 
-    told, slug = os.environ.get("CLAUDE_CONFIG_DIR"), os.path.basename(folder_of(home, project))
+    told, slug = os.environ.get("CLAUDE_CONFIG_DIR"), os.path.basename(folders(home, project)[0])
     found: list[str] = []
     for root in kept.roots(told, f"{home}/.claude", f"{home}/.config/claude"):
         for folder in kept.folders(f"{root}/projects"):

@@ -81,6 +81,13 @@ def read_transcript(
     return codex_transcript.read(data, identity, start=start)
 
 
+def folders(home: str, project: str) -> list[str]:
+    """List the folders below which transcripts of a project may come to be."""
+    from memfs.hosts import codex_transcript
+
+    return codex_transcript.folders(home, project)
+
+
 def transcripts(home: str, project: str) -> "Iterable[str]":
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     from memfs.hosts import codex_transcript

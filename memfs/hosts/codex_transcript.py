@@ -188,12 +188,20 @@ def _inside(value: object, key: str) -> str:
     return text_of(value.get(key)) if isinstance(value, dict) else ""
 
 
+def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
+    """List the folders below which transcripts may come to be."""
+    return [f"{root}/sessions" for root in _roots(home)]
+
+
+def _roots(home: str) -> list[str]:
+    return kept.roots(os.environ.get("CODEX_HOME"), f"{home}/.codex")
+
+
 def found(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    roots = kept.roots(os.environ.get("CODEX_HOME"), f"{home}/.codex")
     paths = [
         path
-        for root in roots
+        for root in _roots(home)
         for folder in ("sessions", "archived_sessions")
         for path in kept.files(f"{root}/{folder}", "rollout-", ".jsonl")
     ]

@@ -142,8 +142,13 @@ def _output(data: dict[str, object]) -> str:
     return text_of(error.get("message")).strip() if isinstance(error, dict) else flat(result)
 
 
+def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
+    """List the folders below which transcripts may come to be."""
+    roots = kept.roots(os.environ.get("COPILOT_HOME"), f"{home}/.copilot")
+    return [f"{root}/session-state" for root in roots]
+
+
 def found(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    roots = kept.roots(os.environ.get("COPILOT_HOME"), f"{home}/.copilot")
-    paths = [path for root in roots for path in kept.files(f"{root}/session-state", "", ".jsonl")]
+    paths = [path for root in folders(home, project) for path in kept.files(root, "", ".jsonl")]
     return kept.oldest_first(path for path in paths if kept.mentions(path, project))

@@ -114,6 +114,13 @@ def read_session(path: str, identity: "Identity") -> "Transcript":
     return cursor_export.read_session(path, identity)
 
 
+def folders(home: str, project: str) -> list[str]:
+    """List the folders below which transcripts of a project may come to be."""
+    from memfs.hosts import cursor_transcript
+
+    return [cursor_transcript.folder_of(home, project)]
+
+
 def transcripts(home: str, project: str) -> "Iterable[str]":
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     from memfs.hosts import cursor_transcript

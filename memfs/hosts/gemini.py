@@ -102,6 +102,13 @@ def read_transcript(
     return gemini_transcript.read(data, identity, start=start)
 
 
+def folders(home: str, project: str) -> list[str]:
+    """List the folders below which transcripts of a project may come to be."""
+    from memfs.hosts import gemini_transcript
+
+    return gemini_transcript.folders(home, project)
+
+
 def transcripts(home: str, project: str) -> "Iterable[str]":
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     from memfs.hosts import gemini_transcript

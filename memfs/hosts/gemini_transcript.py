@@ -254,15 +254,24 @@ def _output(call: dict[str, object]) -> str:
     return _WRAPPER.sub("", without(_INJECTED, text)).strip()
 
 
+def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - one of a project comes later
+    """List the folders below which transcripts may come to be."""
+    return [f"{root}/.gemini/tmp" for root in _roots(home)]
+
+
+def _roots(home: str) -> list[str]:
+    return kept.roots(os.environ.get("GEMINI_CLI_HOME"), home)
+
+
 def found(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    folders = [
-        folder
-        for root in kept.roots(os.environ.get("GEMINI_CLI_HOME"), home)
-        for folder in kept.folders(f"{root}/.gemini/tmp")
-        if _is_of(folder, project)
+    chats = [
+        f"{each}/chats"
+        for folder in folders(home, project)
+        for each in kept.folders(folder)
+        if _is_of(each, project)
     ]
-    return kept.oldest_first(path for folder in folders for path in _chats(f"{folder}/chats"))
+    return kept.oldest_first(path for folder in chats for path in _chats(folder))
 
 
 def _chats(folder: str) -> Iterator[str]:

@@ -71,7 +71,7 @@ _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 def auto_memory(home: str, projects: list[str]) -> list[str]:
     """List the folders with Claude Code's own memory of a project."""
-    found = [f"{claude.folder_of(home, project)}/memory" for project in projects]
+    found = [f"{claude.folders(home, project)[0]}/memory" for project in projects]
     return [folder for folder in dict.fromkeys(found) if os.path.isdir(folder)]
 
 

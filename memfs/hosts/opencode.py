@@ -115,6 +115,11 @@ def read_session(path: str, identity: "Identity") -> "Transcript":
     return opencode_sessions.of_database(path, identity)
 
 
+def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - the plugin tells of news
+    """List no folder: of what is new in its database, our plugin tells."""
+    return []
+
+
 def transcripts(home: str, project: str) -> "Iterable[str]":
     """List the databases that have sessions of a project ("": any) or the folders below it."""
     from memfs.hosts import opencode_sessions

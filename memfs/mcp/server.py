@@ -26,8 +26,9 @@ from mcp.shared.exceptions import MCPError
 
 from memfs.core.errors import MemfsError
 from memfs.core.records import Origin
-from memfs.mcp import prompts, resources
+from memfs.mcp import hooks, prompts, resources
 from memfs.mcp.host import host_of, session_of
+from memfs.store import daemon
 from memfs.tools import calls, shapes, table
 from memfs.tools.calls import Call
 from memfs.tools.desk import Desk
@@ -86,6 +87,7 @@ class _Served:
         options = server.create_initialization_options(NotificationOptions(resources_changed=True))
         async with anyio.create_task_group() as tasks, stdio_server() as (reading, writing):
             tasks.start_soon(self._watch)
+            tasks.start_soon(anyio.to_thread.run_sync, daemon.wake, self._reader.folder)
             await server.run(reading, writing, options)
             tasks.cancel_scope.cancel()
 
@@ -99,6 +101,9 @@ class _Served:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         origin = self._know(context)
+        if params.name == hooks.TOOL:  # it is not listed: hosts call it, not models
+            text = await anyio.to_thread.run_sync(hooks.answered, params.arguments or {})
+            return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
         call = Call(params.name, params.arguments or {})
         result = await anyio.to_thread.run_sync(self._do, origin, call)
         await self._tell_changes()

@@ -27,7 +27,7 @@ class Kept:
     """Gives an engine that knows all there is. What did not change is neither read nor opened."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
+        self.place = place
         self._lock = threading.Lock()
         self._recall = Looked(place.home)
         self._wanted: Wanted | None = None
@@ -48,10 +48,16 @@ class Kept:
             wanted = self._look_up()
             if wanted.off:
                 mode = "text"
-            if inbox.waiting(self._place.home):
+            if inbox.waiting(self.place.home):
                 self._ingest()
             self._sync(wanted, embed=mode != "text")
             return self._opened(wanted, mode)
+
+    def opened(self, mode: Mode) -> Engine:
+        """Return the engine of what is indexed by now; nothing goes into it."""
+        with self._lock:
+            wanted = self._look_up()
+            return self._opened(wanted, "text" if wanted.off else mode)
 
     def model(self) -> Wanted:
         """Return the embedding model that is configured."""
@@ -60,18 +66,23 @@ class Kept:
 
     def _look_up(self) -> Wanted:
         """Look which model is wanted, unless nothing changed that says so."""
-        signs = models.signs(self._place, self._wanted)
+        signs = models.signs(self.place, self._wanted)
         if self._wanted is None or self._wanted.problem or signs != self._signs:
-            self._wanted = models.wanted(self._place)
-            self._signs = models.signs(self._place, self._wanted)
+            self._wanted = models.wanted(self.place)
+            self._signs = models.signs(self.place, self._wanted)
         return self._wanted
 
     def warm(self, tick: Callable[[int], object] | None = None) -> None:
         """Get ready for many searches by meaning: open the graph of the vectors, or make it."""
-        vectors = self.engine("hybrid").vectors
+        self.engine("hybrid")
+        self.graph(tick)
+
+    def graph(self, tick: Callable[[int], object] | None = None) -> None:
+        """Open the graph of the vectors that are there, or make it."""
+        vectors = self.opened("hybrid").vectors
         if vectors is not None:
             try:
-                with lock.hold(self._place.home, 0, LOCK):
+                with lock.hold(self.place.home, 0, LOCK):
                     vectors.warm(tick=tick)
             except LockedError:  # another process makes it
                 vectors.warm(build=False)
@@ -80,18 +91,18 @@ class Kept:
         from memfs.memory import intake  # with all that knows secrets: 15 ms
 
         with suppress(LockedError):  # somebody ingests right now: search what there is
-            intake.drain(self._place.home, intake.Tally())
+            intake.drain(self.place.home, intake.Tally())
 
     def _sync(self, wanted: Wanted, *, embed: bool) -> None:
         """Index what is new, unless the sources, the index and the model are the same ones."""
-        listed = corpus.sources(self._place, ())
+        listed = corpus.sources(self.place, ())
         model = wanted.files.name if wanted.files else ""
         others = [(source.path, catalog.sign(source.path)) for source in listed]
         seen = (model, self._recall.look(), others)
         same = (seen, self._look()) == (self._indexed, self._published)
         if same and (self._embedded or not embed):
             return
-        done = corpus.sync(self._place, embed=embed, wait=2.0)
+        done = corpus.sync(self.place, embed=embed, wait=2.0)
         if done is not None:
             self._indexed = seen
             self._embedded = embed
@@ -104,7 +115,7 @@ class Kept:
         if found is None or stale or (plain and mode != "text"):
             files = None if plain and mode == "text" else self._searched(wanted)
             if found and found.vectors and files and found.vectors.encoder.name == files.name:
-                found = found.follow(self._place.home.index)
+                found = found.follow(self.place.home.index)
             else:
                 found = self._open(files)
             self._engine, self._opened_for = found, wanted
@@ -113,7 +124,7 @@ class Kept:
 
     def _searched(self, wanted: Wanted) -> ModelFiles | None:
         """Return the model whose vectors are searched, and note why it is not the wanted one."""
-        found = models.searched(self._place.home.index, wanted)
+        found = models.searched(self.place.home.index, wanted)
         self.note = ""
         if wanted.problem:
             how = "by the vectors of the former model" if found else "by words alone"
@@ -124,14 +135,14 @@ class Kept:
 
     def _open(self, files: ModelFiles | None) -> Engine:
         try:
-            return corpus.open_index(self._place, files)
+            return corpus.open_index(self.place, files)
         except StoreError as error:
             if files is None:
                 raise
             self.note = f"searched by words alone: {error.message} ({error.hint})"
-            return corpus.open_index(self._place, None)
+            return corpus.open_index(self.place, None)
 
     def _look(self) -> object:
         vectors = self._engine.vectors if self._engine else None
         name = vectors.encoder.name if vectors else ""
-        return serving.published(self._place.home.index, name)
+        return serving.published(self.place.home.index, name)

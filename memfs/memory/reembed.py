@@ -8,8 +8,6 @@ was killed is gone on with by the next.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -18,7 +16,7 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.memory import models
 from memfs.search.indexer import Indexer
-from memfs.store import files, layout, lock
+from memfs.store import files, layout, lock, starting
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
@@ -35,24 +33,18 @@ _PAUSE = 0.06  # seconds between two steps: who waits for the lock looks every t
 _GLANCE = 0.2  # seconds: who only looks whether somebody is at it lets go at once
 _PATIENCE = 60.0  # seconds for that lock
 _AGAIN = 600.0  # seconds after a failure, until the background tries again
-_START = """
-import os, sys
-sys.path[:] = sys.argv[3:]
-if hasattr(os, "fork"):
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-from memfs.memory import reembed
-reembed.behind(sys.argv[1], sys.argv[2])
-"""
 
 
-def run(place: Place, tick: Callable[[int], object] | None = None) -> bool:
+def run(
+    place: Place,
+    tick: Callable[[int], object] | None = None,
+    rest: Callable[[], object] = lambda: None,
+) -> bool:
     """Give all documents vectors of the model that is wanted, then let these be searched.
 
-    Another model that is wanted meanwhile is gone on with. False if there is nothing to make: no
-    index, no model. Raises `LockedError` if another process is at it, `MemfsError` for a model that
-    cannot be used.
+    Another model that is wanted meanwhile is gone on with. `rest` is called between two steps.
+    False if there is nothing to make: no index, no model. Raises `LockedError` if another process
+    is at it, `MemfsError` for a model that cannot be used.
     """
     with lock.hold(place.home, _GLANCE, LOCK):
         while True:
@@ -67,6 +59,7 @@ def run(place: Place, tick: Callable[[int], object] | None = None) -> bool:
             except FileNotFoundError:  # somebody removes the index
                 return False
             time.sleep(_PAUSE)
+            rest()
 
 
 def running(store: Store) -> bool:
@@ -90,22 +83,8 @@ def start(place: Place) -> bool:
     """
     if running(place.home) or _failed_lately(place.home):
         return False
-    ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     tops = [store.root if store else "" for store in (place.project, place.user)]
-    path = [ours, *(folder for folder in sys.path if folder)]
-    detached = getattr(subprocess, "DETACHED_PROCESS", 0)
-    with suppress(OSError):  # no room for a process: the next one who looks tries again
-        process = subprocess.Popen(  # noqa: S603 - this Python, and nobody's words
-            [sys.executable, "-I", "-S", "-c", _START, *tops, *path], creationflags=detached,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            cwd=place.home.local,
-        )  # fmt: skip
-        if detached:
-            process.returncode = 0  # it is not waited for
-        else:
-            process.wait()  # it has forked, and ends at once
-        return True
-    return False
+    return starting.detached("memfs.memory.reembed", tops, place.home.local)
 
 
 def behind(project: str, user: str) -> None:

@@ -49,14 +49,15 @@ def find(paths: list[str]) -> list[str]:
     for path in paths:
         if os.path.isdir(path):
             for folder, _, names in os.walk(path):
-                found.extend(f"{folder}/{name}" for name in names if _is_named(folder, name))
+                found.extend(f"{folder}/{name}" for name in names if is_named(f"{folder}/{name}"))
         else:
             found.append(path)
     return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
 
 
-def _is_named(folder: str, name: str) -> bool:
-    """Tell whether a file in a folder is named like one that holds sessions."""
+def is_named(path: str) -> bool:
+    """Tell whether a file is named like one that holds sessions."""
+    folder, name = os.path.split(path)
     if name.endswith(".jsonl") or name in ("opencode.db", ".aider.chat.history.md"):
         return True
     if name.endswith(".json"):  # Gemini's, until 2026

@@ -12,7 +12,14 @@ from memfs.store.sessions import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.search.reminder import Recalled
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from memfs.core.records import Hit
+    from memfs.search.reminder import Recalled as ByWords
+
+    Recalled: TypeAlias = ByWords | Hit
+    Recall: TypeAlias = Callable[[Place, str, list[str], int], Sequence[Recalled]]
 
 _BEGINNINGS = ("startup", "new")  # why a session starts that was given nothing yet
 RECALL_AUTO = 3  # hits for one prompt at most
@@ -75,26 +82,37 @@ def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str
 
 
 def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
-    """Return what is new since the session was last shown something."""
+    """Return what is new since the session was last shown something, and note that it was."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
         if sessions.claim(place.home, place.session, PROMPT):
             return start(place, tools=tools)
         return Reply()  # the start's hook is just giving it
+    reply, now = news(place, text, shown, _by_words, tools=tools)
+    if now is not None:
+        sessions.save(place.home, place.session, now)
+    return reply
+
+
+def news(
+    place: Place, text: str, shown: Shown, recall: "Recall", *, tools: bool
+) -> tuple[Reply, Shown | None]:
+    """Return what is new for a session that was `shown` something, and what it will have seen then.
+
+    Nothing is noted: None if nothing is new. `recall` finds what a prompt brings to mind.
+    """
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
     if now != shown.blocks:
         now = _trusted(place, now)
-    recalled = _recall(place, text, shown)
+    recalled = _recall(place, text, shown, recall)
     if now == shown.blocks and not recalled:
-        return Reply()
+        return Reply(), None
     from memfs.context import compose
 
     new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
-    hits = shown.hits + [hit.id for hit in recalled]
-    sessions.save(place.home, place.session, Shown(now, hits))
-    return Reply(new)
+    return Reply(new), Shown(now, shown.hits + [hit.id for hit in recalled])
 
 
 def unsay(event: Event) -> None:
@@ -132,7 +150,7 @@ def _stranger(folder: str) -> str:
     )
 
 
-def _recall(place: Place, text: str, shown: Shown) -> "list[Recalled]":
+def _recall(place: Place, text: str, shown: Shown, recall: "Recall") -> "Sequence[Recalled]":
     if len(text.split(None, 2)) < 2 or not os.path.isdir(place.home.index):
         return []  # a reminder needs two words in common
     from memfs.store import config
@@ -141,6 +159,10 @@ def _recall(place: Place, text: str, shown: Shown) -> "list[Recalled]":
     limit = RECALL_AUTO if wanted == "auto" else wanted if isinstance(wanted, int) else 0
     if limit < 1:
         return []
+    return recall(place, text, shown.hits, limit)
+
+
+def _by_words(place: Place, text: str, shown: list[str], limit: int) -> "Sequence[Recalled]":
     from memfs.search import reminder
 
-    return reminder.remind(place.home.index, text, place.session, shown.hits, limit)
+    return reminder.remind(place.home.index, text, place.session, shown, limit)

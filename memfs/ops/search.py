@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import USAGE, MemfsError
 from memfs.memory.kept import Kept
+from memfs.search.engine import Conversations, Filter, Mode, Page  # noqa: TC001 - read from JSON
+from memfs.store import service
 
-__all__ = ["KINDS", "Kept", "dated", "day", "run", "sessions"]
+__all__ = ["KINDS", "Asked", "Kept", "answered", "asked", "dated", "day", "run", "sessions"]
 
 if TYPE_CHECKING:
-    from memfs.search.engine import Conversations, Engine, Filter, Mode, Page
+    from memfs.search.engine import Engine
 
 KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
+_WAIT = 3.0  # seconds for the service, which may have to read what is new first
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A search that the service of the user is asked for, in the store at `root`."""
+
+    root: str
+    user: str
+    query: str
+    mode: Mode | None
+    only: Filter
+    limit: int
+    page: int
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """What it found: one of them, and what is to be said of how it searched."""
+
+    note: str
+    page: Page | None = None
+    conversations: Conversations | None = None
 
 
 def run(
@@ -22,23 +48,86 @@ def run(
     """Return one page (from 1) of hits, after everything that is new was indexed.
 
     Without a mode by words and meaning; by words alone where `embedding` is none, or the model
-    cannot be used (`kept.note` says so). Raises `MemfsError` for a mode that is turned off.
+    cannot be used (`kept.note` says so). Raises `MemfsError` for a mode that is turned off. The
+    service of the user is asked first, where there is one.
     """
-    engine, chosen = _ready(kept, query, mode)
-    return engine.search(query, mode=chosen, only=only, limit=limit, offset=(page - 1) * limit)
+    wanted = _asked(kept, query, mode, only, limit, page)
+    found = _served(kept, "hits", wanted)
+    return found.page if found and found.page else _run(kept, wanted)
 
 
 def sessions(
     kept: Kept, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> Conversations:  # fmt: skip
     """Return one page (from 1) of the sessions that say most about it, with their best turns."""
-    engine, chosen = _ready(kept, query, mode)
-    return engine.sessions(query, mode=chosen, only=only, limit=limit, offset=(page - 1) * limit)
+    wanted = _asked(kept, query, mode, only, limit, page)
+    found = _served(kept, "sessions", wanted)
+    return found.conversations if found and found.conversations else _sessions(kept, wanted)
 
 
 def dated(kept: Kept, *, only: Filter, limit: int, page: int) -> Page:
     """Return one page (from 1) of what a filter lets through, in the order of time."""
     return kept.engine("text").dated(only, limit=limit, offset=(page - 1) * limit)
+
+
+def asked(data: bytes) -> Asked:
+    """Return what the service is asked. Raises `ValueError` for what is no such question."""
+    import msgspec
+
+    return msgspec.json.decode(data, type=Asked)
+
+
+def answered(kept: Kept, kind: str, wanted: Asked) -> bytes:
+    """Return what the service answers. Raises `MemfsError`."""
+    import msgspec
+
+    if kind == "sessions":
+        found = _Answered(kept.note, conversations=_sessions(kept, wanted))
+    else:
+        found = _Answered(kept.note, page=_run(kept, wanted))
+    return msgspec.json.encode(replace(found, note=kept.note))
+
+
+def _asked(
+    kept: Kept, query: str, mode: Mode | None, only: Filter, limit: int, page: int
+) -> Asked:  # fmt: skip
+    place = kept.place
+    user = place.user.root if place.user else ""
+    return Asked(place.home.root, user, query, mode, only, limit, page)
+
+
+def _served(kept: Kept, kind: str, wanted: Asked) -> _Answered | None:
+    """Ask the service; None if this process is to search by itself."""
+    if not service.there():
+        return None
+    import msgspec
+
+    query = wanted.query.encode("utf-8", "replace").decode()  # no halves of characters
+    body = msgspec.json.encode(replace(wanted, query=query))
+    data = service.ask("search", [kind], body, _WAIT)
+    try:
+        found = msgspec.json.decode(data, type=_Answered) if data else None
+    except ValueError:
+        return None
+    if found:
+        kept.note = found.note
+    return found
+
+
+def _run(kept: Kept, wanted: Asked) -> Page:
+    engine, chosen = _ready(kept, wanted.query, wanted.mode)
+    return engine.search(
+        wanted.query, mode=chosen, only=wanted.only, limit=wanted.limit,
+        offset=(wanted.page - 1) * wanted.limit,
+    )  # fmt: skip
+
+
+def _sessions(kept: Kept, wanted: Asked) -> Conversations:
+    engine, chosen = _ready(kept, wanted.query, wanted.mode)
+    return engine.sessions(
+        wanted.query, mode=chosen, only=wanted.only, limit=wanted.limit,
+        offset=(wanted.page - 1) * wanted.limit,
+    )  # fmt: skip
 
 
 def _ready(kept: Kept, query: str, mode: Mode | None) -> tuple[Engine, Mode]:

@@ -11,12 +11,25 @@ from memfs import hosts
 from memfs.core import states
 from memfs.hosts import settings
 from memfs.memory import coverage
-from memfs.store import archive, blocks, clock, files, git, inbox, journal, layout, recall, sessions
+from memfs.store import (
+    archive,
+    blocks,
+    clock,
+    daemon,
+    files,
+    git,
+    inbox,
+    journal,
+    layout,
+    recall,
+    sessions,
+)
 from memfs.store import history as versions
 
 if TYPE_CHECKING:
     from memfs.core.block import Block
     from memfs.store.blocks import Place
+    from memfs.store.daemon import Service
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,7 @@ class Status:
     waiting: int
     wired: tuple[tuple[str, str], ...]
     ran: dict[str, tuple[str, float, float]]
+    service: Service | None = None
 
 
 def run(place: Place, home: str) -> Status:
@@ -72,6 +86,7 @@ def run(place: Place, home: str) -> Status:
         waiting=len(inbox.waiting(place.home)),
         wired=tuple(wired(place, home)),
         ran=_ran(place),
+        service=daemon.look(),
     )
 
 

@@ -91,7 +91,7 @@ class Engine:
 
         `now` (the local time) is what "last week" is seen from, and recency.
         """
-        told = self._told(query, mode, only, now)
+        told = self.told(query, mode, only, now)
         if told is None:
             return Page([], 0)
         shown, alike = told.found.once()
@@ -103,7 +103,7 @@ class Engine:
         limit: int = LIMIT, offset: int = 0, now: datetime | None = None,
     ) -> Conversations:  # fmt: skip
         """Return the sessions `offset` to `offset + limit`, best first, with their best turns."""
-        told = self._told(query, mode, only, now)
+        told = self.told(query, mode, only, now)
         if told is None:
             return Conversations([], 0)
         ranked = told.found.sessions()
@@ -122,9 +122,10 @@ class Engine:
         addresses, total = self.text.ordered(query, "at", limit, offset)
         return Page([reasons.listed(self.text.opened(each)) for each in addresses], total)
 
-    def _told(
-        self, query: str, mode: Mode, only: Filter | None, now: datetime | None
-    ) -> reasons.Told | None:
+    def told(
+        self, query: str, mode: Mode = "hybrid", only: Filter | None = None,
+        now: datetime | None = None,
+    ) -> reasons.Told | None:  # fmt: skip
         """Rank what answers a question; None if it says nothing that could be meant."""
         moment = now or datetime.now().astimezone()
         if mode == "semantic" and self.vectors is None:

@@ -104,6 +104,11 @@ class TextIndex:
         """Return the indexed forms of the words of a text."""
         return set(self._unstopped.analyze(str(words.clean(text))))
 
+    def inner(self, part: str) -> Term:
+        """Return a word inside of words (see `identifiers`) as a term."""
+        frequency = self.searcher.doc_freq("parts", part)
+        return Term(part, part, frequency, self.searcher.num_docs)
+
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
         """Return the query for any of `terms` and `more`, among the documents of `only`.
 
@@ -314,6 +319,11 @@ def _plain() -> TextAnalyzerBuilder:
 
 def _stopped() -> TextAnalyzerBuilder:
     return _plain().filter(Filter.stemmer("english"))
+
+
+def stems(text: str) -> set[str]:
+    """Return the indexed forms of the words of a text, without an index at hand."""
+    return set(_stems().build().analyze(text))
 
 
 def _stems() -> TextAnalyzerBuilder:

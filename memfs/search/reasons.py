@@ -32,13 +32,20 @@ class Told:
         self.found = found
         self._addresses = dict(found.addresses)
 
-    def locate(self, places: list[int]) -> list[int]:
+    def locate(self, places: list[int], *, beside: bool = True) -> list[int]:
         """Find some candidates and the turns beside them, all at once; return those still there."""
         numbers = {self.found.numbers[place] for place in places}
-        numbers |= {number for place in places for number in self.found.near[place]}
+        if beside:
+            numbers |= {number for place in places for number in self.found.near[place]}
         missing = sorted(numbers - self._addresses.keys() - {0})
         self._addresses |= matches.located(self._text, missing)
         return [place for place in places if self.found.numbers[place] in self._addresses]
+
+    def document(self, place: int) -> Document | None:
+        """Return the document of a candidate, None if it is gone."""
+        if not self.locate([place], beside=False):
+            return None
+        return self._text.opened(self._addresses[self.found.numbers[place]])
 
     def hit(self, place: int, alike: int) -> Hit:
         """Return the hit of a candidate that is still there."""

@@ -6,6 +6,10 @@ import os
 from memfs.core.snippet import snippet
 from memfs.search.lexical import Occur, Query, Term, TextIndex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # A hit must hold two of the prompt's words (one in common is chance), score at least this share
 # of what they all weigh (idf), and enough by itself: "fix the tests" must not recall every time
 # that tests were fixed. What is enough grows with the store, as weights do: about two words that
@@ -27,9 +31,16 @@ def remind(
     out. No index: nothing.
     """
     index = TextIndex.open(folder)
-    if index is None or limit < 1:
+    return [] if index is None else by_words(index, prompt, session, shown, limit)
+
+
+def by_words(
+    index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int
+) -> "list[Recalled]":
+    """Do what `remind` does, with an index that is open."""
+    if limit < 1:
         return []
-    terms = index.terms(_ends(prompt), _TERMS)
+    terms = index.terms(ends(prompt), _TERMS)
     query = index.query(terms)
     if query is None or len(terms) < FEWEST_WORDS:
         return []
@@ -94,6 +105,7 @@ def _matched(index: TextIndex, text: str, terms: list[Term]) -> list[Term]:
     return [term for term in terms if term.stem in stems]
 
 
-def _ends(prompt: str) -> str:
+def ends(prompt: str) -> str:
+    """Return what counts of a prompt: of a long one the beginning and the end."""
     half = _LONGEST_PROMPT // 2
     return prompt if len(prompt) <= 2 * half else prompt[:half] + " " + prompt[-half:]

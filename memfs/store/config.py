@@ -7,11 +7,13 @@ from memfs.core.errors import StoreError
 from memfs.core.settings import Settings
 from memfs.store import blocks, files, layout
 from memfs.store.blocks import Place
+from memfs.store.home import user_root
 
 _LARGEST = 64 << 10  # bytes; a hook has no time for more
 _WORDS = {  # what may be said, and what it may be besides
     "hooks.recall": ("off, auto or 3", ("off", "auto", False)),
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
+    "service.mode": ("auto or off", ("auto", "off", False)),
     "git.commit": ("off, edit or session", ("off", "edit", "session", False)),
 }
 _FLAGS = {"true": True, "false": False}  # as a variable says them
@@ -129,7 +131,7 @@ def problems(store: layout.Store) -> list[str]:
         if key not in allowed:
             out.append(
                 f"{path}:{_line(path, key)}: {key} is not used: only your own configuration "
-                f"({layout.user_root()}/{layout.CONFIG}) may set it"
+                f"({user_root()}/{layout.CONFIG}) may set it"
             )
             continue
         default = settings.DEFAULTS.get(key)

@@ -6,11 +6,13 @@ from memfs.core import fastjson
 from memfs.store import files, layout
 from memfs.store.layout import Store
 
+FOLDER = "inbox"
+
 
 def put(store: Store, host: str, transcript: str, session: str = "") -> None:
     """Leave word that a transcript has something new, of a session where it is known."""
     layout.make_local(store)
-    folder = f"{store.local}/inbox"
+    folder = f"{store.local}/{FOLDER}"
     files.make_folder(folder, private=True, durable=False)
     name = f"{os.getpid()}-{os.urandom(4).hex()}.json"
     text = fastjson.dumps({"host": host, "transcript": transcript, "session": session})
@@ -19,7 +21,7 @@ def put(store: Store, host: str, transcript: str, session: str = "") -> None:
 
 def waiting(store: Store) -> list[tuple[str, str, str, str]]:
     """List (file, host, transcript, session) of what was left; other files there are removed."""
-    folder = f"{store.local}/inbox"
+    folder = f"{store.local}/{FOLDER}"
     found = []
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))

@@ -27,9 +27,14 @@ class Shown:
         self.hits = hits
 
 
+def path(store: Store, session: str) -> str:
+    """Return where it is kept what a session was shown."""
+    return f"{store.session(session)}/shown.json"
+
+
 def load(store: Store, session: str) -> Shown | None:
     """Return what a session was shown; None if it was shown nothing yet (or nobody knows)."""
-    text = files.read(f"{store.session(session)}/shown.json", cap=_CAP)
+    text = files.read(path(store, session), cap=_CAP)
     if text is None:
         return None
     try:
@@ -49,7 +54,7 @@ def save(store: Store, session: str, shown: Shown) -> None:
     layout.make_local(store)
     files.make_folder(store.session(session), private=True, durable=False)
     text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
-    files.write(f"{store.session(session)}/shown.json", text, private=True, durable=False)
+    files.write(path(store, session), text, private=True, durable=False)
 
 
 def claim(store: Store, session: str, who: str) -> bool:

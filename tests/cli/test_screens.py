@@ -104,6 +104,7 @@ user     human         ░░░░░░░░░░░░   0%    0 / 5,000   
 def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
+        "service        not running: hooks and searches do their own work",
         "assistants     none is wired: memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  GIT",

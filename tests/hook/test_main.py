@@ -14,12 +14,11 @@ import pytest
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
-from memfs.hook import main
 from memfs.memory import corpus
 from memfs.ops import edit, search
 from memfs.search.engine import Filter
 from memfs.search.lexical import TextIndex
-from memfs.store import git, inbox, lock, shipped
+from memfs.store import asking, git, inbox, lock, shipped
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
 
@@ -110,7 +109,7 @@ def test_a_huge_prompt_is_one_line_in_the_log(repo: Path) -> None:
     call(start(repo))
     assert call(payload(repo, "UserPromptSubmit", prompt="x" * 1_000_000), cwd=repo) == (b"", b"")
     [line] = log(repo)
-    assert line.endswith("HookError: stdin is larger than 512 KB; nothing was added to the prompt")
+    assert line.endswith("ValueError: stdin is larger than 512 KB; nothing was added to the prompt")
 
 
 @pytest.mark.usefixtures("place")
@@ -344,9 +343,9 @@ def test_the_alarm_is_not_taken_for_a_git_that_failed(
     monkeypatch.setenv("PATH", str(slow.parent) + ":/usr/bin:/bin")
     before = signal.getsignal(signal.SIGALRM)
     try:
-        main._set_clock(1)
-        with pytest.raises(main.OutOfTimeError):
+        asking.set_clock(1)
+        with pytest.raises(asking.OutOfTimeError):
             git.start(str(repo), "status")
     finally:
-        main._set_clock(0)
+        asking.set_clock(0)
         signal.signal(signal.SIGALRM, before)

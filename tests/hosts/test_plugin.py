@@ -13,8 +13,9 @@ import pytest
 import memfs
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.hook.main import SLOW_TIMEOUT, TIMEOUT
+from memfs.hook.answer import SLOW_TIMEOUT
 from memfs.ops import doctor, install
+from memfs.store.asking import TIMEOUT
 from memfs.store.blocks import Place
 from memfs.tools import table
 

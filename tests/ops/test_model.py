@@ -198,7 +198,7 @@ def test_without_a_model_nothing_heavy_is_imported(
     call = json.dumps({"name": "conversation_search", "arguments": {"query": "turn number"}})
     assert imported(repo, home, tools, call) == set()
     assert imported(repo, home, library) == set()
-    hook = "from memfs.hook.main import main\nassert main(['claude']) == 0"
+    hook = "from memfs.hook.main import main\nfrom memfs.store.asking import Call\nassert main(Call(['claude'])) == 0"
     for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
         payload = {
             "session_id": "s", "cwd": str(repo), "hook_event_name": event,

@@ -39,17 +39,20 @@ def command() -> None:
 @command.command("hook")
 @click.option("--rounds", type=click.IntRange(5), default=60, show_default=True,
                help="Calls of each process.")  # fmt: skip
+@click.option("--items", type=click.IntRange(1), default=10_000, show_default=True,
+              help="Messages that every prompt searches.")  # fmt: skip
 @_plot_option
 @context.json_option
-def hook(rounds: int, plot: str, as_json: bool) -> None:
+def hook(rounds: int, items: int, plot: str, as_json: bool) -> None:
     """Time the prompt hook against a bare start of the interpreter.
 
-    10 blocks with 39 kB; alone, and with a recall of 10,000 messages that every prompt searches.
+    10 blocks with 39 kB; alone, with a recall that every prompt searches by words, and by words and
+    meaning with the service at hand.
     """
     from memfs.bench import hook as bench
 
-    with screen.progress(rounds + 2, "timing") as tick:
-        timings = bench.run(rounds, tick)
+    with screen.stages() as stage:
+        timings = bench.run(rounds, items, stage)
     _draw(plot, bench.figure(timings))
     if as_json:
         screen.as_json([asdict(timing) for timing in timings])

@@ -19,5 +19,6 @@ def command(host: str, tools: str | None) -> None:
     always 0.
     """
     from memfs.hook.main import main
+    from memfs.store.asking import Call
 
-    main([host, tools] if tools else [host])
+    main(Call([host, tools] if tools else [host]))

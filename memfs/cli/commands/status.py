@@ -15,6 +15,7 @@ from memfs.ops import status as op
 
 if TYPE_CHECKING:
     from memfs.ops.status import Status
+    from memfs.store.daemon import Service
 
 
 @click.command("status")
@@ -50,6 +51,7 @@ def command(session: str, as_json: bool) -> None:
     ]
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
+    facts += [("service", line) for line in of_service(found.service)]
     for name, path in found.wired:
         ran = found.ran.get(name)
         last = f", last hook {_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
@@ -64,6 +66,24 @@ def command(session: str, as_json: bool) -> None:
 
 def _time(when: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
+
+
+def of_service(found: Service | None) -> list[str]:
+    """Return the lines that say how the service is."""
+    if found is None:
+        return ["not running: hooks and searches do their own work"]
+    parts = [f"process {found.process}", screen.count(len(found.stores), "store")]
+    if found.bytes:
+        parts.append(screen.size(found.bytes))
+    lines = [", ".join(parts)]
+    for work in found.work:
+        far = f" {work.done:,}" if work.done else ""
+        of = f" of {work.total:,}" if work.total else ""
+        waits = f" (waits: {found.waits})" if found.waits else ""
+        lines.append(f"{work.stage}{far}{of} for {plain(work.store)}{waits}")
+    if found.polling:
+        lines.append("too many folders to watch: some are looked at every two seconds")
+    return lines
 
 
 def _project(found: Status) -> str:

@@ -1,0 +1,68 @@
+"""`memfs daemon`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from memfs.cli import context, screen
+from memfs.cli.commands.status import of_service
+from memfs.ops import daemon as op
+
+_LINES = 40
+
+
+@click.group("daemon", invoke_without_command=True)
+@context.json_option
+@click.pass_context
+def command(called: click.Context, as_json: bool) -> None:
+    """Show the service that keeps indexes open and current, so that nothing waits for them.
+
+    Hooks and MCP servers start it when they need it, and it leaves when nobody asked for half an
+    hour. Without it everything works as well, only slower.
+    """
+    if not called.invoked_subcommand:
+        _show(as_json=as_json)
+
+
+@command.command("start")
+def start() -> None:
+    """Start it, if it does not run."""
+    found, new = op.start()
+    screen.done(f"the service runs{'' if new else ' already'}: process {found.process}")
+
+
+@command.command("stop")
+def stop() -> None:
+    """Stop it, and at once whatever it is doing; the next session starts it again.
+
+    `service: {mode: off}` in your own configuration keeps it from being started.
+    """
+    screen.done("the service has stopped" if op.stop() else "the service does not run")
+
+
+@command.command("status")
+@context.json_option
+def status(as_json: bool) -> None:
+    """Show how it is: the stores it holds, and what it is doing."""
+    _show(as_json=as_json)
+
+
+@command.command("logs")
+def logs() -> None:
+    """Print the end of its log."""
+    path, text = op.log()
+    screen.talk(path)
+    screen.data("\n".join(text.splitlines()[-_LINES:]))
+
+
+def _show(*, as_json: bool) -> None:
+    found = op.look()
+    if as_json:
+        screen.as_json(asdict(found) if found else {})
+        return
+    for line in of_service(found):
+        screen.data(line)
+    for store in found.stores if found else ():
+        screen.data(f"  {store}")

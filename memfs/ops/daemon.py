@@ -1,0 +1,92 @@
+"""Start and stop the service, and look at it."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from memfs.core.errors import LockedError, StoreError
+from memfs.store import config, daemon, files, layout, lock, service, starting
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.store.daemon import Service
+    from memfs.store.layout import Store
+
+_T = TypeVar("_T")
+
+_WAIT = 5.0  # seconds for it to come, or to go
+_PAUSE = 0.02
+_LONGEST_LOG = 1 << 20  # bytes
+
+
+def look() -> Service | None:
+    """Return how the service is; None if none answers."""
+    return daemon.look()
+
+
+def start() -> tuple[Service, bool]:
+    """Start the service; return how it is, and whether it was not there before.
+
+    Raises `StoreError` if it is turned off, there is no user store, or it does not come.
+    """
+    found = daemon.look()
+    if found:
+        return found, False
+    user = _user()
+    if config.load(Place(None, user)).get("service.mode") != "auto":
+        raise StoreError(
+            "the service is turned off", f"service.mode in {user.root}/{layout.CONFIG} says so"
+        )
+    starting.start(wait=True)
+    found = _until(daemon.look)
+    if found is None:
+        raise StoreError("the service did not start", f"see {user.local}/{daemon.LOG}")
+    return found, True
+
+
+def stop() -> bool:
+    """Stop the service, and what it is at; False if there was none. Raises `StoreError`."""
+    user = _user()
+    there = service.ask("stop", [], wait=daemon.ASKED) is not None
+    if not there and _gone(user):
+        return False
+    if not _until(lambda: _gone(user)):
+        owner = files.read(f"{user.local}/{daemon.LOCK}") or "its process"
+        raise StoreError("the service does not stop", f"end it yourself: {owner}")
+    with suppress(OSError):  # of one that was killed
+        os.remove(str(service.address()))
+    return True
+
+
+def log() -> tuple[str, str]:
+    """Return (path, text) of what the service logged."""
+    path = f"{_user().local}/{daemon.LOG}"
+    return path, files.read(path, cap=_LONGEST_LOG) or ""
+
+
+def _user() -> Store:
+    user = layout.user_store()
+    if user is None:
+        raise StoreError("you have no store, which the service needs", "make one: memfs init")
+    return user
+
+
+def _gone(user: Store) -> bool:
+    """Tell whether no process is the service of a user."""
+    try:
+        with lock.hold(user, 0, daemon.LOCK):
+            return True
+    except LockedError:
+        return False
+
+
+def _until(found: Callable[[], _T]) -> _T:
+    deadline = time.monotonic() + _WAIT
+    while not (value := found()) and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+    return value

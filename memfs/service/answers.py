@@ -1,0 +1,135 @@
+"""What the service is asked, and what it answers; None: the asker is to do it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memfs.core import events
+from memfs.hook import answer
+from memfs.ops import brief, search
+from memfs.store import blocks, inbox, sessions
+from memfs.store.asking import QUICK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.core.events import Event
+    from memfs.service.held import Held, Stores
+    from memfs.service.work import Work
+    from memfs.store.blocks import Place
+    from memfs.store.sessions import Shown
+
+_SESSIONS = 1000  # that are remembered to have asked
+
+
+@dataclass
+class Answer:
+    """What is sent; `taken` is called once somebody took it over, then `done` in any case."""
+
+    data: bytes
+    taken: Callable[[], object] = lambda: None
+    done: Callable[[], object] = lambda: None
+
+
+class Answers:
+    """Answers questions with what is held. Any number of threads may ask."""
+
+    def __init__(self, stores: Stores, work: Work, stale: Callable[[Held], object]) -> None:
+        self._stores, self._work, self._stale = stores, work, stale
+        self._turns: dict[tuple[str, str], threading.Lock] = {}  # by store and session
+        self._lock = threading.Lock()
+
+    def hook(self, words: list[str], body: bytes) -> Answer | None:
+        """Answer a prompt, or take note of a turn's end; all else is the hook's own work."""
+        spent, *words = words
+        if not words or words[0] == answer.LINE:
+            return None
+        began = time.perf_counter() - float(spent) / 1000
+        heard = answer.read(words, body)
+        if heard is None:
+            return Answer(b"")
+        host, event = heard
+        if not os.path.isabs(event.cwd):
+            return None
+        if event.kind not in (events.START, events.PROMPT, events.STOP):
+            return None
+        place = blocks.answering(event)
+        if event.kind == events.START:
+            if place is not None:
+                self._stores.of(place)  # so that all is open when its prompts come
+            return None
+        if place is None:
+            return Answer(b"")
+        held = self._stores.of(place)
+        ran = partial(_ran, event, began)
+        if event.kind == events.STOP:
+            return self._stopped(event, held, ran)
+        if held.stale():
+            self._stale(held)
+        turn = self._turn(place)
+        if not turn.acquire(timeout=QUICK):
+            return None
+        found: Answer | None = None
+        try:
+            shown = sessions.load(place.home, place.session)
+            if shown is None:
+                return None  # the whole brief, which needs more of the hook's environment
+            reply, now = brief.news(place, event.prompt, shown, held.recall, tools=event.tools)
+            text = host.format_reply(event, reply).encode("utf-8", "replace")
+            found = Answer(text, partial(_shown, place, now, ran), turn.release)
+            return found
+        finally:
+            if found is None:
+                turn.release()
+
+    def _turn(self, place: Place) -> threading.Lock:
+        """Return what a session's prompts take one after the other.
+
+        Where our hooks are wired in two places, some assistants run both, at once: what the first
+        was told is not told to the second.
+        """
+        with self._lock:
+            if len(self._turns) > _SESSIONS:
+                self._turns = {key: turn for key, turn in self._turns.items() if turn.locked()}
+            return self._turns.setdefault((place.home.root, place.session), threading.Lock())
+
+    def _stopped(self, event: Event, held: Held, ran: Callable[[], object]) -> Answer:
+        if event.transcript:
+            inbox.put(held.place.home, event.host, event.transcript, event.session)
+            self._work.add(held, set())
+        return Answer(b"", ran)
+
+    def hold(self, words: list[str]) -> Answer:
+        """Hold the store of a folder from now on."""
+        place = blocks.serving(words[0], "") if words else None
+        if place is not None:
+            self._stores.of(place)
+        return Answer(b"")
+
+    def search(self, words: list[str], body: bytes) -> Answer | None:
+        """Answer a search of the command line or of a tool."""
+        wanted = search.asked(body)
+        place = blocks.serving(os.path.dirname(wanted.root), "")
+        user = place.user.root if place and place.user else ""
+        if place is None or (place.home.root, user) != (wanted.root, wanted.user):
+            return None  # a store that is not trusted: the asker knows what it does
+        held = self._stores.of(place)
+        if self._work.busy(held):
+            return None  # much may be new: the asker reads it, and does not keep others waiting
+        return Answer(search.answered(held.kept, words[0], wanted))
+
+
+def _shown(place: Place, now: Shown | None, ran: Callable[[], object]) -> None:
+    """Note what a session was shown, where that is anything new."""
+    if now is not None:
+        sessions.save(place.home, place.session, now)
+    ran()
+
+
+def _ran(event: Event, began: float) -> None:
+    answer.note(event, (time.perf_counter() - began) * 1000)

@@ -1,0 +1,63 @@
+"""Heavy work waits while the machine is on battery or has other things to do."""
+
+from __future__ import annotations
+
+import glob
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LONGEST = 600.0  # seconds of waiting at most: in the end it is done
+SUPPLIES = "/sys/class/power_supply/*"
+
+
+def rest(pause: Callable[[str], object], longest: float = _LONGEST) -> None:
+    """Wait until there is power and room for heavy work, for `longest` seconds at most.
+
+    `pause` is called with the reason, and waits a moment: what it raises ends the rest.
+    """
+    deadline = time.monotonic() + longest
+    while (why := why_not()) and time.monotonic() < deadline:
+        pause(why)
+
+
+def why_not() -> str:
+    """Return why heavy work should wait: battery, load or "" for no reason."""
+    return "battery" if on_battery(SUPPLIES) else "load" if loaded() else ""
+
+
+def loaded() -> bool:
+    """Tell whether twice as much is running as there are processors, where that is known."""
+    try:
+        return os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
+    except (OSError, AttributeError):
+        return False
+
+
+def on_battery(supplies: str) -> bool:
+    """Tell whether the machine runs on its battery, where the system says so (Linux)."""
+    battery = False
+    for folder in glob.glob(supplies):
+        with suppress(OSError), open(f"{folder}/type", encoding="ascii") as handle:
+            kind = handle.read().strip()
+            if kind in ("Mains", "USB") and _read(f"{folder}/online") == "1":
+                return False
+            scope = _read(f"{folder}/scope")  # of a mouse or the like: Device
+            battery |= (
+                kind == "Battery"
+                and scope != "Device"
+                and (_read(f"{folder}/status") == "Discharging")
+            )
+    return battery
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as handle:
+            return handle.read().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,215 @@
+"""The process itself: one for a user, started by whoever needs it first, gone when nobody does."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import LockedError, MemfsError
+from memfs.service import log
+from memfs.service.listening import Listener
+from memfs.store import asking, config, daemon, layout, lock, service
+from memfs.store.asking import VERSION
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    import socket
+
+    from memfs.service.warmth import Warmth
+
+_TICK = 30.0  # seconds between two looks whether there is still a reason to be here
+_ASKED = 2.0  # seconds that a question may take to arrive
+_PATIENCE = 5.0  # seconds for one who is answered to take it
+_MOST = 400  # threads: who comes then is sent away, and does its own work
+_SWITCH = 0.0005  # seconds that a thread computes at most while another has somebody waiting
+_FILES = 2048  # open ones, where the system allows that
+_PLACES = 9  # digits of a part of a version that count
+
+
+def behind() -> None:
+    """Be the service of this user, unless one runs, and end when it is no longer needed."""
+    user = layout.user_store()
+    if user is None:
+        return
+    os.umask(0o077)
+    with suppress(LockedError, OSError), lock.hold(user, 0, daemon.LOCK):
+        log.begin(f"{user.local}/{daemon.LOG}")
+        try:
+            _allow_files()
+            sys.setswitchinterval(_SWITCH)
+            minutes = config.load(Place(None, user)).number("service.idle")
+            Server(60.0 * max(1, minutes)).run()
+        except (MemfsError, OSError) as error:
+            log.line(f"cannot serve: {error}")
+        except Exception:  # noqa: BLE001 - there is nobody else to tell
+            log.failure()
+        os._exit(0)  # nothing is left to tear down, and what others are at may take its time
+
+
+class Server:
+    """Listens, and answers each who asks in a thread of its own."""
+
+    def __init__(self, idle: float) -> None:
+        self._idle = idle
+        self._environment = os.fsdecode(service.environment())
+        self._code = _code()
+        self._used = time.monotonic()
+        self._leave = ""  # why it ends
+        self._warmth: Warmth | None = None
+        self._making = threading.Lock()
+        self._listener = Listener()
+
+    def run(self) -> None:
+        """Answer until there is a reason to leave."""
+        log.line(f"version {VERSION}, process {os.getpid()}")
+        look = 0.0
+        try:
+            while not self._leave:
+                connected = self._next(max(0.01, look - time.monotonic()))
+                if connected is not None:
+                    self._serve(connected)
+                if not self._leave and time.monotonic() >= look:
+                    self._leave = self._reason()
+                    look = time.monotonic() + max(0.01, min(_TICK, self._idle))
+        finally:
+            # Who asks later starts it anew, unless it was told to stop.
+            self._listener.close(leave=self._leave != "told to stop")
+            if self._warmth is not None:
+                self._warmth.stop()
+            log.line(f"left: {self._leave or 'an error'}")
+
+    def warmth(self) -> Warmth:
+        """Return what is kept warm; made when the first one asks, after it is listened."""
+        with self._making:
+            if self._warmth is None:
+                from memfs.service.warmth import Warmth
+
+                self._warmth = Warmth()
+            return self._warmth
+
+    def _next(self, wait: float) -> socket.socket | None:
+        try:
+            return self._listener.accept(wait)
+        except OSError as error:  # it went away again; or no more files can be open
+            log.line(f"nobody could be let in: {error}")
+            time.sleep(0.01)
+            return None
+
+    def _reason(self) -> str:
+        """Return why this process should leave, "" if it should not."""
+        if not self._listener.ours():
+            return "its socket is gone"
+        if _code() != self._code:
+            return "memfs is another one now"
+        if time.monotonic() - self._used > self._idle:
+            return "nobody asked"
+        if self._warmth is not None:
+            self._warmth.look()
+        return ""
+
+    def _serve(self, connected: socket.socket) -> None:
+        if threading.active_count() < _MOST:
+            with suppress(RuntimeError):  # no room for one more thread
+                threading.Thread(target=self._attend, args=(connected,), daemon=True).start()
+                return
+        connected.close()
+
+    def _attend(self, connected: socket.socket) -> None:
+        line = asking.Line(connected, _ASKED)
+        try:
+            if self._listener.known(connected):
+                self._answer(line)
+        except OSError:
+            return  # it is gone, or too slow
+        except Exception:  # noqa: BLE001 - the others are served on
+            log.failure()
+        finally:
+            line.close()
+
+    def _answer(self, line: asking.Line) -> None:
+        head, _, body = line.receive().partition(b"\n\n")
+        line.allow(_PATIENCE)
+        words = os.fsdecode(head).split("\n")
+        if len(words) < 5 or words[0] != asking.PROTOCOL:
+            return
+        _, token, version, environment, kind, *rest = words
+        if not secrets.compare_digest(os.fsencode(token), os.fsencode(self._listener.token)):
+            return
+        if version != VERSION:
+            if _newer(version, VERSION):
+                self._end(f"version {version} is there")
+            line.send(asking.LEAVING)
+            return
+        if environment != self._environment and kind not in ("stop", "status"):
+            line.send(asking.YOURS)
+            return
+        if kind == "stop":
+            line.send(asking.MINE)
+            self._end("told to stop")
+            return
+        if kind != "status":
+            self._used = time.monotonic()
+        self._told(line, kind, rest, body)
+
+    def _told(self, line: asking.Line, kind: str, words: list[str], body: bytes) -> None:
+        try:
+            answer = self.warmth().answer(kind, words, body)
+        except MemfsError:
+            answer = None  # whoever asks does it by itself, and says what is wrong
+        except Exception:  # noqa: BLE001 - likewise
+            log.failure()
+            answer = None
+        line.allow(_PATIENCE)
+        if answer is None:
+            line.send(asking.YOURS)
+            return
+        try:
+            line.send(asking.MINE + answer.data)
+            if line.taken():
+                answer.taken()
+        finally:
+            answer.done()
+
+    def _end(self, why: str) -> None:
+        self._leave = why
+        self._listener.wake()
+
+
+def _code() -> object:
+    """Return what the code of this process looks like on the disk: another one after an update."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found = []
+    for name in ("__init__.py", "store/asking.py", "service/server.py"):
+        try:
+            status = os.stat(f"{folder}/{name}")
+        except OSError:
+            return None
+        found.append((status.st_ino, status.st_mtime_ns))
+    return found
+
+
+def _newer(version: str, than: str) -> bool:
+    return _numbers(version) > _numbers(than)
+
+
+def _numbers(version: str) -> list[int]:
+    parts = ("".join(c for c in part if c in "0123456789") for part in version.split("."))
+    return [int(part[:_PLACES] or 0) for part in parts]
+
+
+def _allow_files() -> None:
+    """Let this process have as many files open as it may need: some systems begin with 256."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -1,0 +1,146 @@
+"""All that the service keeps warm: stores, their indexes, what watches them, and work on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, cast
+
+from memfs import hosts
+from memfs.core.errors import MemfsError
+from memfs.memory import whose
+from memfs.service import log, pace
+from memfs.service.answers import Answer, Answers
+from memfs.service.held import Held, Stores
+from memfs.service.watch import Watch
+from memfs.service.work import Work
+from memfs.store import inbox
+from memfs.store.asking import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+
+class Warmth:
+    """What is held, and who keeps it current."""
+
+    def __init__(self) -> None:
+        self.stores = Stores(self._met, self._gone)
+        self._watch = Watch(self._changed)
+        self._work = Work(self._published)
+        self._answers = Answers(self.stores, self._work, self._published)
+        self._began = time.time()
+        self._stale: set[Held] = set()
+        self._news = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self._refresh, name="refresh", daemon=True)
+        self._thread.start()
+
+    def answer(self, kind: str, words: list[str], body: bytes) -> Answer | None:
+        """Answer a question; None if the asker is to do it."""
+        if kind == "hook":
+            return self._answers.hook(words, body)
+        if kind == "hold":
+            return self._answers.hold(words)
+        if kind == "search":
+            return self._answers.search(words, body)
+        if kind == "status":
+            return Answer(json.dumps(self.status()).encode())
+        return None
+
+    def status(self) -> dict[str, object]:
+        """Return what the service is doing, for people."""
+        return {
+            "process": os.getpid(),
+            "version": VERSION,
+            "bytes": _resident(),
+            "seconds": round(time.time() - self._began),
+            "stores": sorted(held.place.home.root for held in self.stores.all()),
+            "polling": self._watch.polling,
+            "work": self._work.said(),
+            "waits": pace.why_not(),
+        }
+
+    def look(self) -> None:
+        """Let go of what is no longer there, or no longer asked for."""
+        self.stores.forget_old()
+        self._watch.look()
+
+    def stop(self) -> None:
+        with self._news:
+            self._ended = True
+            self._news.notify()
+        self._work.stop()
+        self._watch.stop()
+        self._thread.join(1)
+
+    def _met(self, held: Held) -> None:
+        """Watch a store that is new, and then bring all of it up to date."""
+        self._published(held)
+        self._watch.add(held, _folders(held))
+
+    def _gone(self, held: Held) -> None:
+        self._watch.remove(held)
+
+    def _changed(self, key: Hashable, paths: set[str]) -> None:
+        """Have read what changed on the disk; all of it if nobody knows what."""
+        held = cast("Held", key)
+        if not paths:
+            self._work.add(held, set(), everything=True)
+            return
+        inside = f"{held.place.home.local}/{inbox.FOLDER}/"
+        notes = {path for path in paths if path.startswith(inside)}
+        own = {path for path in paths - notes if _within(path, held)}
+        said = {path for path in paths - notes - own if whose.is_named(path)}
+        said = set(filter(os.path.isfile, said))
+        if own or said or any(map(os.path.exists, notes)):
+            self._work.add(held, said, everything=bool(own))
+
+    def _published(self, held: Held) -> None:
+        """Have the index of a store opened again."""
+        with self._news:
+            self._stale.add(held)
+            self._news.notify()
+
+    def _refresh(self) -> None:
+        while True:
+            with self._news:
+                while not self._stale and not self._ended:
+                    self._news.wait()
+                if self._ended:
+                    return
+                held = self._stale.pop()
+            try:
+                held.refresh()
+            except (MemfsError, OSError) as error:
+                log.line(f"{held.place.home.index} cannot be opened: {error}")
+            except Exception:  # noqa: BLE001 - the others are opened
+                log.failure()
+
+
+def _folders(held: Held) -> list[str]:
+    """List the folders where something can change that concerns a store."""
+    place = held.place
+    found = [f"{place.home.local}/{inbox.FOLDER}"]
+    for _, store in place.tiers():
+        found += [f"{store.root}/{name}" for name in ("blocks", "archive")]
+    home = os.path.expanduser("~")
+    for name in hosts.NAMES:
+        found += hosts.get(name).folders(home, place.home.top)
+    return found
+
+
+def _resident() -> int:
+    """Return how many bytes of memory are this process's own; 0 where that is not told."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as handle:
+            _, resident, shared, *_ = map(int, handle.read().split())
+    except (OSError, ValueError):
+        return 0
+    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _within(path: str, held: Held) -> bool:
+    return any(path.startswith(f"{store.root}/") for _, store in held.place.tiers())

@@ -1,0 +1,254 @@
+"""What changes on the disk, for whoever wants to know: told once it has been quiet for a moment.
+
+Folders need not be there yet, and may go and come back: then what is above them is watched. Where
+the system cannot watch any more, they are looked at every now and then.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.polling import PollingObserver
+
+from memfs.service import log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from watchdog.events import FileSystemEvent
+    from watchdog.observers.api import BaseObserver, ObservedWatch
+
+_QUIET = 0.1  # seconds without a change, after which those before are told
+_LONGEST = 0.5  # seconds that a change waits for that
+_POLL = 2.0  # seconds between two looks where nothing can be watched
+_EVENTS: list[type[FileSystemEvent]] = [
+    FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent,
+    DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
+]  # fmt: skip
+_TEMPORARY = (".tmp", ".swp", ".swx", "~", "4913")  # of ours and of editors
+
+
+class _Opened(NamedTuple):
+    """A folder that is watched; `sign` tells it from another one that has its name later."""
+
+    observer: BaseObserver
+    watch: ObservedWatch
+    sign: tuple[int, int]
+
+
+class Watch:
+    """Watches folders, each once. `tell` is called with (key, changed paths) in a thread.
+
+    For a new key it is called without paths as soon as its folders are watched.
+    """
+
+    def __init__(self, tell: Callable[[Hashable, set[str]], object]) -> None:
+        self._tell = tell
+        self._observer: BaseObserver | None = None
+        self._polling: BaseObserver | None = None
+        self._wanted: dict[Hashable, list[str]] = {}
+        self._begun: set[Hashable] = set()  # of them, those that were told so
+        self._opened: dict[tuple[str, bool], _Opened] = {}  # by folder, and whether all below it
+        self._missed: set[str] = set()  # folders that were wanted when they were not there
+        self._changed: set[tuple[str, str]] = set()  # (folder, path)
+        self._again = False  # whether folders may have come or gone
+        self._first = self._last = 0.0
+        self._news = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+        self._thread.start()
+
+    def add(self, key: Hashable, folders: Iterable[str]) -> None:
+        """Watch these folders, and what is below them, for a key; they need not be there."""
+        with self._news:
+            self._wanted[key] = [os.path.realpath(folder) for folder in folders]
+        self.look()
+
+    def remove(self, key: Hashable) -> None:
+        """Watch nothing for a key any more."""
+        with self._news:
+            self._wanted.pop(key, None)
+        self.look()
+
+    def look(self) -> None:
+        """Look soon whether folders came or went."""
+        with self._news:
+            self._again = True
+            self._news.notify()
+
+    def stop(self) -> None:
+        with self._news:
+            self._ended = True
+            self._news.notify()
+        self._thread.join(1)
+        for observer in (self._observer, self._polling):
+            if observer is not None:
+                observer.stop()
+
+    @property
+    def polling(self) -> bool:
+        """Tell whether some folders are only looked at every now and then."""
+        return self._polling is not None
+
+    def note(self, folder: str, path: str, *, of_folder: bool = False) -> None:
+        """Note a change of a path in a watched folder; `of_folder`: the path is one itself."""
+        with self._news:
+            now = time.monotonic()
+            if not self._changed:
+                self._first = now
+            self._last = now
+            self._again |= of_folder
+            self._changed.add((folder, path))
+            self._news.notify()
+
+    def _run(self) -> None:
+        while not self._ended:
+            try:
+                self._step()
+            except Exception:  # noqa: BLE001 - what changes next is told
+                log.failure()
+                time.sleep(_QUIET)
+
+    def _step(self) -> None:
+        """Wait for news, and do what they ask for."""
+        with self._news:
+            while not (self._changed or self._again or self._ended):
+                self._news.wait()
+            if self._ended:
+                return
+            again, self._again = self._again, False
+            wanted = dict(self._wanted)
+            left = min(self._last + _QUIET, self._first + _LONGEST) - time.monotonic()
+            changed: set[tuple[str, str]] = set()
+            if self._changed and not again:
+                if left > 0:
+                    self._news.wait(left)
+                    return
+                changed, self._changed = self._changed, changed
+        if again:
+            try:
+                self._arrange({folder for each in wanted.values() for folder in each})
+            finally:
+                new = [key for key in wanted if key not in self._begun]
+                self._begun = set(wanted)
+                for key in new:
+                    self._tell(key, set())
+            return
+        for key, folders in wanted.items():
+            paths = {path for folder, path in changed if folder in folders}
+            if paths:
+                self._tell(key, paths)
+
+    def _arrange(self, wanted: set[str]) -> None:
+        """Watch what is wanted and there, and of what is not, the folder above."""
+        missing = {folder for folder in wanted if not os.path.isdir(folder)}
+        needed = {(folder, True) for folder in wanted - missing}
+        needed |= {(_above(folder), False) for folder in missing}
+        came = self._missed & wanted - missing
+        for way, opened in list(self._opened.items()):
+            if way not in needed:
+                self._close(way)
+            elif _sign(way[0]) != opened.sign:  # it went, and another one came
+                self._close(way)
+                came |= {way[0]} & wanted
+        for way in sorted(needed - set(self._opened)):
+            self._open(*way)
+        for folder in came:
+            for path in _files(folder):  # what came before it was watched
+                self.note(folder, path)
+        self._missed = missing
+        if any(map(os.path.isdir, missing)):
+            self.look()  # it came meanwhile
+
+    def _open(self, folder: str, below: bool) -> None:
+        sign = _sign(folder)
+        if sign is None:
+            return
+        handler = _Handler(self, folder)
+        try:
+            watch = self._scheduled(self._observing(), handler, folder, below)
+            self._opened[folder, below] = _Opened(self._observing(), watch, sign)
+        except FileNotFoundError:  # it has just gone
+            self.look()
+        except OSError:  # no more watches, or instances, for this user
+            if self._polling is None:
+                self._polling = PollingObserver(timeout=_POLL)
+                self._polling.start()
+            watch = self._polling.schedule(handler, folder, recursive=below, event_filter=_EVENTS)
+            self._opened[folder, below] = _Opened(self._polling, watch, sign)
+
+    def _observing(self) -> BaseObserver:
+        """Return what watches. Raises `OSError` if the system has no room for it."""
+        if self._observer is None:
+            self._observer = Observer()
+            self._observer.start()
+        return self._observer
+
+    @staticmethod
+    def _scheduled(
+        observer: BaseObserver, handler: _Handler, folder: str, below: bool
+    ) -> ObservedWatch:
+        """Watch a folder. Raises `OSError` if there is no room for all that is below it."""
+        watch = observer.schedule(handler, folder, recursive=below, event_filter=_EVENTS)
+        if below:
+            # What is below it may be left out silently: is there room for one more?
+            try:
+                observer.unschedule(observer.schedule(handler, os.sep, event_filter=_EVENTS))
+            except OSError:
+                observer.unschedule(watch)
+                raise
+        return watch
+
+    def _close(self, way: tuple[str, bool]) -> None:
+        opened = self._opened.pop(way)
+        try:
+            opened.observer.unschedule(opened.watch)
+        except (KeyError, OSError):  # it ended by itself when the folder went
+            return
+
+
+class _Handler(FileSystemEventHandler):
+    def __init__(self, watch: Watch, folder: str) -> None:
+        self._watch, self._folder = watch, folder
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        for path in (event.src_path, event.dest_path):
+            name = os.fsdecode(path)
+            if name and not name.endswith(_TEMPORARY):
+                self._watch.note(self._folder, name, of_folder=event.is_directory)
+
+
+def _above(folder: str) -> str:
+    """Return the nearest folder above one that is not there."""
+    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _sign(folder: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _files(folder: str) -> Iterable[str]:
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            if not name.endswith(_TEMPORARY):
+                yield f"{inside}/{name}"

@@ -1,0 +1,185 @@
+"""The process that does the service's heavy work: one job at a time, at low priority.
+
+Jobs come as lines of JSON on standard input, and what there is to say goes out the same way. An
+empty line says that another job waits: what takes long is put off for it. The process ends with its
+input. It may be killed at any moment: what it does goes on from where it was when it is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core.errors import LockedError, MemfsError
+from memfs.memory import corpus, intake, reembed, shares, whose
+from memfs.memory.intake import Tally
+from memfs.memory.kept import Kept
+from memfs.search import graph, serving
+from memfs.service import pace
+from memfs.service.work import BUSY, LATER
+from memfs.store import layout, lock
+from memfs.store.blocks import Place
+from memfs.store.layout import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.memory.whose import Sessions
+
+_NICE = 10
+_TOLD = 0.2  # seconds between two words on how far it is
+_BATCH = 32 << 20  # bytes of transcripts, after which others have their turn
+_PATIENCE = 2.0  # seconds to wait for a lock
+_LOOK = 2.0  # seconds between two looks whether there is room for more
+
+
+class _LaterError(Exception):
+    """Other jobs wait."""
+
+
+_lines: deque[str] = deque()  # that came and were not done yet
+_came = threading.Condition()
+
+
+def main() -> None:
+    """Do jobs until standard input ends."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    threading.Thread(target=_listen, daemon=True).start()
+    with suppress(BrokenPipeError):
+        while True:
+            with _came:
+                while not _lines:
+                    _came.wait()
+                line = _lines.popleft()
+            if line.strip():
+                _say({"end": True, "wrong": _done(json.loads(line))})
+    os._exit(0)  # what is left in the buffer nobody hears
+
+
+def _listen() -> None:
+    for line in sys.stdin:
+        with _came:
+            _lines.append(line)
+            _came.notify()
+    os._exit(0)
+
+
+def _done(job: dict[str, object]) -> str:
+    """Do a job; return what was wrong."""
+    try:
+        place = _place(str(job["project"]), str(job["user"]))
+        paths = [str(path) for path in job["paths"]] if isinstance(job["paths"], list) else []
+        if place is not None and (_read(place, paths, everything=bool(job["all"])) or job["rest"]):
+            _say({"published": True})
+            _finish(place)
+    except BrokenPipeError:
+        raise
+    except LockedError:
+        return BUSY
+    except _LaterError:
+        return LATER
+    except (MemfsError, OSError) as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def _read(place: Place, paths: list[str], *, everything: bool) -> bool:
+    """Read what changed, so that words in it are found; tell whether anything of the store did."""
+    tally = Tally()
+    intake.drain(place.home, tally, _PATIENCE)
+    known = _ours(place, paths)
+    for number, batch in enumerate(_batches(list(known))):
+        if number:
+            _rest()
+        with lock.hold(place.home, _PATIENCE, intake.LOCK):
+            intake.transcripts(place.home, batch, tally, known=known)
+    logs = None if everything else [path for path in sorted(tally.logs) if os.path.exists(path)]
+    if logs == [] or not corpus.sources(place, logs):
+        return False
+    if corpus.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage) is None:
+        raise LockedError("somebody else indexes")
+    return True
+
+
+def _finish(place: Place) -> None:
+    """Make what takes long: vectors, and their graph."""
+    with suppress(LockedError):
+        if reembed.run(place, _stage("embedding", 0), _rest):
+            _say({"published": True})
+        served = serving.served(place.home.index)
+        if served and served.rows >= graph.FEWEST:
+            Kept(place).graph(_stage("graph", 0))
+            _say({"published": True})
+
+
+def _rest() -> None:
+    """Wait until the machine has room for more; if other jobs wait, put this one off."""
+    pace.rest(_pause)
+    if _lines:
+        raise _LaterError
+
+
+def _pause(why: str) -> None:
+    _say({"stage": f"waiting: {why}"})
+    with _came:
+        if not _lines:
+            _came.wait(_LOOK)
+    if _lines:
+        raise _LaterError
+
+
+def _place(project: str, user: str) -> Place | None:
+    """Return the place of a job; None if its store was removed meanwhile."""
+    found = layout.find(os.path.dirname(project)) if project else None
+    if project and (found is None or found.root != project):
+        return None
+    tier = Store(user, labels.USER) if user and layout.is_store(user) else None
+    return Place(found, tier) if found or tier else None
+
+
+def _ours(place: Place, paths: list[str]) -> Sessions:
+    """Return the sessions in transcripts that belong to a store."""
+    found, _ = whose.identified(paths, lambda _: None)
+    for share in shares.divide(found)[0]:
+        if share.place.home.local == place.home.local:
+            return share.sessions
+    return {}
+
+
+def _batches(paths: list[str]) -> list[list[str]]:
+    made: list[list[str]] = []
+    size = _BATCH
+    for path in paths:
+        if size >= _BATCH:
+            made.append([])
+            size = 0
+        made[-1].append(path)
+        size += whose.size([path])
+    return made
+
+
+def _stage(name: str, total: int) -> Callable[[int], object]:
+    """Tell what begins; return what is told of each step."""
+    done, told = 0, 0.0
+
+    def tick(more: int) -> None:
+        nonlocal done, told
+        done += more
+        if time.monotonic() - told > _TOLD:
+            told = time.monotonic()
+            _say({"stage": name, "done": done, "total": total})
+
+    return tick
+
+
+def _say(what: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,117 @@
+"""The warm process of a user: where it listens, and how it is found (see `asking`). Hot path."""
+
+import os
+import time
+
+from memfs.store import asking
+from memfs.store.asking import QUICK, Line
+from memfs.store.home import user_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNIX = os.name != "nt"  # the system has sockets that are files
+_WITHOUT = ("status", "stop")  # what there is no reason to start it for
+_PORTS = 1 << 16
+
+
+def ask(
+    kind: str, words: "list[str]", body: bytes = b"", wait: float = QUICK,
+    deliver: "Callable[[bytes], object] | None" = None,
+) -> "bytes | None":  # fmt: skip
+    """Ask the service; None if there is none, it is too slow, or it leaves the work to the asker.
+
+    `deliver` is given the answer before it counts as taken.
+    """
+    try:
+        line = connect(wait, revive=kind not in _WITHOUT)
+    except OSError:
+        return None
+    if line is None:
+        return None
+    try:
+        return asking.exchange(line, question(kind, words, body), deliver)
+    except OSError:
+        return None
+    finally:
+        line.close()
+
+
+def there() -> bool:
+    """Tell whether a service listens, or has listened, where nobody else can."""
+    where = address()
+    if not isinstance(where, str):
+        return where[1] > 0
+    return asking.ours(os.path.dirname(where)) and os.path.exists(where)
+
+
+def connect(wait: float, *, revive: bool = False) -> "Line | None":
+    """Connect to the service; None if there is none. `revive`: one that died is started anew.
+
+    Raises `OSError` if it is there and does not listen just now.
+    """
+    if not there():
+        return None
+    import _socket
+
+    began = time.monotonic()
+    where = address()
+    unix = isinstance(where, str)
+    line = _socket.socket(_socket.AF_UNIX if unix else _socket.AF_INET, _socket.SOCK_STREAM)
+    try:
+        line.settimeout(wait)
+        line.connect(where)
+    except ConnectionRefusedError:
+        line.close()
+        if revive:
+            from memfs.store import starting
+
+            starting.start()
+        return None
+    except BaseException:
+        line.close()
+        raise
+    left = wait + began - time.monotonic()
+    return Line(line, left)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
+
+
+def address() -> "str | tuple[str, int]":
+    """Return where the service of this user listens: a socket's path.
+
+    Where the system has none, (host, port): port 0 if nobody listens.
+    """
+    if not UNIX:
+        port = note()[0]
+        return ("127.0.0.1", int(port) if port.isdecimal() and int(port) < _PORTS else 0)
+    path = user_root() + asking.NAME
+    if len(os.fsencode(path)) <= asking.LONGEST_PATH:
+        return path
+    from hashlib import sha256
+
+    return f"/tmp/memfs-{os.getuid()}/{sha256(os.fsencode(path)).hexdigest()[:24]}.sock"  # noqa: S108
+
+
+def note() -> "tuple[str, str]":
+    """Return (port, token) that a service on loopback left: ("", "") if there is none."""
+    try:
+        with open(f"{user_root()}/local/service.port", encoding="ascii") as handle:
+            port, _, token = handle.read(200).strip().partition(" ")
+    except (OSError, UnicodeDecodeError):
+        return "", ""
+    return port, token
+
+
+def question(kind: str, words: "list[str]", body: bytes) -> bytes:
+    """Return the frame of a question."""
+    token = asking.NO_TOKEN if UNIX else note()[1]
+    return asking.question(kind, words, body, _environ(), token)
+
+
+def environment() -> bytes:
+    """Return what two processes must have in common for one to answer for the other."""
+    return asking.environment(_environ())
+
+
+def _environ() -> "dict[bytes, bytes]":
+    return {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()}

@@ -1,0 +1,259 @@
+"""What a prompt brings to mind by words and meaning: what it is about, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memfs.search import relevance
+from memfs.search.engine import Engine
+from tests.search.stores import Corpus, Document, document
+
+SAID = "the flaky login test fails because the clock is not frozen"
+FIXED = "I froze the clock with freezegun in the login tests, so that they are no longer flaky."
+PROMPT = "why is the login test so flaky? is the clock frozen?"
+TEXTS = {
+    "backup": "Backups of the postgres database run at three in the night and are kept for a month.",
+    "retry": "Requests to the payment provider are retried three times with exponential backoff.",
+    "colour": "The header of the customer portal is dark blue, its links are orange.",
+    "deploy": "Kubernetes deployments are rolled out by helm charts from the staging cluster.",
+    "cache": "Sessions are cached in redis and expire after twenty minutes of silence.",
+    "name": "getUserName returns the display name, falls back to the e-mail address.",
+    "queue": "The worker takes invoices from the rabbitmq queue, one at a time.",
+    "cjk": "データベースの接続は五秒でタイムアウトします",
+}
+TALK = [
+    "ok go on", "thanks, commit it", "fix the tests", "run the linter again", "yes", "lgtm",
+    "no, that's wrong, try again", "what did we do last week?", "now write tests for it",
+    "please check the code again and fix the errors", "why did you do that?",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    corpus = Corpus(tmp_path_factory.mktemp("relevance"))
+    corpus.write("old.jsonl", *_session("old", 1, [("user", SAID), ("assistant", FIXED)]))
+    corpus.write("now.jsonl", *_session("now", 2, [("user", "frozen clock, flaky login tests")]))
+    corpus.write("tool.jsonl", *_session("cli", 3, [("tool", "login clock frozen flaky test")]))
+    corpus.write("block.jsonl", document("block", "flaky login clock frozen test", kind="block"))
+    for name, text in TEXTS.items():
+        corpus.write(f"{name}.jsonl", document(name, text, kind="passage", time="2026-05-03"))
+    corpus.update(embed=True)
+    return corpus
+
+
+@pytest.fixture(scope="module")
+def engine(corpus: Corpus) -> Engine:
+    return corpus.engine()
+
+
+def _session(name: str, group: int, turns: list[tuple[str, str]]) -> Iterator[Document]:
+    for number, (role, text) in enumerate(turns):
+        yield document(
+            f"{name}-{number}", text, session=name, group=group, role=role, host="claude",
+            time="2026-05-03T10:00:00Z",
+        )  # fmt: skip
+
+
+def ids(
+    engine: Engine,
+    prompt: str,
+    session: str = "now",
+    shown: list[str] | None = None,
+    limit: int = 3,
+) -> list[str]:
+    return [hit.id for hit in relevance.find(engine, prompt, session, shown or [], limit)]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "ident"),
+    [
+        (PROMPT, "old-0"),
+        ("how often is a payment request retried?", "retry"),
+        ("which colour do the links of the customer portal have?", "colour"),
+        ("how long until redis sessions expire?", "cache"),
+        ("what does getUserName fall back to?", "name"),
+        ("when are the database backups made?", "backup"),
+        ("データベースの接続のタイムアウトは何秒ですか", "cjk"),
+    ],
+)
+def test_what_a_prompt_is_about_comes_back(engine: Engine, prompt: str, ident: str) -> None:
+    assert ids(engine, prompt)[0] == ident
+
+
+@pytest.mark.parametrize("prompt", TALK)
+def test_talk_about_the_work_brings_nothing(engine: Engine, prompt: str) -> None:
+    assert ids(engine, prompt, session="") == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "implement quicksort in Haskell",
+        "frozen yoghurt recipe with mango coconut and lime for the party on sunday",
+        "the header of the png parser reads the wrong chunk length",
+        "three planets rotate around the wrong axis in the renderer",
+        "what is the capital of Mongolia?",
+        "redis", "frozen", "clock clock clock", "", "   ", "???", "the",
+    ],
+)  # fmt: skip
+def test_what_is_about_something_else_brings_nothing(engine: Engine, prompt: str) -> None:
+    assert ids(engine, prompt, session="") == []
+
+
+def test_a_stack_trace_of_another_project_brings_nothing(engine: Engine) -> None:
+    frames = "".join(
+        f'  File "/srv/warehouse/{name}.py", line {line}, in {name}\n    return self.{name}(pallet)\n'
+        for line, name in enumerate(["assign_lane", "drive_to", "scan_barcode", "advance"] * 40)
+    )
+    assert ids(engine, f"Traceback (most recent call last):\n{frames}JammedError: lane 7") == []
+
+
+@pytest.mark.parametrize("count", [1, 10, 60])
+def test_a_small_store_does_not_bring_back_everything(tmp_path: Path, count: int) -> None:
+    corpus = Corpus(tmp_path)
+    texts = [f"{text} ({n})" for n in range(count // len(TEXTS) + 1) for text in TEXTS.values()]
+    corpus.write("all.jsonl", *(document(f"p{n}", texts[n], kind="passage") for n in range(count)))
+    corpus.update(embed=True)
+    engine = corpus.engine()
+    for prompt in [*TALK, "implement quicksort in Haskell", "rename the class of the png parser"]:
+        assert ids(engine, prompt) == []
+    assert ids(engine, "when are the postgres database backups made?")
+
+
+def test_an_empty_store_has_nothing_to_say(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    corpus.update(embed=True)
+    assert ids(corpus.engine(), PROMPT) == []
+
+
+def test_a_hit_says_when_it_was_and_why_it_is_there(engine: Engine) -> None:
+    (hit,) = relevance.find(engine, PROMPT, "now", [], 1)
+    assert (hit.kind, hit.role, hit.host, hit.at) == (
+        "message", "user", "claude", "2026-05-03T10:00:00Z",
+    )  # fmt: skip
+    assert hit.text == SAID
+    assert any(why.startswith("words: ") for why in hit.why)
+
+
+def test_of_one_exchange_only_the_best_comes(engine: Engine) -> None:
+    assert len({"old-0", "old-1"} & set(ids(engine, PROMPT))) == 1
+
+
+def test_tools_and_blocks_are_left_out(engine: Engine) -> None:
+    for prompt in (PROMPT, "login clock frozen flaky test"):
+        assert not {"cli-0", "block"} & set(ids(engine, prompt, session=""))
+
+
+def test_the_running_session_is_left_out(engine: Engine) -> None:
+    prompt = "is the clock frozen, for the flaky logins?"
+    assert "now-0" not in ids(engine, prompt)
+    assert "now-0" in ids(engine, prompt, session="other")
+    assert "now-0" in ids(engine, prompt, session="")
+
+
+def test_a_long_running_session_does_not_hide_what_was_said_before(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    turns = [("user", f"the flaky login test {n}: is its clock {n} frozen?") for n in range(40)]
+    corpus.write("now.jsonl", *_session("now", 2, turns))
+    corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
+    corpus.update(embed=True)
+    assert ids(corpus.engine(), PROMPT) == ["old-0"]
+
+
+def test_what_tools_put_out_does_not_hide_what_was_said(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    turns = [("tool", f"flaky login test {n}: clock {n} is not frozen") for n in range(20)]
+    corpus.write("cli.jsonl", *_session("cli", 2, turns))
+    corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
+    corpus.update(embed=True)
+    assert ids(corpus.engine(), PROMPT) == ["old-0"]
+
+
+def test_what_was_shown_is_left_out(engine: Engine) -> None:
+    first = ids(engine, PROMPT)
+    assert first
+    assert not set(first) & set(ids(engine, PROMPT, shown=first))
+    assert ids(engine, PROMPT, shown=["old-0", "old-1"]) == []
+
+
+def _copies(folder: Path, *texts: str) -> Engine:
+    corpus = Corpus(folder)
+    others = [document(name, text, kind="passage") for name, text in TEXTS.items()]
+    mine = [document(f"c{n}", text, kind="passage") for n, text in enumerate(texts)]
+    corpus.write("all.jsonl", *others, *mine)
+    corpus.update(embed=True)
+    return corpus.engine()
+
+
+def test_what_says_nearly_the_same_comes_once(tmp_path: Path) -> None:
+    engine = _copies(tmp_path, FIXED, FIXED + " Done.", "Really: " + FIXED)
+    assert len(ids(engine, PROMPT)) == 1
+    assert ids(engine, PROMPT, shown=ids(engine, PROMPT)) == []
+
+
+def test_what_a_person_asked_before_is_no_answer(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    corpus.write("old.jsonl", *_session("old", 1, [("user", PROMPT), ("assistant", FIXED)]))
+    corpus.write("other.jsonl", *_session("other", 2, [("user", PROMPT + " now")]))
+    corpus.update(embed=True)
+    assert ids(corpus.engine(), PROMPT) == ["old-1"]
+
+
+def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    path = corpus.write("old.jsonl", *(
+        {**each, "source": str(corpus.files / "old.jsonl")}
+        for each in _session("old", 1, [("user", SAID), ("assistant", FIXED)])
+    ))  # fmt: skip
+    corpus.update(embed=True)
+    engine = corpus.engine()
+    assert ids(engine, PROMPT)
+    path.unlink()
+    assert ids(engine, PROMPT) == []
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1])
+def test_the_limit_holds(engine: Engine, limit: int) -> None:
+    assert len(ids(engine, PROMPT, limit=limit)) == max(0, limit)
+
+
+def test_of_a_huge_prompt_the_ends_count(engine: Engine) -> None:
+    filler = " ".join(f"log{n}" for n in range(60_000))
+    assert ids(engine, filler + PROMPT + filler) == []
+    assert ids(engine, PROMPT + " a" * 200_000) != []
+
+
+def test_without_vectors_words_find(corpus: Corpus) -> None:
+    engine = corpus.engine("text")
+    assert {"old-0", "old-1"} & set(ids(engine, PROMPT))
+    assert ids(engine, "fix the tests") == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "\ud800", "login \udfff clock frozen \ud83d", "x" * 500_000, "a b " * 125_000, "日本" * 1000,
+        "src/login/test.py:12: ClockError: not frozen", "`getUserName(id)` returns null",
+        "what was said about redis sessions in May?", "\x00\x00", '"(((" AND OR NOT login:*',
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_prompts_of_all_shapes_are_taken(engine: Engine, prompt: str) -> None:
+    assert len(ids(engine, prompt)) <= 3
+
+
+@given(
+    st.text(st.characters(exclude_categories=[]), max_size=60)
+    | st.lists(st.sampled_from([*PROMPT.split(), *TALK, *TEXTS.values()])).map(" ".join),
+    st.sampled_from(["now", "", "\ud800"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_prompt_raises(engine: Engine, prompt: str, session: str) -> None:
+    found = ids(engine, prompt, session=session)
+    assert len(found) == len(set(found)) <= 3
+    assert not {"block", "cli-0"} & set(found)

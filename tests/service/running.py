@@ -1,0 +1,125 @@
+"""A service as a process of its own, or as a thread of the test's."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from memfs.hook import answer
+from memfs.service.server import Server
+from memfs.store import daemon, service, shipped, starting
+from memfs.store.asking import Call
+from memfs.store.daemon import Service
+
+T = TypeVar("T")
+LONG = 10.0  # seconds: for what takes a moment, on a machine that has other things to do
+
+
+def until(found: Callable[[], T | None], wait: float = LONG) -> T:
+    """Return what is found as soon as it is true."""
+    deadline = time.monotonic() + wait
+    while not (value := found()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert value, "it did not come to be"
+    return value
+
+
+def begin() -> Service:
+    """Start the service of this home; return how it is once it answers."""
+    assert starting.start(wait=True)
+    return until(daemon.look)
+
+
+def ours(home: Path) -> list[int]:
+    """List the processes that run with a home, but for this one."""
+    found = []
+    mark = f"HOME={home}".encode()
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                told = Path(f"/proc/{name}/environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark in told:
+                found.append(int(name))
+    return found
+
+
+def end_all(home: Path) -> None:
+    """Leave no process behind."""
+    for process in ours(home):
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    where = service.address()
+    if isinstance(where, str) and os.path.exists(where):
+        os.remove(where)
+
+
+@contextmanager
+def inside(idle: float = 60.0) -> Iterator[Server]:
+    """Run the service as a thread of this process."""
+    server = Server(idle)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server._end("told to stop")
+        thread.join(LONG)
+        assert not thread.is_alive()
+
+
+def payload(folder: Path, event: str, prompt: str = "", session: str = "s1", **more: str) -> bytes:
+    told = {"session_id": session, "cwd": str(folder), "hook_event_name": event, "prompt": prompt}
+    return json.dumps({"source": "startup", **told, **more}).encode()
+
+
+def hook(data: bytes) -> str:
+    """Answer a hook call as the hook does, but with time for the service; return what it prints."""
+    out: list[bytes] = []
+    call = Call(["claude"], data)
+    if service.ask("hook", call.told(), data, LONG, out.append) is None:
+        answer.run(call, [".", ""], out.append, lambda _: None)
+    return context(b"".join(out))
+
+
+def asked(data: bytes) -> str | None:
+    """Return what the service answers to a hook call; None if it leaves it to the hook."""
+    found = service.ask("hook", Call(["claude"], data).told(), data, LONG)
+    return None if found is None else context(found)
+
+
+def process(data: bytes, stdout: int = subprocess.PIPE) -> str:
+    """Return what the hook of the host prints, as a process."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"],
+        input=data, stdout=stdout, check=True, timeout=30,
+    )  # fmt: skip
+    return context(done.stdout or b"")
+
+
+def context(printed: bytes) -> str:
+    if not printed:
+        return ""
+    told: str = json.loads(printed)["hookSpecificOutput"]["additionalContext"]
+    return told
+
+
+def log(home: Path) -> str:
+    path = home / ".agent-memory/local" / daemon.LOG
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def begins(text: str) -> bool:
+    return text.startswith("# Core memory (")

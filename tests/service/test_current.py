@@ -1,0 +1,168 @@
+"""What changes on the disk is found soon, without anybody who asks in between."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.memory.kept import Kept
+from memfs.search.engine import Filter
+from memfs.store import daemon, service
+from memfs.store.blocks import Place
+from tests.service import running
+from tests.service.running import asked, hook, payload, until
+from tests.service.test_watch import vim
+
+HOSTS = Path(__file__).parent.parent / "hosts/fixtures"
+
+
+def found(place: Place, word: str) -> int:
+    """Count what the index as it is published holds of a word: nothing is read for that."""
+    engine = Kept(place).opened("text")
+    return len(engine.search(word, mode="text", only=Filter(), limit=9, offset=0).hits)
+
+
+@pytest.fixture
+def held(place: Place, repo: Path) -> Place:
+    """A place that the service holds, with all that is in it indexed."""
+    running.begin()
+    assert service.ask("hold", [str(repo)], wait=running.LONG) is not None
+    (repo / ".agent-memory/blocks/first.md").write_text("The word is begonia.")
+    until(lambda: found(place, "begonia"))
+    return place
+
+
+def test_blocks_and_passages_are_found_and_what_is_gone_is_not(held: Place, repo: Path) -> None:
+    store = repo / ".agent-memory"
+    vim(store / "blocks/first.md", "The word is petunia.")
+    until(lambda: found(held, "petunia") and not found(held, "begonia"))
+    (store / "archive/2026-05").mkdir(parents=True)
+    (store / "archive/2026-05/x1.md").write_text("---\nid: x1\n---\nWe chose the gladiolus.\n")
+    until(lambda: found(held, "gladiolus"))
+    (store / "blocks/first.md").unlink()
+    until(lambda: not found(held, "petunia"))
+
+
+def test_another_branch_is_found(held: Place, repo: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
+
+    git("add", "-A")
+    git("commit", "-qm", "store")
+    git("checkout", "-qb", "other")
+    (repo / ".agent-memory/blocks/first.md").write_text("The word is dahlia.")
+    git("commit", "-qam", "dahlia")
+    until(lambda: found(held, "dahlia"))
+    git("checkout", "-q", "main")
+    until(lambda: found(held, "begonia") and not found(held, "dahlia"))
+
+
+def lines(fixture: str, project: Path) -> list[str]:
+    """Return a host's recording as if it had been made in a project."""
+    text = (HOSTS / fixture).read_text()
+    for line in text.splitlines():
+        told = json.loads(line)
+        inner = told.get("payload") or told.get("data") or {}
+        context = inner.get("context") if isinstance(inner, dict) else None
+        cwd = told.get("cwd") or inner.get("cwd") or (context or {}).get("cwd")
+        if cwd:
+            return text.replace(json.dumps(cwd), json.dumps(str(project))).splitlines()
+    return text.splitlines()
+
+
+def claude(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(repo))
+    told = {"type": "user", "message": {"role": "user", "content": f"think of a {word}"},
+            "sessionId": "s", "cwd": str(repo), "timestamp": "2026-05-03T10:00:00Z", "uuid": word}  # fmt: skip
+    return home / f".claude/projects/{slug}/s.jsonl", [json.dumps(told)]
+
+
+def codex(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"think of a {word}"}]}  # fmt: skip
+    told = {"timestamp": "2026-05-03T10:00:00Z", "type": "response_item", "payload": said}
+    path = home / ".codex/sessions/2026/05/03/rollout-2026-05-03T10-00-00-x.jsonl"
+    return path, [*lines("codex/session.jsonl", repo), json.dumps(told)]
+
+
+def gemini(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
+    folder = home / ".gemini/tmp/shop"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".project_root").write_text(str(repo))
+    told = {"id": word, "timestamp": "2026-05-03T10:00:00Z", "type": "user", "content": [{"text": f"think of a {word}"}]}  # fmt: skip
+    return folder / "chats/session-x.jsonl", [
+        *lines("gemini/session.jsonl", repo),
+        json.dumps(told),
+    ]
+
+
+def copilot(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
+    told = {"type": "user.message", "data": {"content": f"think of a {word}"}, "id": word, "timestamp": "2026-05-03T10:00:00Z", "parentId": None}  # fmt: skip
+    path = home / ".copilot/session-state/x/events.jsonl"
+    return path, [*lines("copilot/events.jsonl", repo), json.dumps(told)]
+
+
+@pytest.mark.parametrize("host", [claude, codex, gemini, copilot])
+def test_a_line_of_a_transcript_is_found(
+    held: Place, repo: Path, home: Path,
+    host: Callable[[Path, Path, str], tuple[Path, list[str]]],
+) -> None:  # fmt: skip
+    """The folder is not there before; then the file is new; then it grows."""
+    path, told = host(home, repo, "hydrangea")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in told))
+    until(lambda: found(held, "hydrangea"))
+    *_, more = host(home, repo, "chrysanthemum")[1]
+    with path.open("a") as file:
+        file.write(more + "\n")
+    until(lambda: found(held, "chrysanthemum"))
+    assert found(held, "hydrangea") == 1
+
+
+def test_another_projects_transcript_in_a_shared_folder_goes_nowhere(
+    held: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    other, mine = tmp_path / "other", home / ".agent-memory/local/recall"
+    shutil.copytree(repo / ".git", other / ".git")
+    shutil.copytree(repo / ".agent-memory", other / ".agent-memory")  # not trusted: nobody's
+    path, told = codex(home, other, "oleander")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in told))
+    ours, told = codex(home, repo, "hydrangea")
+    ours.with_name("rollout-2026-05-03T11-00-00-y.jsonl").write_text(
+        "".join(f"{line}\n" for line in told).replace("01a1f800", "01a1f900")
+    )
+    until(lambda: found(held, "hydrangea"))
+    assert not found(held, "oleander")
+    assert not list(mine.rglob("*.jsonl"))
+    assert "Traceback" not in running.log(home)
+
+
+def test_a_prompt_is_reminded_of_what_was_said_elsewhere(
+    held: Place, repo: Path, home: Path
+) -> None:
+    hook(payload(repo, "SessionStart"))
+    path, told = claude(home, repo, "begonia in the ledger of the greenhouse")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in told))
+    prompt = payload(repo, "UserPromptSubmit", "which begonia is in the ledger of the greenhouse")
+    until(lambda: "think of a begonia" in str(asked(prompt)))
+    assert asked(prompt) == ""
+
+
+def test_a_note_of_a_hook_that_did_not_ask_is_read(
+    held: Place, repo: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memfs.store import inbox
+
+    _, told = claude(home, repo, "oleander")
+    path = tmp_path / "elsewhere.jsonl"
+    path.write_text(told[0] + "\n")
+    inbox.put(held.home, "claude", str(path), "s")
+    until(lambda: found(held, "oleander"))
+    assert not inbox.waiting(held.home)
+    assert daemon.look()

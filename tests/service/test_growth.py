@@ -1,0 +1,110 @@
+"""However long it runs: files, threads and memory stay what they are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from memfs.core import label as labels
+from memfs.service import held
+from memfs.service.held import Held, Stores
+from memfs.store import blocks, daemon, service
+from memfs.store.blocks import Place
+from memfs.store.daemon import Service
+from memfs.store.layout import Store
+from tests.service import running
+from tests.service.running import asked, hook, payload, until
+
+
+def files_of(process: int) -> int:
+    return len(os.listdir(f"/proc/{process}/fd"))
+
+
+def threads_of(process: int) -> int:
+    return len(os.listdir(f"/proc/{process}/task"))
+
+
+def test_two_thousand_questions_leave_nothing(warm: Service, place: Place, repo: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    prompt = payload(repo, "UserPromptSubmit", "go on with the work")
+    until(lambda: list(repo.glob(".agent-memory/local/index/**/meta.json")))
+    for _ in range(100):
+        asked(prompt)
+    until(lambda: not (daemon.look() or warm).work)
+    files, threads = files_of(warm.process), threads_of(warm.process)
+    before = daemon.look()
+    for _ in range(2000):
+        assert asked(prompt) == ""
+    after = daemon.look()
+    assert before
+    assert after
+    assert after.process == warm.process
+    assert files_of(warm.process) <= files + 2
+    until(lambda: threads_of(warm.process) <= threads + 2)
+    assert after.bytes < before.bytes + (8 << 20)
+
+
+def test_two_hundred_stores_leave_a_dozen_open(
+    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "MOST", 4)
+    met: list[Held] = []
+    gone: list[Held] = []
+    stores = Stores(met.append, gone.append)
+    made = []
+    for number in range(10):
+        root = tmp_path / f"p{number}/.agent-memory"
+        shutil.copytree(repo / ".agent-memory", root)
+        made.append(Place(Store(str(root), labels.PROJECT), place.user))
+    counts = []
+    for turn in range(20):
+        for each in made:
+            stores.of(each).refresh()
+        counts.append((len(os.listdir("/proc/self/fd")), threading.active_count()))
+        del turn
+    assert len(stores.all()) == 4
+    assert len(met) == 200
+    assert len(gone) == 196
+    assert counts[-1][0] <= counts[2][0] + 2
+    assert counts[-1][1] <= counts[2][1] + 2
+
+
+def test_who_asked_last_stays_and_what_is_old_or_gone_goes(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[Held] = []
+    stores = Stores(lambda _: None, gone.append)
+    found = stores.of(place)
+    assert stores.of(blocks.here(str(repo))) is found
+    stores.forget_old()
+    assert not gone
+    (repo / ".agent-memory").rename(repo / "away")
+    stores.forget_old()
+    assert gone == [found]
+    (repo / "away").rename(repo / ".agent-memory")
+    again = stores.of(place)
+    monkeypatch.setattr(held, "LONGEST", -1.0)
+    stores.forget_old()
+    assert gone == [found, again]
+
+
+@pytest.mark.usefixtures("warm")
+def test_many_who_ask_at_once_are_all_answered(repo: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    answers: list[str | None] = []
+    threads = [
+        threading.Thread(target=lambda: answers.extend(asked(prompt) for _ in range(10)))
+        for _ in range(30)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [""] * 300
+    assert service.there()
+    assert running.LONG

@@ -1,0 +1,207 @@
+"""Nothing that a session is to be told is lost, whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append
+from memfs.core.records import Origin
+from memfs.ops import edit
+from memfs.store import daemon, inbox, service, sessions
+from memfs.store.asking import Call
+from memfs.store.blocks import Place
+from memfs.store.daemon import Service
+from tests.hosts.transcript_lines import user
+from tests.service import running
+from tests.service.running import asked, hook, payload
+
+
+def changed(place: Place, text: str) -> None:
+    edit.run(place, [Append("system_rules", text)], Origin())
+
+
+@pytest.mark.usefixtures("warm")
+def test_news_are_told_once(place: Place, repo: Path) -> None:
+    assert running.begins(hook(payload(repo, "SessionStart")))
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    assert asked(prompt) == ""
+    changed(place, "Timeouts are 5 seconds.")
+    assert "+ Timeouts are 5 seconds." in str(asked(prompt))
+    assert asked(prompt) == ""
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_session_that_was_shown_nothing_is_left_to_the_hook(repo: Path) -> None:
+    assert asked(payload(repo, "UserPromptSubmit", "go on")) is None
+    assert running.begins(hook(payload(repo, "UserPromptSubmit", "go on")))
+    assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+
+
+@pytest.mark.usefixtures("warm")
+def test_who_dies_before_the_answer_was_taken_gets_it_again(place: Place, repo: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    changed(place, "Timeouts are 5 seconds.")
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    for received in (False, True):
+        line = service.connect(running.LONG)
+        assert line
+        line.send(service.question("hook", Call(["claude"], prompt).told(), prompt))
+        if received:
+            assert b"Timeouts" in line.receive()
+        line.close()
+    assert "+ Timeouts are 5 seconds." in str(asked(prompt))
+
+
+@pytest.mark.usefixtures("warm")
+def test_two_hooks_of_one_prompt_are_told_once(place: Place, repo: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    changed(place, "Timeouts are 5 seconds.")
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    told: list[str | None] = []
+    threads = [threading.Thread(target=lambda: told.append(asked(prompt))) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(running.LONG)
+    assert sorted(str(each).count("+ Timeouts are 5 seconds.") for each in told) == [0, 0, 0, 0, 1]
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_hook_whose_output_is_closed_has_told_nothing(place: Place, repo: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    changed(place, "Timeouts are 5 seconds.")
+    reader, writer = os.pipe()
+    os.close(reader)
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    running.process(prompt, writer)
+    os.close(writer)
+    # The service's answer is told again; in its own process the hook forgets all that was told.
+    assert "Timeouts are 5 seconds." in hook(prompt)
+
+
+@pytest.mark.usefixtures("warm")
+def test_what_was_told_is_noted_before_the_hook_ends(place: Place, repo: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    for number in range(20):
+        changed(place, f"Rule {number}.")
+        asked(prompt)
+        shown = sessions.load(place.home, "s1")
+        assert shown
+        assert f"Rule {number}." in shown.blocks["project:system_rules"]
+
+
+def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
+    warm: Service, place: Place, repo: Path
+) -> None:
+    hook(payload(repo, "SessionStart"))
+    os.kill(warm.process, signal.SIGKILL)
+    changed(place, "Timeouts are 5 seconds.")
+    assert "Timeouts" in running.process(payload(repo, "UserPromptSubmit", "go on with it"))
+    found = running.until(daemon.look)
+    assert found.process != warm.process
+    assert asked(payload(repo, "UserPromptSubmit", "go on with it")) == ""
+
+
+def test_a_service_that_hangs_costs_a_prompt_a_moment(
+    warm: Service, place: Place, repo: Path
+) -> None:
+    hook(payload(repo, "SessionStart"))
+    changed(place, "Timeouts are 5 seconds.")
+    os.kill(warm.process, signal.SIGSTOP)
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    try:
+        assert "Timeouts" in running.process(prompt)
+    finally:
+        os.kill(warm.process, signal.SIGCONT)
+    # What it does now, with a question that nobody waits for, changes nothing.
+    assert asked(prompt) == ""
+    changed(place, "Another rule.")
+    told = str(asked(prompt))
+    assert "Another rule." in told
+    assert not running.begins(told)
+
+
+@pytest.mark.usefixtures("warm")
+def test_killed_at_any_moment_it_loses_and_doubles_nothing(
+    place: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "t.jsonl"
+    hook(payload(repo, "SessionStart"))
+    told: list[str] = []
+    done = threading.Event()
+
+    def killing() -> None:
+        while not done.wait(0.15):
+            found = daemon.look()
+            if found:
+                os.kill(found.process, signal.SIGKILL)
+
+    killer = threading.Thread(target=killing)
+    killer.start()
+    try:
+        for number in range(8):
+            changed(place, f"Rule {number:03}.")
+            told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it")))
+            with transcript.open("ab") as file:
+                file.write(user(f"message {number:03}", f"u{number}", cwd=str(repo)))
+            running.process(payload(repo, "Stop", transcript_path=str(transcript)))
+    finally:
+        done.set()
+        killer.join()
+    told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it")))
+    assert all(any(f"Rule {number:03}." in text for text in told) for number in range(8))
+    running.begin()
+    service.ask("hold", [str(repo)], wait=running.LONG)
+    recall = place.home.local + "/recall/claude"
+
+    def said() -> str:
+        return "".join(path.read_text() for path in Path(recall).glob("*.jsonl"))
+
+    running.until(lambda: not inbox.waiting(place.home) and "message 007" in said())
+    assert [said().count(f"message {number:03}") for number in range(8)] == [1] * 8
+    assert "Traceback" not in running.log(home)
+
+
+def test_a_worker_that_is_killed_is_replaced(
+    warm: Service, place: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_bytes(
+        b"".join(
+            user(f"message {n:04} " + "word " * 400, f"u{n}", cwd=str(repo)) for n in range(4000)
+        )
+    )
+    hook(payload(repo, "Stop", transcript_path=str(transcript)))
+    for _ in range(2):
+        [worker] = running.until(lambda: [one for one in running.ours(home) if one != warm.process])
+        os.kill(worker, signal.SIGKILL)
+        running.until(lambda gone=worker: gone not in running.ours(home))  # type: ignore[misc]
+    running.until(lambda: not inbox.waiting(place.home), 30)
+    [path] = Path(place.home.local + "/recall/claude").glob("*.jsonl")
+    assert path.read_text().count('"message ') == 4000
+
+
+def test_a_worker_ends_with_its_service(warm: Service, repo: Path, home: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    running.until(lambda: len(running.ours(home)) > 1)
+    os.kill(warm.process, signal.SIGKILL)
+    running.until(lambda: not running.ours(home))
+
+
+def test_stop_ends_everything_at_once(warm: Service, repo: Path, home: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    running.until(lambda: len(running.ours(home)) > 1)
+    subprocess.run(
+        [sys.executable, "-m", "memfs", "daemon", "stop"], check=True, capture_output=True
+    )
+    running.until(lambda: not running.ours(home), 2)
+    assert "Traceback" not in running.log(home)
+    assert warm.process

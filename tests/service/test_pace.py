@@ -1,0 +1,88 @@
+"""Heavy work waits for power and room, but not for ever."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from memfs.service import pace
+
+
+def supply(root: Path, name: str, **said: str) -> None:
+    (root / name).mkdir()
+    for what, value in said.items():
+        (root / name / what).write_text(f"{value}\n")
+
+
+def on_battery(root: Path) -> bool:
+    return pace.on_battery(f"{root}/*")
+
+
+def test_a_battery_that_discharges_is_one(tmp_path: Path) -> None:
+    assert not on_battery(tmp_path)
+    supply(tmp_path, "BAT0", type="Battery", status="Discharging")
+    assert on_battery(tmp_path)
+
+
+def test_a_plug_that_is_in_is_power_whatever_the_battery_does(tmp_path: Path) -> None:
+    supply(tmp_path, "BAT0", type="Battery", status="Discharging")
+    supply(tmp_path, "AC", type="Mains", online="0")
+    assert on_battery(tmp_path)
+    (tmp_path / "AC/online").write_text("1\n")
+    assert not on_battery(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"type": "Battery", "status": "Full"}, {"type": "Battery", "status": "Charging"},
+     {"type": "Battery", "status": "Discharging", "scope": "Device"}, {"type": "Battery"},
+     {"type": "UPS", "status": "Discharging"}, {}],
+)  # fmt: skip
+def test_a_full_one_that_of_a_mouse_and_what_says_nothing_are_none(
+    tmp_path: Path, said: dict[str, str]
+) -> None:
+    supply(tmp_path, "BAT0", **said)
+    assert not on_battery(tmp_path)
+
+
+def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "SUPPLIES", f"{tmp_path}/*")
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    told: list[str] = []
+    pace.rest(told.append)
+    assert not told
+    supply(tmp_path, "BAT0", type="Battery", status="Discharging")
+
+    def plug_in(why: str) -> None:
+        told.append(why)
+        if len(told) == 3:
+            (tmp_path / "BAT0/status").write_text("Charging\n")
+
+    pace.rest(plug_in)
+    assert told == ["battery"] * 3
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+    began = time.monotonic()
+
+    def moment(why: str) -> None:
+        told.append(why)
+        time.sleep(0.01)
+
+    pace.rest(moment, longest=0.05)
+    assert told[3:]
+    assert set(told[3:]) == {"load"}
+    assert time.monotonic() - began < 5
+
+
+def test_resting_ends_when_nobody_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+
+    def gone(why: str) -> None:
+        raise BrokenPipeError(why)
+
+    with pytest.raises(BrokenPipeError):
+        pace.rest(gone)

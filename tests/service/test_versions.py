@@ -1,0 +1,159 @@
+"""Who is not like the service does its own work, and the service knows when it is out of date."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memfs.ops import daemon as op
+from memfs.service import server
+from memfs.store import asking, daemon, service
+from memfs.store.blocks import Place
+from memfs.store.daemon import Service
+from tests.service import running
+from tests.service.running import asked, hook, payload
+
+
+def as_version(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "VERSION", version)
+
+
+def test_a_newer_asker_makes_it_leave_and_the_next_starts_another(
+    warm: Service, repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_version("99.0.0", monkeypatch)
+    assert daemon.look() is None
+    running.until(lambda: not running.ours(home))
+    assert service.there()  # where it was listened: who asks next starts one
+    monkeypatch.undo()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("MEMFS_SERVICE_MODE", "auto")
+    assert daemon.look() is None
+    assert service.ask("hold", ["."]) is None
+    assert running.until(daemon.look).process != warm.process
+
+
+def test_an_older_asker_does_its_own_work(
+    warm: Service, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        as_version("0.0.1", older)
+        assert service.ask("hold", ["."], wait=2) is None
+        assert running.begins(hook(payload(repo, "UserPromptSubmit", "go on")))
+    found = daemon.look()
+    assert found
+    assert found.process == warm.process
+
+
+@pytest.mark.usefixtures("warm")
+@pytest.mark.parametrize(
+    "name", ["MEMFS_MAX_BLOCKS", "MEMFS_HOOKS_RECALL", "TZ", "MEMFS_ODD\nNAME"]
+)
+def test_another_environment_is_not_answered(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    hook(payload(repo, "SessionStart"))
+    monkeypatch.setenv(name, "3")
+    assert asked(payload(repo, "UserPromptSubmit", "go on")) is None
+    monkeypatch.delenv(name)
+    assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+    monkeypatch.setenv("MEMFS_SESSION", "another")
+    assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+
+
+@pytest.mark.usefixtures("place")
+def test_another_home_with_the_same_store_is_not_answered(
+    home: Path, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFS_HOME", str(home / ".agent-memory"))
+    with running.inside():
+        hook(payload(repo, "SessionStart"))
+        assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert asked(payload(repo, "UserPromptSubmit", "go on")) is None
+
+
+@pytest.mark.usefixtures("place")
+def test_an_environment_with_line_ends_is_one_environment(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFS_ODD", "a\nb")
+    with running.inside():
+        hook(payload(repo, "SessionStart"))
+        assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+
+
+@pytest.mark.usefixtures("place")
+def test_other_code_on_the_disk_makes_it_leave_also_while_it_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "_TICK", 0.1)
+    with running.inside() as inside:
+        monkeypatch.setattr(server, "_code", lambda: "another")
+
+        def left() -> str:
+            service.ask("hold", ["."], wait=0.5)
+            return inside._leave
+
+        assert running.until(left) == "memfs is another one now"
+    assert service.there()
+
+
+def test_code_that_changed_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = Path(server.__file__).parent.parent
+    for name in ("__init__.py", "store/asking.py", "service/server.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(package / name, tmp_path / name)
+    monkeypatch.setattr(server, "__file__", str(tmp_path / "service/server.py"))
+    before = server._code()
+    assert server._code() == before
+    shutil.copy(package / "store/asking.py", tmp_path / "new")
+    (tmp_path / "new").replace(tmp_path / "store/asking.py")
+    assert server._code() != before
+    shutil.rmtree(tmp_path / "store")
+    assert server._code() is None
+
+
+def test_idle_it_leaves_and_the_next_prompt_starts_it(place: Place, repo: Path, home: Path) -> None:
+    hook(payload(repo, "SessionStart", session="s1"))
+    running.until(daemon.look)
+    assert op.stop()
+    with running.inside(idle=0.5) as inside:
+        assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+        used = inside._used
+        assert daemon.look()
+        assert inside._used == used  # that is no reason to stay
+        assert running.until(lambda: inside._leave) == "nobody asked"
+    assert not running.ours(home)
+    assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
+    assert running.until(daemon.look)
+
+
+def test_stopped_it_stays_away_until_the_next_session(
+    warm: Service, repo: Path, home: Path
+) -> None:
+    hook(payload(repo, "SessionStart"))
+    assert op.stop()
+    assert not running.ours(home)
+    assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
+    assert not running.ours(home)
+    assert not service.there()
+    running.process(payload(repo, "SessionStart", session="s2"))
+    assert running.until(daemon.look).process != warm.process
+
+
+def test_turned_off_it_is_not_started(
+    place: Place, repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")
+    running.process(payload(repo, "SessionStart"))
+    assert not running.ours(home)
+
+
+def test_versions_are_compared_by_number() -> None:
+    assert server._newer("0.10.0", "0.9.9")
+    assert not server._newer("0.9.9", "0.10.0")
+    assert not server._newer("²", "0.1")
+    assert server._newer("9" * 5000, "0.1")

@@ -1,0 +1,281 @@
+"""Folders are watched whether they are there or not yet, and what changes in them is told once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+
+import pytest
+from watchdog.observers.api import BaseObserver
+from watchdog.observers.polling import PollingObserver
+
+from memfs.service import watch
+from memfs.service.watch import Watch
+from tests.service.running import until
+
+
+class Told:
+    """What a watch told, by key."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Hashable, set[str]]] = []
+
+    def __call__(self, key: Hashable, paths: set[str]) -> None:
+        self.calls.append((key, paths))
+
+    def of(self, key: Hashable) -> set[str]:
+        return {path for name, paths in list(self.calls) for path in paths if name == key}
+
+    def begun(self, key: Hashable) -> bool:
+        return (key, set()) in list(self.calls)
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def watched(told: Told) -> Iterator[Watch]:
+    made = Watch(told)
+    yield made
+    made.stop()
+
+
+def begin(watched: Watch, told: Told, key: str, *folders: Path) -> None:
+    watched.add(key, [str(folder) for folder in folders])
+    until(lambda: told.begun(key))
+
+
+def vim(path: Path, text: str) -> None:
+    """Save as vim does where it renames: a probe, a swap file, a backup, a new file."""
+    (path.parent / "4913").touch()
+    (path.parent / "4913").unlink()
+    swap = path.parent / f".{path.name}.swp"
+    swap.write_text("swap")
+    backup = path.with_name(path.name + "~")
+    path.rename(backup)
+    path.write_text(text)
+    backup.unlink()
+    swap.unlink()
+
+
+def test_a_file_that_is_written_renamed_or_removed_is_told(
+    watched: Watch, told: Told, tmp_path: Path
+) -> None:
+    folder = tmp_path / "blocks"
+    folder.mkdir()
+    (folder / "old.md").write_text("x")
+    begin(watched, told, "a", folder)
+    (folder / "new.md").write_text("x")
+    (folder / "old.md").rename(folder / "other.md")
+    until(lambda: {str(folder / "new.md"), str(folder / "other.md")} <= told.of("a"))
+    (folder / "new.md").unlink()
+    before = len(told.calls)
+    until(lambda: len(told.calls) > before)
+    (folder / "deep/er").mkdir(parents=True)
+    (folder / "deep/er/file.md").write_text("x")
+    until(lambda: str(folder / "deep/er/file.md") in told.of("a"))
+
+
+def test_vim_saves_are_told_by_the_name_of_the_file(
+    watched: Watch, told: Told, tmp_path: Path
+) -> None:
+    folder = tmp_path / "blocks"
+    folder.mkdir()
+    (folder / "human.md").write_text("x")
+    begin(watched, told, "a", folder)
+    vim(folder / "human.md", "new")
+    until(lambda: told.of("a"))
+    until(lambda: told.of("a") == {str(folder / "human.md")})
+
+
+def test_looking_at_files_is_no_change(watched: Watch, told: Told, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x")
+    begin(watched, told, "a", tmp_path)
+    (tmp_path / "a.md").read_text()
+    list(tmp_path.iterdir())
+    (tmp_path / "b.md").write_text("x")
+    until(lambda: told.of("a"))
+    assert told.of("a") == {str(tmp_path / "b.md")}
+
+
+def test_a_folder_that_comes_later_is_told_with_what_is_in_it(
+    watched: Watch, told: Told, tmp_path: Path
+) -> None:
+    folder = tmp_path / "host/projects/shop"
+    begin(watched, told, "a", folder)
+    folder.mkdir(parents=True)
+    (folder / "one.jsonl").write_text("x")
+    until(lambda: str(folder / "one.jsonl") in told.of("a"))
+    (folder / "two.jsonl").write_text("x")
+    until(lambda: str(folder / "two.jsonl") in told.of("a"))
+
+
+@pytest.mark.parametrize("away", [shutil.rmtree, lambda path: path.rename(f"{path}.away")])
+def test_a_folder_that_goes_and_comes_back_is_watched_again(
+    watched: Watch, told: Told, tmp_path: Path, away: Callable[[Path], object]
+) -> None:
+    folder = tmp_path / "store/blocks"
+    folder.mkdir(parents=True)
+    begin(watched, told, "a", folder)
+    away(folder)
+    folder.mkdir()
+    (folder / "a.md").write_text("x")
+    watched.look()  # as the service does now and then; a rename is not told
+    until(lambda: str(folder / "a.md") in told.of("a"))
+    (folder / "b.md").write_text("x")
+    until(lambda: str(folder / "b.md") in told.of("a"))
+
+
+def test_a_folder_that_two_want_is_watched_until_neither_does(
+    watched: Watch, told: Told, tmp_path: Path
+) -> None:
+    begin(watched, told, "a", tmp_path)
+    begin(watched, told, "b", tmp_path)
+    (tmp_path / "one").write_text("x")
+    until(lambda: told.of("a") and told.of("b"))
+    watched.remove("a")
+    until(lambda: not watched._again)
+    (tmp_path / "two").write_text("x")
+    until(lambda: str(tmp_path / "two") in told.of("b"))
+    assert str(tmp_path / "two") not in told.of("a")
+    watched.remove("b")
+    until(lambda: not watched._opened)
+
+
+def test_a_link_to_a_folder_is_watched_as_that(watched: Watch, told: Told, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    begin(watched, told, "a", tmp_path / "link")
+    (tmp_path / "link/file").write_text("x")
+    until(lambda: str(tmp_path / "real/file") in told.of("a"))
+
+
+def test_many_changes_at_once_are_told_together(watched: Watch, told: Told, tmp_path: Path) -> None:
+    begin(watched, told, "a", tmp_path)
+    for number in range(500):
+        (tmp_path / f"{number}.md").write_text("x")
+    until(lambda: len(told.of("a")) == 500)
+    assert len(told.calls) < 20
+
+
+def test_what_tell_raises_ends_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    told = Told()
+
+    def failing(key: Hashable, paths: set[str]) -> None:
+        told(key, paths)
+        if any(path.endswith("bad") for path in paths):
+            raise ZeroDivisionError
+
+    watched = Watch(failing)
+    begin(watched, told, "a", tmp_path)
+    (tmp_path / "bad").write_text("x")
+    until(lambda: str(tmp_path / "bad") in told.of("a"))
+    (tmp_path / "good").write_text("x")
+    until(lambda: str(tmp_path / "good") in told.of("a"))
+    watched.stop()
+    assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+def test_where_nothing_more_can_be_watched_it_is_looked_at(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "_POLL", 0.1)
+    real = BaseObserver.schedule
+
+    def schedule(self: BaseObserver, handler: object, path: str, **more: object) -> object:
+        if path.endswith("full") and not isinstance(self, PollingObserver):
+            raise OSError(errno.ENOSPC, "inotify watch limit reached")
+        return real(self, handler, path, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(BaseObserver, "schedule", schedule)
+    for name in ("full", "room"):
+        (tmp_path / name).mkdir()
+    watched = Watch(told)
+    begin(watched, told, "a", tmp_path / "full", tmp_path / "room")
+    assert watched.polling
+    for name in ("full", "room"):
+        (tmp_path / name / "file").write_text("x")
+    until(lambda: len(told.of("a")) == 2)
+    watched.stop()
+
+
+def test_what_is_below_a_folder_has_room_too_or_it_is_looked_at(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The observer leaves out silently what it cannot watch below a folder."""
+    monkeypatch.setattr(watch, "_POLL", 0.1)
+    real = BaseObserver.schedule
+
+    def schedule(self: BaseObserver, handler: object, path: str, **more: object) -> object:
+        if path == os.sep:
+            raise OSError(errno.ENOSPC, "inotify watch limit reached")
+        return real(self, handler, path, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(BaseObserver, "schedule", schedule)
+    (tmp_path / "deep/er").mkdir(parents=True)
+    watched = Watch(told)
+    begin(watched, told, "a", tmp_path / "deep")
+    assert watched.polling
+    (tmp_path / "deep/er/file").write_text("x")
+    until(lambda: str(tmp_path / "deep/er/file") in told.of("a"))
+    watched.stop()
+
+
+def test_where_nothing_can_be_watched_at_all_everything_is_looked_at(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "_POLL", 0.1)
+
+    def none() -> object:
+        raise OSError(errno.EMFILE, "inotify instance limit reached")
+
+    monkeypatch.setattr(watch, "Observer", none)
+    watched = Watch(told)
+    begin(watched, told, "a", tmp_path)
+    (tmp_path / "file").write_text("x")
+    until(lambda: str(tmp_path / "file") in told.of("a"))
+    watched.stop()
+
+
+def test_it_leaves_no_thread_and_no_file_behind(tmp_path: Path) -> None:
+    def state() -> tuple[int, int]:
+        return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+    before = state()
+    for _ in range(3):
+        told = Told()
+        watched = Watch(told)
+        begin(watched, told, "a", tmp_path, tmp_path / "later")
+        watched.stop()
+    until(lambda: state()[0] <= before[0] and state()[1] <= before[1] + 1)
+
+
+def test_git_that_changes_a_branch_is_told(
+    watched: Watch, told: Told, repo: Path, tmp_path: Path
+) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
+
+    blocks = repo / ".agent-memory/blocks"
+    (repo / "code").write_text("x")
+    git("add", "-A")
+    git("commit", "-qm", "without")
+    git("checkout", "-qb", "with")
+    blocks.mkdir(parents=True)
+    (blocks / "a.md").write_text("x")
+    git("add", "-A")
+    git("commit", "-qm", "with")
+    begin(watched, told, "a", blocks)
+    git("checkout", "-q", "main")
+    assert not blocks.exists()
+    until(lambda: str(blocks / "a.md") in told.of("a"))
+    told.calls.clear()
+    git("checkout", "-q", "with")
+    until(lambda: str(blocks / "a.md") in told.of("a"))

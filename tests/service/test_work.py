@@ -1,0 +1,183 @@
+"""Jobs: joined while they wait, shown while they are done, given up when the service ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from memfs.memory import corpus
+from memfs.memory.kept import Kept
+from memfs.ops import init
+from memfs.search import serving
+from memfs.search.engine import Filter
+from memfs.service import work as room
+from memfs.service.held import Held
+from memfs.service.work import Work
+from memfs.store import blocks, daemon, inbox, lock
+from memfs.store.blocks import Place
+from memfs.store.daemon import Service
+from tests.hosts.transcript_lines import user
+from tests.service import running
+from tests.service.running import hook, payload, until
+
+
+@pytest.fixture
+def published() -> list[Held]:
+    return []
+
+
+@pytest.fixture
+def work(published: list[Held]) -> Work:
+    return Work(published.append)
+
+
+def large(path: Path, repo: Path, count: int) -> Path:
+    told = (
+        user(f"turn {n:05} of many words {n * n}", f"u{n}", cwd=str(repo)) for n in range(count)
+    )
+    path.write_bytes(b"".join(told))
+    return path
+
+
+def test_a_job_is_done_and_its_process_goes_when_there_is_none(
+    work: Work, published: list[Held], place: Place, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "_IDLE", 0.2)
+    held = Held(place)
+    work.add(held, set(), everything=True)
+    until(lambda: published)
+    until(lambda: not work.said() and not running.ours(home))
+    assert set(published) == {held}
+    work.stop()
+
+
+def test_what_waits_for_a_store_is_one_job(work: Work, place: Place, repo: Path) -> None:
+    held, other = Held(place), Held(place)
+    with lock.hold(place.home, name=corpus.LOCK):
+        work.add(held, set(), everything=True)
+        until(lambda: work.busy(held))
+        for number in range(50):
+            work.add(other, {f"/{number}"})
+        assert len(work.said()) == 2
+        [job] = work._jobs
+        assert len(job.paths) == 50
+    work.stop()
+
+
+def test_a_job_that_meets_another_process_is_done_again(
+    work: Work, published: list[Held], place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "_RETRY", 0.1)
+    held = Held(place)
+    with lock.hold(place.home, name=corpus.LOCK):
+        work.add(held, set(), everything=True)
+        until(lambda: work._jobs and work._jobs[0].not_before)
+        assert not published
+    until(lambda: published)
+    work.stop()
+
+
+def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
+    work: Work, place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(room, "_RETRY", 0.01)
+    monkeypatch.setattr(room, "_CODE", "raise SystemExit(3)")
+    held = Held(place)
+    work.add(held, set(), everything=True)
+    until(lambda: not work.said() and not work._jobs)
+    monkeypatch.undo()
+    work.stop()
+    assert capfd.readouterr().err.count("a job failed") == 3
+
+
+def test_a_store_that_is_gone_is_no_job(
+    work: Work, published: list[Held], place: Place, repo: Path
+) -> None:
+    held = Held(place)
+    (repo / ".agent-memory").rename(repo / "away")
+    work.add(held, set(), everything=True)
+    until(lambda: not work.said())
+    assert not published
+    assert not (repo / ".agent-memory").exists()
+    work.stop()
+
+
+def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
+    warm: Service, place: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    path = large(tmp_path / "t.jsonl", repo, 20_000)
+    hook(payload(repo, "Stop", transcript_path=str(path)))
+    pattern = re.compile(r"(indexing|embedding) \d")
+
+    def shown() -> str:
+        done = subprocess.run(["memfs", "daemon"], capture_output=True, text=True, check=True)
+        return done.stdout if pattern.search(done.stdout) else ""
+
+    assert str(place.home.root) in until(shown, 60)
+    began = time.monotonic()
+    subprocess.run(["memfs", "daemon", "stop"], check=True, capture_output=True)
+    assert not running.ours(home)
+    assert time.monotonic() - began < 5
+    assert "Traceback" not in running.log(home)
+    only = Filter(kinds=("message",))
+    assert Kept(place).engine("text").dated(only, limit=1, offset=0).total == 20_000
+    assert not inbox.waiting(place.home)
+
+
+def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
+    warm: Service, place: Place, repo: Path, home: Path
+) -> None:
+    hook(payload(repo, "SessionStart"))
+    [worker] = until(lambda: [one for one in running.ours(home) if one != warm.process])
+    os.kill(warm.process, signal.SIGKILL)
+    until(lambda: worker not in running.ours(home))
+    assert "Traceback" not in running.log(home)
+    assert daemon.look() is None
+
+
+def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
+    published: list[Held], place: Place, repo: Path, home: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Vectors of many turns of one store wait for power, while another store has its turn."""
+    battery = tmp_path / "power/BAT0"
+    battery.mkdir(parents=True)
+    (battery / "type").write_text("Battery\n")
+    (battery / "status").write_text("Discharging\n")
+    faked = f"os.getloadavg = lambda: (0, 0, 0); pace.SUPPLIES = '{battery.parent}/*'"
+    begun = f"import os; from memfs.service import pace, worker; {faked}"
+    monkeypatch.setattr(
+        room, "_CODE", room._CODE.replace("from memfs.service import worker", begun)
+    )
+    monkeypatch.setattr(room, "_RETRY", 0.1)
+    other = tmp_path / "other"
+    shutil.copytree(repo / ".git", other / ".git")
+    init.run(str(other), str(home))
+    slow, quick = Held(blocks.here(str(other))), Held(place)
+    inbox.put(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", other, 2000)))
+    work = Work(published.append)
+    work.add(slow, set(), everything=True)
+
+    def rests() -> bool:
+        return any(each["stage"] == "waiting: battery" for each in work.said())
+
+    until(rests)
+    assert set(published) == {slow}  # words in it are found
+    for _ in range(3):
+        published.clear()
+        work.add(quick, set(), everything=True)
+        until(lambda: quick in published)
+        until(rests)
+    (battery / "status").write_text("Charging\n")
+    until(lambda: not work.said())
+    served = serving.served(slow.place.home.index)
+    assert served
+    assert served.documents >= 2000
+    work.stop()
