@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
 COLLECTIONS = ("opencode", "aider", "cursor", "specstory")  # files that may hold several sessions
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
+HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
 # What hosts tell those they start: a session's id, or only who they are. A host that another one
 # started inherits the other's: Claude Code starts others most often, so what it tells comes last.

@@ -18,7 +18,8 @@ class Host(Protocol):
 
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
     tells of a session start after it compacted its context. `PLUGIN_VERB` is the word of its
-    `plugin` command that takes one from a marketplace ("": it has none).
+    `plugin` command that takes one from a marketplace ("": it has none). `CALLS_TOOLS` is the
+    version from which its prompt hooks can call a tool of a server that runs already ("": none).
     """
 
     NAME: str
@@ -27,6 +28,7 @@ class Host(Protocol):
     HOME: str
     PLUGIN_VERB: str
     RESTARTS: bool
+    CALLS_TOOLS: str
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         """Turn a hook's stdin into an event; None for one that is not for us."""

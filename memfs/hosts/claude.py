@@ -18,6 +18,7 @@ COMMAND = "claude"
 HOME = ".claude"
 PLUGIN_VERB = "install"
 RESTARTS = True  # a session start comes after each compaction
+CALLS_TOOLS = "2.1.328"  # the oldest that was tried
 
 _KINDS = {
     "SessionStart": events.START,
@@ -74,21 +75,23 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     """List the files that wire us in a scope, the one with our hooks first, and what goes in."""
     folder = os.environ.get("CLAUDE_CONFIG_DIR")
     account = f"{folder or home}/.claude.json"
+    inside = ("claude/hooks.json", "claude/prompt.json", "claude/allow.json", "claude/line.json")
     if scope == "user":
         path = f"{folder or f'{home}/.claude'}/settings.json"
         return [
-            (path, ("claude/hooks.json", "claude/allow.json", "claude/line.json")),
+            (path, inside),
             (account, ("claude/tools.json",)),
         ]
     if scope == "local":
         path = f"{top}/.claude/settings.local.json"
         return [
-            (path, ("claude/hooks.json", "claude/allow.json", "claude/line.json")),
+            (path, inside),
             (account, ("claude/tools_here.json",)),
         ]
     path = f"{top}/.claude/settings.json"
-    inside = ("claude/hooks.json", "claude/allow.json", "claude/line.json", "claude/approve.json")
-    return [(path, inside), (f"{top}/.mcp.json", ("claude/tools.json",))]
+    # It is for all who work on the project, with whatever version: prompts run commands.
+    shared = ("claude/hooks.json", "claude/allow.json", "claude/line.json", "claude/approve.json")
+    return [(path, shared), (f"{top}/.mcp.json", ("claude/tools.json",))]
 
 
 def folders(home: str, project: str) -> list[str]:

@@ -18,6 +18,7 @@ COMMAND = "codex"
 HOME = ".codex"
 PLUGIN_VERB = "add"
 RESTARTS = True
+CALLS_TOOLS = "0.169.0"  # the oldest that was tried
 
 _KINDS = {
     "SessionStart": events.START,
@@ -49,8 +50,10 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
         folder = f"{top}/.codex"
     elif scope != "user":
         return []
+    # Those of a project are for all who work on it, with whatever version.
+    hooks = ("codex/hooks.json", "codex/prompt.json") if scope == "user" else ("codex/hooks.json",)
     return [
-        (f"{folder}/hooks.json", ("codex/hooks.json",)),
+        (f"{folder}/hooks.json", hooks),
         (f"{folder}/config.toml", ("codex/tools.toml",)),
     ]
 

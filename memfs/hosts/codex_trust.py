@@ -13,7 +13,8 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from memfs.core.errors import StoreError
-from memfs.hosts import PLUGIN
+from memfs.hosts import HOOK_TOOL, PLUGIN
+from memfs.hosts.entries import SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -33,8 +34,9 @@ class Hook(NamedTuple):
 
 
 def hooks(folder: str, commands: Collection[str]) -> list[Hook]:
-    """List our hooks that Codex has for a folder: those of our plugin, or with our very `commands`.
+    """List our hooks that Codex has for a folder.
 
+    They are those of our plugin, with our very `commands`, and the user's own that call our tool.
     Raises `StoreError` where it cannot be asked.
     """
     with _Server(folder) as server:
@@ -59,7 +61,9 @@ def trust(folder: str, commands: Collection[str]) -> int:
 def _ours(listed: dict[str, Any], commands: Collection[str]) -> Iterator[Hook]:
     for place in listed.get("data") or ():
         for hook in place.get("hooks") or ():
-            if hook.get("command") in commands or hook.get("pluginId") == _PLUGIN:
+            called = (hook.get("server"), hook.get("tool")) == (SERVER, HOOK_TOOL)
+            ours = hook.get("command") in commands or hook.get("pluginId") == _PLUGIN
+            if ours or (called and hook.get("source") == "user"):
                 runs = hook.get("trustStatus") not in _SKIPPED
                 yield Hook(str(hook.get("key")), str(hook.get("currentHash")), runs)
 

@@ -18,6 +18,7 @@ COMMAND = "copilot"
 HOME = ".copilot"
 PLUGIN_VERB = "install"
 RESTARTS = False
+CALLS_TOOLS = ""
 
 _KINDS = {
     "SessionStart": events.START,

@@ -22,6 +22,7 @@ COMMAND = "cursor"
 HOME = ".cursor"
 PLUGIN_VERB = ""  # its command takes no plugins
 RESTARTS = False
+CALLS_TOOLS = ""
 
 _KINDS = {
     "sessionStart": events.START,

@@ -13,7 +13,7 @@ import shutil
 from typing import TYPE_CHECKING, cast
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK, PLUGIN
+from memfs.hosts import HOOK, HOOK_TOOL, PLUGIN
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -51,13 +51,13 @@ def has_entries(settings: Json, entries: Json) -> bool:
 
 def commands(settings: Json) -> list[str]:
     """Return the commands of our hooks."""
-    return [
-        str(_mapping(entry).get("command"))
-        for groups in _mapping(settings.get("hooks")).values()
-        for group in _list(groups)
-        for entry in (group, *_list(_mapping(group).get("hooks")))
-        if _ours(entry)
-    ]
+    found = [entry for entry in _hooks(settings) if _ours(entry) and not _calls(entry)]
+    return [str(_mapping(entry).get("command")) for entry in found]
+
+
+def calls_tool(settings: Json) -> bool:
+    """Tell whether a hook of ours is a call of a tool, for which no process is started."""
+    return any(map(_calls, _hooks(settings)))
 
 
 def programs(command: str) -> list[str]:
@@ -181,8 +181,26 @@ def _whole(found: object, wanted: object, what: str, *, ours: bool) -> object:
     )
 
 
+def _hooks(settings: Json) -> list[object]:
+    """Return all hooks, whoever's they are."""
+    return [
+        entry
+        for groups in _mapping(settings.get("hooks")).values()
+        for group in _list(groups)
+        for entry in (group, *_list(_mapping(group).get("hooks")))
+    ]
+
+
 def _ours(entry: object) -> bool:
-    return isinstance(entry, dict) and HOOK in str(entry.get("command", ""))
+    return _calls(entry) or (isinstance(entry, dict) and HOOK in str(entry.get("command", "")))
+
+
+def _calls(entry: object) -> bool:
+    """Tell whether a hook calls the tool of our server that answers hooks."""
+    return isinstance(entry, dict) and (entry.get("server"), entry.get("tool")) == (
+        SERVER,
+        HOOK_TOOL,
+    )
 
 
 def _our_server(entry: object) -> bool:

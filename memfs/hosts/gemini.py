@@ -18,6 +18,7 @@ COMMAND = "gemini"
 HOME = ".gemini"
 PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = False
+CALLS_TOOLS = ""
 
 _KINDS = {
     "SessionStart": events.START,

@@ -21,6 +21,7 @@ COMMAND = "opencode"
 HOME = ".config/opencode"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
+CALLS_TOOLS = ""
 
 _KINDS = {
     "SessionStart": events.START,

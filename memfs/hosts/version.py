@@ -30,6 +30,16 @@ def ask(known: Iterable[Host]) -> dict[str, str]:
         return dict(zip(programs, threads.map(_of, programs.values()), strict=True))
 
 
+def calls_tools(host: Host) -> bool:
+    """Tell whether the prompt hooks of the version that is installed can call tools."""
+    found = ask([host])[host.NAME] if host.CALLS_TOOLS else ""
+    return bool(found) and _numbers(found) >= _numbers(host.CALLS_TOOLS)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d{1,9}", version.partition("-")[0])]
+
+
 def _of(program: str | None) -> str:
     if not program or not os.path.isabs(program):  # no program of the folder one happens to be in
         return ""

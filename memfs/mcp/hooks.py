@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 
+from memfs import hosts
 from memfs.hook import answer, log
 from memfs.store import service
 from memfs.store.asking import Call
 
-TOOL = "memory_hook"
+TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is
 _WAIT = 1.0  # seconds for the service
 

@@ -9,6 +9,7 @@ from tests.hosts.claude_code import ClaudeCode
 from tests.hosts.codex_cli import CodexCli
 from tests.hosts.copilot_cli import CopilotCli
 from tests.hosts.gemini_cli import GeminiCli
+from tests.hosts.installed import CLAUDE as CLAUDE_PROGRAM
 from tests.hosts.installed import CODEX as CODEX_PROGRAM
 from tests.hosts.opencode_cli import OpencodeCli
 from tests.hosts.program import Program
@@ -37,13 +38,19 @@ class Assistant(NamedTuple):
         path = f"{path}:{known}" if path else known
         return self.program(project.home, project.repo, model.url, path=path, timeout=120)
 
-    def install(self, project: Project, *words: str, cwd: Path | None = None) -> None:
-        """Wire it as `memfs install` does, in the project if nothing else is said."""
-        if self.trust:  # it is asked which of our hooks it runs
-            link = project.home / "bin/codex"
+    def install(
+        self, project: Project, *words: str, cwd: Path | None = None, found: bool = False
+    ) -> None:
+        """Wire it as `memfs install` does, in the project if nothing else is said.
+
+        Codex is `found` in any case: it is asked which of our hooks it runs.
+        """
+        if self.trust or found:
+            program = {"claude": CLAUDE_PROGRAM, "codex": CODEX_PROGRAM}[self.name]
+            link = project.home / "bin" / self.name
             link.parent.mkdir(exist_ok=True)
             if not link.exists():
-                link.symlink_to(CODEX_PROGRAM.require())
+                link.symlink_to(program.require())
         project.memfs("install", self.name, *words, *self.trust, cwd=cwd)
 
 

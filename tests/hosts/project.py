@@ -31,13 +31,16 @@ def mcp_entry() -> McpEntry:
 class Project:
     """A git repository with a store, and a home that is nobody's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, service: bool = False) -> None:
         self.python = Interpreter(folder)
         self.repo = folder / "repo"
         self.home = folder / "home"
         self.home.mkdir(exist_ok=True)
         subprocess.run(["git", "init", "-q", "-b", "main", str(self.repo)], check=True)
         self.memfs("init")
+        if not service:  # no process outlives a test
+            with (self.home / ".agent-memory/config.yaml").open("a") as config:
+                config.write("service:\n  mode: off\n")
 
     def memfs(self, *arguments: str, cwd: Path | None = None) -> str:
         """Run a command, in the repository if nothing else is said."""

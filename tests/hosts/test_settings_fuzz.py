@@ -63,7 +63,7 @@ class File:
         self._place = place
         self._path = Path(place.home.top, name)
         self._given = Shipped.of(
-            place, shipped[0].partition("/")[0], shipped, tools=True, line=True
+            place, shipped[0].partition("/")[0], shipped, tools=True, line=True, calls=True
         )
         self._path.unlink(missing_ok=True)
         self.write(text)

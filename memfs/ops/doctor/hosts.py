@@ -81,6 +81,8 @@ def _looked(
     for found in wired:
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"
+            if entries.calls_tool(settings.parse(found.text, found.path)):
+                tools += "; prompts call a tool"
             yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.core.quoting import plain
-from memfs.hosts import settings
+from memfs.hosts import settings, version
 from memfs.ops.install.files import Edit, Shipped, commands
 from memfs.store import files, shipped
 
@@ -61,11 +61,12 @@ def run(
             f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
             "once is enough; to move them, take those out first: memfs uninstall [--user]",
         )
+    calls = tools and not remove and version.calls_tools(hosts.get(host))
     edits = []
     for path, names in found:
         if (remove or not tools) and _shared(place, host, scope, home, path, gone):
             continue
-        given = Shipped.of(place, host, names, tools=tools, line=line or remove)
+        given = Shipped.of(place, host, names, tools=tools, line=line or remove, calls=calls)
         edits.append(Edit.of(place, path, given, remove=remove))
     if not dry_run:
         for edit in edits:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from memfs import hosts
 from memfs.core import changes as compare
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
+_PROMPT = "/prompt.json"
 _CHANGED = "changed"  # in place of a digest: what others changed since is not to be lost
 
 Record = dict[str, "str | None"]
@@ -43,8 +44,10 @@ class Shipped:
 
     @classmethod
     def of(
-        cls, place: Place, host: str, names: tuple[str, ...], *, tools: bool, line: bool
-    ) -> Shipped:
+        cls, place: Place, host: str, names: tuple[str, ...],
+        *, tools: bool, line: bool, calls: bool,
+    ) -> Shipped:  # fmt: skip
+        """Return what is in shipped files; `calls`: prompt hooks call a tool, start no process."""
         hook = _words(host, "mcp" if tools else "")
         values = {
             "{hook}": _hook(hook), "{line}": _command(_words("line")),
@@ -55,7 +58,7 @@ class Shipped:
         unwanted: entries.Json = {}
         plain = ""
         for name in names:
-            if name.endswith(_LINE) and not line:
+            if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
             text = shipped.text("hooks", *name.split("/"))
             if whole.is_one(name):  # it starts the hook without a shell
@@ -66,7 +69,10 @@ class Shipped:
                 plain = text
             else:
                 kept = tools or name.endswith((_HOOKS, _LINE))
-                (wanted if kept else unwanted).update(json.loads(text))
+                found = json.loads(text)
+                if name.endswith(_PROMPT):  # in place of the commands of the same events
+                    found = {"hooks": {**cast("entries.Json", wanted["hooks"]), **found["hooks"]}}
+                (wanted if kept else unwanted).update(found)
         return cls(wanted, unwanted, plain, tools)
 
 
