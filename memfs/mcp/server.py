@@ -100,10 +100,10 @@ class _Served:
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        origin = self._know(context)
         if params.name == hooks.TOOL:  # it is not listed: hosts call it, not models
             text = await anyio.to_thread.run_sync(hooks.answered, params.arguments or {})
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+        origin = self._know(context)
         call = Call(params.name, params.arguments or {})
         result = await anyio.to_thread.run_sync(self._do, origin, call)
         await self._tell_changes()
