@@ -136,7 +136,7 @@ def test_stopped_it_stays_away_until_the_next_session(
 ) -> None:
     hook(payload(repo, "SessionStart"))
     assert op.stop()
-    assert not running.ours(home)
+    running.until(lambda: not running.ours(home), 2)
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
     assert not running.ours(home)
     assert not service.there()

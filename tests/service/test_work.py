@@ -75,6 +75,10 @@ def test_a_job_that_meets_another_process_is_done_again(
     work: Work, published: list[Held], place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room, "_RETRY", 0.1)
+    hasty = "from memfs.service import worker; worker._PATIENCE = 0.1"
+    monkeypatch.setattr(
+        room, "_CODE", room._CODE.replace("from memfs.service import worker", hasty)
+    )
     held = Held(place)
     with lock.hold(place.home, name=corpus.LOCK):
         work.add(held, set(), everything=True)
@@ -123,7 +127,7 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     assert str(place.home.root) in until(shown, 60)
     began = time.monotonic()
     subprocess.run(["memfs", "daemon", "stop"], check=True, capture_output=True)
-    assert not running.ours(home)
+    running.until(lambda: not running.ours(home), 2)
     assert time.monotonic() - began < 5
     assert "Traceback" not in running.log(home)
     only = Filter(kinds=("message",))
