@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -121,12 +122,16 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     pattern = re.compile(r"(indexing|embedding) \d")
 
     def shown() -> str:
-        done = subprocess.run(["memfs", "daemon"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "memfs", "daemon"], capture_output=True, text=True, check=True
+        )
         return done.stdout if pattern.search(done.stdout) else ""
 
     assert str(place.home.root) in until(shown, 60)
     began = time.monotonic()
-    subprocess.run(["memfs", "daemon", "stop"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "memfs", "daemon", "stop"], check=True, capture_output=True
+    )
     running.until(lambda: not running.ours(home), 2)
     assert time.monotonic() - began < 5
     assert "Traceback" not in running.log(home)
