@@ -95,13 +95,15 @@ def test_who_asked_last_stays_and_what_is_old_or_gone_goes(
 
 @pytest.mark.usefixtures("warm")
 def test_many_who_ask_at_once_are_all_answered(repo: Path) -> None:
-    hook(payload(repo, "SessionStart"))
-    prompt = payload(repo, "UserPromptSubmit", "go on with it")
     answers: list[str | None] = []
-    threads = [
-        threading.Thread(target=lambda: answers.extend(asked(prompt) for _ in range(10)))
-        for _ in range(30)
-    ]
+
+    def ask(session: str) -> None:
+        prompt = payload(repo, "UserPromptSubmit", "go on with it", session)
+        answers.extend(asked(prompt) for _ in range(10))
+
+    for number in range(30):
+        hook(payload(repo, "SessionStart", session=f"s{number}"))
+    threads = [threading.Thread(target=ask, args=(f"s{number}",)) for number in range(30)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -99,10 +99,11 @@ def test_what_was_told_is_noted_before_the_hook_ends(place: Place, repo: Path) -
 
 
 def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
-    warm: Service, place: Place, repo: Path
+    warm: Service, place: Place, repo: Path, home: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     os.kill(warm.process, signal.SIGKILL)
+    running.until(lambda: warm.process not in running.ours(home))
     changed(place, "Timeouts are 5 seconds.")
     assert "Timeouts" in running.process(payload(repo, "UserPromptSubmit", "go on with it"))
     found = running.until(daemon.look)
