@@ -85,6 +85,7 @@ class World:
         return kept | who | {
             "HOME": str(self.home), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull, "MEMFS_DEBUG": "1",
+            "MEMFS_SERVICE_MODE": "off",  # whoever is killed does its own work
             "PYTHONPATH": str(Path(memfs.__file__).parent.parent),  # the very code that is checked
         }  # fmt: skip
 
