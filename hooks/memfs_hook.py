@@ -12,6 +12,7 @@ sys.path.insert(0, f"{_root}/memfs/store")
 import asking  # type: ignore[import-not-found]  # noqa: E402 - memfs/store/asking.py
 
 del sys.path[0]
+sys.modules["memfs.store.asking"] = asking  # for the rest of memfs: it is there already
 _call = asking.Call(sys.argv[1:])
 if not asking.answered(_call):
     _prefix = sys.executable.replace("\\", "/").rsplit("/", 2)[0]

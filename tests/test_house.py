@@ -90,10 +90,10 @@ def imported(repo: Path, prompt: str) -> set[str]:
 
 QUIET = {
     "memfs", "memfs.core", "memfs.core.errors", "memfs.core.events", "memfs.core.fastjson",
-    "memfs.core.label", "memfs.hook", "memfs.hook.answer", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
+    "memfs.core.label", "memfs.hook", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
     "memfs.hosts.payload",
     "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.store.files",
-    "memfs.store.asking", "memfs.store.home", "memfs.store.layout", "memfs.store.service", "memfs.store.sessions",
+    "memfs.store.asking", "memfs.store.layout", "memfs.store.service", "memfs.store.sessions",
 }  # fmt: skip
 HEAVY = {
     "re",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from memfs import hosts
-from memfs.hook import answer, log
+from memfs.hook import log, main
 from memfs.store import service
 from memfs.store.asking import Call
 
@@ -29,7 +29,7 @@ def answered(arguments: dict[str, object]) -> str:
         found = service.ask("hook", call.told(), call.read(), _WAIT)
         if found is not None:
             return found.decode("utf-8", "replace")
-        answer.run(call, told, said.append, lambda _: None)
+        main.run(call, told, said.append, lambda _: None)
     except Exception as error:  # noqa: BLE001 - a hook never disturbs a session
         log.line(told[0], told[1], error)
         return ""

@@ -15,7 +15,6 @@ from memfs.core.records import Origin
 from memfs.hosts import settings
 from memfs.store import blocks, clock, files, git, layout, shipped, trust, writer
 from memfs.store.blocks import Place
-from memfs.store.home import user_root
 from memfs.store.layout import CONFIG, NAME, Store
 from memfs.store.writer import Change
 
@@ -57,7 +56,7 @@ def run(start: str, home: str) -> Made:
     root = f"{top}/{NAME}"
     created: list[str] = []
     foreign = _foreign(root)
-    user = Store(user_root(), labels.USER)
+    user = Store(layout.user_root(), labels.USER)
     _make(user, _USER_BLOCKS, created)
     trusted = True
     if os.path.realpath(root) != user.root:

@@ -124,9 +124,12 @@ class Engine:
 
     def told(
         self, query: str, mode: Mode = "hybrid", only: Filter | None = None,
-        now: datetime | None = None,
+        now: datetime | None = None, *, quick: bool = False,
     ) -> reasons.Told | None:  # fmt: skip
-        """Rank what answers a question; None if it says nothing that could be meant."""
+        """Rank what answers a question; None if it says nothing that could be meant.
+
+        `quick`: of vectors, only the very nearest matter.
+        """
         moment = now or datetime.now().astimezone()
         if mode == "semantic" and self.vectors is None:
             return None
@@ -138,7 +141,7 @@ class Engine:
         else:
             from memfs.search import hybrid
 
-            searched = hybrid.Searched(self.text, self.vectors, within, moment)
+            searched = hybrid.Searched(self.text, self.vectors, within, moment, quick=quick)
             asked, terms, found = searched.ranking(query, by_words=mode == "hybrid")
         if not terms and not asked.parts:  # punctuation, or one endless token
             return None

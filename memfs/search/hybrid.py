@@ -38,8 +38,10 @@ class Searched:
     """One question to one index: everything on the way to its ranking."""
 
     def __init__(
-        self, text: TextIndex, vectors: VectorIndex, only: Query | None, now: datetime
-    ) -> None:
+        self, text: TextIndex, vectors: VectorIndex, only: Query | None, now: datetime,
+        *, quick: bool = False,
+    ) -> None:  # fmt: skip
+        self._quick = quick
         self._text, self._vectors = text, vectors
         self._only, self._now = only, now
 
@@ -50,7 +52,7 @@ class Searched:
         vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
         tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
         asked, terms, said, weights = self._said(query, tokens, by_words=by_words)
-        nearest = vectors.nearest(vector, candidates.POOL, self._allowed(vector))
+        nearest = vectors.nearest(vector, candidates.POOL, self._allowed(vector), quick=self._quick)
         meant = Asked(vector, tokens, weights)
         found = candidates.gather(said, nearest, vectors, meant)
         scores = np.maximum(found.found.cosine, 0.0)

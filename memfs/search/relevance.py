@@ -87,7 +87,7 @@ def find(
     asked = _asked(engine.text, prompt)
     if limit < 1 or _count(asked.words, asked.pairs) < _FEWEST:
         return []
-    told = engine.told(prompt)
+    told = engine.told(prompt, quick=True)
     if told is None:
         return []
     chosen = _Chosen(engine.text, told, asked, session, shown, prompt)

@@ -129,12 +129,13 @@ class VectorIndex:
         self._map()
 
     def nearest(
-        self, query: NDArray[np.int8], limit: int, allowed: NDArray[np.int64] | None = None
-    ) -> NDArray[np.int64]:
+        self, query: NDArray[np.int8], limit: int, allowed: NDArray[np.int64] | None = None,
+        *, quick: bool = False,
+    ) -> NDArray[np.int64]:  # fmt: skip
         """Return the numbers of the documents nearest to a vector, the best first.
 
         Those that are gone are not among them. Not many fewer than `limit`, however many windows
-        the nearest of them have.
+        the nearest of them have. `quick`: see `Graph.nearest`.
         """
         vectors, owners = self.vectors, self.owners
         if allowed is not None:
@@ -146,7 +147,10 @@ class VectorIndex:
         windows = len(self.owners) / max(1, self.extent.documents)  # of a document
         wanted = min(len(vectors), math.ceil(limit * _SPARE * max(1.0, windows)))
         while True:
-            found, _ = (graph or scan).nearest(vectors, query, wanted)
+            if graph is None:
+                found, _ = scan.nearest(vectors, query, wanted)
+            else:
+                found, _ = graph.nearest(vectors, query, wanted, quick=quick)
             numbers = distinct(owners[found].astype(np.int64))
             numbers = numbers[self.of(numbers)[:, WEIGHT] > 0]
             if len(numbers) >= limit * _ENOUGH or wanted == len(vectors):

@@ -16,6 +16,7 @@ from memfs.search import catalog
 from memfs.search.lexical import FOLDER as TEXT
 from memfs.search.rows import FOLDER
 
+GRAPH = "graph.json"  # in the folder of a model's vectors: says what is known of their graph
 _POINTER = "serving"
 _ROWS = "rows.json"
 _LONGEST = 4096  # bytes
@@ -114,3 +115,8 @@ def published(index: str, model: str) -> tuple[object, ...]:
     vectors = f"{index}/{FOLDER}"
     paths = (f"{index}/{TEXT}/meta.json", f"{vectors}/{_POINTER}", f"{vectors}/{model}/{_ROWS}")
     return tuple(catalog.sign(path) for path in paths)
+
+
+def graphed(index: str, model: str) -> object:
+    """Return what the graph of a model's vectors looks like: another one when it was made anew."""
+    return catalog.sign(f"{path(index, model)}/{GRAPH}")

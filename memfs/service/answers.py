@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memfs.core import events
-from memfs.hook import answer
+from memfs.hook import main
 from memfs.ops import brief, search
 from memfs.store import blocks, inbox, sessions
 from memfs.store.asking import QUICK
@@ -47,10 +47,10 @@ class Answers:
     def hook(self, words: list[str], body: bytes) -> Answer | None:
         """Answer a prompt, or take note of a turn's end; all else is the hook's own work."""
         spent, *words = words
-        if not words or words[0] == answer.LINE:
+        if not words or words[0] == main.LINE:
             return None
         began = time.perf_counter() - float(spent) / 1000
-        heard = answer.read(words, body)
+        heard = main.read(words, body)
         if heard is None:
             return Answer(b"")
         host, event = heard
@@ -132,4 +132,4 @@ def _shown(place: Place, now: Shown | None, ran: Callable[[], object]) -> None:
 
 
 def _ran(event: Event, began: float) -> None:
-    answer.note(event, (time.perf_counter() - began) * 1000)
+    main.note(event, (time.perf_counter() - began) * 1000)

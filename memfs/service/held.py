@@ -66,7 +66,8 @@ class Held:
     def _look(self) -> object:
         engine = self._engine
         name = engine.vectors.encoder.name if engine and engine.vectors else ""
-        return serving.published(self.place.home.index, name)
+        index = self.place.home.index
+        return serving.published(index, name), serving.graphed(index, name)
 
 
 class Stores:

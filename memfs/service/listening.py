@@ -11,8 +11,7 @@ from contextlib import suppress
 
 from memfs.core.errors import StoreError
 from memfs.service import peers
-from memfs.store import asking, files, service
-from memfs.store.home import user_root
+from memfs.store import asking, files, layout, service
 
 _WAITING = 128  # connections that the system keeps until we take them
 
@@ -29,7 +28,7 @@ class Listener:
             self._socket = _unix(where)
         else:
             self.token = secrets.token_hex(16)
-            self.where = f"{user_root()}/local/service.port"
+            self.where = f"{layout.user_root()}/local/service.port"
             self._socket = _loopback(self.where, self.token)
         self._inode = os.stat(self.where).st_ino
 

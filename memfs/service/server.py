@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import gc
 import os
 import secrets
 import sys
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from memfs.service.warmth import Warmth
 
 _TICK = 30.0  # seconds between two looks whether there is still a reason to be here
+_GARBAGE = 50_000  # objects, after which cycles are looked for: there are hardly any
 _ASKED = 2.0  # seconds that a question may take to arrive
 _PATIENCE = 5.0  # seconds for one who is answered to take it
 _MOST = 400  # threads: who comes then is sent away, and does its own work
@@ -62,10 +65,13 @@ class Server:
         self._leave = ""  # why it ends
         self._warmth: Warmth | None = None
         self._making = threading.Lock()
+        self._attended = 0  # who is answered just now
+        self._count = threading.Lock()
         self._listener = Listener()
 
     def run(self) -> None:
         """Answer until there is a reason to leave."""
+        gc.set_threshold(_GARBAGE, 50, 50)
         log.line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
         try:
@@ -113,13 +119,16 @@ class Server:
         return ""
 
     def _serve(self, connected: socket.socket) -> None:
-        if threading.active_count() < _MOST:
+        if self._attended < _MOST:
             with suppress(RuntimeError):  # no room for one more thread
-                threading.Thread(target=self._attend, args=(connected,), daemon=True).start()
+                # Nobody waits for it to begin, as `Thread.start` would.
+                _thread.start_new_thread(self._attend, (connected,))
                 return
         connected.close()
 
     def _attend(self, connected: socket.socket) -> None:
+        with self._count:
+            self._attended += 1
         line = asking.Line(connected, _ASKED)
         try:
             if self._listener.known(connected):
@@ -130,6 +139,8 @@ class Server:
             log.failure()
         finally:
             line.close()
+            with self._count:
+                self._attended -= 1
 
     def _answer(self, line: asking.Line) -> None:
         head, _, body = line.receive().partition(b"\n\n")

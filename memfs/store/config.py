@@ -7,7 +7,6 @@ from memfs.core.errors import StoreError
 from memfs.core.settings import Settings
 from memfs.store import blocks, files, layout
 from memfs.store.blocks import Place
-from memfs.store.home import user_root
 
 _LARGEST = 64 << 10  # bytes; a hook has no time for more
 _WORDS = {  # what may be said, and what it may be besides
@@ -131,7 +130,7 @@ def problems(store: layout.Store) -> list[str]:
         if key not in allowed:
             out.append(
                 f"{path}:{_line(path, key)}: {key} is not used: only your own configuration "
-                f"({user_root()}/{layout.CONFIG}) may set it"
+                f"({layout.user_root()}/{layout.CONFIG}) may set it"
             )
             continue
         default = settings.DEFAULTS.get(key)

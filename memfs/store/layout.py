@@ -4,10 +4,9 @@ import os
 
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
-from memfs.store import files, home
-from memfs.store.home import user_root
+from memfs.store import files
 
-NAME = home.NAME
+NAME = ".agent-memory"
 CONFIG = "config.yaml"
 
 
@@ -43,6 +42,12 @@ class Store:
     def session(self, session: str) -> str:
         """Return the folder of one session's scratch."""
         return f"{self.local}/sessions/{file_name(session)}"
+
+
+def user_root() -> str:
+    """Return the user tier's folder: `$MEMFS_HOME`, else `~/.agent-memory`."""
+    named = os.environ.get("MEMFS_HOME") or os.path.join(os.path.expanduser("~"), NAME)
+    return os.path.realpath(named)
 
 
 def user_store() -> Store | None:

@@ -3,9 +3,8 @@
 import os
 import time
 
-from memfs.store import asking
+from memfs.store import asking, layout
 from memfs.store.asking import QUICK, Line
-from memfs.store.home import user_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def address() -> "str | tuple[str, int]":
     if not UNIX:
         port = note()[0]
         return ("127.0.0.1", int(port) if port.isdecimal() and int(port) < _PORTS else 0)
-    path = user_root() + asking.NAME
+    path = layout.user_root() + asking.NAME
     if len(os.fsencode(path)) <= asking.LONGEST_PATH:
         return path
     from hashlib import sha256
@@ -95,7 +94,7 @@ def address() -> "str | tuple[str, int]":
 def note() -> "tuple[str, str]":
     """Return (port, token) that a service on loopback left: ("", "") if there is none."""
     try:
-        with open(f"{user_root()}/local/service.port", encoding="ascii") as handle:
+        with open(f"{layout.user_root()}/local/service.port", encoding="ascii") as handle:
             port, _, token = handle.read(200).strip().partition(" ")
     except (OSError, UnicodeDecodeError):
         return "", ""

@@ -13,7 +13,7 @@ import pytest
 import memfs
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.hook.answer import SLOW_TIMEOUT
+from memfs.hook.main import SLOW_TIMEOUT
 from memfs.ops import doctor, install
 from memfs.store.asking import TIMEOUT
 from memfs.store.blocks import Place

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from memfs.hook import answer
+from memfs.hook import main
 from memfs.service.server import Server
 from memfs.store import daemon, service, shipped, starting
 from memfs.store.asking import Call
@@ -90,7 +90,7 @@ def hook(data: bytes) -> str:
     out: list[bytes] = []
     call = Call(["claude"], data)
     if service.ask("hook", call.told(), data, LONG, out.append) is None:
-        answer.run(call, [".", ""], out.append, lambda _: None)
+        main.run(call, [".", ""], out.append, lambda _: None)
     return context(b"".join(out))
 
 

@@ -14,7 +14,7 @@ import pytest
 from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
-from memfs.store import daemon, inbox, service, sessions
+from memfs.store import daemon, inbox, service
 from memfs.store.asking import Call
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
@@ -87,15 +87,15 @@ def test_a_hook_whose_output_is_closed_has_told_nothing(place: Place, repo: Path
 
 
 @pytest.mark.usefixtures("warm")
-def test_what_was_told_is_noted_before_the_hook_ends(place: Place, repo: Path) -> None:
+def test_what_was_told_is_noted_before_the_next_prompt_is_answered(
+    place: Place, repo: Path
+) -> None:
     hook(payload(repo, "SessionStart"))
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     for number in range(20):
         changed(place, f"Rule {number}.")
-        asked(prompt)
-        shown = sessions.load(place.home, "s1")
-        assert shown
-        assert f"Rule {number}." in shown.blocks["project:system_rules"]
+        assert f"+ Rule {number}." in str(asked(prompt))
+        assert asked(prompt) == ""
 
 
 def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
