@@ -93,7 +93,7 @@ QUIET = {
     "memfs.core.label", "memfs.hook", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
     "memfs.hosts.payload",
     "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.store.files",
-    "memfs.store.asking", "memfs.store.layout", "memfs.store.service", "memfs.store.sessions",
+    "memfs.store.layout", "memfs.store.service", "memfs.store.sessions",
 }  # fmt: skip
 HEAVY = {
     "re",

@@ -120,7 +120,7 @@ def test_idle_it_leaves_and_the_next_prompt_starts_it(place: Place, repo: Path, 
     hook(payload(repo, "SessionStart", session="s1"))
     running.until(daemon.look)
     assert op.stop()
-    with running.inside(idle=0.5) as inside:
+    with running.inside(idle=2.0) as inside:
         assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
         used = inside._used
         assert daemon.look()
