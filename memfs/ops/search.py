@@ -107,7 +107,7 @@ def _served(kept: Kept, kind: str, wanted: Asked) -> _Answered | None:
     data = service.ask("search", [kind], body, _WAIT)
     try:
         found = msgspec.json.decode(data, type=_Answered) if data else None
-    except ValueError:
+    except (ValueError, msgspec.MsgspecError):  # what does not read that does its own work
         return None
     if found:
         kept.note = found.note

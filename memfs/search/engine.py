@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from memfs.core.records import Conversation
+from memfs.core.records import Conversation, Hit  # pages are read back from JSON by their types
 from memfs.search import question, ranking, reasons
 from memfs.search.lexical import Occur, Query, TextIndex
 
 if TYPE_CHECKING:
-    from memfs.core.records import Hit
     from memfs.search.encoder import Encoder
     from memfs.search.semantic import VectorIndex
 

@@ -74,6 +74,7 @@ class _Stage:
         kept = ("PATH", "TERM", "LANG", "NO_COLOR", "COLUMNS", "SYSTEMROOT", "TMPDIR")
         self._env = {name: os.environ[name] for name in kept if name in os.environ}
         self._env |= {"HOME": f"{folder}/home", "USERPROFILE": f"{folder}/home"}
+        self._env["MEMFS_SERVICE_MODE"] = "off"  # nothing outlives the demo
         subprocess.run(  # noqa: S603 - fixed program
             ["git", "init", "-q", self._project], check=True, env=self._env,  # noqa: S607
         )  # fmt: skip
