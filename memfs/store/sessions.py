@@ -10,6 +10,7 @@ from memfs.store.layout import Store
 _KEPT_HITS = 500
 _MOMENT = 5  # seconds
 _SAID = "said-"
+_PRIME = (1 << 61) - 1
 _CAP = 256 << 20  # the texts of all blocks
 _RUN = 64  # bytes of the record of a hook's run
 
@@ -85,12 +86,11 @@ def repeats(store: Store, session: str, what: str) -> bool:
 
     Where our hooks are wired in two places, some assistants run both, at once.
     """
-    from zlib import crc32
-
     layout.make_local(store)
     folder = store.session(session)
     files.make_folder(folder, private=True, durable=False)
-    said = f"{_SAID}{crc32(f'{os.getppid()} {what}'.encode('utf-8', 'replace')):08x}"
+    data = f"{os.getppid()} {what}".encode("utf-8", "replace")
+    said = f"{_SAID}{int.from_bytes(data, 'big') % _PRIME:016x}"  # of one session, within a moment
     for name in os.listdir(folder):
         if name.startswith(_SAID) and not _is_recent(f"{folder}/{name}"):
             files.remove(f"{folder}/{name}")
