@@ -85,14 +85,16 @@ class Server:
         finally:
             # Who asks later starts it anew, unless it was told to stop.
             self._listener.close(leave=self._leave != "told to stop")
-            if self._warmth is not None:
-                self._warmth.stop()
-            log.line(f"left: {self._leave or 'an error'}")
+            with self._making:
+                self._leave = self._leave or "an error"
+                if self._warmth is not None:
+                    self._warmth.stop()
+            log.line(f"left: {self._leave}")
 
-    def warmth(self) -> Warmth:
-        """Return what is kept warm; made when the first one asks, after it is listened."""
+    def warmth(self) -> Warmth | None:
+        """Return what is kept warm; made when the first one asks, and none by who leaves."""
         with self._making:
-            if self._warmth is None:
+            if self._warmth is None and not self._leave:
                 from memfs.service.warmth import Warmth
 
                 self._warmth = Warmth()
@@ -169,7 +171,8 @@ class Server:
 
     def _told(self, line: asking.Line, kind: str, words: list[str], body: bytes) -> None:
         try:
-            answer = self.warmth().answer(kind, words, body)
+            warmth = self.warmth()
+            answer = warmth.answer(kind, words, body) if warmth else None
         except MemfsError:
             answer = None  # whoever asks does it by itself, and says what is wrong
         except Exception:  # noqa: BLE001 - likewise

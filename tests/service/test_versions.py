@@ -126,7 +126,7 @@ def test_idle_it_leaves_and_the_next_prompt_starts_it(place: Place, repo: Path, 
         assert daemon.look()
         assert inside._used == used  # that is no reason to stay
         assert running.until(lambda: inside._leave) == "nobody asked"
-    assert not running.ours(home)
+    running.until(lambda: not running.ours(home))
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
     assert running.until(daemon.look)
 
@@ -138,7 +138,7 @@ def test_stopped_it_stays_away_until_the_next_session(
     assert op.stop()
     running.until(lambda: not running.ours(home), 2)
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
-    assert not running.ours(home)
+    running.until(lambda: not running.ours(home))
     assert not service.there()
     running.process(payload(repo, "SessionStart", session="s2"))
     assert running.until(daemon.look).process != warm.process
@@ -149,7 +149,7 @@ def test_turned_off_it_is_not_started(
 ) -> None:
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")
     running.process(payload(repo, "SessionStart"))
-    assert not running.ours(home)
+    running.until(lambda: not running.ours(home))
 
 
 def test_versions_are_compared_by_number() -> None:
