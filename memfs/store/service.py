@@ -1,4 +1,4 @@
-"""The warm process of a user: where it listens, and how it is found (see `asking`). Hot path."""
+"""The warm process of a user: where it listens, and how it is found (see `asking`)."""
 
 import os
 import time
