@@ -274,13 +274,13 @@ def test_over_the_limit_only_shortening_is_allowed(
 
 
 def test_a_cap_in_tokens_holds_beside_the_limit() -> None:
-    assert edits.over_limit("a", "", "é" * 10, 100, 10) is None
-    assert edits.over_limit("a", "", "é" * 11, 100, 10) == Rejected(
+    assert edits.over_limit("a", "", "go " * 10, 100, 10) is None
+    assert edits.over_limit("a", "", "go " * 11, 100, 10) == Rejected(
         "cannot write 'a': about 11 tokens, the limit is 10",
         "shorten it, or move details to the archive (memfs archive)",
     )
-    assert edits.over_limit("a", "é" * 12, "é" * 11, 100, 10) is None
-    assert edits.over_limit("a", "é" * 11, "é" * 11, 100, 10) is not None
+    assert edits.over_limit("a", "go " * 12, "go " * 11, 100, 10) is None
+    assert edits.over_limit("a", "go " * 11, "go " * 11, 100, 10) is not None
     assert edits.over_limit("a", "", "x" * 11, 10, 1) == edits.over_limit(
         "a", "", "x" * 11, 10, None
     )
