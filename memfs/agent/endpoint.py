@@ -6,20 +6,20 @@ import json
 import os
 import time
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from memfs.agent.model import Answer, ModelError, Prompt, RefusedError, Usage
+from memfs.agent.model import Answer, ModelError, Note, Prompt, RefusedError, Usage
+from memfs.agent.streamed import Streamed
 from memfs.core.errors import USAGE, MemfsError
 from memfs.tools import shapes
 from memfs.tools.calls import Call, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from memfs.agent.model import Message
+    from memfs.agent.model import Message, Request, Tell
     from memfs.core.settings import Settings
-    from memfs.tools.definition import Tool
 
 _WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before asking again, where the endpoint names none
 _LONGEST_WAIT = 60.0
@@ -67,6 +67,8 @@ class Endpoint:
         self.name = name
         self._seconds = seconds
         self._answered = False
+        self._limit = "max_tokens"  # how the endpoint calls what an answer may have at most
+        self._note = "system"  # whose words our notes are
         self._numbers = count(1)  # for calls that came without an id
         self._openai = openai
         # All is said here that the client would look for in variables meant for another endpoint.
@@ -81,16 +83,48 @@ class Endpoint:
         """End the connection."""
         self._client.close()
 
-    def ask(self, system: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Answer:
-        """Return the next answer; an endpoint that is busy is asked again, up to five times."""
-        asked: dict[str, object] = {
+    def ask(self, request: Request, tell: Tell | None = None) -> Answer:
+        """Return the next answer; an endpoint that is busy is asked again, up to five times.
+
+        One that refuses what some do not know (a system message that is not the first one, the name
+        of the limit) is asked without it, from then on.
+        """
+        while True:
+            try:
+                return self._asked(self._body(request), tell)
+            except RefusedError as error:
+                if not self._adapt(error.message):
+                    raise
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        found: dict[str, Any] = {
             "model": self.name,
-            "messages": [{"role": "system", "content": _plain(system)}, *map(_written, messages)],
-            "tools": shapes.definitions(tools, "openai"),
+            "messages": [
+                {"role": "system", "content": _plain(request.system)},
+                *(_written(message, self._note) for message in request.messages),
+            ],
         }
+        if request.tools:
+            found["tools"] = shapes.definitions(request.tools, "openai")
+        if request.most and self._limit:
+            found[self._limit] = request.most
+        return found
+
+    def _adapt(self, told: str) -> bool:
+        """Do without what an endpoint does not know; False if it is nothing of that kind."""
+        told = told.lower()
+        if self._limit and self._limit in told:
+            self._limit = {"max_tokens": "max_completion_tokens"}.get(self._limit, "")
+            return True
+        if self._note == "system" and "system" in told and ("begin" in told or "role" in told):
+            self._note = "user"
+            return True
+        return False
+
+    def _asked(self, asked: dict[str, Any], tell: Tell | None) -> Answer:
         for wait in (*_WAITS, None):
             try:
-                reply = self._client.post("/chat/completions", cast_to=str, body=asked)
+                answer = self._streamed(asked, tell) if tell else self._whole(asked)
             except self._openai.APIStatusError as error:
                 again = error.status_code in _AGAIN or error.status_code >= 500
                 told = _wanted(error.response.headers.get("retry-after"))
@@ -114,10 +148,29 @@ class Endpoint:
             except self._openai.OpenAIError as error:
                 raise ModelError(f"{self._where}: {error}"[:_SHOWN]) from error
             else:
-                answer = self._read(reply)
                 self._answered = True
                 return answer
         raise AssertionError("the last wait is None")
+
+    def _whole(self, asked: dict[str, Any]) -> Answer:
+        return self._read(self._client.post("/chat/completions", cast_to=str, body=asked))
+
+    def _streamed(self, asked: dict[str, Any], tell: Tell) -> Answer:
+        """Ask for an answer piece by piece; one that comes whole all the same is taken so."""
+        wanted = {**asked, "stream": True, "stream_options": {"include_usage": True}}
+        create = self._client.chat.completions.with_streaming_response.create
+        with create(**wanted) as response:
+            if "event-stream" not in response.headers.get("content-type", ""):
+                answer = self._read(response.read().decode("utf-8", "replace"))
+                tell(answer.text)
+                return answer
+            found = Streamed(tell)
+            try:
+                for line in response.iter_lines():
+                    found.take(line)
+            except Exception as error:  # the connection, in whatever words of the client's own
+                raise ModelError(f"the answer of {self._where} broke off: {error}") from error
+        return self._read(found.completion(self._where))
 
     def _read(self, text: str) -> Answer:
         try:
@@ -173,9 +226,11 @@ def _where(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _written(message: Message) -> dict[str, object]:
+def _written(message: Message, note: str) -> Mapping[str, object]:
     """Return a message as OpenAI takes it."""
     match message:
+        case Note():
+            return {"role": note, "content": _plain(message.text)}
         case Prompt():
             return {"role": "user", "content": _plain(message.text)}
         case Answer():

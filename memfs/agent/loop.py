@@ -1,26 +1,54 @@
-"""One turn of the user: the model is asked, its calls are done, until it has nothing to call."""
+"""One turn of the user: the model is asked, its calls are done, until it has nothing to call.
+
+With `heartbeats` the turn goes on after calls only where one asked for it (`request_heartbeat`), or
+could not be done: then the model is told why, and asked again, a few times.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from memfs.agent.model import Prompt, Usage
 from memfs.tools import calls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from memfs.agent.model import Message, Model
+    from memfs.agent.model import Answer, Message, Model, Request, Tell
+    from memfs.tools.calls import Result
     from memfs.tools.definition import Tool
     from memfs.tools.desk import Desk
 
 STEPS = 16  # answers for one turn at most
+RETRIES = 3  # answers in a row with calls that cannot be done
+
+
+class Conversation(Protocol):
+    """What a model is shown of what was said."""
+
+    def add(self, message: Message) -> None:
+        """Take what was said."""
+
+    def request(self) -> Request:
+        """Return what the model is to be asked now."""
+
+    def answered(self, request: Request, answer: Answer) -> None:
+        """Learn from an answer: how many tokens the request had, for one."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How far a turn goes: answers, answers in a row with bad calls, and whether calls chain."""
+
+    steps: int = STEPS
+    retries: int = RETRIES
+    heartbeats: bool = True
 
 
 @dataclass(frozen=True)
 class Turn:
-    """How a turn went. `ended` is False where the model still wanted to call after all its steps.
+    """How a turn went. `problem` says why it was broken off, "" where it ended by itself.
 
     `refused` counts the calls that could not be done; the model was told why.
     """
@@ -30,28 +58,42 @@ class Turn:
     calls: int
     refused: int
     usage: Usage
-    ended: bool
+    problem: str = ""
+
+    @property
+    def ended(self) -> bool:
+        return not self.problem
 
 
 def turn(
-    model: Model, desk: Desk, tools: Mapping[str, Tool], system: str, messages: list[Message],
-    said: str, steps: int = STEPS,
+    model: Model, desk: Desk, tools: Mapping[str, Tool], talk: Conversation, said: str,
+    rules: Rules, tell: Tell | None = None, did: Callable[[Result], object] = lambda _: None,
 ) -> Turn:  # fmt: skip
-    """Let the model answer what the user said; `messages` grow by all that is said and done."""
-    messages.append(Prompt(said))
-    done = refused = 0
+    """Let the model answer what the user said. `did` is told of each call that was done."""
+    talk.add(Prompt(said))
+    done = refused = failures = 0
     usage = Usage()
     text = ""
-    for step in range(1, steps + 1):
-        answer = model.ask(system, messages, list(tools.values()))
-        messages.append(answer)
+    for step in range(1, rules.steps + 1):
+        request = talk.request()
+        answer = model.ask(request, tell)
+        talk.answered(request, answer)
+        talk.add(answer)
         usage += answer.usage
         text = answer.text or text
-        if not answer.calls:
-            return Turn(text, step, done, refused, usage, ended=True)
+        results: list[Result] = []
         for call in answer.calls:
             result = calls.run(desk, tools, call)
-            messages.append(result)
-            done += 1
-            refused += result.is_error
-    return Turn(text, steps, done, refused, usage, ended=False)
+            talk.add(result)
+            did(result)
+            results.append(result)
+        wrong = [result for result in results if result.is_error]
+        done, refused = done + len(results), refused + len(wrong)
+        failures = failures + 1 if wrong else 0
+        if failures > rules.retries:
+            problem = f"the model's calls failed {failures} times in a row; the last: "
+            return Turn(text, step, done, refused, usage, problem + wrong[-1].text)
+        if not (wrong or any(each.heartbeat or not rules.heartbeats for each in results)):
+            return Turn(text, step, done, refused, usage)
+    problem = f"the model wanted to go on after {rules.steps} answers"
+    return Turn(text, rules.steps, done, refused, usage, problem)

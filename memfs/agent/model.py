@@ -9,10 +9,13 @@ from memfs.core.errors import MemfsError
 from memfs.tools.calls import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from memfs.tools.calls import Call
     from memfs.tools.definition import Tool
+
+    Tell: TypeAlias = Callable[[str], object]  # is given the text of an answer, piece by piece
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,41 @@ class Answer:
     usage: Usage = Usage()
 
 
-Message = Prompt | Answer | Result
+@dataclass(frozen=True)
+class Note:
+    """What we tell the model ourselves: a summary of what went before, a warning."""
+
+    text: str
+
+
+Message = Prompt | Answer | Result | Note
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a model is asked. `most` is how many tokens it may answer, 0 if it is to know itself."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[Tool] = ()
+    most: int = 0
 
 
 class Model(Protocol):
     """Anything that can be asked."""
 
-    def ask(self, system: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Answer:
-        """Return the next answer. Raises `ModelError` where none is to be had."""
+    @property
+    def name(self) -> str:
+        """What it is called, for people."""
+
+    def ask(self, request: Request, tell: Tell | None = None) -> Answer:
+        """Return the next answer. Raises `ModelError` where none is to be had.
+
+        With `tell`, its text is told while it comes, where the model can do that.
+        """
+
+    def close(self) -> None:
+        """End the connection."""
 
 
 class ModelError(MemfsError):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
     "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "apply", "tools",
-    "sync", "status", "daemon", "doctor", "model", "trust", "hook", "mcp", "export", "import",
-    "merge-driver", "completion", "bench", "eval", "demo",
+    "sync", "agent", "status", "daemon", "doctor", "model", "trust", "hook", "mcp", "export",
+    "import", "merge-driver", "completion", "bench", "eval", "demo",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WORKING = "working"
 _READ = "core_memory_read"
 # What a model should have in mind; the other tools say themselves what they are for.
-_TOOLS = (
+TOOLS = (
     "core_memory_append", "core_memory_replace", "core_memory_remove", _READ, "memory_create",
     "memory_rethink", "archival_memory_insert", "archival_memory_search", "conversation_search",
     "conversation_search_date",
@@ -27,13 +27,14 @@ _TOOLS = (
 
 
 def whole(
-    place: Place, held: dict[str, str | None], *, tools: bool = False
-) -> tuple[str, dict[str, str]]:
+    place: Place, held: dict[str, str | None], *, tools: bool = False,
+    budget: int = render.BUDGET,
+) -> tuple[str, dict[str, str]]:  # fmt: skip
     """Return the whole brief, and the texts it was made of (`tier:label` to text).
 
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
     server if the assistant has `tools`, else the command line. The texts in `held` take the place
-    of those in the files (None: no block).
+    of those in the files (None: no block). `budget` is in UTF-16 units.
     """
     guidance = shipped.text("templates", "guidance.md")
     found = []
@@ -43,7 +44,7 @@ def whole(
             same = text == block.raw
             found.append(block if same else blocks.make(block.tier, block.label, block.path, text))
     texts = {_key(block): block.raw for block in found}
-    return render.brief(found, guidance, names(place, tools=tools)), texts
+    return render.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
 def news(
@@ -98,7 +99,7 @@ def _offered(place: Place | None) -> list[str]:
     from memfs.store import config
 
     removed = config.load(place).get("tools.remove") if place else None
-    return [name for name in _TOOLS if not isinstance(removed, list) or name not in removed]
+    return [name for name in TOOLS if not isinstance(removed, list) or name not in removed]
 
 
 def program() -> str:

@@ -13,8 +13,38 @@ DEFAULTS: dict[str, object] = {
     "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back
     "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
     "sync": {"on_edit": False},  # renew our sections in AGENTS.md and the like
-    # A model that memfs may ask, and the variable that holds its key.
-    "llm": {"endpoint": "", "model": "", "key_env": "", "timeout": 120},
+    # Tokens of a model's window, of which some are kept free; 0 messages: as many as fit.
+    "context": {
+        "max_tokens": 32768,
+        "reserve_for_response": 4096,
+        "reserve_for_tools": 512,
+        "message_history_limit": 0,
+    },
+    # Shares of what there is room for; tokens from which on a text is summarised.
+    "paging": {
+        "warn_threshold": 0.7,
+        "page_out_threshold": 0.9,
+        "min_relevance_to_keep": 0.3,
+        "summarize_threshold": 500,
+        "stale_days": 30,
+    },
+    "archival": {"auto_archive_importance": 7, "search_top_k": 5},
+    "review": {"mode": "off", "min_messages": 5, "apply": False},
+    # A model that memfs may ask: an endpoint, with the variable that holds its key, or a command;
+    # and how much of it. 0: no limit.
+    "llm": {
+        "endpoint": "",
+        "model": "",
+        "key_env": "",
+        "command": "",
+        "timeout": 120,
+        "max_steps": 16,
+        "max_retries": 3,
+        "calls_per_run": 2000,
+        "tokens_per_run": 10_000_000,
+        "calls_per_day": 5000,
+        "tokens_per_day": 20_000_000,
+    },
 }
 USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configuration cannot set
 
@@ -27,6 +57,9 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     found = {key: value for key, value in layer.items() if key not in USER_ONLY}
     if _dig(layer, ["trust", "pulled"]) == HOLD:
         found["trust"] = {"pulled": HOLD}
+    review = layer.get("review")
+    if isinstance(review, dict) and "apply" in review:
+        found["review"] = {key: value for key, value in review.items() if key != "apply"}
     if model_kind(layer.get("embedding")) in (FOLDER, HUB):
         del found["embedding"]
     return found
@@ -79,6 +112,13 @@ class Settings:
         value = self.get(name)
         return value if isinstance(value, int) else 0
 
+    def share(self, name: str) -> float:
+        """Return a number between 0 and 1; what is none gives the default."""
+        for value in (self.get(name), _dig(DEFAULTS, name.split("."))):
+            if isinstance(value, int | float) and 0 <= value <= 1:
+                return float(value)
+        return 0.0
+
     def limit(self, label: str) -> int:
         """Return the limit that a block of a label is created with."""
         from memfs.core.block import DEFAULT_LIMIT
@@ -94,6 +134,8 @@ def right_type(value: object, default: object) -> bool:
         return isinstance(value, bool) and isinstance(default, bool | str)
     if isinstance(default, str):
         return isinstance(value, str | int)
+    if isinstance(default, float):
+        return isinstance(value, int | float)
     return isinstance(value, type(default))
 
 

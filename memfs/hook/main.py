@@ -13,7 +13,7 @@ from memfs.core.events import Event, Reply
 from memfs.hosts.payload import origin
 from memfs.ops import brief
 from memfs.store import files, layout, sessions
-from memfs.store.asking import TIMEOUT, Call, set_clock, write
+from memfs.store.asking import TIMEOUT, Call, inside, set_clock, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def read(words: "list[str]", data: bytes) -> "tuple[Host, Event] | None":
 
 def heard(words: "list[str]", payload: dict[str, object]) -> "tuple[Host, Event] | None":
     """Return the event that a payload tells; None if it is not to be answered."""
+    if inside():
+        return None
     plugin = words[0] == "auto"
     name = origin(payload) if plugin else words[0]
     host = hosts.get(name)

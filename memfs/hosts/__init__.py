@@ -7,9 +7,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-    from memfs.hosts.base import Collection, Host
+    from memfs.hosts.base import Collection, Host, Reader
 
 NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
+OWN = "memfs"  # whose sessions are those of `memfs agent`
+READ = (*NAMES, OWN)  # whose transcripts are read
 COLLECTIONS = ("opencode", "aider", "cursor", "specstory")  # files that may hold several sessions
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
@@ -28,6 +30,12 @@ def get(name: str) -> "Host":
     if name not in NAMES:
         raise MemfsError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}", USAGE)
     module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
+    return module
+
+
+def reader(name: str) -> "Reader":
+    """Return the module that reads transcripts, of those in `READ`."""
+    module: Reader = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
     return module
 
 

@@ -13,7 +13,24 @@ if TYPE_CHECKING:
 BEFORE = 256 << 10
 
 
-class Host(Protocol):
+class Reader(Protocol):
+    """What reads transcripts of one session each."""
+
+    NAME: str
+
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        """Tell whose session a transcript is from its first lines; None: not this host's."""
+
+    def read_transcript(
+        self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
+    ) -> Transcript:
+        """Read the messages of `data`, which begins at byte `start` of the file.
+
+        `before` is what stands before it there, up to `BEFORE` bytes.
+        """
+
+
+class Host(Reader, Protocol):
     """One assistant.
 
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
@@ -22,7 +39,6 @@ class Host(Protocol):
     version from which its prompt hooks can call a tool of a server that runs already ("": none).
     """
 
-    NAME: str
     TITLE: str
     COMMAND: str
     HOME: str
@@ -35,17 +51,6 @@ class Host(Protocol):
 
     def format_reply(self, event: Event, reply: Reply) -> str:
         """Return what to print so that a reply gets to the model and the person; "" for nothing."""
-
-    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
-        """Tell whose session a transcript is from its first lines; None: not this host's."""
-
-    def read_transcript(
-        self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
-    ) -> Transcript:
-        """Read the messages of `data`, which begins at byte `start` of the file.
-
-        `before` is what stands before it there, up to `BEFORE` bytes.
-        """
 
     def wiring(self, scope: str, home: str, top: str) -> list[tuple[str, tuple[str, ...]]]:
         """List (settings file, the shipped files below `hooks/` whose entries go into it).

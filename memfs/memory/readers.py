@@ -97,7 +97,7 @@ def read(part: Part) -> Result:
             handle.seek(max(0, part.start - BEFORE))
             earlier = handle.read(min(part.start, BEFORE))
             data = handle.read(part.end - part.start)
-            found = hosts.get(part.host).read_transcript(
+            found = hosts.reader(part.host).read_transcript(
                 data, part.identity, start=part.start, before=earlier
             )
             before = recall.fingerprint_of(handle, part.start) if part.start else ""

@@ -114,8 +114,8 @@ def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Iden
         found = hosts.collection(name).sessions(path, head, project, session)
         if found:
             return [(name, identity) for identity in found]
-    for name in hosts.NAMES:
-        identity = hosts.get(name).identify(_first_lines(path), path)
+    for name in hosts.READ:
+        identity = hosts.reader(name).identify(_first_lines(path), path)
         if identity:
             return [(name, identity)]
     return []

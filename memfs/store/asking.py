@@ -32,6 +32,7 @@ QUICK = 0.1  # seconds that a prompt waits for an answer
 LARGEST = 64 << 20  # bytes of a frame
 LONGEST_PATH = 100  # bytes; systems allow 104 or 108
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
+INSIDE = "MEMFS_INSIDE"  # the variable of assistants that memfs itself runs: their hooks keep still
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
 _KIND_AND_OTHERS, _FOLDER = 0o170022, 0o040000  # of a mode: a folder that only its owner writes to
 _OURS = (b"HOME", b"TZ")  # what decides where things are, and which day it is
@@ -142,6 +143,8 @@ def answered(call: Call) -> bool:
 
     Nothing is raised but by the clock: what is wrong will be wrong again, and told.
     """
+    if inside():
+        return True
     line = _connected(call)
     if line is None:
         return False
@@ -156,6 +159,11 @@ def answered(call: Call) -> bool:
         return False
     finally:
         line.close()
+
+
+def inside() -> bool:
+    """Tell whether memfs itself runs the assistant that calls."""
+    return any(name in (INSIDE, INSIDE.encode()) for name in system.environ)
 
 
 def exchange(

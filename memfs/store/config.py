@@ -14,10 +14,14 @@ _WORDS = {  # what may be said, and what it may be besides
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
     "git.commit": ("off, edit or session", ("off", "edit", "session", False)),
+    "review.mode": (
+        "off, nudge, inline or background",
+        ("off", "nudge", "inline", "background", False),
+    ),
 }
 _FLAGS = {"true": True, "false": False}  # as a variable says them
 _SECTIONS = (
-    "memfs", "context", "paging", "archival", "recall", "review", "memory_blocks", "orchestrator",
+    "memfs", "recall", "memory_blocks", "orchestrator",
     *settings.DEFAULTS,
 )  # fmt: skip
 
@@ -167,7 +171,7 @@ def _wrong_types(
 def _expected(path: str, key: str, name: str, value: object, default: object) -> str:
     kind = {
         bool: "true or false", int: "a whole number", str: "a word", list: "a list",
-        dict: "a mapping",
+        dict: "a mapping", float: "a number between 0 and 1",
     }.get(type(default), "a value")  # fmt: skip
     return f"{path}:{_line(path, key)}: {name} is {value!r}, expected {kind}"
 
@@ -177,6 +181,15 @@ def _line(path: str, key: str) -> int:
         if line.strip().startswith(f"{key}:"):
             return number
     return 1
+
+
+def _said(value: str) -> object:
+    """Return the value of a variable: a number, true or false, or a word."""
+    if value.isdigit():
+        return int(value)
+    if value.replace(".", "", 1).isdigit():
+        return float(value)
+    return _FLAGS.get(value, value)
 
 
 def _variables() -> dict[str, object]:
@@ -192,7 +205,7 @@ def _variables() -> dict[str, object]:
         if isinstance(settings.DEFAULTS.get(section), dict) and name and section != "llm":
             inner = layer.setdefault(section, {})
             if isinstance(inner, dict):
-                inner[name] = int(value) if value.isdigit() else _FLAGS.get(value, value)
+                inner[name] = _said(value)
         elif key == "MEMFS_MAX_BLOCKS" and value.isdigit():
             layer["max_blocks"] = int(value)
     return layer

@@ -4,6 +4,7 @@ import os
 import sys
 
 from memfs.store import config, layout
+from memfs.store.asking import INSIDE
 from memfs.store.blocks import Place
 
 # What such a process may know of the environment it is started from: not the keys in it.
@@ -37,11 +38,14 @@ def start(*, wait: bool = False) -> bool:
     return detached("memfs.service.server", [], user.local, wait=wait)
 
 
-def detached(module: str, words: "list[str]", folder: str, *, wait: bool = True) -> bool:
+def detached(
+    module: str, words: "list[str]", folder: str, *, wait: bool = True, keys: bool = False
+) -> bool:  # fmt: skip
     """Call `behind(*words)` of a module in a process of its own; False if there is no room for it.
 
     It works in `folder`, reads and prints nothing, and has the modules of this process. If it is
-    not waited for until it is on its own, whoever calls must end soon.
+    not waited for until it is on its own, whoever calls must end soon. With `keys` it has all of
+    our environment: for what ends soon, and asks a model.
     """
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = [ours, *(part for part in sys.path if part)]
@@ -49,7 +53,7 @@ def detached(module: str, words: "list[str]", folder: str, *, wait: bool = True)
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name in _KEPT or name.startswith(_KEPT_SO)
+        if keys or name in _KEPT or (name.startswith(_KEPT_SO) and name != INSIDE)
     }
     try:
         if hasattr(os, "posix_spawn"):

@@ -52,7 +52,7 @@ class Parameter:
         if self.most is not None:
             item["maximum"] = self.most
         whole = {"type": "array", "items": item} if self.kind.endswith("s") else item
-        return {**whole, "description": self.description}
+        return {**whole, **({"description": self.description} if self.description else {})}
 
 
 @dataclass(frozen=True)

@@ -30,3 +30,8 @@ def serve() -> Iterator[Serve]:
     """Start endpoints that answer by a rule."""
     with ExitStack() as stack:
         yield lambda rule: stack.enter_context(ScriptedEndpoint(rule))
+
+
+def configure(home: Path, text: str) -> None:
+    """Write the user's own configuration."""
+    (home / ".agent-memory" / "config.yaml").write_text(f"memfs: 1\n{text}")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memfs.agent.endpoint import Endpoint, chosen
-from memfs.agent.model import ModelError, Prompt, RefusedError
+from memfs.agent.model import ModelError, Prompt, RefusedError, Request
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
 from memfs.store import config
@@ -45,7 +45,7 @@ def ask(serve: Serve) -> Ask:
     def run(rule: Rule) -> str:
         endpoint = Endpoint(serve(rule).url, "m", "key", 5)
         try:
-            return endpoint.ask("You remember.", [Prompt("Hi")], []).text
+            return endpoint.ask(Request("You remember.", [Prompt("Hi")])).text
         finally:
             endpoint.close()
 
@@ -181,7 +181,7 @@ def test_odd_answers_are_understood(serve: Serve) -> None:
         )
 
     endpoint = Endpoint(serve(odd).url, "m", "", 5)
-    first, second, third = (endpoint.ask("", [Prompt("Hi \ud83d")], []) for _ in answers)
+    first, second, third = (endpoint.ask(Request("", [Prompt("Hi \ud83d")])) for _ in answers)
     endpoint.close()
     assert (first.text, first.usage.read) == ("ab", 0)
     assert [(call.name, call.arguments, call.id) for call in second.calls] == [
@@ -255,7 +255,7 @@ def test_a_password_in_an_address_is_not_shown(serve: Serve) -> None:
     url = serve(lambda _: error(401, "no")).url.replace("//", "//alice:geheim@")
     endpoint = Endpoint(url, "m", "", 5)
     with pytest.raises(ModelError) as raised:
-        endpoint.ask("", [Prompt("Hi")], [])
+        endpoint.ask(Request("", [Prompt("Hi")]))
     endpoint.close()
     assert "geheim" not in raised.value.message
     assert not isinstance(raised.value, RefusedError)

@@ -23,7 +23,6 @@ COUNTED = [
         72,
     ),
     ("設定ファイルはリポジトリのルートに置いてください。テストは毎回新しい環境で実行します。", 31),
-    ("Сервис перезапускается после каждого обновления, а журнал хранится тридцать дней.", 20),
     (
         "Die Übersetzungen gehören in die Datenbank, nicht in die Quelltexte; Umlaute bleiben erhalten.",
         23,

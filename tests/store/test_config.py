@@ -55,7 +55,7 @@ def test_a_repository_cannot_set_what_is_its_users(place: Place) -> None:
     assert place.user
     Path(place.user.root, "config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")
     settings = config.load(place)
-    assert settings.get("llm.command") is None
+    assert settings.get("llm.command") == ""
     assert settings.get("trust.pulled") == "hold"
     found = config.problems(place.project)
     assert [problem.partition(": ")[0] for problem in found] == [f"{path}:2", f"{path}:4"]

@@ -1,0 +1,43 @@
+"""The model that the user configured: an endpoint or a command, asked no more than they allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.agent import endpoint, spending
+from memfs.agent.command import Command
+from memfs.agent.spending import Metered
+from memfs.core.errors import USAGE, MemfsError
+from memfs.store import config, layout
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.agent.model import Model
+    from memfs.core.settings import Settings
+
+
+def settings() -> Settings:
+    """Return the user's own settings: no repository and no variable names a model."""
+    return config.load(Place(None, layout.user_store()))
+
+
+def is_configured() -> bool:
+    """Tell whether there is a model that may be asked."""
+    found = settings()
+    return bool(found.get("llm.command") or (found.get("llm.endpoint") and found.get("llm.model")))
+
+
+def configured() -> Metered:
+    """Return the model of `llm`. Raises `MemfsError` if there is none, or not all of it."""
+    found = settings()
+    user = layout.user_store()
+    line = str(found.get("llm.command") or "")
+    if user is None or not (line or found.get("llm.endpoint")):
+        raise MemfsError(
+            "no model is configured",
+            f"in {layout.user_root()}/{layout.CONFIG}, write llm: with endpoint: and model:, "
+            "or with command: (claude -p)",
+            USAGE,
+        )
+    model: Model = Command(line, found.number("llm.timeout")) if line else endpoint.chosen(found)
+    return Metered(model, user, spending.limits(found))

@@ -1,0 +1,146 @@
+"""A model behind a command that reads a prompt and prints an answer: `claude -p`, `ollama run x`.
+
+Such a command knows nothing of tools: they are described in the prompt, and a call is a line of the
+answer. It runs in an empty folder, and with a variable that keeps our own hooks still in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from itertools import count
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from memfs.agent.model import Answer, ModelError, Note, Prompt
+from memfs.core.errors import USAGE, MemfsError
+from memfs.store.asking import INSIDE
+from memfs.tools import shapes
+from memfs.tools.calls import Call, Result
+
+if TYPE_CHECKING:
+    from memfs.agent.model import Message, Request, Tell
+
+_CALL = "TOOL_CALL"
+_CALLS = re.compile(rf"^[ \t>`*-]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
+_FENCE = re.compile(r"^```[a-z_]*[ \t]*\n?|^```[ \t]*$", re.MULTILINE)
+_HOW = f"""To call a tool, write a line of this form for each call, with the arguments as JSON:
+{_CALL} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "Name: Al"}}}}
+You have no other tools here than these, each with the JSON schema of its arguments:
+"""
+_SHOWN = 300  # characters of what a command says of an error
+
+
+class Command:
+    """A command, as a shell would split it. `seconds` is how long an answer may take."""
+
+    def __init__(self, line: str, seconds: float) -> None:
+        try:
+            self._words = shlex.split(line)
+        except ValueError as error:
+            raise MemfsError(f"llm.command cannot be read: {error}", "", USAGE) from error
+        if not self._words:
+            raise MemfsError("llm.command is empty", "for example: claude -p", USAGE)
+        self.name = " ".join(self._words)
+        self._seconds = seconds
+        self._numbers = count(1)
+
+    def close(self) -> None:
+        """Nothing is open between answers."""
+
+    def ask(self, request: Request, tell: Tell | None = None) -> Answer:
+        """Run the command on the whole conversation. Raises `ModelError` if it fails."""
+        said = self._run(_written(request))
+        text, found = _read(said)
+        if tell and text:
+            tell(text)
+        calls = (Call(each.name, each.arguments, f"call_{next(self._numbers)}") for each in found)
+        return Answer(text, tuple(calls))
+
+    def _run(self, prompt: str) -> str:
+        program = self._words[0]
+        with TemporaryDirectory(prefix="memfs-model-") as folder:
+            try:
+                done = subprocess.run(  # noqa: S603 - the user's own configuration names it
+                    self._words, input=prompt.encode("utf-8", "replace"), capture_output=True,
+                    timeout=self._seconds, cwd=folder, check=False,
+                    env={**os.environ, INSIDE: "1"},
+                )  # fmt: skip
+            except FileNotFoundError as error:
+                raise ModelError(
+                    f"there is no program {program}", "llm.command in your own config.yaml names it"
+                ) from error
+            except OSError as error:
+                raise ModelError(f"{program} cannot be run: {error.strerror}") from error
+            except subprocess.TimeoutExpired as error:
+                raise ModelError(
+                    f"no answer from {program} in {self._seconds:g} s",
+                    "give it longer: llm.timeout in your own config.yaml",
+                ) from error
+        if done.returncode:
+            words = " ".join(done.stderr.decode("utf-8", "replace").split())[-_SHOWN:]
+            why = f": {words}" if words else ""
+            raise ModelError(f"{program} failed ({done.returncode}){why}")
+        return done.stdout.decode("utf-8", "replace")
+
+
+def _written(request: Request) -> str:
+    """Return a request as one text."""
+    parts = [request.system.strip()]
+    if request.tools:
+        tools = [
+            json.dumps(each["function"], ensure_ascii=False)
+            for each in shapes.definitions(request.tools, "openai")
+        ]
+        parts.append(_HOW + "\n".join(tools))
+    parts.append("The conversation so far:")
+    parts.extend(map(_said, request.messages))
+    parts.append("[assistant]")
+    return "\n\n".join(parts)
+
+
+def _said(message: Message) -> str:
+    match message:
+        case Prompt():
+            return f"[user]\n{message.text}"
+        case Note():
+            return f"[system]\n{message.text}"
+        case Result():
+            return f"[result of {message.call.name}]\n{message.text}"
+        case Answer():
+            calls = [
+                f"{_CALL} {json.dumps({'name': each.name, 'arguments': each.arguments})}"
+                for each in message.calls
+            ]
+            return "\n".join(["[assistant]", *([message.text] if message.text else []), *calls])
+
+
+def _read(said: str) -> tuple[str, list[Call]]:
+    """Return the text of an answer, and its calls: also one that is no JSON, to be told so."""
+    decoder = json.JSONDecoder()
+    calls: list[Call] = []
+    text: list[str] = []
+    at = 0
+    for match in _CALLS.finditer(said):
+        if match.start() < at:
+            continue
+        text.append(said[at : match.start()])
+        try:
+            found, at = decoder.raw_decode(said, match.end())
+        except (ValueError, RecursionError):
+            found = None
+            end = said.find("\n", match.end())
+            at = len(said) if end < 0 else end
+        whole = [written.call for written in shapes.calls_in(found)]
+        calls.extend(whole or [_broken(said[match.end() : at])])
+    text.append(said[at:])
+    return _FENCE.sub("", "".join(text)).strip() if calls else said.strip(), calls
+
+
+def _broken(text: str) -> Call:
+    """Return a call that cannot be read, as far as its name can."""
+    name = re.search(r'"name"\s*:\s*"(\w+)"', text)
+    return Call(name.group(1) if name else "", text)

@@ -1,0 +1,218 @@
+"""The FIFO queue of a conversation: what was said and not evicted, behind a summary of the rest.
+
+It is a file of lines that are only ever added (see `hosts.memfs`, which reads it into recall), so
+that it survives a kill at any moment: a message is a line, and so is what evicts the oldest ones,
+with the summary that takes their place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.agent.model import Answer, Note, Prompt
+from memfs.core.errors import StoreError
+from memfs.core.private import storable
+from memfs.hosts import OWN
+from memfs.store import clock, files, layout
+from memfs.tools.calls import Call, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memfs.agent.model import Message
+    from memfs.store.layout import Store
+
+FOLDER = "agent"
+SUFFIX = ".jsonl"
+_LARGEST = 1 << 30  # bytes
+_CUT = (
+    "error: this call was interrupted; nobody knows whether it was done\n"
+    "hint: look at what is there before you do it again"
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One message of the queue. Ids count from 1 on, in the order in which things were said."""
+
+    id: int
+    message: Message
+
+
+class Queue:
+    """The queue of one session of a store.
+
+    Opening one that is there goes on with it. `summary` is that of the `evicted` first messages.
+    The caller holds the lock of the session (see `lock_of`).
+    """
+
+    def __init__(self, store: Store, session: str, ours: Sequence[str] = ()) -> None:
+        self.path = path_of(store, session)
+        self.session = session
+        self.entries: list[Entry] = []
+        self.summary = ""
+        self.evicted = 0
+        self._ours = frozenset(ours)  # the tools whose answers are in memory anyway
+        self._last = 0
+        layout.make_local(store)
+        files.make_folder(os.path.dirname(self.path), private=True)
+        if not self._read():
+            head = {"memfs_queue": 1, "session": session, "project": store.top}
+            self._write({**head, "at": clock.now()})
+            files.sync_folder(os.path.dirname(self.path))
+
+    def add(self, message: Message) -> None:
+        """Put a message at the end."""
+        entry = Entry(self._last + 1, message)
+        self._write({"id": entry.id, "at": clock.now(), **_written(message, self._ours)})
+        self._take(entry)
+
+    def evict(self, count: int, summary: str) -> None:
+        """Take the oldest `count` entries out; `summary` is that of all that is out now."""
+        last = self.entries[count - 1].id
+        self._write({"evicted": last, "summary": storable(summary), "at": clock.now()})
+        self._leave(last, summary)
+
+    def _take(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self._last = entry.id
+
+    def _leave(self, last: int, summary: str) -> None:
+        left = [entry for entry in self.entries if entry.id > last]
+        self.evicted += sum(not isinstance(each.message, Note) for each in self.entries) - sum(
+            not isinstance(each.message, Note) for each in left
+        )
+        self.entries, self.summary = left, summary
+
+    def _write(self, record: dict[str, object]) -> None:
+        line = json.dumps(record, ensure_ascii=True, separators=(",", ":"))
+        files.append(self.path, line.encode() + b"\n")
+
+    def _read(self) -> bool:
+        """Read what is there; False for a new queue. A line that a kill cut off was never said."""
+        try:
+            size = os.path.getsize(self.path)
+            with open(self.path, "rb") as handle:
+                data = handle.read(_LARGEST)
+        except FileNotFoundError:
+            return False
+        whole = data[: data.rfind(b"\n") + 1]
+        if size != len(whole):
+            os.truncate(self.path, len(whole))
+        for line in whole.splitlines():
+            try:
+                self._follow(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise StoreError(
+                    f"{self.path} is damaged: {error}", "go on with another session"
+                ) from error
+        self._answer_calls()
+        return bool(whole)
+
+    def _follow(self, record: dict[str, object]) -> None:
+        if "evicted" in record:
+            self._leave(_number(record["evicted"]), str(record["summary"]))
+        elif "id" in record:
+            self._take(Entry(_number(record["id"]), _message(record)))
+
+    def _answer_calls(self) -> None:
+        """Answer the calls that a kill left without: models refuse such a conversation."""
+        place = max(
+            (n for n, entry in enumerate(self.entries) if isinstance(entry.message, Answer)),
+            default=None,
+        )
+        if place is None:
+            return
+        last = self.entries[place].message
+        answered = {
+            each.message.call.id
+            for each in self.entries[place + 1 :]
+            if isinstance(each.message, Result)
+        }
+        for call in last.calls if isinstance(last, Answer) else ():
+            if call.id not in answered:
+                self.add(Result(call, _CUT, is_error=True))
+
+
+def path_of(store: Store, session: str) -> str:
+    """Return where the queue of a session is."""
+    return f"{store.local}/{FOLDER}/{layout.file_name(session)}{SUFFIX}"
+
+
+def lock_of(session: str) -> str:
+    """Return the name of the lock that whoever goes on with a session holds."""
+    return f"{OWN}-{layout.file_name(session)}.lock"
+
+
+def latest(store: Store) -> str:
+    """Return the session that was gone on with last, "" if there is none."""
+    folder = f"{store.local}/{FOLDER}"
+    try:
+        found = [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(SUFFIX)]
+    except FileNotFoundError:
+        return ""
+    for path in sorted(found, key=os.path.getmtime, reverse=True):
+        with open(path, "rb") as handle:
+            try:
+                return str(json.loads(handle.readline(4096))["session"])
+            except (ValueError, KeyError, TypeError):
+                continue
+    return ""
+
+
+def _written(message: Message, ours: frozenset[str]) -> dict[str, object]:
+    """Return a message as it is kept: without secrets and private parts."""
+    match message:
+        case Prompt():
+            return {"role": "user", "text": storable(message.text)}
+        case Note():
+            return {"role": "system", "text": message.text}
+        case Answer():
+            calls = [
+                {"id": call.id, "name": call.name, "arguments": _clean(call.arguments)}
+                for call in message.calls
+            ]
+            found: dict[str, object] = {"role": "assistant", "text": storable(message.text)}
+            return {**found, "calls": calls} if calls else found
+        case Result():
+            return {
+                "role": "tool", "text": storable(message.text), "call": message.call.id,
+                "tool": message.call.name, "ours": message.call.name in ours,
+                "error": message.is_error,
+            }  # fmt: skip
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {str(key): _clean(each) for key, each in value.items()}
+    return [_clean(each) for each in value] if isinstance(value, list) else value
+
+
+def _message(record: dict[str, object]) -> Message:
+    text = str(record["text"])
+    match record["role"]:
+        case "user":
+            return Prompt(text)
+        case "assistant":
+            found = record.get("calls")
+            listed = found if isinstance(found, list) else []
+            calls = [each for each in listed if isinstance(each, dict)]
+            return Answer(
+                text, tuple(Call(str(c["name"]), c["arguments"], str(c["id"])) for c in calls)
+            )
+        case "tool":
+            call = Call(str(record["tool"]), {}, str(record["call"]))
+            return Result(call, text, is_error=record["error"] is True)
+        case _:
+            return Note(text)
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError("an id is no number")
+    return value

@@ -1,0 +1,101 @@
+"""A conversation with a model that manages its memory: opened, spoken in, gone on with later."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from memfs.agent import loop
+from memfs.agent import queue as queues
+from memfs.agent.queue import Queue
+from memfs.agent.summaries import Summaries
+from memfs.agent.window import Window
+from memfs.context import budget, compose
+from memfs.core.errors import LockedError, MemfsError
+from memfs.core.events import STOP, Event
+from memfs.core.records import Origin
+from memfs.hosts import OWN
+from memfs.ops import ingest
+from memfs.store import clock, config, inbox, lock
+from memfs.tools import table
+from memfs.tools.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from memfs.agent.loop import Turn
+    from memfs.agent.model import Model, Tell
+    from memfs.store.blocks import Place
+    from memfs.tools.calls import Result
+
+
+class Session:
+    """One session of a place; its queue is on disk, and goes on where it was left.
+
+    Raises `MemfsError` where another process has it, or the window is too small.
+    """
+
+    def __init__(self, place: Place, model: Model, rules: loop.Rules) -> None:
+        settings = config.load(place)
+        self._place, self._model, self._rules = place, model, rules
+        self._desk = Desk(place.home.top, Origin("agent", OWN, place.session), place)
+        offer = table.offered(self._desk)
+        self._tools, self.problems = offer.tools, offer.problems
+        summaries = Summaries(model, budget.configured(settings).room)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(lock.hold(place.home, 0, queues.lock_of(place.session)))
+            except LockedError as error:
+                raise MemfsError(
+                    f"the session {place.session} is open in another process",
+                    "end it there, or begin another one",
+                ) from error
+            compose.begin(place)
+            self.queue = Queue(place.home, place.session, [tool.name for tool in table.BUILT_IN])
+            tools = list(self._tools.values())
+            self.window = Window(place, self.queue, tools, settings, summaries, self._flush)
+            self._note()
+            self._lock = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.close()
+
+    def say(
+        self, text: str, tell: Tell | None = None, did: Callable[[Result], object] = lambda _: None
+    ) -> Turn:
+        """Let the model answer what the user says. Raises `ModelError` where it cannot be asked."""
+        try:
+            return loop.turn(
+                self._model, self._desk, self._tools, self.window, text, self._rules, tell, did
+            )
+        finally:
+            self._note()
+
+    def close(self) -> None:
+        """Put all that was said into recall, and let others have the session."""
+        try:
+            self._flush()
+        finally:
+            self._lock.close()
+
+    def _note(self) -> None:
+        """Leave word that there is something new: whoever searches next reads it."""
+        store, session = self._place.home, self._place.session
+        if not any(noted == session for *_, noted in inbox.waiting(store)):
+            inbox.put(store, OWN, self.queue.path, session)
+
+    def _flush(self) -> None:
+        top, session = self._place.home.top, self._place.session
+        ingest.hear(Event(OWN, STOP, "", session, top, self.queue.path))
+
+
+def new_id() -> str:
+    """Return the id of a session that begins now."""
+    return f"agent-{clock.unique()}"

@@ -1,0 +1,153 @@
+"""`memfs agent`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.agent import chosen, queue, session
+from memfs.agent.loop import Rules
+from memfs.agent.session import Session
+from memfs.cli import screen
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.quoting import plain
+from memfs.core.records import Origin
+from memfs.hosts import OWN
+from memfs.store.blocks import Place
+from memfs.tools.desk import Desk
+
+if TYPE_CHECKING:
+    from memfs.agent.loop import Turn
+    from memfs.agent.spending import Metered
+    from memfs.tools.calls import Result
+
+_ENDS = ("/quit", "/exit", "quit", "exit")
+_SHOWN = 100  # characters of what a tool answers
+
+
+@click.command("agent")
+@click.argument("text", nargs=-1)
+@click.option("-i", "--interactive", is_flag=True, help="Go on asking what to say; /quit ends.")
+@click.option("-c", "--continue", "again", is_flag=True, help="Go on with the latest session.")
+@click.option(
+    "--session", "named", default="", metavar="ID", help="Go on with, or begin, this one."
+)
+@click.option("--steps", type=click.IntRange(1), default=None,
+              help="Answers of the model in one turn at most; 16 if not configured.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and what was done.")
+def command(
+    text: tuple[str, ...], interactive: bool, again: bool, named: str, steps: int | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Talk with a model that manages this memory.
+
+    The model is that of `llm` in your own configuration (an OpenAI-compatible endpoint, or a
+    command such as claude -p). It has the blocks in its context, edits them with the tools, and
+    searches what left its window. A text, or - for standard input, is one turn.
+    """
+    said = " ".join(text)
+    if said == "-":
+        said = sys.stdin.read()
+    if not said.strip() and not interactive:
+        raise MemfsError(
+            "there is nothing to say", 'memfs agent "what did we decide?", or --interactive', USAGE
+        )
+    settings = chosen.settings()
+    rules = Rules(steps or settings.number("llm.max_steps"), settings.number("llm.max_retries"))
+    model = chosen.configured()
+    try:
+        with Session(_place(named, again), model, rules) as opened:
+            for problem in opened.problems:
+                screen.talk(f"! {problem}")
+            _Talk(opened, model, as_json=as_json).run(said, interactive=interactive)
+    finally:
+        model.close()
+
+
+def _place(named: str, again: bool) -> Place:
+    """Return the place of the session that is meant: it has to be one that its user trusts."""
+    found = Desk(os.getcwd(), Origin("agent", OWN)).place()
+    latest = queue.latest(found.home) if again and not named else ""
+    if again and not named and not latest:
+        raise MemfsError("there is no session to go on with", "memfs agent TEXT begins one")
+    return Place(found.project, found.user, named or latest or session.new_id())
+
+
+class _Talk:
+    """What is said and shown at a terminal, or in a pipe."""
+
+    def __init__(self, opened: Session, model: Metered, *, as_json: bool) -> None:
+        self._opened, self._model, self._json = opened, model, as_json
+        self._streams = not as_json and sys.stdout.isatty()
+        self._results: list[Result] = []
+        self._column = False  # whether something stands on the line
+
+    def run(self, said: str, *, interactive: bool) -> None:
+        """Say what is said, then what a person says, until they end it."""
+        if said.strip():
+            self._turn(said)
+        while interactive:
+            try:
+                said = click.prompt("you", prompt_suffix="> ", err=True)
+            except (click.Abort, EOFError):
+                break
+            if said.strip().lower() in _ENDS:
+                break
+            try:
+                self._turn(said)
+            except MemfsError as error:  # the conversation is kept: it can be tried again
+                screen.error(error.message, error.hint)
+        if not self._json:
+            screen.talk(
+                f"{self._model.told()}; go on with memfs agent --continue, or --session "
+                f"{self._opened.queue.session}"
+            )
+
+    def _turn(self, said: str) -> None:
+        self._results.clear()
+        turn = self._opened.say(said, self._piece if self._streams else None, self._did)
+        if self._json:
+            screen.as_json(self._record(turn))
+        elif self._streams:
+            self._end_line()
+        elif turn.text:
+            screen.data(turn.text)
+        if turn.problem:
+            screen.error(turn.problem)
+            screen.refuse()
+
+    def _piece(self, text: str) -> None:
+        sys.stdout.write(plain(text))
+        sys.stdout.flush()
+        self._column = not text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._column:
+            sys.stdout.write("\n")
+            self._column = False
+
+    def _did(self, result: Result) -> None:
+        self._results.append(result)
+        if self._json:
+            return
+        self._end_line()
+        mark = "✗" if result.is_error else "·"
+        told = " ".join(result.text.split())
+        more = "…" if len(told) > _SHOWN else ""
+        screen.talk(f"{mark} {result.call.name}: {told[:_SHOWN]}{more}")
+
+    def _record(self, turn: Turn) -> dict[str, object]:
+        return {
+            "session": self._opened.queue.session, "text": turn.text, "problem": turn.problem,
+            "steps": turn.steps, "refused": turn.refused,
+            "calls": [
+                {"tool": each.call.name, "arguments": each.call.arguments, "result": each.text,
+                 "error": each.is_error}
+                for each in self._results
+            ],
+            "tokens": {"read": turn.usage.read, "written": turn.usage.written},
+            "spent": {"calls": self._model.run.calls, "tokens": self._model.run.tokens},
+        }  # fmt: skip

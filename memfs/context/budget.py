@@ -1,0 +1,71 @@
+"""The budget of a context window: what is kept free, what each section may have, what is used.
+
+The proportions are those of MemGPT's example, 8,192 tokens: 1,000 of instructions and tools, 2,000
+of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 free for the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.tokens import estimate
+
+if TYPE_CHECKING:
+    from memfs.core.settings import Settings
+
+SHARES = {"tools": 0.2, "blocks": 0.33, "summary": 0.1, "hits": 0.1}
+LEAST = 1024  # tokens of a window that can be used
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Tokens of a window. `response` and `tools` are kept free, for the answer and its calls."""
+
+    window: int
+    response: int
+    tools: int
+
+    @property
+    def room(self) -> int:
+        """What a prompt may have."""
+        return self.window - self.response - self.tools
+
+    def share(self, section: str) -> int:
+        """Return what a section may have at most, of those in `SHARES`."""
+        return int(SHARES[section] * self.room)
+
+
+def configured(settings: Settings, window: int = 0) -> Budget:
+    """Return the budget of `context` in the configuration, or of another window.
+
+    At most a third of it is kept free for the answer, an eighth for calls. Raises `MemfsError` for
+    a window too small for anything.
+    """
+    window = window or settings.number("context.max_tokens")
+    if window < LEAST:
+        raise MemfsError(
+            f"a window of {window:,} tokens is too small",
+            f"it has to have {LEAST:,} or more",
+            USAGE,
+        )
+    response = min(settings.number("context.reserve_for_response"), window // 3)
+    tools = min(settings.number("context.reserve_for_tools"), window // 8)
+    return Budget(window, max(0, response), max(0, tools))
+
+
+def cut(text: str, room: int) -> str:
+    """Return a text of at most `room` tokens: its beginning and its end, and what is left out."""
+    count = estimate(text)
+    if count <= room:
+        return text
+    keep = len(text) * room // count
+    while keep > 0:
+        head, tail = keep * 2 // 3, keep - keep * 2 // 3
+        left = estimate(text[head : len(text) - tail])
+        found = f"{text[:head]}\n[… about {left:,} tokens left out …]\n{text[len(text) - tail :]}"
+        if estimate(found) <= room:
+            return found
+        keep = keep * 9 // 10 - 1
+    return ""

@@ -1,0 +1,72 @@
+"""Summaries without a model: the sentences that say most of a text, in their order.
+
+A sentence counts for how near its vector is to that of the whole, for standing at the beginning of
+its paragraph, and for words that people choose when they decide something. One that repeats what
+is chosen already is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memfs.core.tokens import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SENTENCES = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+_MOST = 2000  # sentences that are looked at
+_LONGEST = 600  # characters of one
+_ALIKE = 0.92  # cosine from which on two say the same
+_DECIDED = re.compile(
+    r"\b(decid|prefer|always|never|must|should|instead|because|important|remember|agreed|choos|"
+    r"chose|fixed|cause|name is|works? (?:at|on)|deadline|todo)",
+    re.IGNORECASE,
+)
+
+
+def extract(text: str, room: int) -> str:
+    """Return the most telling sentences of a text, in at most `room` tokens; "" for no room."""
+    found = sentences(text)
+    if not found or room <= 0:
+        return ""
+    order = _ranked(found)
+    chosen: list[int] = []
+    left = room
+    for place in order:
+        cost = estimate(found[place]) + 1
+        if cost <= left:
+            chosen.append(place)
+            left -= cost
+    return "\n".join(found[place] for place in sorted(chosen))
+
+
+def sentences(text: str) -> list[str]:
+    """Cut a text into sentences, or lines."""
+    found = [part.strip() for part in _SENTENCES.split(text)]
+    kept = list(dict.fromkeys(part[:_LONGEST] for part in found if any(map(str.isalnum, part))))
+    return kept[:_MOST] if len(kept) <= _MOST else kept[: _MOST // 2] + kept[-_MOST // 2 :]
+
+
+def _ranked(found: Sequence[str]) -> list[int]:
+    """Order the places of sentences, the most telling one first; repetitions come last."""
+    import numpy as np
+
+    from memfs.search.encoder import bundled
+
+    vectors = bundled().encode(list(found)).vectors
+    middle = vectors.mean(axis=0)
+    near = vectors @ (middle / max(float(np.linalg.norm(middle)), 1e-9))
+    scores = [
+        float(near[place]) + 0.25 * bool(_DECIDED.search(text)) + 0.1 * (place < 3)
+        - 0.2 * (len(text) < 20)
+        for place, text in enumerate(found)
+    ]  # fmt: skip
+    order = sorted(range(len(found)), key=lambda place: -scores[place])
+    chosen: list[int] = []
+    repeated: list[int] = []
+    for place in order:
+        same = chosen and float((vectors[chosen] @ vectors[place]).max()) > _ALIKE
+        (repeated if same else chosen).append(place)
+    return [*chosen, *repeated]

@@ -1,0 +1,216 @@
+"""`memfs agent`: heartbeats, corrections, the order of main context, eviction, kills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.agent import chosen
+from memfs.agent.loop import Rules
+from memfs.agent.session import Session
+from memfs.store import blocks
+from memfs.store.blocks import Place
+from tests.agent.conftest import Serve, configure
+from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
+from tests.cli.conftest import Run, Screen
+
+Talk = Callable[..., Screen]
+
+
+def append(text: str, *, go_on: bool = False) -> Tool:
+    given: dict[str, object] = {"label": "human", "content": text}
+    return Tool("core_memory_append", {**given, **({"request_heartbeat": True} if go_on else {})})
+
+
+@pytest.fixture
+def talk(memfs: Run, serve: Serve, place: Place, home: Path) -> Talk:
+    """Talk with an endpoint that answers by a rule."""
+
+    def run(rule: Rule, *words: str, more: str = "", context: str = "") -> Screen:
+        server = serve(rule)
+        configure(home, f"llm: {{endpoint: {server.url}, model: m{more}}}\n{context}")
+        return memfs("agent", *words)
+
+    return run
+
+
+def in_turn(*answers: Say | Raw) -> Rule:
+    return lambda asked: answers[asked.number]
+
+
+def value(place: Place, label: str) -> str:
+    return blocks.get(place, label).value
+
+
+def test_a_chain_of_three_calls_runs_and_ends_in_text(talk: Talk, place: Place) -> None:
+    shown = talk(
+        in_turn(
+            Say("", (append("Name: Alice", go_on=True),)),
+            Say("", (append("Works at: Acme", go_on=True),)),
+            Say("", (Tool("core_memory_read", {"label": "human", "request_heartbeat": True}),)),
+            Say("Nice to meet you, Alice."),
+        ),
+        "I am Alice, I work at Acme.",
+    )
+    assert shown.code == 0
+    assert shown.out == "Nice to meet you, Alice.\n"
+    assert value(place, "human") == "Name: Alice\nWorks at: Acme"
+    assert (
+        shown.err.splitlines()[0]
+        == "· core_memory_append: done: 'human' is at version 2, 11/5,000 characters"
+    )
+    assert "4 of 2,000 calls, 440 of 10,000,000 tokens; today 4 of 5,000 calls" in shown.err
+
+
+def test_without_a_heartbeat_the_turn_ends(talk: Talk, place: Place) -> None:
+    shown = talk(in_turn(Say("Noted.", (append("Name: Alice"),))), "I am Alice.")
+    assert (shown.code, shown.out) == (0, "Noted.\n")
+    assert value(place, "human") == "Name: Alice"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (Tool("core_memory_apend", {"label": "human", "content": "x"}),
+         "error: there is no tool 'core_memory_apend'; did you mean core_memory_append"),
+        (Tool("core_memory_append", '{"label": "human", "content": '),
+         "error: the arguments of core_memory_append have to be an object"),
+        (Tool("core_memory_append", {"label": "human"}), "error: core_memory_append needs content"),
+        (Tool("core_memory_append", {"label": "rules", "content": "x"}),
+         "error: cannot append 'rules': it is read-only"),
+    ],
+)  # fmt: skip
+def test_a_call_that_cannot_be_done_is_corrected(
+    wrong: Tool, told: str, talk: Talk, place: Place, memfs: Run
+) -> None:
+    memfs("create", "rules", "What holds.")
+    path = Path(blocks.get(place, "rules").path)
+    path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return (Say("", (wrong,)), Say("Done.", (append("Name: Alice"),)))[each.number]
+
+    shown = talk(rule, "I am Alice.")
+    assert (shown.code, shown.out) == (0, "Done.\n")
+    assert asked[1].results[0].startswith(told)
+    assert value(place, "human") == "Name: Alice"
+
+
+def test_a_model_that_goes_on_being_wrong_is_given_up(talk: Talk) -> None:
+    shown = talk(lambda _: Say("", (Tool("nothing", {}),)), "Hi", more=", max_retries: 2")
+    assert shown.code == 1
+    assert (
+        "error: the model's calls failed 3 times in a row; the last: error: there is no tool"
+        in shown.err
+    )
+
+
+def test_a_model_that_never_ends_is_stopped(talk: Talk) -> None:
+    again = Tool("memory_status", {"request_heartbeat": True})
+    shown = talk(lambda _: Say("", (again,)), "Hi", "--steps", "3")
+    assert shown.code == 1
+    assert "error: the model wanted to go on after 3 answers" in shown.err
+
+
+def test_parallel_calls_are_all_done(talk: Talk, place: Place) -> None:
+    both = (append("Name: Alice"), append("Works at: Acme"))
+    assert talk(in_turn(Say("Noted.", both)), "I am Alice, at Acme.").code == 0
+    assert value(place, "human") == "Name: Alice\nWorks at: Acme"
+
+
+def test_a_run_costs_no_more_than_it_may(talk: Talk, home: Path, memfs: Run) -> None:
+    again = Tool("memory_status", {"request_heartbeat": True})
+    shown = talk(lambda _: Say("", (again,)), "Hi", more=", calls_per_run: 2")
+    assert shown.code == 1
+    assert "error: the model is not asked any more this run: 2 of 2 calls are used" in shown.err
+    shown = talk(lambda _: Say("", (again,)), "Hi", more=", tokens_per_day: 200")
+    assert "this day: 220 of 200 tokens are used" in shown.err
+
+
+def test_nothing_is_asked_where_nothing_is_configured(memfs: Run, place: Place) -> None:
+    shown = memfs("agent", "Hi")
+    assert shown.code == 2
+    assert "error: no model is configured" in shown.err
+
+
+def test_a_repository_names_no_model(memfs: Run, place: Place, repo: Path) -> None:
+    (repo / ".agent-memory" / "config.yaml").write_text("memfs: 1\nllm: {command: touch gotcha}\n")
+    assert memfs("agent", "Hi").code == 2
+
+
+def test_the_example_of_the_seed(talk: Talk, memfs: Run, place: Place) -> None:
+    memfs("edit", "human", "--append", "User works at Google as engineer")
+    turns: dict[str, list[Say]] = {
+        "I changed jobs. I work at Anthropic now.": [
+            Say("", (Tool("core_memory_read", {"label": "human", "request_heartbeat": True}),)),
+            Say("", (Tool("core_memory_replace", {
+                "label": "human", "old_content": "works at Google",
+                "new_content": "works at Anthropic", "request_heartbeat": True,
+            }),)),
+            Say("Congratulations on the new role at Anthropic!", (Tool("archival_memory_insert", {
+                "content": "User changed jobs from Google to Anthropic in Jan 2025",
+            }),)),
+        ],
+    }  # fmt: skip
+
+    def rule(asked: Asked) -> Say:
+        if asked.said[-1] in turns:
+            return turns[asked.said[-1]][asked.step]
+        known = "works at Anthropic" in str(messages(asked.body)[0]["content"])
+        return Say("You work at Anthropic." if known else "I do not know.")
+
+    shown = talk(rule, "I changed jobs. I work at Anthropic now.")
+    assert shown.out == "Congratulations on the new role at Anthropic!\n"
+    assert value(place, "human") == "User works at Anthropic as engineer"
+    assert "Google to Anthropic" in memfs("search", "changed jobs", "--json").out
+    assert talk(rule, "Where do I work?").out == "You work at Anthropic.\n"
+
+
+def test_a_window_too_small_for_the_tools_says_so(talk: Talk) -> None:
+    shown = talk(in_turn(Say("Hi")), "Hi", context="context: {max_tokens: 1500}\n")
+    assert shown.code == 1
+    assert "error: a window of 1,500 tokens is too small" in shown.err
+
+
+def test_a_session_goes_on_where_it_was_left(talk: Talk, place: Place) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    def rule(asked: Asked) -> Say:
+        seen.append(asked.said)
+        return Say("Well.")
+
+    talk(rule, "First.", "--session", "one")
+    talk(rule, "Second.", "--continue")
+    assert seen == [("First.",), ("First.", "Second.")]
+
+
+def test_a_session_is_open_in_one_process(talk: Talk, place: Place, home: Path) -> None:
+    configure(home, "llm: {command: cat}\n")
+    with Session(Place(place.project, place.user, "one"), chosen.configured(), Rules()):
+        shown = talk(in_turn(Say("Hi")), "Hi", "--session", "one")
+    assert shown.code == 1
+    assert "error: the session one is open in another process" in shown.err
+
+
+def test_secrets_and_private_words_are_not_written_down(talk: Talk, place: Place) -> None:
+    key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return Say(f"I will not repeat {key}.")
+
+    talk(rule, f"My key is {key}. <private>I am ill.</private> Bye.", "--session", "one")
+    assert "I am ill." in asked[0].said[0]
+    kept = "".join(
+        path.read_text(errors="replace")
+        for path in Path(place.home.local).rglob("*")
+        if path.is_file() and path.suffix in (".jsonl", ".json")
+    )
+    assert "My key is [redacted" in kept
+    assert key not in kept
+    assert "I am ill" not in kept

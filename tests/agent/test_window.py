@@ -1,0 +1,204 @@
+"""Main context: its order, what is evicted from it, and that a kill loses nothing."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from memfs.agent import chosen, queue
+from memfs.agent.loop import Rules
+from memfs.agent.model import Answer, Prompt, Request, Usage
+from memfs.agent.session import Session
+from memfs.core.tokens import estimate
+from memfs.store import files
+from memfs.store.blocks import Place
+from memfs.tools import calls, table
+from memfs.tools.calls import Call
+from memfs.tools.desk import Desk
+from tests.agent.conftest import Serve, configure
+from tests.agent.scripted_endpoint import Asked, Json, Raw, Say, completion, messages
+
+# A window of 8,192 tokens, as the seed allocates it.
+SEED = "context: {max_tokens: 8192, reserve_for_response: 2000}\n"
+
+
+def tokens(body: Json) -> int:
+    tools = json.dumps(body["tools"]) if "tools" in body else ""
+    said = [
+        str(each.get("content") or "") + json.dumps(each.get("tool_calls") or "")
+        for each in messages(body)
+    ]
+    return estimate(tools) + sum(estimate(each) + 4 for each in said)
+
+
+def number(n: int) -> str:
+    """A message that no other one is like."""
+    words = ("harbour", "violin", "glacier", "saffron", "turbine", "meadow", "quartz", "lantern")
+    chosen = [words[(n // 8**digit) % 8] for digit in range(4)]
+    return f"Item {n} is about the {' '.join(chosen)} and was written down as number {n:05}."
+
+
+class Counting:
+    """An endpoint that counts what it is asked, and says so."""
+
+    def __init__(self, off: float = 1.0) -> None:
+        self.off = off
+        self.most = 0
+        self.asked: list[Json] = []
+
+    def __call__(self, asked: Asked) -> Raw:
+        used = int(tokens(asked.body) * self.off)
+        self.most = max(self.most, used + int(cast("int", asked.body["max_tokens"])))
+        self.asked.append(asked.body)
+        summary = "tools" not in asked.body
+        text = "They speak of items." if summary else f"Reply to: {asked.said[-1]}"
+        found = completion(Say(text), asked)
+        found["usage"] = {"prompt_tokens": used, "completion_tokens": 9}
+        return Raw(200, json.dumps(found))
+
+
+def opened(place: Place) -> Session:
+    return Session(place, chosen.configured(), Rules())
+
+
+def search(place: Place, query: str) -> str:
+    desk = Desk(place.home.top, given=place)
+    return calls.run(desk, table.built_in(), Call("conversation_search", {"query": query})).text
+
+
+@pytest.mark.parametrize("off", [1.0, 1.3])
+def test_a_long_conversation_stays_in_its_window(
+    off: float, serve: Serve, place: Place, home: Path
+) -> None:
+    rule = Counting(off)
+    url = serve(rule).url
+    configure(home, f"{SEED}llm: {{endpoint: {url}, model: m}}\n")
+    here = Place(place.project, place.user, "long")
+    with opened(here) as session:
+        for n in range(150):
+            session.say(number(n) + " And so on." * 20)
+        evicted = session.queue.evicted
+        used = session.window.used()
+        share = session.window.budget.share("summary")
+    assert rule.most <= 8192
+    assert evicted > 200
+    assert used["summary"] <= share
+    assert sum(used.values()) <= session.window.budget.room
+    for n in range(0, evicted // 2, 7):
+        assert f"number {n:05}" in search(here, number(n))
+    roles = [each["role"] for each in messages(rule.asked[-1])]
+    first, second = messages(rule.asked[-1])[:2]
+    system = str(first["content"])
+    assert roles[:3] == ["system", "system", "user"]
+    assert system.startswith("You are an assistant with a memory of your own.")
+    assert system.index("# Core memory") > system.index("request_heartbeat")
+    assert str(second["content"]).startswith("Summary of the ")
+    assert str(second["content"]).endswith("They speak of items.")
+
+
+def test_under_pressure_the_model_is_warned_once(serve: Serve, place: Place, home: Path) -> None:
+    rule = Counting()
+    configure(home, f"{SEED}llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    with opened(Place(place.project, place.user, "warned")) as session:
+        while not session.queue.evicted:
+            session.say("And so on. " * 30)
+    warned = [
+        sum("Memory pressure" in str(each["content"]) for each in messages(body)[1:])
+        for body in rule.asked
+    ]
+    assert max(warned) == 1
+    assert warned.count(1) > 1
+
+
+def test_one_message_too_long_for_the_window_is_cut(serve: Serve, place: Place, home: Path) -> None:
+    rule = Counting()
+    configure(home, f"{SEED}llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    with opened(Place(place.project, place.user, "pasted")) as session:
+        session.say("Look at this: " + "a line of a log\n" * 20_000)
+        session.say("What was it?")
+    assert rule.most <= 8192
+    assert "tokens left out" in str(messages(rule.asked[0])[1]["content"])
+
+
+def test_a_model_that_cannot_summarise_is_done_without(
+    serve: Serve, place: Place, home: Path
+) -> None:
+    def rule(asked: Asked) -> Say | Raw:
+        if "tools" in asked.body:
+            return Say(
+                "We decided to use Postgres, because of its extensions. " + "Well, well. " * 40
+            )
+        return Raw(400, '{"error": {"message": "no"}}')
+
+    configure(home, f"{SEED}llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    with opened(Place(place.project, place.user, "extracted")) as session:
+        while not session.queue.evicted:
+            session.say(number(session.queue.evicted))
+        summary = session.queue.summary
+    assert summary.startswith("(Sentences taken from the messages; no model wrote this.)")
+    assert "Postgres" in summary
+
+
+def _killed_after(place: Place, count: int) -> None:
+    """Talk on until `count` lines were written, then be killed."""
+    write = files.append
+    left = [count]
+
+    def dying(path: str, data: bytes, **how: bool) -> int:
+        if path.endswith(f"{place.session}.jsonl") and f"/{queue.FOLDER}/" in path:
+            left[0] -= 1
+            if left[0] < 0:
+                with open(path, "ab") as handle:
+                    handle.write(data[: len(data) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+        return write(path, data, **how)
+
+    setattr(files, "append", dying)  # noqa: B010 - mypy takes no other way
+    with Session(place, _Echo(), Rules()) as session:
+        for n in range(200):
+            session.say(number(n) + " And so on." * 20)
+
+
+class _Echo:
+    """A model in this process that answers everything with a call and a text."""
+
+    name = "echo"
+
+    def ask(self, request: Request, tell: object = None) -> Answer:
+        if not request.tools:
+            return Answer("They speak of items.")
+        said = [each.text for each in request.messages if isinstance(each, Prompt)][-1]
+        return Answer(f"Reply to: {said}", (Call("memory_status", {}, "c1"),), Usage(10, 10))
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 4, 40, 121, 122, 123, 124, 125])
+def test_a_kill_loses_nothing(lines: int, place: Place, home: Path) -> None:
+    configure(home, SEED)
+    here = Place(place.project, place.user, "killed")
+    process = multiprocessing.get_context("fork").Process(target=_killed_after, args=(here, lines))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    before = Path(queue.path_of(here.home, "killed")).read_bytes()
+    whole = [json.loads(line) for line in before.split(b"\n")[:-1]]
+    with Session(here, _Echo(), Rules()) as session:
+        session.say("Here I am again.")
+        held = [entry.id for entry in session.queue.entries]
+    said = [str(each["text"]) for each in whole if each.get("role") == "user"]
+    for text in said[:: max(1, len(said) // 10)]:
+        assert text[:60] in search(here, text[:90])
+    told = [json.loads(line) for line in Path(session.queue.path).read_bytes().splitlines()]
+    ids = [each["id"] for each in told if "id" in each]
+    assert ids == list(range(1, len(ids) + 1))
+    evicted = max((each["evicted"] for each in told if "evicted" in each), default=0)
+    assert held == [each for each in ids if each > evicted]
+    calls_made = [c["id"] for e in told for c in e.get("calls", [])]
+    assert len([e for e in told if e.get("role") == "tool"]) == len(calls_made)
