@@ -41,7 +41,7 @@ class Session:
         self._place, self._model, self._rules = place, model, rules
         self._desk = Desk(place.home.top, Origin("agent", OWN, place.session), place)
         offer = table.offered(self._desk)
-        self._tools, self.problems = offer.tools, offer.problems
+        self._tools, self.problems = {**table.paging_tools(), **offer.tools}, offer.problems
         summaries = Summaries(model, budget.configured(settings).room)
         with ExitStack() as stack:
             try:
@@ -52,7 +52,9 @@ class Session:
                     "end it there, or begin another one",
                 ) from error
             compose.begin(place)
-            self.queue = Queue(place.home, place.session, [tool.name for tool in table.BUILT_IN])
+            self.queue = Queue(
+                place.home, place.session, [*table.built_in(), *table.paging_tools()]
+            )
             tools = list(self._tools.values())
             self.window = Window(place, self.queue, tools, settings, summaries, self._flush)
             self._note()

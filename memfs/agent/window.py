@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _EACH = 4  # tokens around a message
 _estimated = lru_cache(2048)(estimate)  # the same messages are counted before each request
-_UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
 _MARGIN = 1.1  # by which an endpoint may count more than we do, until it tells
 _MOST_OFF = 4.0
 _LEAST = 256  # tokens for the queue
@@ -132,14 +131,8 @@ class Window:
 
     def _blocks(self) -> str:
         """Return the brief, in its share of the window; what is cut says so in it."""
-        share = self.budget.share("blocks")
         held = pulled.look(self._place, note=False).held
-        units = share * _UNITS
-        while True:
-            brief = compose.whole(self._place, held, tools=True, budget=units)[0]
-            if estimate(brief) <= share or units < share:
-                return brief
-            units = units * 9 // 10
+        return compose.within(self._place, held, self.budget.share("blocks"), tools=True)
 
     def _with_summary(self, room: int) -> list[Message]:
         """Return the queue as it is shown: the summary first, and no message longer than it may."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _WORKING = "working"
 _READ = "core_memory_read"
+_UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
 # What a model should have in mind; the other tools say themselves what they are for.
 TOOLS = (
     "core_memory_append", "core_memory_replace", "core_memory_remove", _READ, "memory_create",
@@ -45,6 +46,18 @@ def whole(
             found.append(block if same else blocks.make(block.tier, block.label, block.path, text))
     texts = {_key(block): block.raw for block in found}
     return render.brief(found, guidance, names(place, tools=tools), budget), texts
+
+
+def within(place: Place, held: dict[str, str | None], room: int, *, tools: bool = False) -> str:
+    """Return the brief in about `room` tokens; what is cut says so in it."""
+    from memfs.core.tokens import estimate
+
+    units = room * _UNITS
+    while True:
+        brief = whole(place, held, tools=tools, budget=units)[0]
+        if estimate(brief) <= room or units < room:
+            return brief
+        units = units * 9 // 10
 
 
 def news(

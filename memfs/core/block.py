@@ -10,7 +10,7 @@ DEFAULT_LIMIT = 5000
 WARN_AT = 0.8
 _MOST = 10**15  # a larger number is a slip, and cannot always be written
 _FOREIGN = ("\udcfe", "\udcff")  # the first byte of a byte order mark that is not UTF-8's
-MANAGED = ("version", "updated_at", "updated_by")
+MANAGED = ("version", "updated_at", "updated_by", "paged_out")
 
 
 class Block:
@@ -85,6 +85,11 @@ class Block:
         """The optional cap in tokens."""
         found = self._integer("tokens", 0, minimum=0)
         return found or None
+
+    @property
+    def paged_out(self) -> int:
+        """How many parts of it were paged out."""
+        return self._integer("paged_out", 0, minimum=0)
 
     @property
     def description(self) -> str:

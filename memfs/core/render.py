@@ -60,6 +60,11 @@ def order(blocks: list[Block]) -> list[Block]:
     return sorted(blocks, key=lambda b: (-b.priority, _ORDER.get(b.label, 9), b.label, b.tier))
 
 
+def section(block: Block) -> str:
+    """Return a pinned block as the brief shows it where it has room."""
+    return _section(block, _name(block))
+
+
 def title(block: Block, shadowed: bool = False) -> str:
     """Return a block's heading: label, size, limit, and a mark from 80 % of the limit on."""
     return _heading(block, _name(block, shadowed=shadowed))
@@ -203,6 +208,8 @@ def _section(block: Block, name: str) -> str:
         lines.append(_broken(block))
     if block.chars >= WARN_AT * block.limit:
         lines.append(_FULL)
+    if block.paged_out:
+        lines.append(_paged(block.paged_out, name))
     lines.append(_quoted(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
 
@@ -210,6 +217,12 @@ def _section(block: Block, name: str) -> str:
 def _quoted(value: str) -> str:
     """Return a block's text as it may be shown; what no budget has room for is only counted."""
     return quote(value[:_MOST]) + value[_MOST:] if len(value) > _MOST else quote(value)
+
+
+def _paged(count: int, name: str) -> str:
+    """Point to what was paged out of a block."""
+    parts = "1 part of it is" if count == 1 else f"{count:,} parts of it are"
+    return f"({parts} paged out, most to the archive; back with memfs page in {name})"
 
 
 def _broken(block: Block) -> str:

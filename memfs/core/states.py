@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 STALE_DAYS = 30
 
 _CONTENT = {"append": "populated", "create": "populated", "insert": "populated",
-            "remove": "reduced"}  # fmt: skip
+            "page-in": "populated", "remove": "reduced", "page-out": "reduced"}  # fmt: skip
 
 
 def content(value: str, last_operation: str) -> str:
@@ -17,13 +17,18 @@ def content(value: str, last_operation: str) -> str:
     return _CONTENT.get(last_operation, "modified" if last_operation else "populated")
 
 
-def freshness(updated_at: str, now: str) -> str:
-    """Return active, or stale after `STALE_DAYS` without an update."""
+def freshness(referenced: str, now: str, days: int = STALE_DAYS, *, paged_out: bool = False) -> str:
+    """Return archived for what was paged out, else active, or stale.
+
+    That is what was not referenced (edited, read, paged in) for so many days; 0: nothing is.
+    """
+    if paged_out:
+        return "archived"
     try:
-        age = _moment(now) - _moment(updated_at)
+        age = _moment(now) - _moment(referenced)
     except ValueError:
         return "active"
-    return "stale" if age.days >= STALE_DAYS else "active"
+    return "stale" if 0 < days <= age.days else "active"
 
 
 def _moment(text: str) -> datetime:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.context import compose, pulled
-from memfs.store import blocks, journal, timeline
+from memfs.store import blocks, journal, references, timeline
 from memfs.store import history as versions
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def run(place: Place, label: str, wanted: str = "") -> Shown:
         block = blocks.make(tier, name, "", timeline.text_at(place, label, wanted))
         return Shown(block, int(wanted) if wanted.isdigit() else block.version)
     block = blocks.get(place, label)
+    references.note(place.store(block.tier), block.tier, block.label)
     return Shown(block, _version(place, block))
 
 

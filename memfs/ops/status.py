@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import hosts
+from memfs.context import paging
 from memfs.core import states
 from memfs.hosts import settings
 from memfs.memory import coverage
@@ -15,6 +16,7 @@ from memfs.store import (
     archive,
     blocks,
     clock,
+    config,
     daemon,
     files,
     git,
@@ -22,6 +24,7 @@ from memfs.store import (
     journal,
     layout,
     recall,
+    references,
     sessions,
 )
 from memfs.store import history as versions
@@ -107,7 +110,7 @@ def _ran(place: Place) -> dict[str, tuple[str, float, float]]:
 
 
 def _states(place: Place) -> list[BlockState]:
-    now = clock.now()
+    now, days = clock.now(), config.load(place).number("paging.stale_days")
     last = {(entry.tier, entry.label): entry.op for entry in versions.every(place)}
     dirty = {store.root: git.dirty(store.root) for _, store in place.tiers()}
     found = []
@@ -123,11 +126,18 @@ def _states(place: Place) -> list[BlockState]:
         found.append(
             BlockState(
                 block, version, states.content(block.value, operation),
-                states.freshness(str(block.meta.get("updated_at") or ""), now),
+                _freshness(place, block, now, days),
                 "" if block.tier == "session" else sync,
             )
         )  # fmt: skip
     return found
+
+
+def _freshness(place: Place, block: Block, now: str, days: int) -> str:
+    read = references.last(place.store(block.tier), block.tier, block.label)
+    referenced = max(str(block.meta.get("updated_at") or ""), read)
+    gone = block.paged_out > 0 and not paging.parts(block.body)
+    return states.freshness(referenced, now, days, paged_out=gone)
 
 
 def _lines(path: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from memfs.core.errors import RejectedError
+from memfs.core.errors import MemfsError, RejectedError
 from memfs.tools.definition import Arguments, Effect, Parameter, Tool
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ _EXPECTED = Parameter(
 _EVERY = Parameter("all", "boolean", "At every place, if there are several. Default: false.")
 
 _DELETED = "is deleted; memory_undo brings it back"
+_FREED = 0.2  # of a block's limit, by what is named where it is nearly full
+_MOST, _SHOWN = 3, 80  # parts that are named, and characters of each
 _GONE = {"rename": "has another name now", "undo": "is gone again"}
 
 
@@ -123,7 +125,7 @@ def _undo(desk: Desk, given: Arguments) -> str:
     from memfs.ops import history
 
     done = history.undo(desk.place(), _label(given), desk.because(given.get("reason")))
-    return "\n".join([f"undone: version {done.undone.version}", *_told(done.entries)])
+    return "\n".join([f"undone: version {done.undone.version}", *_told(desk, done.entries)])
 
 
 def _status(desk: Desk, given: Arguments) -> str:  # noqa: ARG001 - every tool is called alike
@@ -158,7 +160,7 @@ def apply(
     outcome = edit.run(desk.place(), edits, desk.because(reason), expected)
     match outcome:
         case Edited():
-            return [*_told(outcome.entries), *([outcome.note] if outcome.note else [])]
+            return [*_told(desk, outcome.entries), *([outcome.note] if outcome.note else [])]
         case Unchanged():
             return [f"nothing changed: '{outcome.label}' says that already"]
         case Rejected():
@@ -186,7 +188,7 @@ def _editing(
     return Tool(name, title, effect, parameters, run, plan)
 
 
-def _told(entries: tuple[Entry, ...]) -> list[str]:
+def _told(desk: Desk, entries: tuple[Entry, ...]) -> list[str]:
     """Say what became of each block: its version, and how full it is now."""
     from memfs.core.block import WARN_AT
     from memfs.store import blocks
@@ -201,7 +203,23 @@ def _told(entries: tuple[Entry, ...]) -> list[str]:
         nearly = block.limit > 0 and block.chars >= WARN_AT * block.limit
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
         lines.append(f"done: '{entry.label}' is at version {entry.version}, {full}{hint}")
+        lines += _spare(desk, entry) if nearly else []
     return lines
+
+
+def _spare(desk: Desk, entry: Entry) -> list[str]:
+    """Name what could leave a block that is nearly full: what is worth least just now."""
+    from memfs.core import label as labels
+    from memfs.ops import page
+
+    wanted = labels.qualified(entry.tier, entry.label)
+    try:
+        found = page.out(desk.place(), wanted, desk.origin, free=_FREED, dry=True)
+    except MemfsError:  # it is changed, or gone, just now
+        return []
+    gone = found.gone[:_MOST] if found.after.strip() else ()  # all of it is no choice
+    parts = [" ".join(each.part.text.split())[:_SHOWN] for each in gone]
+    return [f"could go to the archive first: {'; '.join(parts)}"] if parts else []
 
 
 def _label(given: Arguments, name: str = "label") -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
 from memfs.store import shipped
-from memfs.tools import archival, conversation, core_memory, files
+from memfs.tools import archival, conversation, core_memory, files, paging
 from memfs.tools.definition import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from memfs.core.settings import Settings
     from memfs.tools.desk import Desk
@@ -34,9 +34,18 @@ class Offer:
 
 def built_in() -> dict[str, Tool]:
     """Return the tools of memfs by name, with their descriptions."""
+    return _described(BUILT_IN)
+
+
+def paging_tools() -> dict[str, Tool]:
+    """Return the tools that only a model has which manages its own window."""
+    return _described(paging.TOOLS)
+
+
+def _described(tools: Iterable[Tool]) -> dict[str, Tool]:
     return {
         tool.name: replace(tool, description=shipped.text("templates", "tools", f"{tool.name}.md"))
-        for tool in BUILT_IN
+        for tool in tools
     }
 
 

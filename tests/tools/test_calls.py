@@ -90,6 +90,9 @@ def test_reading_shows_text_and_numbers_or_lists_all(do: Do) -> None:
 def test_a_nearly_full_block_says_so(do: Do) -> None:
     told = do("core_memory_append", label="human", content="x" * 4500).text
     assert told.endswith("4,500/5,000 characters; nearly full: consolidate it with memory_rethink")
+    do("memory_rethink", label="human", new_value="Name: Alice\n" + "The port is 8080.\n" * 240)
+    told = do("core_memory_append", label="human", content="Never deploy on Fridays.").text
+    assert told.endswith("could go to the archive first: " + "; ".join(["The port is 8080."] * 3))
 
 
 def test_passages_are_archived_once_and_found(do: Do) -> None:

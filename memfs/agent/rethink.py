@@ -1,0 +1,57 @@
+"""A tidier text for a block: written by the configured model, else by rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.agent.model import ModelError, Prompt, Request
+from memfs.context import consolidate
+from memfs.store import blocks, shipped
+
+if TYPE_CHECKING:
+    from memfs.agent.model import Model
+    from memfs.store.blocks import Place
+
+_FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a block says, and what it could say instead. `by` wrote it; `version` is the block's."""
+
+    label: str
+    before: str
+    after: str
+    by: str
+    note: str = ""
+
+
+def proposed(place: Place, label: str, model: Model | None) -> Proposal:
+    """Propose a consolidated text. Raises `NotFoundError`.
+
+    A model that cannot be asked, or whose text is empty or too long for the block, is done without.
+    """
+    block = blocks.get(place, label)
+    note = ""
+    if model is not None and block.value.strip():
+        try:
+            after = _written(model, block.label, block.value, block.limit)
+        except ModelError as error:
+            note = error.message
+        else:
+            if after and len(after) <= block.limit:
+                return Proposal(block.label, block.value, after, model.name)
+            note = f"{model.name} wrote nothing that fits the block"
+    after = consolidate.consolidated(f"{block.value}\n").rstrip("\n")
+    return Proposal(block.label, block.value, after, "rules, no model", note)
+
+
+def _written(model: Model, label: str, value: str, limit: int) -> str:
+    system = shipped.text("templates", "prompts", "consolidate.md")
+    system = system.replace("{limit}", f"{limit:,}")
+    answer = model.ask(Request(system, [Prompt(f"The block {label}:\n\n{value}")]))
+    text = answer.text.strip()
+    fenced = _FENCE.match(text)
+    return fenced.group(1) if fenced else text

@@ -1,0 +1,101 @@
+"""`memfs page`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import context, screen
+from memfs.cli.edits import note
+from memfs.core.quoting import plain
+from memfs.ops import page as op
+
+if TYPE_CHECKING:
+    from memfs.ops.page import Paged
+
+_FATES = {"archive": "to the archive", "summarise": "shortened, whole in the archive",
+          "discard": "away (the history keeps it)"}  # fmt: skip
+_SHOWN = 90  # characters of a part
+
+
+@click.group("page")
+def command() -> None:
+    """Move parts of a block out of context, and back."""
+
+
+@command.command("out")
+@click.argument("label", type=context.Label())
+@click.option("--task", default="", metavar="TEXT",
+              help="What you work on; the session's last prompts if not given.")  # fmt: skip
+@click.option("--free", type=click.IntRange(1, 100), default=None, metavar="PERCENT",
+              help="Free so much of the block's limit, of what is worth least.")  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="Everything in it goes; a pointer stays.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go, and where to.")
+@context.reason_option
+@context.session_option
+@context.json_option
+def out(
+    label: str, task: str, free: int | None, everything: bool, dry_run: bool, reason: str,
+    session: str, as_json: bool,
+) -> None:  # fmt: skip
+    """Take out of a block what the task at hand does not need.
+
+    Each part is scored: how near it is to the task, whether recent prompts came back to it, how
+    important it sounds, how new it is. What is important is archived, what is long shortened and
+    archived, passing notes are discarded. memfs page in LABEL brings all of it back, memfs undo the
+    last step.
+    """
+    share = 1e9 if everything else (free or 0) / 100
+    done = op.out(
+        context.place(session), label, context.origin(reason, session), task=task, free=share,
+        dry=dry_run,
+    )  # fmt: skip
+    if as_json:
+        screen.as_json(_record(done))
+        return
+    if not done.gone:
+        screen.talk(f"nothing in '{plain(done.label)}' is off the task; it stays as it is")
+        return
+    rows = [("RELEVANCE", "WORTH", "", "PART")]
+    rows += [
+        (f"{each.relevance:.2f}", f"{each.worth:.2f}", _FATES[each.fate],
+         " ".join(each.part.text.split())[:_SHOWN])
+        for each in done.gone
+    ]  # fmt: skip
+    screen.styled(screen.table(rows, right=(0, 1)))
+    parts = screen.count(len(done.gone), "part")
+    if dry_run:
+        screen.talk(f"{parts} of '{plain(done.label)}' would go; nothing was written")
+        return
+    screen.done(f"{parts} paged out of '{plain(done.label)}'; back: memfs page in {done.label}")
+    note(done.note)
+
+
+@command.command("in")
+@click.argument("label", type=context.Label())
+@context.reason_option
+@context.session_option
+def back(label: str, reason: str, session: str) -> None:
+    """Bring back what was paged out of a block.
+
+    A block that did not change meanwhile gets its former bytes; else what left it is merged into
+    it. What has no room any more comes back shortened.
+    """
+    done = op.back(context.place(session), label, context.origin(reason, session))
+    parts = screen.count(done.parts, "part")
+    screen.done(f"'{plain(done.label)}' has {parts} back")
+    if done.shortened:
+        screen.talk("! shortened: there is no room for all of it; it stays in the archive")
+    note(done.note)
+
+
+def _record(done: Paged) -> dict[str, object]:
+    return {
+        "label": done.label, "passages": list(done.passages),
+        "parts": [
+            {"text": each.part.text, "fate": each.fate, "relevance": each.relevance,
+             "worth": each.worth, "importance": each.importance, "tokens": each.tokens}
+            for each in done.gone
+        ],
+    }  # fmt: skip

@@ -1,0 +1,57 @@
+"""`memfs rethink`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from memfs.agent import chosen
+from memfs.agent import rethink as agent
+from memfs.cli import context, screen
+from memfs.cli.diff import show
+from memfs.cli.edits import report
+from memfs.core import changes
+from memfs.core.edits import Rethink
+from memfs.core.quoting import plain
+from memfs.ops import edit
+
+
+@click.command("rethink")
+@click.argument("label", type=context.Label())
+@click.option("--apply", "applied", is_flag=True, help="Write it, as an edit that can be undone.")
+@click.option("--no-model", is_flag=True, help="By rules alone, also if a model is configured.")
+@context.reason_option
+@context.session_option
+@context.json_option
+def command(
+    label: str, applied: bool, no_model: bool, reason: str, session: str, as_json: bool
+) -> None:  # fmt: skip
+    """Propose a tidier text for a cluttered block, as a diff.
+
+    The model of `llm` in your own configuration writes it, if there is one; else rules do: what is
+    said twice comes once, of two values for one name the later one counts. Nothing is written
+    without --apply.
+    """
+    place = context.place(session)
+    model = None if no_model or not chosen.is_configured() else chosen.configured()
+    try:
+        found = agent.proposed(place, label, model)
+    finally:
+        if model is not None:
+            model.close()
+    if as_json:
+        screen.as_json(asdict(found))
+    elif found.before == found.after:
+        screen.talk(f"'{plain(found.label)}' is tidy as it is")
+    else:
+        name = found.label
+        show(changes.unified(f"{found.before}\n", f"{found.after}\n", f"a/{name}", f"b/{name}"))
+    if found.note:
+        screen.talk(f"! {found.note}")
+    if found.before == found.after:
+        return
+    if not applied:
+        screen.talk(f"written by {found.by}; memfs rethink {found.label} --apply takes it")
+        return
+    report(edit.run(place, [Rethink(label, found.after)], context.origin(reason, session)))

@@ -1,0 +1,45 @@
+"""Who counts tokens: tiktoken, where it is installed and has its vocabulary here, else we do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memfs.core.tokens import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ENCODING = "o200k_base"
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Counts the tokens of a text; `name` says who it is."""
+
+    name: str
+    count: Callable[[str], int]
+
+
+@cache
+def counter() -> Counter:
+    """Return the best counter there is on this machine; nothing is downloaded for it."""
+    try:
+        import tiktoken
+        import tiktoken.load
+    except ImportError:
+        return Counter("an estimate", estimate)
+    tiktoken.load.read_file = _not_here  # it would fetch what its cache does not have
+    try:
+        encoding = tiktoken.get_encoding(_ENCODING)
+    except Exception:  # noqa: BLE001 - no vocabulary in its cache, or a damaged one
+        return Counter("an estimate", estimate)
+    return Counter(
+        f"tiktoken ({_ENCODING})",
+        lambda text: len(encoding.encode_ordinary(text.encode("utf-8", "replace").decode())),
+    )
+
+
+def _not_here(path: str) -> bytes:
+    raise OSError(f"{path} is not in the cache")

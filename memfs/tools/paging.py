@@ -1,0 +1,95 @@
+"""Tools to move memory out of a block and back, for a model that manages its own window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.tools import core_memory, found
+from memfs.tools.definition import Arguments, Parameter, Tool
+
+if TYPE_CHECKING:
+    from memfs.tools.desk import Desk
+
+_WORKING = "working"
+_SHARE = 0.5  # of the room of the working block that one page-in may fill
+
+
+def _out(desk: Desk, given: Arguments) -> str:
+    from memfs.ops import page
+
+    done = page.out(
+        desk.place(), labels.normalise(str(given["label"])), desk.because(given.get("reason")),
+        task=str(given.get("task") or ""),
+    )  # fmt: skip
+    if not done.gone:
+        return f"nothing in '{done.label}' is off the task; it stays as it is"
+    lines = [f"paged out of '{done.label}':"]
+    lines += [f"- {each.fate}: {' '.join(each.part.text.split())[:100]}" for each in done.gone]
+    return "\n".join([*lines, f"memory_page_in {done.label} brings it back"])
+
+
+def _in(desk: Desk, given: Arguments) -> str:
+    """Bring a block's own parts back, else what is found for a query into the working block."""
+    from memfs.ops import page
+    from memfs.store import blocks
+
+    query = str(given["query"])
+    place = desk.place()
+    label = labels.normalise(query)
+    known = None if labels.problem(label) else blocks.locate(place, label)
+    if known is not None:
+        done = page.back(place, label, desk.because(given.get("reason")))
+        more = ", shortened: there is no room for all of it" if done.shortened else ""
+        return f"'{done.label}' has its {done.parts} parts back{more}"
+    return _fetched(desk, query, given)
+
+
+def _fetched(desk: Desk, query: str, given: Arguments) -> str:
+    from memfs.context import summary
+    from memfs.core.edits import Append
+    from memfs.core.tokens import estimate
+    from memfs.ops import search
+    from memfs.search.engine import Filter
+    from memfs.store import blocks, config
+
+    place = desk.place()
+    limit = config.load(place).number("archival.search_top_k")
+    only = Filter(kinds=("message", "passage"))
+    hits = search.run(desk.index(), query, mode=None, only=only, limit=limit, page=1).hits
+    if not hits:
+        return f"nothing is found for {query!r}"
+    if not place.session:
+        return found.hits(desk, {"query": query}, kinds=("message", "passage"))
+    working = blocks.get(place, labels.qualified(labels.SESSION, _WORKING))
+    room = int(_SHARE * (working.limit - working.chars))
+    lines: list[str] = []
+    for hit in hits:
+        head = f"- ({hit.at[:10]}, {hit.id}) "
+        text = " ".join(hit.text.split())
+        left = room - sum(map(len, lines)) - len(head) - 1
+        if len(text) > left:  # as much of it as there is room for
+            text = " ".join(summary.extract(hit.text, max(0, left) // 6).split())
+        if text and len(text) <= left and estimate(text):
+            lines.append(head + text)
+    if not lines:
+        return f"'{_WORKING}' has no room: page something out of it first"
+    edits = [Append(labels.qualified(labels.SESSION, _WORKING), "\n".join(lines))]
+    done = core_memory.apply(desk, list(edits), given.get("reason") or f"page-in: {query[:60]}", [])
+    return "\n".join([*done, *lines])
+
+
+_REASON = Parameter("reason", "string", "Why, in a few words.")
+TOOLS = (
+    Tool("memory_page_out", "Page memory out of a block", "change", (
+        Parameter("label", "string", "The block.", required=True),
+        Parameter("task", "string", "What you work on now; what has nothing to do with it goes."),
+        _REASON,
+    ), _out),
+    Tool("memory_page_in", "Page memory in", "change", (
+        Parameter("query", "string", "A block's label, to bring back what left it; or what to "
+                  "look for in archive and recall, and to put into the block working.",
+                  required=True),
+        _REASON,
+    ), _in),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""A tidier text for a block, from a model or from rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memfs.store import blocks
+from memfs.store.blocks import Place
+from tests.agent.conftest import Serve, configure
+from tests.agent.scripted_endpoint import Raw, Say
+from tests.cli.conftest import Run
+
+
+def clutter(memfs: Run) -> None:
+    for line in ("Name: Alice", "Editor: vim", "Editor: helix"):
+        memfs("edit", "human", "--append", line)
+
+
+def test_rules_propose_and_nothing_is_written(memfs: Run, place: Place) -> None:
+    clutter(memfs)
+    shown = memfs("rethink", "human")
+    assert shown.out == (
+        "--- a/human\n+++ b/human\n@@ -1,3 +1,2 @@\n Name: Alice\n-Editor: vim\n Editor: helix\n"
+    )
+    assert shown.err == "written by rules, no model; memfs rethink human --apply takes it\n"
+    assert "vim" in blocks.get(place, "human").value
+
+
+def test_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
+    clutter(memfs)
+    shown = memfs("rethink", "human", "--apply")
+    assert "✓ user:human version 5: rethink, 25 of 5,000 characters" in shown.err
+    assert blocks.get(place, "human").value == "Name: Alice\nEditor: helix"
+    assert memfs("rethink", "human").err == "'human' is tidy as it is\n"
+
+
+def test_a_configured_model_writes_it(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
+    clutter(memfs)
+    server = serve(lambda _: Say("```\nAlice uses helix.\n```"))
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    shown = memfs("rethink", "human", "--apply")
+    assert "written by" not in shown.err
+    assert blocks.get(place, "human").value == "Alice uses helix."
+    asked = str(server.asked[0].body["messages"])
+    assert "Editor: vim" in asked
+    assert "At most 5,000 characters" in asked
+
+
+def test_a_model_that_fails_is_done_without(
+    memfs: Run, serve: Serve, home: Path, place: Place
+) -> None:
+    clutter(memfs)
+    server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    shown = memfs("rethink", "human")
+    assert "-Editor: vim" in shown.out
+    assert "answers 400: no" in shown.err
+    assert "written by rules, no model" in shown.err

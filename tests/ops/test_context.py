@@ -1,0 +1,91 @@
+"""What the memory takes of a window, and what would be cut of it."""
+
+from __future__ import annotations
+
+import json
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from memfs.context import counting
+from memfs.core.edits import Append, Create
+from memfs.core.records import Origin
+from memfs.core.tokens import estimate
+from memfs.ops import context, edit
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+
+USER = Origin("user")
+
+
+def test_sections_and_what_is_left_make_up_the_room(place: Place) -> None:
+    edit.run(place, [Append("human", "Name: Alice")], USER)
+    found = context.run(place, 8192)
+    names = [section.name for section in found.sections]
+    assert names == [
+        "instructions",
+        "persona",
+        "human",
+        "system_rules",
+        "names of other blocks and tools",
+    ]
+    assert found.used + found.left == found.budget.room
+    assert all(section.cut == 0 for section in found.sections)
+
+
+def test_what_has_no_room_would_be_cut(place: Place) -> None:
+    edit.run(place, [Create("big", "Much.", "a line of a long block\n" * 200)], USER)
+    found = context.run(place, 4096)
+    [big] = [section for section in found.sections if section.name == "big"]
+    assert big.tokens > 900
+    assert 0 < big.shown < big.tokens / 2
+    assert found.used <= found.budget.share("blocks") + 1
+    assert found.host == ()
+
+
+def test_what_the_limit_of_hooks_cuts_is_named(place: Place, memfs: Run) -> None:
+    for name in ("one", "two", "three"):
+        edit.run(place, [Create(name, "Much.", "a line of a long block\n" * 200)], USER)
+    shown = memfs("context")
+    assert shown.code == 0
+    assert "! an assistant's hooks take less than this: 'two' is cut there" in shown.err
+
+
+def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
+    shown = memfs("context", "--budget", "8192")
+    lines = shown.out.splitlines()
+    assert lines[0].split() == ["SECTION", "TOKENS", "OF", "THE", "ROOM", "CUT"]
+    assert lines[-1].startswith("left for the conversation")
+    assert shown.err == (
+        "8,192 tokens, 2,730 of them kept free for the answer, 512 for tool calls; counted by an estimate\n"
+    )
+    found = json.loads(memfs("context", "--budget", "8192", "--json").out)
+    assert found["used"] + found["left"] == 8192 - 2730 - 512
+
+
+def test_a_window_that_is_too_small_is_refused(place: Place, memfs: Run) -> None:
+    assert memfs("context", "--budget", "10").code == 2
+
+
+def test_tiktoken_counts_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Encoding:
+        def encode_ordinary(self, text: str) -> list[str]:
+            return text.split()
+
+    load = ModuleType("tiktoken.load")
+    module = ModuleType("tiktoken")
+    module.__dict__.update(load=load, get_encoding=lambda _: Encoding())
+    monkeypatch.setitem(__import__("sys").modules, "tiktoken", module)
+    monkeypatch.setitem(__import__("sys").modules, "tiktoken.load", load)
+    counting.counter.cache_clear()
+    try:
+        found = counting.counter()
+        assert (found.name, found.count("one two")) == ("tiktoken (o200k_base)", 2)
+        with pytest.raises(OSError, match="is not in the cache"):
+            load.__dict__["read_file"]("https://example.invalid/o200k")
+        module.__dict__.update(get_encoding=SimpleNamespace())
+        counting.counter.cache_clear()
+        assert counting.counter().count is estimate
+    finally:
+        counting.counter.cache_clear()

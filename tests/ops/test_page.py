@@ -1,0 +1,222 @@
+"""Page memory out of blocks and in again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memfs.core import states
+from memfs.core.edits import Append, Rethink
+from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.records import Origin
+from memfs.ops import edit, page, status
+from memfs.ops import history as history_op
+from memfs.store import archive, blocks, history, journal
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+
+AGENT = Origin("agent", "claude", "s1")
+TASK = "Fix the flaky retry test of the payment client"
+BODY = (
+    "The payment client retries three times with backoff.\n"
+    "The holiday party is on 12 December at the harbour.\n"
+    "Never deploy on Fridays.\n"
+    "Currently painting the logo of the newsletter green.\n"
+)
+
+
+def write(place: Place, body: str, label: str = "system_rules") -> Path:
+    path = Path(blocks.get(place, label).path)
+    head = path.read_text().partition("---\n")[2].partition("---\n")[0]
+    path.write_bytes(f"---\n{head}---\n{body}".encode())
+    history.adopt(place)
+    return path
+
+
+def body_of(path: Path) -> bytes:
+    return path.read_bytes().split(b"---\n", 2)[2]
+
+
+def passages(place: Place) -> list[str]:
+    found = [archive.read(path) for path in archive.sources(place.home)]
+    return [each.text for each in found if each]
+
+
+def test_what_is_off_the_task_leaves_by_its_kind(place: Place) -> None:
+    path = write(place, BODY)
+    done = page.out(place, "system_rules", AGENT, task=TASK)
+    assert {each.fate for each in done.gone} == {"archive", "discard"}
+    assert body_of(path).decode() == (
+        "The payment client retries three times with backoff.\nNever deploy on Fridays.\n"
+    )
+    assert passages(place) == ["The holiday party is on 12 December at the harbour."]
+    [found] = [archive.read(path) for path in archive.sources(place.home)]
+    assert found
+    assert found.tags == ("paged-out", "system_rules")
+    assert found.source == "block project:system_rules"
+    last = journal.read(place.home)[-1]
+    assert (last.op, last.actor, last.reason) == ("page-out", "agent", "1 archived, 1 discarded")
+    assert blocks.get(place, "system_rules").paged_out == 2
+
+
+def test_a_pointer_stays_in_the_brief(place: Place, memfs: Run) -> None:
+    write(place, BODY)
+    page.out(place, "system_rules", AGENT, task=TASK)
+    pointer = (
+        "(2 parts of it are paged out, most to the archive; back with memfs page in system_rules)"
+    )
+    assert pointer in memfs("show").out
+
+
+def test_it_comes_back_byte_for_byte(place: Place) -> None:
+    path = write(place, BODY)
+    page.out(place, "system_rules", AGENT, task=TASK)
+    page.out(place, "system_rules", AGENT, free=1e9)
+    assert body_of(path) == b""
+    back = page.back(place, "system_rules", AGENT)
+    assert (back.parts, back.shortened) == (4, False)
+    assert body_of(path).decode() == BODY
+    assert passages(place) == []
+    assert "paged_out" not in path.read_text()
+    with pytest.raises(NotFoundError, match="nothing was paged out of 'system_rules'"):
+        page.back(place, "system_rules", AGENT)
+
+
+LINES = st.lists(
+    st.sampled_from(
+        ["- one\n", "two  \n", "\n", "# Head\n", "three: 3\r\n", "Ünï\tx\n", "a" * 90 + "\n"]
+    ),
+    max_size=8,
+)
+
+
+@given(LINES, st.sampled_from(["", "no line end", "x\r\n"]), st.floats(0, 1))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_block_comes_back_byte_for_byte(
+    place: Place, lines: list[str], end: str, free: float
+) -> None:
+    path = write(place, "".join(lines) + end)
+    before = body_of(path)
+    if page.out(place, "system_rules", AGENT, task=TASK, free=free / 50).gone:
+        page.back(place, "system_rules", AGENT)
+    assert body_of(path) == before
+
+
+def test_what_was_written_meanwhile_stays(place: Place) -> None:
+    path = write(place, BODY)
+    page.out(place, "system_rules", AGENT, free=1e9)
+    edit.run(place, [Append("system_rules", "The queue holds ten messages.")], AGENT)
+    page.back(place, "system_rules", AGENT)
+    lines = body_of(path).decode().splitlines()
+    assert sorted(lines) == sorted([*BODY.splitlines(), "The queue holds ten messages."])
+
+
+def test_undo_takes_it_back_too(place: Place) -> None:
+    path = write(place, BODY)
+    page.out(place, "system_rules", AGENT, task=TASK)
+    history_op.undo(place, "system_rules", AGENT)
+    assert body_of(path).decode() == BODY
+    with pytest.raises(NotFoundError):
+        page.back(place, "system_rules", AGENT)
+    page.out(place, "system_rules", AGENT, task=TASK)
+    page.back(place, "system_rules", AGENT)
+    history_op.undo(place, "system_rules", AGENT)
+    assert page.back(place, "system_rules", AGENT).parts == 2
+    assert body_of(path).decode() == BODY
+
+
+def test_what_has_no_room_any_more_comes_back_shortened(place: Place) -> None:
+    sentence = "The gateway answers slowly on Mondays because of the weekly report run {}.\n"
+    path = write(place, "".join(sentence.format(n) for n in range(60)))
+    page.out(place, "system_rules", AGENT, free=1e9)
+    edit.run(place, [Rethink("system_rules", "filler text. " * 340)], AGENT)
+    done = page.back(place, "system_rules", AGENT)
+    assert done.shortened
+    block = blocks.get(place, "system_rules")
+    assert block.chars <= block.limit
+    assert "gateway" in body_of(path).decode()
+    assert passages(place)
+
+
+def test_a_long_part_leaves_a_short_one(place: Place) -> None:
+    text = "The importer reads one row after the other and checks each of its cells. " * 50
+    path = write(place, f"{text.strip()}\nThe payment client retries three times.\n")
+    [gone] = page.out(place, "system_rules", AGENT, task=TASK).gone
+    assert gone.fate == "summarise"
+    assert passages(place) == [text.strip()]
+    first = body_of(path).decode().splitlines()[0]
+    assert first.endswith("[shortened]")
+    assert len(first) < len(text) / 5
+    page.back(place, "system_rules", AGENT)
+    assert body_of(path).decode().startswith(text.strip())
+
+
+def test_a_dry_run_writes_nothing(place: Place) -> None:
+    path = write(place, BODY)
+    before, count = path.read_bytes(), len(journal.read(place.home))
+    assert len(page.out(place, "system_rules", AGENT, task=TASK, dry=True).gone) == 2
+    assert path.read_bytes() == before
+    assert len(journal.read(place.home)) == count
+    assert passages(place) == []
+
+
+def test_a_read_only_block_is_left_alone(place: Place) -> None:
+    path = write(place, BODY)
+    path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
+    with pytest.raises(RejectedError, match="it is read-only"):
+        page.out(place, "system_rules", AGENT, task=TASK)
+
+
+def test_a_block_that_is_all_out_is_archived(place: Place, home: Path) -> None:
+    write(place, BODY)
+
+    def freshness() -> str:
+        found = status.run(place, str(home)).blocks
+        return next(each.freshness for each in found if each.block.label == "system_rules")
+
+    assert freshness() == "active"
+    page.out(place, "system_rules", AGENT, free=1e9)
+    assert freshness() == "archived"
+    page.back(place, "system_rules", AGENT)
+    assert freshness() == "active"
+
+
+def test_what_nobody_read_for_a_month_is_stale(
+    place: Place, home: Path, memfs: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale() -> set[str]:
+        found = status.run(place, str(home)).blocks
+        return {each.block.label for each in found if each.freshness == "stale"}
+
+    assert not stale()
+    monkeypatch.setenv("MEMFS_NOW", "2026-06-12T10:00:00Z")
+    assert stale() >= {"persona", "system_rules"}
+    memfs("show", "persona")
+    assert "persona" not in stale()
+    monkeypatch.setenv("MEMFS_PAGING_STALE_DAYS", "90")
+    assert not stale()
+
+
+def test_days_say_what_is_stale() -> None:
+    then, now = "2026-05-01T10:00:00Z", "2026-05-08T10:00:00Z"
+    assert states.freshness(then, now, 7) == "stale"
+    assert states.freshness(then, now, 8) == "active"
+    assert states.freshness(then, now, 0) == "active"
+    assert states.freshness("nonsense", now, 7) == "active"
+    assert states.freshness(then, now, 7, paged_out=True) == "archived"
+
+
+def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
+    write(place, BODY)
+    shown = memfs("page", "out", "system_rules", "--task", TASK, "--dry-run")
+    assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                               PART"
+    assert "The holiday party is on 12 December at the harbour." in shown.out
+    assert shown.err == "2 parts of 'system_rules' would go; nothing was written\n"
+    shown = memfs("page", "out", "system_rules", "--task", TASK)
+    assert shown.err == "✓ 2 parts paged out of 'system_rules'; back: memfs page in system_rules\n"
+    assert memfs("page", "in", "system_rules").err == "✓ 'system_rules' has 2 parts back\n"
+    assert memfs("page", "in", "system_rules").code == 1
