@@ -54,6 +54,7 @@ export const Memfs = async ({ client, directory }) => {
   const told = new Map() // by session: what the hook said, the brief first
   const roots = new Map() // by session: the one that a subagent works for, or itself
   const stopping = new Set()
+  const reviewed = new Set() // sessions that were asked to look over what they remember
   let current = "" // the session that was started last: the one our tools work for
   let queue = Promise.resolve()
 
@@ -103,7 +104,13 @@ export const Memfs = async ({ client, directory }) => {
   }
 
   async function stop(session) {
-    if ((await rootOf(session)) === session) await ask("Stop", session, directory)
+    if ((await rootOf(session)) !== session) return
+    const reply = await ask("Stop", session, directory, { stop_hook_active: reviewed.has(session) })
+    if (reply.decision === "block" && reply.reason) {
+      reviewed.add(session)
+      const body = { parts: [{ type: "text", text: reply.reason, synthetic: true }] }
+      client.session.promptAsync({ path: { id: session }, body }).catch(() => {})
+    }
   }
 
   async function end(session) {

@@ -9,18 +9,21 @@ END = "end"
 WRITE = "write"  # the host's own tool is about to write a file
 WRITTEN = "written"  # it did
 OTHER = "other"
+REVIEW = "[memfs review]"  # how a prompt begins that asks for a review of the session
 
 
 class Event:
     """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork.
+
+    `again`: the turn that ends was one that a hook had asked for.
 
     `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP). `local`
     is the local folder of the store that serves it, once that is found.
     """
 
     __slots__ = (
-        "cwd", "files", "host", "kind", "local", "name", "prompt", "session", "source", "tools",
-        "transcript",
+        "again", "cwd", "files", "host", "kind", "local", "name", "prompt", "session", "source",
+        "tools", "transcript",
     )  # fmt: skip
 
     def __init__(
@@ -38,18 +41,23 @@ class Event:
         self.prompt = prompt
         self.files = files
         self.tools = False
+        self.again = False
         self.local = ""
 
 
 class Reply:
     """What a host is told: `context` for the model, `notice` for the person in front of it.
 
-    `refusal` is why the model may not do what it is about to do.
+    `refusal` is why the model may not do what it is about to do, `more` what it is asked to do
+    where its turn would end.
     """
 
-    __slots__ = ("context", "notice", "refusal")
+    __slots__ = ("context", "more", "notice", "refusal")
 
-    def __init__(self, context: str = "", notice: str = "", refusal: str = "") -> None:
+    def __init__(
+        self, context: str = "", notice: str = "", refusal: str = "", more: str = ""
+    ) -> None:
+        self.more = more
         self.context = context
         self.notice = notice
         self.refusal = refusal

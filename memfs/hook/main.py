@@ -137,7 +137,10 @@ def _reply(event: Event, clock: "Callable[[int], object]") -> Reply:
     if event.kind == events.END:
         from memfs.ops import end
 
-        end.run(event)
+        try:
+            end.run(event)
+        finally:
+            _reviewed(event)
     elif event.kind in (events.STOP, events.COMPACT):
         if event.kind == events.COMPACT and not hosts.get(event.host).RESTARTS:
             brief.unsay(event)  # the next prompt brings the whole brief
@@ -146,7 +149,28 @@ def _reply(event: Event, clock: "Callable[[int], object]") -> Reply:
         from memfs.ops import ingest
 
         ingest.hear(event)
+        if event.kind == events.STOP:
+            from memfs.ops import review
+
+            return review.stopped(event)
+        from memfs.ops import page
+
+        page.compacted(event)
     return Reply()
+
+
+def _reviewed(event: Event) -> None:
+    """Have the configured model review a session that ends, if that is wanted."""
+    from memfs.ops import review
+
+    store = review.ended(event)
+    if store:
+        from memfs.store import starting
+
+        _add_site()  # it looks for packages where this process does
+        starting.detached(
+            "memfs.agent.review", [store, event.host, event.session], store, keys=True
+        )
 
 
 def _written(event: Event) -> Reply:

@@ -50,6 +50,8 @@ def format_reply(event: Event, reply: Reply) -> str:
     made: dict[str, object] = {}
     if reply.refusal and event.kind == events.WRITE:
         made = {"permissionDecision": "deny", "permissionDecisionReason": reply.refusal}
+    elif event.kind == events.STOP:
+        return payloads.stopped(reply)
     elif event.kind in payloads.WITH_CONTEXT:
         made = {"systemMessage": reply.notice} if reply.notice else {}
         made |= {"additionalContext": reply.context} if reply.context else {}

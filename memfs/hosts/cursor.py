@@ -62,6 +62,8 @@ def format_reply(event: Event, reply: Reply) -> str:
         made = {
             "permission": "deny", "user_message": reply.refusal, "agent_message": reply.refusal,
         }  # fmt: skip
+    elif event.kind == events.STOP:
+        made = {"followup_message": reply.more} if reply.more else {}
     elif event.kind in payloads.WITH_CONTEXT:
         made = {"additional_context": reply.context} if reply.context else {}
         if event.kind == events.PROMPT and made:

@@ -51,10 +51,12 @@ def event(
         files = written(payload.get("tool_input"))
     if kind == events.OTHER or not session or (writes and not files):
         return None
-    return Event(
+    found = Event(
         host, kind, name, session, text(payload, "cwd"), text(payload, "transcript_path"),
         text(payload, "source"), text(payload, "prompt"), files,
     )  # fmt: skip
+    found.again = payload.get("stop_hook_active") is True
+    return found
 
 
 def nested(event: Event, reply: Reply) -> str:
@@ -69,6 +71,8 @@ def nested(event: Event, reply: Reply) -> str:
             "permissionDecisionReason": reply.refusal,
         }  # fmt: skip
         return fastjson.dumps(made) + "\n"
+    if event.kind == events.STOP:
+        return stopped(reply)
     if reply.notice:
         made["systemMessage"] = reply.notice
     if reply.context:
@@ -76,6 +80,14 @@ def nested(event: Event, reply: Reply) -> str:
             "hookEventName": event.name, "additionalContext": reply.context,
         }  # fmt: skip
     return fastjson.dumps(made) + "\n" if made and event.kind in WITH_CONTEXT else ""
+
+
+def stopped(reply: Reply) -> str:
+    """Return the JSON with which a turn goes on, or a person is told something at its end."""
+    made: dict[str, object] = {"systemMessage": reply.notice} if reply.notice else {}
+    if reply.more:
+        made |= {"decision": "block", "reason": reply.more}
+    return fastjson.dumps(made) + "\n" if made else ""
 
 
 def written(given: object) -> tuple[str, ...]:

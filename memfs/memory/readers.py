@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from memfs import hosts
+from memfs.core.events import REVIEW
 from memfs.core.private import storable
 from memfs.hosts.base import BEFORE
 from memfs.memory import messages
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from typing import IO, Any
 
-    from memfs.core.records import Identity, Transcript
+    from memfs.core.records import Identity, Message, Transcript
 
 PART = 2 << 20  # bytes; a part is longer where a line is
 MUCH = 8 << 20  # bytes from which on workers are worth their start
@@ -244,9 +245,14 @@ def _remembered(text: str) -> str:
 def _storable(found: Transcript) -> Transcript:
     """Return a reading without secrets and private parts: before anything of it is written."""
     kept = [message._replace(text=_kept(message.text)) for message in found.messages]
-    kept = [message for message in kept if message.text]
+    kept = [message for message in kept if message.text and not _is_ours(message)]
     left_out = found.left_out + len(found.messages) - len(kept)
     return found._replace(messages=kept, left_out=left_out)
+
+
+def _is_ours(message: Message) -> bool:
+    """Tell whether a prompt is one of ours: some hosts take it for what a person typed."""
+    return message.role == "user" and message.text.startswith(REVIEW)
 
 
 def _rest_of_line(more: Callable[[int], bytes], most: int) -> int:

@@ -5,7 +5,7 @@ Most prompts bring nothing new: what such a prompt does not need is imported whe
 
 import os
 
-from memfs.core.events import AGENT, PROMPT, START, Event, Reply
+from memfs.core.events import AGENT, PROMPT, REVIEW, START, Event, Reply
 from memfs.store import blocks, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import Shown
@@ -42,8 +42,11 @@ def run(event: Event) -> Reply:
         what = f"{event.name} {event.source} {event.prompt} {reply.context}"
         if sessions.repeats(place.home, place.session, what):
             return Reply()
-    if event.kind == START and (place is None or place.project is None):
-        reply.notice = _stranger(event.cwd)
+    if event.kind == START:
+        if place is None or place.project is None:
+            reply.notice = _stranger(event.cwd)
+        if place is not None and os.path.isdir(f"{place.home.local}/reviews"):
+            reply.notice = "\n".join(filter(None, (reply.notice, _reviewed(place))))
     return reply
 
 
@@ -90,8 +93,14 @@ def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
         return Reply()  # the start's hook is just giving it
     reply, now = news(place, text, shown, _by_words, tools=tools)
     if now is not None:
-        sessions.save(place.home, place.session, now)
+        note(place, now)
     return reply
+
+
+def note(place: Place, now: Shown) -> None:
+    """Note what a session has seen now, what was left to tell it too."""
+    sessions.save(place.home, place.session, now)
+    sessions.told(place.home, place.session)
 
 
 def news(
@@ -106,12 +115,14 @@ def news(
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
     if now != shown.blocks:
         now = _trusted(place, now)
-    recalled = _recall(place, text, shown, recall)
-    if now == shown.blocks and not recalled:
+    recalled = () if text.startswith(REVIEW) else _recall(place, text, shown, recall)
+    left = sessions.left(place.home, place.session)
+    if now == shown.blocks and not recalled and not left:
         return Reply(), None
     from memfs.context import compose
 
     new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
+    new = "\n".join(part for part in (new, left) if part)
     return Reply(new), Shown(now, shown.hits + [hit.id for hit in recalled])
 
 
@@ -134,6 +145,13 @@ def _trusted(place: Place, now: dict[str, str]) -> dict[str, str]:
     held = pulled.look(place, note=True).held
     known = {key: held.get(key, text) for key, text in now.items()}
     return {key: text for key, text in known.items() if text is not None}
+
+
+def _reviewed(place: Place) -> str:
+    """Tell the person what reviews saved that they were not told of."""
+    from memfs.store import reviews
+
+    return "\n".join(f"memfs: {line} (memfs review)" for line in reviews.news(place.home))
 
 
 def _stranger(folder: str) -> str:

@@ -1,9 +1,14 @@
 """End a session: leave word of its transcript, and commit what it remembered if asked to."""
 
+import os
+
+from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.events import Event
 from memfs.core.records import Origin
-from memfs.store import autocommit, blocks, inbox
+from memfs.store import autocommit, blocks, config, inbox, writer
+from memfs.store.blocks import Place
+from memfs.store.writer import Change
 
 
 def run(event: Event) -> None:
@@ -14,8 +19,29 @@ def run(event: Event) -> None:
     place = blocks.answering(event)
     if place is None:
         return
+    _clear(place, event)
     if event.transcript:
         inbox.put(place.home, event.host, event.transcript, event.session)
     note = autocommit.ended(place, Origin("agent", event.host, event.session))
     if note:
         raise StoreError(note)
+
+
+def _clear(place: Place, event: Event) -> None:
+    """Empty the session's blocks that are configured to end with it; the journal keeps them."""
+    wanted = config.load(place).get("blocks")
+    for label, each in wanted.items() if isinstance(wanted, dict) else ():
+        if not isinstance(each, dict) or each.get("clear_on_session_end") is not True:
+            continue
+        path = blocks.path_of(place, labels.SESSION, str(label))
+        if not place.session or not os.path.exists(path):
+            continue
+        from memfs.core import yamlhead
+
+        with writer.writing(place.home, place) as made:
+            text, version = made.settle(labels.SESSION, str(label), path)
+            block = blocks.make(labels.SESSION, str(label), path, text or "")
+            if block.value and not block.read_only and not block.problem:
+                head = yamlhead.write(block.head, {"version": version + 1}, "\n")
+                change = Change(labels.SESSION, str(label), path, text, head, "clear", version + 1)
+                made.commit([change], Origin("system", event.host, event.session, "session ended"))

@@ -7,14 +7,14 @@ block as it was, so everything comes back as it stood: lines that changed meanwh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memfs.context import paging, sections, summary
+from memfs.context import paging, relief, sections, summary
 from memfs.core import edits, frontmatter, mergelines, yamlhead
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.store import archive, autocommit, blocks, clock, config, files, recall, writer
+from memfs.core.records import Origin
+from memfs.store import archive, autocommit, blocks, clock, config, files, writer
 from memfs.store import history as versions
 from memfs.store.writer import Change
 
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
 
     from memfs.context.paging import Candidate
     from memfs.core.block import Block
-    from memfs.core.records import Entry, Origin
+    from memfs.core.events import Event
+    from memfs.core.records import Entry
     from memfs.store.blocks import Place
 
 OUT, IN = "page-out", "page-in"
 TAG = "paged-out"
-_RECENT = 50  # messages that may have come back to something
-_TASK = 5  # of the user's that say what the task is, where nobody does
 _SUMMARY = 8  # of so many parts is what stays of a long one
-_LONGEST = 2000  # characters of a message that are looked at
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def out(
         text, version = made.settle(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
         _refuse(block)
-        gone = _leaving(place, block, task, free)
+        gone = relief.leaving(place, block, task, free)
         kept = _archived(place, block, gone, dry=dry)
         left = {
             each.part.start: _shortened(each, frontmatter.line_end(block.raw))
@@ -92,6 +90,28 @@ def out(
     notes = [autocommit.archived(place, place.home, where, origin) for _, where in kept]
     notes.append(sections.after(place, [change], origin))
     return Paged(name, tuple(gone), block.body, body, ids, "; ".join(filter(None, notes)))
+
+
+def compacted(event: Event) -> None:
+    """Page out of a session's scratch what its host is about to forget the reason of.
+
+    Nothing but blocks of the session is touched, and only where they are over the threshold of
+    `paging.page_out_threshold`: as much goes as brings them under that of a warning.
+    """
+    place = blocks.answering(event)
+    if place is None or not place.session:
+        return
+    settings = config.load(place)
+    most, least = (
+        settings.share("paging.page_out_threshold"),
+        settings.share("paging.warn_threshold"),
+    )
+    for block in blocks.load(place):
+        share = block.chars / block.limit
+        if block.tier == labels.SESSION and share >= most and not block.read_only:
+            origin = Origin("system", event.host, event.session, "before a compaction")
+            name = labels.qualified(block.tier, block.label)
+            out(place, name, origin, free=max(0.01, share - least))
 
 
 def back(place: Place, label: str, origin: Origin) -> Back:
@@ -123,48 +143,6 @@ def back(place: Place, label: str, origin: Origin) -> Back:
     if whole:
         _unarchive(place, tier, name, body)
     return Back(name, block.paged_out, not whole, sections.after(place, [change], origin))
-
-
-def _leaving(place: Place, block: Block, task: str, free: float) -> list[Candidate]:
-    settings = config.load(place)
-    recent = _recent(place)
-    important = settings.number("archival.auto_archive_importance")
-    found = paging.candidates(
-        block.body, task or "\n".join(recent[-_TASK:]), recent, _ages(place, block),
-        scratch=block.tier == labels.SESSION,
-        important=important,
-        lengthy=settings.number("paging.summarize_threshold"),
-    )  # fmt: skip
-    least = settings.share("paging.min_relevance_to_keep")
-    return paging.chosen(found, least, int(free * block.limit), important)
-
-
-def _recent(place: Place) -> list[str]:
-    """Return what the user said last in this session."""
-    if not place.session:
-        return []
-    found: list[str] = []
-    for path in recall.sources(place.home):
-        if place.session in path.replace("\\", "/").rpartition("/")[2]:
-            said = [m.text[:_LONGEST] for m in recall.messages(path) if m.role == "user"]
-            found += said[-_RECENT:]
-    return found[-_RECENT:]
-
-
-def _ages(place: Place, block: Block) -> list[float]:
-    """Return how many days ago each part came into the block, as far as the journal knows."""
-    now = datetime.fromisoformat(clock.now())
-    entries = versions.entries(place, block.tier, block.label)
-    ages = []
-    for part in paging.parts(block.body):
-        text = part.text.strip()
-        since = next((e.at for e in entries if e.after is not None and text in e.after), "")
-        try:
-            age = (now - datetime.fromisoformat(since)).total_seconds() / 86400
-        except (ValueError, TypeError):
-            age = 0.0
-        ages.append(max(0.0, age))
-    return ages
 
 
 def _archived(

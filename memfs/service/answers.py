@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import events
 from memfs.hook import main
-from memfs.ops import brief, search
+from memfs.ops import brief, review, search
 from memfs.store import blocks, inbox, sessions
 from memfs.store.asking import QUICK
 
@@ -68,7 +68,7 @@ class Answers:
         held = self._stores.of(place)
         ran = partial(_ran, event, began)
         if event.kind == events.STOP:
-            return self._stopped(event, held, ran)
+            return None if review.wanted(place) else self._stopped(event, held, ran)
         if held.stale():
             self._stale(held)
         turn = self._turn(place)
@@ -127,7 +127,7 @@ class Answers:
 def _shown(place: Place, now: Shown | None, ran: Callable[[], object]) -> None:
     """Note what a session was shown, where that is anything new."""
     if now is not None:
-        sessions.save(place.home, place.session, now)
+        brief.note(place, now)
     ran()
 
 

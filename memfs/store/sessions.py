@@ -10,6 +10,7 @@ from memfs.store.layout import Store
 _KEPT_HITS = 500
 _MOMENT = 5  # seconds
 _SAID = "said-"
+_LEFT, _LONGEST_LEFT = "left.txt", 16 << 10
 _PRIME = (1 << 61) - 1
 _CAP = 256 << 20  # the texts of all blocks
 _RUN = 64  # bytes of the record of a hook's run
@@ -56,6 +57,43 @@ def save(store: Store, session: str, shown: Shown) -> None:
     files.make_folder(store.session(session), private=True, durable=False)
     text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
     files.write(path(store, session), text, private=True, durable=False)
+
+
+def leave(store: Store, session: str, text: str) -> None:
+    """Leave something to tell a session at its next prompt. It can be lost: not fsynced."""
+    layout.make_local(store)
+    folder = store.session(session)
+    files.make_folder(folder, private=True, durable=False)
+    before = left(store, session)
+    whole = f"{before}\n{text}" if before else text
+    files.write(f"{folder}/{_LEFT}", whole, private=True, durable=False)
+
+
+def left(store: Store, session: str) -> str:
+    """Return what is left to tell a session."""
+    return files.read(f"{store.session(session)}/{_LEFT}", cap=_LONGEST_LEFT) or ""
+
+
+def told(store: Store, session: str) -> None:
+    """Forget what was left to tell: it was told."""
+    files.remove(f"{store.session(session)}/{_LEFT}")
+
+
+def once(store: Store, session: str, what: str) -> bool:
+    """Tell whether nobody asked this before for a session: `what` is done once in it."""
+    layout.make_local(store)
+    folder = store.session(session)
+    files.make_folder(folder, private=True, durable=False)
+    try:
+        os.close(os.open(f"{folder}/{what}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def was(store: Store, session: str, what: str) -> bool:
+    """Tell whether `once` was asked for it."""
+    return os.path.exists(f"{store.session(session)}/{what}")
 
 
 def claim(store: Store, session: str, who: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from memfs.core.errors import MemfsError, RejectedError
+from memfs.core.errors import RejectedError
 from memfs.tools.definition import Arguments, Effect, Parameter, Tool
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ _EXPECTED = Parameter(
 _EVERY = Parameter("all", "boolean", "At every place, if there are several. Default: false.")
 
 _DELETED = "is deleted; memory_undo brings it back"
-_FREED = 0.2  # of a block's limit, by what is named where it is nearly full
-_MOST, _SHOWN = 3, 80  # parts that are named, and characters of each
 _GONE = {"rename": "has another name now", "undo": "is gone again"}
 
 
@@ -203,22 +201,15 @@ def _told(desk: Desk, entries: tuple[Entry, ...]) -> list[str]:
         nearly = block.limit > 0 and block.chars >= WARN_AT * block.limit
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
         lines.append(f"done: '{entry.label}' is at version {entry.version}, {full}{hint}")
-        lines += _spare(desk, entry) if nearly else []
+        lines += _spare(desk, block) if nearly else []
     return lines
 
 
-def _spare(desk: Desk, entry: Entry) -> list[str]:
+def _spare(desk: Desk, block: Block) -> list[str]:
     """Name what could leave a block that is nearly full: what is worth least just now."""
-    from memfs.core import label as labels
-    from memfs.ops import page
+    from memfs.context import relief
 
-    wanted = labels.qualified(entry.tier, entry.label)
-    try:
-        found = page.out(desk.place(), wanted, desk.origin, free=_FREED, dry=True)
-    except MemfsError:  # it is changed, or gone, just now
-        return []
-    gone = found.gone[:_MOST] if found.after.strip() else ()  # all of it is no choice
-    parts = [" ".join(each.part.text.split())[:_SHOWN] for each in gone]
+    parts = relief.spare(desk.place(), block)
     return [f"could go to the archive first: {'; '.join(parts)}"] if parts else []
 
 

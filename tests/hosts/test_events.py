@@ -175,4 +175,4 @@ def test_replies_are_in_the_shape_of_each_host() -> None:
     assert json.loads(gemini.format_reply(BEFORE, refused)) == {"decision": "deny", "reason": "no"}
     for module in (codex, copilot, gemini):
         assert module.format_reply(START, Reply()) == ""
-        assert module.format_reply(STOP, told) == ""
+        assert module.format_reply(STOP, Reply("brief")) == ""

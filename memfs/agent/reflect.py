@@ -1,0 +1,90 @@
+"""Reflect between sessions: a model looks over several of them, in a draft of the store.
+
+What it changes there is a proposal, which a person takes or drops (`ops.reflect`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memfs.agent import looking
+from memfs.core.errors import NotFoundError
+from memfs.core.records import Origin
+from memfs.hosts import OWN
+from memfs.store import clock, config, files, recall, shipped
+from memfs.store.drafts import Draft
+from memfs.tools.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.agent.model import Model
+    from memfs.core.records import Message
+    from memfs.store.blocks import Place
+    from memfs.store.drafts import Proposal
+
+_SINCE = "reflected"  # in the local folder: the time of the newest session that was looked at
+MOST = 8  # sessions of one run
+
+
+def run(
+    place: Place, model: Model, most: int, tick: Callable[[int], object], *, again: bool = False
+) -> Proposal | None:  # fmt: skip
+    """Look over the sessions since the last time (`again`: the newest ones); None: no change.
+
+    Raises `NotFoundError` where there are none.
+    """
+    sessions = waiting(place, most, again=again)
+    if not sessions:
+        raise NotFoundError(
+            "there is no session that was not looked at", "--again takes the latest ones"
+        )
+    draft = Draft(place)
+    said, problem, done = "", "", []
+    try:
+        prompt = shipped.text("templates", "prompts", "reflect.md")
+        for path, messages in sessions:
+            session = messages[0].session
+            origin = Origin("agent", OWN, session, f"reflect on {session}")
+            desk = Desk(draft.place.home.top, origin, draft.place)
+            turn = looking.converse(draft.place, desk, model, prompt, messages)
+            said, problem = turn.text or said, turn.problem
+            done.append(session)
+            tick(1)
+            if problem:
+                break
+            files.write(_mark(place), f"{os.stat(path).st_mtime_ns}", private=True, durable=False)
+        found = draft.proposal(model.name, tuple(done), said, problem)
+    except BaseException:
+        draft.drop()
+        raise
+    if found is None:
+        draft.drop()
+    return found
+
+
+def waiting(place: Place, most: int, *, again: bool = False) -> list[tuple[str, list[Message]]]:
+    """Return the sessions to look at, the oldest first, as (recall file, messages).
+
+    Side chains, and sessions with fewer prompts than a review needs, are left out.
+    """
+    least = config.load(place).number("review.min_messages")
+    since = 0 if again else int(files.read(_mark(place)) or 0)
+    paths = [path for path in recall.sources(place.home) if ".agent-" not in os.path.basename(path)]
+    newer = [path for path in paths if os.stat(path).st_mtime_ns > since]
+    found = []
+    for path in sorted(newer, key=lambda each: os.stat(each).st_mtime_ns):
+        messages = list(recall.messages(path))
+        if sum(message.role == "user" for message in messages) >= least:
+            found.append((path, messages))
+    return found[-most:]
+
+
+def _mark(place: Place) -> str:
+    return f"{place.home.local}/{_SINCE}"
+
+
+def origin() -> Origin:
+    """Return who takes a proposal where that is allowed without a person."""
+    return Origin("agent", OWN, "", f"reflect, {clock.now()[:10]}")

@@ -1,0 +1,93 @@
+"""A session reviewed by the configured model: what it missed is saved, and kept on file.
+
+It runs in a process of its own when a session ends (`behind`), or at once (`memfs review`). The
+model reads the brief and the conversation, and has the memory tools; it is asked once a session.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memfs.agent import chosen, looking
+from memfs.core.errors import MemfsError, NotFoundError
+from memfs.core.records import Identity, Origin
+from memfs.hosts import OWN
+from memfs.memory import intake
+from memfs.ops import review as session_review
+from memfs.store import (
+    archive,
+    asking,
+    blocks,
+    clock,
+    config,
+    history,
+    recall,
+    reviews,
+    sessions,
+    shipped,
+)
+from memfs.store.reviews import Reviewed
+from memfs.tools.desk import Desk
+
+if TYPE_CHECKING:
+    from memfs.agent.model import Model
+    from memfs.core.records import Entry
+    from memfs.store.blocks import Place
+
+
+def behind(folder: str, host: str, session: str) -> None:
+    """Review a session that ended, in this process; what goes wrong is in its record."""
+    place = None if asking.inside() else blocks.serving(folder, session)
+    if place is None or not chosen.is_configured():
+        return
+    intake.drain(place.home, intake.Tally(), 20.0)
+    if not session_review.due(place, host, config.load(place)):
+        return
+    model = chosen.configured()
+    try:
+        found = run(place, host, model)
+    except MemfsError as error:
+        found = Reviewed(session, host, clock.now(), model.name, 0, problem=error.message)
+    finally:
+        model.close()
+    reviews.keep(place.home, found)
+
+
+def run(place: Place, host: str, model: Model) -> Reviewed:
+    """Review the session of a place. Raises `NotFoundError` if nothing is known of it."""
+    path = recall.Log(place.home, host, Identity(place.session, "")).path
+    if not os.path.exists(path):
+        raise NotFoundError(
+            f"there is no session {place.session} of {host or 'any assistant'} in recall",
+            "memfs search --sessions finds them, memfs ingest reads them",
+        )
+    sessions.once(place.home, place.session, session_review.MARK)
+    said = [message for message in recall.messages(path) if not message.side]
+    prompt = shipped.text("templates", "prompts", "background.md")
+    before, passages, at = _edits(place), _passages(place), clock.now()
+    origin = Origin("agent", OWN, place.session, f"review of {place.session}")
+    turn = looking.converse(place, Desk(place.home.top, origin, place), model, prompt, said)
+    mine = [entry for ident, entry in _edits(place).items() if ident not in before]
+    saved = tuple((entry.label, entry.op, entry.version) for entry in mine)
+    return Reviewed(
+        place.session,
+        host,
+        at,
+        model.name,
+        len(said),
+        saved,
+        _passages(place) - passages,
+        turn.text,
+        turn.problem,
+    )
+
+
+def _edits(place: Place) -> dict[str, Entry]:
+    """Return the edits that reviews made of this session, by id."""
+    found = history.every(place)
+    return {e.id: e for e in found if e.host == OWN and e.session == place.session}
+
+
+def _passages(place: Place) -> int:
+    return sum(len(archive.sources(store)) for store in history.stores(place))

@@ -1,0 +1,111 @@
+"""`memfs review`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs import hosts
+from memfs.agent import chosen
+from memfs.agent import review as agent
+from memfs.cli import context, screen
+from memfs.cli.diff import show
+from memfs.cli.edits import note, told
+from memfs.core import changes
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.quoting import plain
+from memfs.ops import reflect as op
+from memfs.store import reviews
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+    from memfs.store.drafts import Proposal
+
+
+@click.command("review")
+@click.option("--accept", metavar="ID", default=None, help="Take a proposal of memfs reflect.")
+@click.option("--reject", metavar="ID", default=None, help="Drop a proposal of memfs reflect.")
+@click.option("--session", default="", metavar="ID", help="Have the model review this session now.")
+@click.option("--host", type=click.Choice(hosts.READ), default="claude", show_default=True,
+              help="The assistant whose session that is.")  # fmt: skip
+@context.json_option
+def command(
+    accept: str | None, reject: str | None, session: str, host: str, as_json: bool
+) -> None:  # fmt: skip
+    """Show what reviews of sessions saved, and what reflection proposes; decide on it.
+
+    review.mode says whether sessions are reviewed by themselves: nudge, inline (the assistant's own
+    model, at the end of a turn) or background (the configured model, when a session ends).
+    """
+    if sum(map(bool, (accept is not None, reject is not None, session))) > 1:
+        raise MemfsError("one of --accept, --reject and --session", "", USAGE)
+    place = context.place(session)
+    if session:
+        _review(place, host)
+    elif accept is not None:
+        done = op.accept(place, accept, context.origin("reflect"))
+        for entry in done.entries:
+            screen.done(told(entry))
+        if done.passages:
+            screen.done(f"archived {screen.count(done.passages, 'passage')}")
+        note(done.note)
+    elif reject is not None:
+        dropped = op.reject(place, reject)
+        screen.done(f"dropped the proposal {dropped.id}")
+    elif as_json:
+        found = {
+            "reviews": [asdict(each) for each in reviews.kept(place.home)],
+            "proposals": [asdict(each) for each in op.pending(place)],
+        }
+        screen.as_json(found)
+    else:
+        _show(place)
+
+
+def _review(place: Place, host: str) -> None:
+    model = chosen.configured()
+    try:
+        found = agent.run(place, host, model)
+    finally:
+        model.close()
+    reviews.keep(place.home, found)
+    if found.text:
+        screen.data(found.text)
+    screen.talk(model.told())
+    if found.problem:
+        screen.error(found.problem)
+        screen.refuse()
+        return
+    screen.done(found.line())
+
+
+def _show(place: Place) -> None:
+    for each in reviews.kept(place.home):
+        screen.styled(f"{screen.style(each.at, 'bright_black')} {plain(each.line())}")
+    pending = op.pending(place)
+    for proposal in pending:
+        show_proposal(proposal)
+        screen.talk(
+            f"memfs review --accept {proposal.id} takes it, --reject {proposal.id} drops it"
+        )
+    if not pending and not reviews.kept(place.home):
+        screen.talk("no session was reviewed yet, and nothing is proposed")
+
+
+def show_proposal(found: Proposal) -> None:
+    """Show what a proposal would change, as a diff."""
+    sessions = screen.count(len(found.sessions), "session")
+    screen.talk(f"proposed by {found.model} of {sessions}, {found.at} ({found.id})")
+    if found.branch:
+        screen.talk(f"in git, it is the branch {found.branch}")
+    for each in found.changes:
+        name = f"{each.tier}:{each.label}"
+        show(changes.unified(each.before or "", each.after or "", f"a/{name}", f"b/{name}"))
+    for passage in found.passages:
+        screen.styled(f"{screen.style('+ archive:', 'green')} {plain(passage.text)}")
+    if found.said:
+        screen.talk(found.said)
+    if found.problem:
+        screen.error(found.problem)

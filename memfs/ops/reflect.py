@@ -1,0 +1,137 @@
+"""Decide on what a model proposed between sessions: take it into the blocks, or drop it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.context import sections
+from memfs.core import edits, frontmatter, yamlhead
+from memfs.core import label as labels
+from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.merge import merge
+from memfs.store import archive, blocks, clock, drafts, writer
+from memfs.store.writer import Change
+
+if TYPE_CHECKING:
+    from memfs.core.records import Entry, Origin
+    from memfs.store.blocks import Place
+    from memfs.store.drafts import Changed, Proposal
+
+OP = "reflect"
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What was taken: an entry for each block that changed, and the passages that are new."""
+
+    entries: tuple[Entry, ...]
+    passages: int
+    note: str = ""
+
+
+def pending(place: Place) -> list[Proposal]:
+    """List the proposals that nobody decided on."""
+    return drafts.pending(place.home)
+
+
+def accept(place: Place, ident: str, origin: Origin) -> Accepted:
+    """Take a proposal into the blocks: all of it, or none.
+
+    A block that was edited since is merged: what either side wrote stays. Raises `NotFoundError`,
+    and `RejectedError` where a rule of a block forbids it.
+    """
+    found = _named(place, ident)
+    with ExitStack() as stack:
+        tiers = {change.tier for change in found.changes}
+        stores = {store.root: store for tier, store in place.tiers() if tier in tiers}
+        writers = {
+            root: stack.enter_context(writer.writing(stores[root], place))
+            for root in sorted(stores)
+        }
+        parts: dict[str, list[Change]] = {root: [] for root in writers}
+        for each in found.changes:
+            root = place.store(each.tier).root
+            change = _change(place, writers[root], each, origin)
+            if change is not None:
+                parts[root].append(change)
+        wanted = [(writers[root], changes) for root, changes in parts.items() if changes]
+        entries = writer.commit(wanted, origin) if wanted else []
+        passages = _archived(place, found)
+    drafts.remove(place.home, found.id, found.branch)
+    changes = [change for _, some in wanted for change in some]
+    note = sections.after(place, changes, origin) if changes else ""
+    return Accepted(tuple(entries), passages, note)
+
+
+def reject(place: Place, ident: str) -> Proposal:
+    """Drop a proposal. Raises `NotFoundError`."""
+    found = _named(place, ident)
+    drafts.remove(place.home, found.id, found.branch)
+    return found
+
+
+def _named(place: Place, ident: str) -> Proposal:
+    """Return the proposal with an id, or the only one; the beginning of an id will do."""
+    found = pending(place)
+    some = [each for each in found if each.id.startswith(ident)]
+    if len(some) == 1:
+        return some[0]
+    what = f"which proposal? there are {len(some)}" if some else "there is no such proposal"
+    raise NotFoundError(what, "memfs review lists them, with their ids")
+
+
+def _change(
+    place: Place, made: writer.Writer, each: Changed, origin: Origin
+) -> Change | None:  # fmt: skip
+    located = blocks.locate(place, labels.qualified(each.tier, each.label))
+    path = located[2] if located else blocks.path_of(place, each.tier, each.label)
+    now, version = made.settle(each.tier, each.label, path) if located else (None, 0)
+    if each.after is None:
+        text = None if now == each.before else now
+    elif now is None:
+        text = each.after
+    else:
+        text = merge(each.before, now, each.after)
+    if text is not None:
+        text = _stamped(text, version, origin)
+        _permitted(each, now, text)
+    if text == now or (text is not None and now is not None and _same(text, now)):
+        return None
+    return Change(each.tier, each.label, path, now, text, OP, version + 1)
+
+
+def _permitted(each: Changed, now: str | None, text: str) -> None:
+    """Raise `RejectedError` where a rule of the block forbids a text."""
+    before = blocks.make(each.tier, each.label, "", now or "")
+    after = blocks.make(each.tier, each.label, "", text)
+    if before.read_only:
+        raise RejectedError(f"cannot change '{each.label}': it is read-only", "")
+    over = edits.over_limit(each.label, before.value, after.value, after.limit, after.tokens)
+    odd = over or edits.secret("change", each.label, after.value, before.value)
+    if odd:
+        raise RejectedError(odd.message, odd.hint)
+
+
+def _stamped(text: str, version: int, origin: Origin) -> str:
+    head, body = frontmatter.split(text)
+    keys = {"version": version + 1, "updated_at": clock.now(), "updated_by": origin.actor}
+    return yamlhead.write(head, keys, frontmatter.line_end(text)) + body
+
+
+def _same(one: str, other: str) -> bool:
+    return blocks.make("", "", "", one).content == blocks.make("", "", "", other).content
+
+
+def _archived(place: Place, found: Proposal) -> int:
+    """Archive the passages that are not there yet."""
+    known = {
+        archive.folded(passage.text)
+        for path in archive.sources(place.home)
+        if (passage := archive.read(path))
+    }
+    new = [each for each in found.passages if archive.folded(each.text) not in known]
+    for each in new:
+        archive.add(place.home, each.text, importance=each.importance, tags=each.tags)
+    return len(new)

@@ -1,0 +1,121 @@
+"""Review a session: whether it is due for one, and how it is asked for.
+
+Once in a session, after enough prompts: as a word at the next prompt (`nudge`), by one more turn of
+the host's own model (`inline`), or by the configured model when the session ends (`background`, see
+`agent.review`). Stop hooks ask whether they have to wait for it: see `wanted`.
+"""
+
+import os
+
+from memfs.core.events import REVIEW, Event, Reply
+from memfs.store import blocks, config, recall, sessions
+from memfs.store.blocks import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.core.settings import Settings
+
+NUDGE, INLINE, BACKGROUND = "nudge", "inline", "background"
+MARK = "reviewed"  # of a session, in its folder
+_SINCE = "reviewed-since"  # likewise: when a turn was asked to go on for it
+_PRESSED = "pressed"  # likewise: it was told that blocks are nearly full
+
+
+def wanted(place: Place) -> bool:
+    """Tell whether the end of a turn of this session may ask for something."""
+    mode = config.load(place).get("review.mode")
+    review = mode in (NUDGE, INLINE) and not sessions.was(place.home, place.session, MARK)
+    if review or sessions.was(place.home, place.session, _SINCE):
+        return True
+    return bool(_pressed(place)) and not sessions.was(place.home, place.session, _PRESSED)
+
+
+def stopped(event: Event) -> Reply:
+    """Return what a host is told at the end of a turn: that it goes on with a review, for one."""
+    place = blocks.answering(event)
+    if place is None or not place.session:
+        return Reply()
+    reply = Reply(notice=_saved(place))
+    settings = config.load(place)
+    mode = settings.get("review.mode")
+    if mode in (NUDGE, INLINE) and not event.again and due(place, event.host, settings):
+        from memfs.store import clock, files, shipped
+
+        text = shipped.text("templates", "prompts", f"{mode}.md").strip()
+        if mode == INLINE:
+            since = f"{place.home.session(place.session)}/{_SINCE}"
+            files.write(since, clock.now(), private=True, durable=False)
+            reply.more = f"{REVIEW} {text}"
+        else:
+            sessions.leave(place.home, place.session, text)
+    _press(place)
+    return reply
+
+
+def ended(event: Event) -> str:
+    """Return the folder of a session that ended, if it may be due for a review by the model."""
+    place = blocks.answering(event)
+    if place is None or not place.session:
+        return ""
+    wanted = config.load(place).get("review.mode") == BACKGROUND
+    return place.home.top if wanted and not sessions.was(place.home, place.session, MARK) else ""
+
+
+def due(place: Place, host: str, settings: "Settings") -> bool:
+    """Tell whether a session is due for its one review, and count it as reviewed from now on."""
+    if sessions.was(place.home, place.session, MARK):
+        return False
+    if prompts(place, host) < settings.number("review.min_messages"):
+        return False
+    return sessions.once(place.home, place.session, MARK)
+
+
+def prompts(place: Place, host: str) -> int:
+    """Count what a person said in a session, as far as it is in recall."""
+    from memfs.core.records import Identity
+
+    path = recall.Log(place.home, host, Identity(place.session, "")).path
+    if not os.path.exists(path):
+        return 0
+    return sum(message.role == "user" and not message.side for message in recall.messages(path))
+
+
+def _saved(place: Place) -> str:
+    """Tell the person what a review saved, once it is over."""
+    from memfs.store import files
+
+    path = f"{place.home.session(place.session)}/{_SINCE}"
+    since = files.read(path)
+    if since is None:
+        return ""
+    files.remove(path)
+    from memfs.store import history
+
+    made = [e for e in history.every(place) if e.session == place.session and e.at >= since]
+    told = [f"{entry.label} ({entry.op}, version {entry.version})" for entry in made]
+    return f"memfs: the review of this session saved {', '.join(told) or 'nothing'}"
+
+
+def _pressed(place: Place) -> "list[str]":
+    """List the blocks that are nearly full."""
+    from memfs.core.block import WARN_AT
+
+    found = [block for block in blocks.load(place) if block.pinned and not block.read_only]
+    return [f"{b.tier}:{b.label}" for b in found if b.chars >= WARN_AT * b.limit]
+
+
+def _press(place: Place) -> None:
+    """Leave word of blocks that are nearly full, with what could go first; once in a session."""
+    full = _pressed(place)
+    if not full or not sessions.once(place.home, place.session, _PRESSED):
+        return
+    from memfs.context import relief
+
+    lines = []
+    for name in full:
+        block = blocks.get(place, name)
+        parts = relief.spare(place, block)
+        more = f"; could go first: {'; '.join(parts)}" if parts else ""
+        lines.append(f"- {block.label} holds {block.chars:,} of {block.limit:,} characters{more}")
+    text = "\n".join(["# Memory pressure: consolidate these blocks, or archive details", *lines])
+    sessions.leave(place.home, place.session, text)

@@ -1,0 +1,202 @@
+"""Drafts of a store: a copy that a model may change, until somebody looks at what it changed.
+
+The project's part is a git worktree on a branch of its own where the store is in a repository, so
+that it can be looked at with git as well; else a folder. The user's part is a copy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.store import archive, blocks, clock, files, git, layout
+from memfs.store.blocks import Place
+from memfs.store.layout import Store
+
+if TYPE_CHECKING:
+    from memfs.core.records import Passage
+
+FOLDER = "drafts"
+BRANCH = "memfs/reflect-"
+_RECORD = "proposal.json"
+_QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false")
+_NOBODY = ("-c", "user.name=memfs", "-c", "user.email=memfs@localhost")
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A block that a draft changes; None stands for no block."""
+
+    tier: str
+    label: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A passage that a draft adds."""
+
+    text: str
+    importance: int
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a draft would change: made by which model, of which sessions. `branch` is git's, or "".
+
+    `said` is what the model said at the end, `problem` why it was broken off.
+    """
+
+    id: str
+    at: str
+    model: str
+    sessions: tuple[str, ...]
+    changes: tuple[Changed, ...]
+    passages: tuple[Kept, ...]
+    branch: str = ""
+    said: str = ""
+    problem: str = ""
+
+
+class Draft:
+    """A draft that is being made. `place` is where the model works."""
+
+    def __init__(self, of: Place) -> None:
+        self._of = of
+        self.id = clock.unique()
+        self.branch = ""
+        self._folder = f"{of.home.local}/{FOLDER}/{self.id}"
+        layout.make_local(of.home)
+        files.make_folder(self._folder, private=True)
+        project = self._project(of.project) if of.project else None
+        user = self._copied(of.user, f"{self._folder}/user") if of.user else None
+        self.place = Place(project, user)
+        self._texts = _texts(of)
+
+    def proposal(
+        self, model: str, sessions: tuple[str, ...], said: str, problem: str
+    ) -> Proposal | None:  # fmt: skip
+        """Return what the draft changes now, and keep it on file; None if it changes nothing."""
+        now = _texts(self.place)
+        keys = sorted({*now, *self._texts})
+        changes = tuple(
+            Changed(tier, label, self._texts.get((tier, label)), now.get((tier, label)))
+            for tier, label in keys
+            if self._texts.get((tier, label)) != now.get((tier, label))
+        )
+        passages = tuple(Kept(p.text, p.importance, p.tags) for p in _passages(self.place))
+        if not changes and not passages:
+            return None
+        self._commit(model, sessions)
+        found = Proposal(
+            self.id, clock.now(), model, sessions, changes, passages, self.branch, said, problem
+        )
+        files.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
+        return found
+
+    def drop(self) -> None:
+        """Remove all of it."""
+        remove(self._of.home, self.id, self.branch)
+
+    def _project(self, store: Store) -> Store:
+        top = git.top_level(store.top)
+        tree = f"{self._folder}/tree"
+        branch = f"{BRANCH}{self.id}"
+        if top and git.head(store.root):
+            how = ("--no-checkout", "-q", "-b", branch)
+            added = git.run(top, *_QUIET, "worktree", "add", *how, tree)
+            if added is not None and git.run(tree, "read-tree", "HEAD") is not None:
+                self.branch = branch
+                within = os.path.relpath(store.root, os.path.realpath(top))
+                return self._copied(store, f"{tree}/{os.path.dirname(within)}".rstrip("/"))
+        return self._copied(store, tree)
+
+    def _copied(self, store: Store, top: str) -> Store:
+        """Copy the blocks of a store as they are now; passages and the rest stay where they are."""
+        root = f"{top}/{layout.NAME}"
+        files.make_folder(root, private=True)
+        made = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
+        layout.make_local(made)
+        for name in ("config.yaml", ".gitignore"):
+            with suppress(FileNotFoundError):
+                shutil.copyfile(f"{store.root}/{name}", f"{root}/{name}")
+        for tier, label, path in blocks.paths(_place(store)):
+            target = blocks.path_of(_place(made), tier, label)
+            files.make_folder(os.path.dirname(target), private=True)
+            shutil.copyfile(path, target)
+        return made
+
+    def _commit(self, model: str, sessions: tuple[str, ...]) -> None:
+        """Put the project's part on its branch; that is for people who look, nothing needs it."""
+        store = self.place.project
+        if not self.branch or store is None:
+            return
+        names = [f"{store.root}/{name}" for name in ("blocks", "archive")]
+        there = [name for name in names if os.path.isdir(name)]
+        git.run(store.root, "add", "-A", "--sparse", "--", *there)
+        subject = f"memory: reflect on {len(sessions)} sessions, by {model}"
+        commit = ("commit", "-q", "--no-verify", "-m", subject)
+        if git.run(store.root, *_QUIET, *commit) is None:  # nobody said who they are
+            git.run(store.root, *_QUIET, *_NOBODY, *commit)
+
+
+def pending(store: Store) -> list[Proposal]:
+    """List the proposals that nobody decided on, the oldest first."""
+    folder = f"{store.local}/{FOLDER}"
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    return [found for name in names if (found := _read(f"{folder}/{name}/{_RECORD}"))]
+
+
+def remove(store: Store, ident: str, branch: str) -> None:
+    """Remove a draft, with its worktree and its branch."""
+    folder = f"{store.local}/{FOLDER}/{ident}"
+    top = git.top_level(store.top) if branch else None
+    if top:
+        git.run(top, "worktree", "remove", "--force", f"{folder}/tree")
+        git.run(top, "branch", "-q", "-D", branch)
+    shutil.rmtree(folder, ignore_errors=True)
+    if top:
+        git.run(top, "worktree", "prune")
+
+
+def _place(store: Store) -> Place:
+    return Place(None, store) if store.private else Place(store, None)
+
+
+def _texts(place: Place) -> dict[tuple[str, str], str]:
+    """Return the texts of the blocks of a place that last, by tier and label."""
+    return {
+        (tier, label): files.read(path) or ""
+        for tier, label, path in blocks.paths(place)
+        if tier != labels.SESSION
+    }
+
+
+def _passages(place: Place) -> list[Passage]:
+    stores = {store.root: store for _, store in place.tiers()}.values()
+    found = [archive.read(path) for store in stores for path in archive.sources(store)]
+    return [passage for passage in found if passage]
+
+
+def _read(path: str) -> Proposal | None:
+    try:
+        found = json.loads(files.read(path) or "")
+        changes = tuple(Changed(**each) for each in found.pop("changes"))
+        kept = tuple(
+            Kept(each["text"], each["importance"], tuple(each["tags"]))
+            for each in found.pop("passages")
+        )
+        sessions = tuple(found.pop("sessions"))
+        return Proposal(**found, sessions=sessions, changes=changes, passages=kept)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None

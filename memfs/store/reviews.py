@@ -1,0 +1,84 @@
+"""Reviews of sessions that a model made: one file for each, to show what they saved."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from memfs.store import files, layout
+
+if TYPE_CHECKING:
+    from memfs.store.layout import Store
+
+FOLDER = "reviews"
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A review that was made: by which model, of how many messages, and what it saved.
+
+    `saved` are (label, operation, version); `archived` counts passages. `problem` says why it was
+    broken off, "" if it was not; `told`: the person was told of it.
+    """
+
+    session: str
+    host: str
+    at: str
+    model: str
+    messages: int
+    saved: tuple[tuple[str, str, int], ...] = ()
+    archived: int = 0
+    text: str = ""
+    problem: str = ""
+    told: bool = False
+
+    def line(self) -> str:
+        """Say in a line what it did."""
+        if self.problem:
+            return f"the review of session {self.session} by {self.model} failed: {self.problem}"
+        what = [f"{label} ({op}, version {version})" for label, op, version in self.saved]
+        if self.archived:
+            what.append(f"{self.archived} passages" if self.archived > 1 else "1 passage")
+        done = ", ".join(what) or "nothing"
+        return f"the review of session {self.session} by {self.model} saved {done}"
+
+
+def keep(store: Store, found: Reviewed) -> None:
+    """Keep a review on file."""
+    folder = f"{store.local}/{FOLDER}"
+    layout.make_local(store)
+    files.make_folder(folder, private=True)
+    path = f"{folder}/{layout.file_name(found.session)}.json"
+    files.write(path, json.dumps(asdict(found), indent=1), private=True)
+
+
+def kept(store: Store) -> list[Reviewed]:
+    """List the reviews on file, the newest first."""
+    folder = f"{store.local}/{FOLDER}"
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".json")]
+    except FileNotFoundError:
+        return []
+    found = filter(None, (_read(f"{folder}/{name}") for name in names))
+    return sorted(found, key=lambda each: (each.at, each.session), reverse=True)
+
+
+def news(store: Store) -> list[str]:
+    """Return what the person was not told yet of reviews, a line for each; they are told now."""
+    lines = []
+    for each in kept(store):
+        if not each.told:
+            lines.append(each.line())
+            keep(store, replace(each, told=True))
+    return lines
+
+
+def _read(path: str) -> Reviewed | None:
+    try:
+        record = json.loads(files.read(path) or "")
+        saved = tuple((str(a), str(b), int(c)) for a, b, c in record.pop("saved"))
+        return Reviewed(**record, saved=saved)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None

@@ -1,0 +1,222 @@
+"""Sessions that a model reviews and reflects on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memfs.agent import review
+from memfs.core.edits import Append
+from memfs.core.events import STOP, Event
+from memfs.core.records import Origin
+from memfs.ops import brief, edit, ingest
+from memfs.store import archive, blocks, drafts, git, reviews
+from memfs.store.blocks import Place
+from tests.agent.conftest import Serve, configure
+from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
+from tests.cli.conftest import Run
+from tests.ops.test_review import transcript
+
+SAVES = (
+    Tool("core_memory_append", {"label": "human", "content": "Name: Alice"}),
+    Tool("core_memory_append", {"label": "system_rules", "content": "Never deploy on Fridays."}),
+    Tool("archival_memory_insert", {"content": "The gateway is slow on Mondays."}),
+)
+
+
+def saving(asked: Asked) -> Say:
+    return Say("I saved a name and a rule.") if asked.step else Say("", SAVES)
+
+
+def use(serve: Serve, home: Path, rule: Rule) -> list[Asked]:
+    server = serve(rule)
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\nreview: {{mode: background}}\n")
+    return server.asked
+
+
+def heard(place: Place, count: int = 5) -> None:
+    folder = Path(place.home.top)
+    ingest.hear(Event("claude", STOP, "Stop", "s1", str(folder), transcript(folder, count)))
+
+
+def test_a_session_is_reviewed_once(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
+    asked = use(serve, home, saving)
+    heard(place)
+    for _ in range(2):
+        review.behind(place.home.top, "claude", "s1")
+    assert len(asked) == 2
+    assert blocks.get(place, "human").value == "Name: Alice"
+    [found] = reviews.kept(place.home)
+    assert sorted(found.saved) == [("human", "append", 2), ("system_rules", "append", 2)]
+    assert (found.archived, found.messages, found.text) == (1, 10, "I saved a name and a rule.")
+    shown = memfs("review").out
+    assert "the review of session s1 by m saved " in shown
+    assert "1 passage" in shown
+
+
+def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place: Place) -> None:
+    edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
+    asked = use(serve, home, saving)
+    heard(place)
+    review.behind(place.home.top, "claude", "s1")
+    system, prompt = (str(each["content"]) for each in messages(asked[0].body)[:2])
+    assert "Likes tea." in system
+    assert "[USER]: Prompt number 0.\n\n[ASSISTANT]: Well." in prompt
+
+
+def test_too_few_prompts_are_not_reviewed(serve: Serve, home: Path, place: Place) -> None:
+    asked = use(serve, home, saving)
+    heard(place, 4)
+    review.behind(place.home.top, "claude", "s1")
+    assert asked == []
+
+
+def test_what_it_saved_is_told_when_a_session_starts(
+    serve: Serve, home: Path, place: Place
+) -> None:
+    use(serve, home, saving)
+    heard(place)
+    review.behind(place.home.top, "claude", "s1")
+    start = Event("claude", "start", "SessionStart", "s2", place.home.top, source="startup")
+    assert "memfs: the review of session s1 by m saved " in brief.run(start).notice
+    start = Event("claude", "start", "SessionStart", "s3", place.home.top, source="startup")
+    assert brief.run(start).notice == ""
+
+
+def test_what_goes_wrong_is_on_file(serve: Serve, home: Path, place: Place) -> None:
+    use(serve, home, lambda _: Raw(401, "{}"))
+    heard(place)
+    review.behind(place.home.top, "claude", "s1")
+    assert "failed: " in reviews.kept(place.home)[0].line()
+
+
+def test_memfs_reviews_nothing_it_started_itself(
+    serve: Serve, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = use(serve, home, saving)
+    heard(place)
+    monkeypatch.setenv("MEMFS_INSIDE", "1")
+    review.behind(place.home.top, "claude", "s1")
+    assert asked == []
+
+
+def test_a_script_can_be_the_model(home: Path, place: Place, tmp_path: Path, memfs: Run) -> None:
+    call = json.dumps(
+        {"name": "core_memory_append", "arguments": {"label": "human", "content": "Name: Alice"}}
+    )
+    script = tmp_path / "model.py"
+    script.write_text(
+        "import sys\nsaid = sys.stdin.read()\n"
+        f"print('Saved.' if '[result of' in said else 'TOOL_CALL ' + {call!r})\n"
+    )
+    configure(home, f"llm: {{command: {sys.executable} {script}}}\n")
+    heard(place)
+    shown = memfs("review", "--session", "s1")
+    assert shown.code == 0
+    assert shown.out == "Saved.\n"
+    assert "✓ the review of session s1 by" in shown.err
+    assert blocks.get(place, "human").value == "Name: Alice"
+
+
+def test_a_long_conversation_is_cut_at_its_beginning(
+    serve: Serve, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMFS_CONTEXT_MAX_TOKENS", "4096")
+    asked = use(serve, home, saving)
+    heard(place, 200)
+    review.behind(place.home.top, "claude", "s1")
+    prompt = str(messages(asked[0].body)[1]["content"])
+    assert "earlier messages are left out]" in prompt
+    assert "Prompt number 199." in prompt
+
+
+def reflecting(asked: Asked) -> Say:
+    rethink = Tool(
+        "memory_rethink", {"label": "system_rules", "new_value": "Never deploy on Fridays."}
+    )
+    return Say("I tidied the rules.") if asked.step else Say("", (rethink, *SAVES[:1], SAVES[2]))
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+def test_a_reflection_is_a_proposal(
+    in_git: bool, serve: Serve, home: Path, place: Place, memfs: Run, repo: Path
+) -> None:
+    edit.run(place, [Append("system_rules", "No deploys on Friday!!!")], Origin("user"))
+    if in_git:
+        subprocess.run(["git", "add", "-A"], check=True)
+        subprocess.run(["git", "commit", "-qm", "memory"], check=True)
+    use(serve, home, reflecting)
+    heard(place)
+    before = git.run(str(repo), "status", "--porcelain")
+    shown = memfs("reflect")
+    assert shown.code == 0
+    assert "-No deploys on Friday!!!\n" in shown.out
+    assert "+Never deploy on Fridays.\n" in shown.out
+    assert "+ archive: The gateway is slow on Mondays." in shown.out
+    assert "I tidied the rules." in shown.err
+    assert git.run(str(repo), "status", "--porcelain") == before
+    assert blocks.get(place, "system_rules").value == "No deploys on Friday!!!"
+    [proposal] = drafts.pending(place.home)
+    branch = git.run(str(repo), "branch", "--list", "memfs/*") or ""
+    if in_git:
+        assert proposal.branch in branch
+        changed = git.run(str(repo), "diff", "--stat", f"HEAD...{proposal.branch}") or ""
+        assert "system_rules.md" in changed
+        assert "2 files changed" in changed
+    shown = memfs("review", "--accept", "")
+    assert shown.code == 0
+    assert "✓ archived 1 passage" in shown.err
+    assert blocks.get(place, "system_rules").value == "Never deploy on Fridays."
+    assert blocks.get(place, "human").value == "Name: Alice"
+    assert len(archive.sources(place.home)) == 1
+    assert drafts.pending(place.home) == []
+    assert git.run(str(repo), "branch", "--list", "memfs/*") in ("", None)
+    assert (git.run(str(repo), "worktree", "list") or "").count("\n") == 1
+
+
+def test_a_proposal_is_dropped(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
+    use(serve, home, reflecting)
+    heard(place)
+    memfs("reflect")
+    assert memfs("review", "--reject", "").code == 0
+    assert drafts.pending(place.home) == []
+    assert blocks.get(place, "human").value == ""
+    assert memfs("review", "--accept", "").code == 1
+    assert (
+        memfs("reflect").err.splitlines()[0] == "error: there is no session that was not looked at"
+    )
+
+
+def test_what_was_edited_meanwhile_stays(
+    serve: Serve, home: Path, place: Place, memfs: Run
+) -> None:
+    use(serve, home, saving)
+    heard(place)
+    memfs("reflect")
+    edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
+    memfs("review", "--accept", "")
+    assert sorted(blocks.get(place, "human").value.splitlines()) == ["Likes tea.", "Name: Alice"]
+
+
+def test_where_it_is_allowed_it_is_taken_at_once(
+    serve: Serve, home: Path, place: Place, memfs: Run
+) -> None:
+    use(serve, home, saving)
+    config = home / ".agent-memory" / "config.yaml"
+    config.write_text(config.read_text().replace("mode: background", "apply: true"))
+    heard(place)
+    shown = memfs("reflect")
+    assert "✓ taken: 2 blocks, 1 passage" in shown.err
+    assert blocks.get(place, "human").value == "Name: Alice"
+
+
+def test_a_repository_does_not_allow_it(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
+    use(serve, home, saving)
+    config = Path(place.home.root, "config.yaml")
+    config.write_text(config.read_text() + "review: {apply: true}\n")
+    heard(place)
+    assert "memfs review --accept" in memfs("reflect").err

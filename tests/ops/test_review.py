@@ -1,0 +1,181 @@
+"""When a session is reviewed, and by whom."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs import hosts
+from memfs.core.edits import Append, Rethink
+from memfs.core.events import PROMPT, REVIEW, STOP, Event, Reply
+from memfs.core.records import Origin
+from memfs.ops import brief, edit, end, ingest, page, review
+from memfs.store import blocks, sessions
+from memfs.store.blocks import Place
+
+
+def transcript(folder: Path, count: int) -> str:
+    """A session of Claude Code in which a person said something so many times."""
+    path = folder / "s1.jsonl"
+    lines = []
+    for n in range(count):
+        base = {"sessionId": "s1", "cwd": str(folder), "timestamp": f"2026-05-03T09:00:{n:02}.000Z"}
+        lines.append(
+            {
+                **base,
+                "type": "user",
+                "uuid": f"u{n}",
+                "message": {"role": "user", "content": f"Prompt number {n}."},
+            }
+        )
+        answer = {
+            "role": "assistant",
+            "id": f"m{n}",
+            "content": [{"type": "text", "text": "Well."}],
+        }
+        lines.append({**base, "type": "assistant", "uuid": f"a{n}", "message": answer})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return str(path)
+
+
+def stop(place: Place, count: int, *, again: bool = False, host: str = "claude") -> Reply:
+    folder = Path(place.home.top)
+    event = Event(host, STOP, "Stop", "s1", str(folder), transcript(folder, count))
+    event.again = again
+    ingest.hear(event)
+    return review.stopped(event)
+
+
+@pytest.fixture
+def here(place: Place) -> Place:
+    return Place(place.project, place.user, "s1")
+
+
+def mode(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("MEMFS_REVIEW_MODE", name)
+
+
+def test_inline_asks_once_after_enough_prompts(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mode(monkeypatch, "inline")
+    assert stop(here, 4).more == ""
+    assert stop(here, 5).more.startswith(f"{REVIEW} Before this ends")
+    assert stop(here, 6).more == ""
+
+
+def test_what_it_saved_is_told(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode(monkeypatch, "inline")
+    stop(here, 5)
+    edit.run(here, [Append("human", "Name: Alice")], Origin("agent", "claude", "s1"))
+    told = stop(here, 5, again=True)
+    assert told.more == ""
+    assert told.notice == "memfs: the review of this session saved human (append, version 2)"
+    assert stop(here, 6).notice == ""
+
+
+def test_a_turn_that_a_hook_asked_for_is_never_gone_on_with(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mode(monkeypatch, "inline")
+    assert stop(here, 9, again=True).more == ""
+
+
+def test_off_asks_for_nothing(here: Place) -> None:
+    assert stop(here, 9).more == ""
+    assert not review.wanted(here)
+
+
+def test_a_nudge_comes_with_the_next_prompt(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode(monkeypatch, "nudge")
+    brief.start(here)
+    assert stop(here, 5).more == ""
+    told = brief.prompt(here, "go on").context
+    assert told.startswith("# Memory (a reminder, once in this session)")
+    assert brief.prompt(here, "go on").context == ""
+    stop(here, 6)
+    assert brief.prompt(here, "go on").context == ""
+
+
+def test_the_number_of_prompts_is_configured(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode(monkeypatch, "inline")
+    monkeypatch.setenv("MEMFS_REVIEW_MIN_MESSAGES", "2")
+    assert stop(here, 1).more == ""
+    assert stop(here, 2).more
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "copilot", "opencode"])
+def test_hosts_go_on_in_their_own_words(host: str) -> None:
+    event = Event(host, STOP, "Stop", "s1", "/x")
+    found = json.loads(hosts.get(host).format_reply(event, Reply(more="Look again.")))
+    assert found == {"decision": "block", "reason": "Look again."}
+    assert hosts.get(host).format_reply(event, Reply()) == ""
+    told = json.loads(hosts.get(host).format_reply(event, Reply(notice="Saved.")))
+    assert told == {"systemMessage": "Saved."}
+
+
+def test_cursor_is_given_a_message_to_follow() -> None:
+    event = Event("cursor", STOP, "stop", "s1", "/x")
+    found = json.loads(hosts.get("cursor").format_reply(event, Reply(more="Look again.")))
+    assert found == {"followup_message": "Look again."}
+
+
+def test_our_own_prompt_is_nothing_a_person_said(here: Place) -> None:
+    folder = Path(here.home.top)
+    path = Path(transcript(folder, 1))
+    text = path.read_text().replace("Prompt number 0.", f"{REVIEW} Before this ends, look.")
+    path.write_text(text)
+    ingest.hear(Event("claude", STOP, "Stop", "s1", str(folder), str(path)))
+    assert review.prompts(here, "claude") == 0
+
+
+def test_under_pressure_the_next_prompt_names_what_could_go(here: Place) -> None:
+    brief.start(here)
+    body = "Name: Alice\n" + "The port of the gateway is 8080.\n" * 130
+    edit.run(here, [Rethink("human", body)], Origin("user"))
+    brief.prompt(here, "go on")
+    stop(here, 1)
+    told = brief.prompt(here, "go on").context
+    assert told.startswith(
+        "# Memory pressure: consolidate these blocks, or archive details\n- human holds 4,301 of 5,000"
+    )
+    assert "could go first: The port of the gateway is 8080.; " in told
+    stop(here, 2)
+    assert brief.prompt(here, "go on").context == ""
+
+
+def test_a_compaction_pages_the_scratch_block_out(here: Place) -> None:
+    brief.start(here)
+    body = "".join(f"- step {n}: looked at file number {n} of the parser\n" for n in range(95))
+    edit.run(here, [Rethink("session:working", body)], Origin("agent"))
+    before = blocks.get(here, "session:working")
+    assert before.chars > 0.9 * before.limit
+    page.compacted(Event("claude", "compact", "PreCompact", "s1", here.home.top))
+    after = blocks.get(here, "session:working")
+    assert after.chars <= 0.72 * after.limit
+    assert after.paged_out
+    page.back(here, "session:working", Origin("agent"))
+    assert blocks.get(here, "session:working").body == before.body
+
+
+def test_the_scratch_block_is_cleared_where_that_is_configured(here: Place) -> None:
+    brief.start(here)
+    config = Path(here.home.root, "config.yaml")
+    event = Event("claude", "end", "SessionEnd", "s1", here.home.top)
+    edit.run(here, [Append("session:working", "A note.")], Origin("agent"))
+    end.run(event)
+    assert blocks.get(here, "session:working").value == "A note."
+    config.write_text(config.read_text() + "blocks: {working: {clear_on_session_end: true}}\n")
+    end.run(event)
+    assert blocks.get(here, "session:working").value == ""
+
+
+def test_a_prompt_notes_what_was_left_to_tell(here: Place) -> None:
+    brief.start(here)
+    sessions.leave(here.home, "s1", "One.")
+    sessions.leave(here.home, "s1", "Two.")
+    event = Event("claude", PROMPT, "UserPromptSubmit", "s1", here.home.top, prompt="Hi")
+    assert brief.run(event).context == "One.\nTwo."
+    assert sessions.left(here.home, "s1") == ""
