@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Self
 
 from memfs.agent import loop
 from memfs.agent import queue as queues
+from memfs.agent.model import Prompt
 from memfs.agent.queue import Queue
 from memfs.agent.summaries import Summaries
 from memfs.agent.window import Window
-from memfs.context import budget, compose
+from memfs.context import budget, compose, triggers
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.events import STOP, Event
 from memfs.core.records import Origin
 from memfs.hosts import OWN
-from memfs.ops import ingest
+from memfs.ops import ingest, page
 from memfs.store import clock, config, inbox, lock
 from memfs.tools import table
 from memfs.tools.desk import Desk
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from memfs.agent.model import Model, Tell
     from memfs.store.blocks import Place
     from memfs.tools.calls import Result
+
+_SCRATCH = "session:working"
+_WHY = {
+    "window": "the window is nearly full", "task": "another task", "topic": "another topic",
+    "relevance": "most of it is off the task",
+}  # fmt: skip
 
 
 class Session:
@@ -42,6 +49,7 @@ class Session:
         self._desk = Desk(place.home.top, Origin("agent", OWN, place.session), place)
         offer = table.offered(self._desk)
         self._tools, self.problems = {**table.paging_tools(), **offer.tools}, offer.problems
+        self._full = settings.share("paging.page_out_threshold")
         summaries = Summaries(model, budget.configured(settings).room)
         with ExitStack() as stack:
             try:
@@ -72,13 +80,27 @@ class Session:
     def say(
         self, text: str, tell: Tell | None = None, did: Callable[[Result], object] = lambda _: None
     ) -> Turn:
-        """Let the model answer what the user says. Raises `ModelError` where it cannot be asked."""
+        """Let the model answer what the user says. Raises `ModelError` where it cannot be asked.
+
+        Where the task or the topic changes, what the scratch block held for the former one is
+        paged out first.
+        """
+        self._page(text)
         try:
             return loop.turn(
                 self._model, self._desk, self._tools, self.window, text, self._rules, tell, did
             )
         finally:
             self._note()
+
+    def _page(self, text: str) -> None:
+        before = [e.message.text for e in self.queue.entries if isinstance(e.message, Prompt)]
+        why = triggers.due(text, before, used=self.window.share(), full=self._full)
+        if not why:
+            return
+        with suppress(MemfsError):  # read-only, or broken by hand: it stays as it is
+            origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
+            page.out(self._place, _SCRATCH, origin, task=text)
 
     def close(self) -> None:
         """Put all that was said into recall, and let others have the session."""

@@ -91,6 +91,11 @@ class Window:
         if answer.usage.read > ours:
             self._off = min(_MOST_OFF, max(self._off, answer.usage.read / ours))
 
+    def share(self) -> float:
+        """Return how much of the queue's room is filled, 0 to 1."""
+        room = self._room(self._system())
+        return self._used(room) / room
+
     def used(self) -> dict[str, int]:
         """Return the tokens of each section of the next request, about."""
         system = self._system()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -214,3 +215,18 @@ def test_secrets_and_private_words_are_not_written_down(talk: Talk, place: Place
     assert "My key is [redacted" in kept
     assert key not in kept
     assert "I am ill" not in kept
+
+
+def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memfs: Run) -> None:
+    note = Tool("core_memory_append", {
+        "label": "working", "content": "The retry test of the payment client needs a fake clock.",
+    })  # fmt: skip
+    talk(in_turn(Say("Noted.", (note,))), "Fix the retry test.", "--session", "one")
+    here = Place(place.project, place.user, "one")
+    assert blocks.get(here, "working").value
+    shown = talk(in_turn(Say("Sure.")), "New task: paint the banner green.", "--session", "one")
+    assert shown.code == 0
+    found = blocks.get(here, "working")
+    assert (found.value, found.paged_out) == ("", 1)
+    entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
+    assert entry["op"] == "page-out"

@@ -1,0 +1,51 @@
+"""When paging is due."""
+
+from __future__ import annotations
+
+import pytest
+
+from memfs.context import triggers
+
+BEFORE = (
+    "Why does the retry test of the payment client fail?",
+    "The payment client waits two seconds before it retries.",
+    "Run the tests of the payment client again.",
+)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "How long does the client wait between two retries of a payment?",
+        "Thanks, that works.",
+        "Add a test for the third retry of the payment",
+        "yes",
+    ],
+)
+def test_going_on_is_no_trigger(prompt: str) -> None:
+    assert triggers.due(prompt, BEFORE) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "OK, new task: the invoices.",
+        "Let's switch to the newsletter.",
+        "Forget about that, look at the map instead.",
+    ],
+)
+def test_people_say_that_they_go_on_to_something_else(prompt: str) -> None:
+    assert triggers.due(prompt, BEFORE) == "task"
+    assert triggers.due(prompt, ()) == ""
+
+
+def test_a_prompt_can_be_about_something_else() -> None:
+    prompt = "Paint the banner with a picture of the harbour in summer"
+    assert triggers.due(prompt, BEFORE) == "topic"
+    assert triggers.due(prompt, BEFORE[:1]) == ""
+
+
+def test_a_full_window_and_lost_relevance_are_triggers() -> None:
+    assert triggers.due("yes", (), used=0.9) == "window"
+    assert triggers.due("yes", (), relevances=(0.1, 0.2, 0.9)) == "relevance"
+    assert triggers.due("yes", (), relevances=(0.1, 0.8, 0.9)) == ""
