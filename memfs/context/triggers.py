@@ -13,8 +13,8 @@ Trigger = Literal["window", "task", "topic", "relevance", ""]
 _SAID = re.compile(
     r"\b(?:new task|next task|(?:an)?other (?:task|topic|subject)|different (?:task|topic|thing)|"
     r"something (?:else|different)|change (?:of )?(?:the )?(?:topic|subject)|"
-    r"let'?s (?:switch|move on)|switch(?:ing)? (?:to|over)|forget (?:about )?(?:that|this)|done with (?:that|this)|"
-    r"moving on|start over|unrelated)\b",
+    r"let'?s (?:switch|move on)|switch(?:ing)? (?:to|over)|"
+    r"forget (?:about )?(?:that|this)|done with (?:that|this)|moving on|start over|unrelated)\b",
     re.IGNORECASE,
 )
 _FEWEST = 4  # words of a prompt that can tell where the talk goes
