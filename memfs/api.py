@@ -24,7 +24,7 @@ from memfs.core.edits import (
 )
 from memfs.core.errors import RejectedError
 from memfs.core.records import Conversation, Entry, Hit, Origin
-from memfs.ops import archive, edit, history, show
+from memfs.ops import archive, context, edit, history, show
 from memfs.ops.edit import Edited, Unchanged
 from memfs.store import blocks
 
@@ -71,6 +71,10 @@ class Memory:
     def brief(self) -> str:
         """Return the text an assistant is given when a session starts."""
         return show.brief(self._place)
+
+    def context(self, task: str, budget: int = 0) -> str:
+        """Return what memory holds for a task, in at most `budget` tokens (0: as configured)."""
+        return context.for_task(self._index(), task, budget).text
 
     def edit(
         self, edits: Sequence[Edit], reason: str = "", expected_version: int | None = None

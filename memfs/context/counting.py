@@ -16,10 +16,11 @@ _ENCODING = "o200k_base"
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts the tokens of a text; `name` says who it is."""
+    """Counts the tokens of a text; `name` says who it is, `exact` whether it is a tokenizer."""
 
     name: str
     count: Callable[[str], int]
+    exact: bool = False
 
 
 @cache
@@ -38,6 +39,7 @@ def counter() -> Counter:
     return Counter(
         f"tiktoken ({_ENCODING})",
         lambda text: len(encoding.encode_ordinary(text.encode("utf-8", "replace").decode())),
+        exact=True,
     )
 
 

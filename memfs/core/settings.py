@@ -29,6 +29,8 @@ DEFAULTS: dict[str, object] = {
         "stale_days": 30,
     },
     "archival": {"auto_archive_importance": 7, "search_top_k": 5},
+    # What is composed for a task: tokens, and how what does not fit is compressed.
+    "orchestrator": {"context_limit": 4000, "compression": "smart"},
     "review": {"mode": "off", "min_messages": 5, "apply": False},
     # A model that memfs may ask: an endpoint, with the variable that holds its key, or a command;
     # and how much of it. 0: no limit.

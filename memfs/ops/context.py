@@ -1,19 +1,31 @@
-"""Weigh what a session is given: tokens by section against a window, and what would be cut."""
+"""The context of a session: weighed against a window, or composed for a task."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.context import assemble as assembling
 from memfs.context import budget as budgets
 from memfs.context import compose, counting, pulled
+from memfs.context.assemble import Assembled, Compression, Piece
 from memfs.core import render
+from memfs.core.errors import USAGE, MemfsError
 from memfs.store import blocks, config, shipped
 
 if TYPE_CHECKING:
     from memfs.context.budget import Budget
     from memfs.core.block import Block
+    from memfs.core.records import Hit
+    from memfs.memory.kept import Kept
+    from memfs.search.engine import Mode
     from memfs.store.blocks import Place
+
+_MOST = 150  # hits that are weighed
+_LEAST = 64  # tokens of a context
+_SURE = 0.9  # of a limit, where tokens are estimated
+_COMPRESSION = "orchestrator.compression"
+_PRIORITIES = {"passage": 1.0, "block": 1.0, "message": 1.0}
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,42 @@ def run(place: Place, window: int = 0) -> Weighed:
     named = counter.count(brief) - sum(section.shown for section in sections)
     sections.append(Section("names of other blocks and tools", max(0, named), max(0, named)))
     return Weighed(budget, tuple(sections), counter.name, tuple(cut))
+
+
+def for_task(
+    kept: Kept, task: str, limit: int = 0, compression: Compression | None = None
+) -> Assembled:  # fmt: skip
+    """Compose what memory holds for a task, in at most `limit` tokens; 0: as configured.
+
+    Archive, recall, and blocks that are not pinned: the others are in context anyway. Raises
+    `MemfsError` for no task, or a limit too small for anything.
+    """
+    if not task.strip():
+        raise MemfsError("which task?", 'memfs context --task "fix the flaky test"', USAGE)
+    settings = config.load(kept.place)
+    limit = limit or settings.number("orchestrator.context_limit")
+    if limit < _LEAST:
+        raise MemfsError(f"{limit} tokens are too few", f"{_LEAST} or more", USAGE)
+    how = compression or ("aggressive" if settings.get(_COMPRESSION) == "aggressive" else "smart")
+    engine = kept.engine("hybrid")
+    by: Mode = "text" if engine.vectors is None else "hybrid"
+    hits = engine.search(task, mode=by, limit=_MOST).hits
+    pinned = {f"{b.tier}:{b.label}" for b in blocks.load(kept.place) if b.pinned}
+    pieces = [_piece(hit) for hit in hits if hit.id not in pinned]
+    counter = counting.counter()
+    # Where nobody can count exactly, less is taken.
+    room = limit if counter.exact else int(limit * _SURE)
+    return assembling.assemble(pieces, _PRIORITIES, room, counter.count, how)
+
+
+def _piece(hit: Hit) -> Piece:
+    if hit.kind == "message":
+        who = f"({hit.host})" if hit.host else ""
+        head = " ".join(part for part in (hit.at[:10], "session", hit.session, who) if part)
+        group = f"{hit.host}/{hit.session}/{hit.at[:10]}"
+        return Piece(hit.id, hit.kind, hit.text, hit.score, group, head, hit.at, hit.role)
+    name = f"block {hit.label}" if hit.kind == "block" else f"{hit.at[:10]}, passage {hit.id}"
+    return Piece(hit.id, hit.kind, hit.text, hit.score, hit.id, name, hit.at)
 
 
 def _key(block: Block) -> str:

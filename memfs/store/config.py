@@ -14,6 +14,7 @@ _WORDS = {  # what may be said, and what it may be besides
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
     "git.commit": ("off, edit or session", ("off", "edit", "session", False)),
+    "orchestrator.compression": ("smart or aggressive", ("smart", "aggressive")),
     "review.mode": (
         "off, nudge, inline or background",
         ("off", "nudge", "inline", "background", False),
@@ -21,7 +22,7 @@ _WORDS = {  # what may be said, and what it may be besides
 }
 _FLAGS = {"true": True, "false": False}  # as a variable says them
 _SECTIONS = (
-    "memfs", "recall", "memory_blocks", "orchestrator",
+    "memfs", "recall", "memory_blocks",
     *settings.DEFAULTS,
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from memfs.api import open_memory
 from memfs.context import counting
 from memfs.core.edits import Append, Create
 from memfs.core.records import Origin
@@ -89,3 +90,25 @@ def test_tiktoken_counts_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
         assert counting.counter().count is estimate
     finally:
         counting.counter.cache_clear()
+
+
+def test_a_context_is_composed_for_a_task(place: Place, memfs: Run) -> None:
+    memfs("archive", "The zephyr gateway listens on port 7741 because of the firewall.")
+    memfs("create", "gateways", "All gateways.", "The zephyr gateway has two nodes.", "--unpinned")
+    memfs("edit", "human", "--append", "Knows the zephyr gateway.")
+    shown = memfs("context", "--task", "restart the zephyr gateway", "--budget", "300")
+    assert shown.code == 0
+    assert "> The zephyr gateway listens on port 7741 because of the firewall.\n" in shown.out
+    assert "- block gateways\n> All gateways.\n> The zephyr gateway has two nodes.\n" in shown.out
+    assert "Knows the zephyr gateway" not in shown.out, "it is in context anyway"
+    assert "tokens: 2 pieces; " in shown.err
+    assert estimate(shown.out) <= 300
+    memory = open_memory(".")
+    assert memory.context("restart the zephyr gateway", 300) == shown.out
+
+
+def test_odd_wishes_for_a_context_are_refused(place: Place, memfs: Run) -> None:
+    assert memfs("context", "--task", "x", "--budget", "10").code == 2
+    assert memfs("context", "--task", "  ").code == 2
+    assert memfs("context", "--compression", "smart").code == 2
+    assert memfs("context", "--task", "anything at all").err == "memory holds nothing about that\n"

@@ -3,26 +3,68 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import context, screen
+from memfs.core.errors import USAGE, MemfsError
 from memfs.core.quoting import plain
+from memfs.memory.kept import Kept
 from memfs.ops import context as op
+
+if TYPE_CHECKING:
+    from memfs.context.assemble import Assembled, Compression
+    from memfs.store.blocks import Place
 
 
 @click.command("context")
+@click.option("--task", default="", metavar="TEXT",
+              help="Compose what memory holds for this task, to put before a model.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(1), default=None, metavar="N",
-              help="A window of so many tokens; context.max_tokens if not given.")  # fmt: skip
+              help="Tokens: of the window, or with --task of what is composed.")  # fmt: skip
+@click.option("--compression", type=click.Choice(["smart", "aggressive"]), default=None,
+              help="How what does not fit is shortened: by its sentences, or cut off.")  # fmt: skip
 @context.session_option
 @context.json_option
-def command(budget: int | None, session: str, as_json: bool) -> None:
-    """Show what the memory here takes of a context window, and what would be cut.
+def command(
+    task: str, budget: int | None, compression: Compression | None, session: str, as_json: bool
+) -> None:  # fmt: skip
+    """Show what the memory here takes of a context window, or compose a context for a task.
 
-    Part of the window is kept free for the answer and for tool calls; blocks have a third of the
-    rest at most. What is left is for messages, their summary, and what is found.
+    Part of the window (context.max_tokens) is kept free for the answer and for tool calls; blocks
+    have a third of the rest at most. What is left is for messages, their summary, and what is
+    found.
+
+    With --task, passages, past messages and blocks that are not pinned are searched, and the best
+    are put together in at most N tokens (orchestrator.context_limit), nothing twice.
     """
-    found = op.run(context.place(session), budget or 0)
+    place = context.place(session)
+    if task:
+        _composed(op.for_task(Kept(place), task, budget or 0, compression), as_json=as_json)
+        return
+    if compression:
+        raise MemfsError("--compression is for what is composed", "add --task TEXT", USAGE)
+    _weighed(place, budget or 0, as_json=as_json)
+
+
+def _composed(found: Assembled, *, as_json: bool) -> None:
+    if as_json:
+        screen.as_json(asdict(found))
+        return
+    if not found.pieces:
+        screen.talk("memory holds nothing about that")
+        return
+    screen.exact(found.text)
+    shortened = f", {found.compressed} of them shortened" if found.compressed else ""
+    screen.talk(
+        f"{found.tokens:,} tokens: {screen.count(len(found.pieces), 'piece')}{shortened}; "
+        f"{found.left_out:,} left out"
+    )
+
+
+def _weighed(place: Place, budget: int, *, as_json: bool) -> None:
+    found = op.run(place, budget)
     if as_json:
         screen.as_json({**asdict(found), "used": found.used, "left": found.left})
         return
