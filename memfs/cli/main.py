@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
-    "search", "archive", "ingest", "log", "diff", "blame", "undo", "restore", "apply", "tools",
-    "sync", "context", "page", "rethink", "agent", "review", "reflect", "status", "daemon",
+    "search", "archive", "ingest", "facts", "log", "diff", "blame", "undo", "restore", "apply",
+    "tools", "sync", "context", "page", "rethink", "agent", "review", "reflect", "status", "daemon",
     "doctor", "model", "trust", "hook", "mcp", "export", "import", "merge-driver", "completion",
     "bench", "eval", "demo",
 )  # fmt: skip

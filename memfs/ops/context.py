@@ -11,6 +11,7 @@ from memfs.context import compose, counting, pulled
 from memfs.context.assemble import Assembled, Compression, Piece
 from memfs.core import render
 from memfs.core.errors import USAGE, MemfsError
+from memfs.memory import facts
 from memfs.store import blocks, config, shipped
 
 if TYPE_CHECKING:
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _MOST = 150  # hits that are weighed
+_MOST_FACTS = 15
 _LEAST = 64  # tokens of a context
 _SURE = 0.9  # of a limit, where tokens are estimated
 _COMPRESSION = "orchestrator.compression"
-_PRIORITIES = {"passage": 1.0, "block": 1.0, "message": 1.0}
+_PRIORITIES = {"fact": 0.5, "passage": 1.0, "block": 1.0, "message": 1.0}
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def for_task(
 ) -> Assembled:  # fmt: skip
     """Compose what memory holds for a task, in at most `limit` tokens; 0: as configured.
 
-    Archive, recall, and blocks that are not pinned: the others are in context anyway. Raises
+    Archive, recall, facts, and blocks that are not pinned: the others are in context anyway. Raises
     `MemfsError` for no task, or a limit too small for anything.
     """
     if not task.strip():
@@ -107,6 +109,10 @@ def for_task(
     hits = engine.search(task, mode=by, limit=_MOST).hits
     pinned = {f"{b.tier}:{b.label}" for b in blocks.load(kept.place) if b.pinned}
     pieces = [_piece(hit) for hit in hits if hit.id not in pinned]
+    pieces += [
+        Piece(fact.id, "fact", fact.statement, score, "facts", "facts from past sessions", fact.at)
+        for score, fact in facts.relevant(facts.every(kept.place), task, _MOST_FACTS)
+    ]
     counter = counting.counter()
     # Where nobody can count exactly, less is taken.
     room = limit if counter.exact else int(limit * _SURE)

@@ -1,0 +1,106 @@
+"""`memfs facts`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import context, screen
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
+from memfs.core.quoting import plain
+from memfs.memory import facts as kind
+from memfs.memory.extraction import CATEGORIES
+from memfs.ops import facts as op
+
+if TYPE_CHECKING:
+    from memfs.core.facts import Fact
+    from memfs.store.blocks import Place
+
+_SHOWN = 300  # characters of a source
+_ID = 8  # characters of an id that are shown
+
+
+@click.command("facts")
+@click.argument("pattern", required=False, default="")
+@click.option("--extract", "wanted", is_flag=True, help="First look through what is new in recall.")
+@click.option("--entity", multiple=True, metavar="NAME", help="With this name; may be repeated.")
+@click.option("--category", multiple=True, type=click.Choice(CATEGORIES), help="Of this category.")
+@click.option("--since", default="", metavar="DATE", help="Said on or after: 2026-05-03, 2026-05.")
+@click.option("--until", default="", metavar="DATE", help="Said on or before.")
+@click.option(
+    "--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="At least so sure."
+)
+@click.option("--status", multiple=True, type=click.Choice(STATUSES),
+              help="Also what does not count any more.")  # fmt: skip
+@click.option("--sources", is_flag=True, help="Show what each fact was taken from.")
+@click.option("--summary", is_flag=True, help="The facts that count, by category.")
+@click.option("--accept", metavar="ID", default="", help="Say that a fact is right.")
+@click.option(
+    "--reject", metavar="ID", default="", help="Say that it is wrong: it does not come back."
+)
+@context.json_option
+def command(
+    pattern: str, wanted: bool, entity: tuple[str, ...], category: tuple[str, ...], since: str,
+    until: str, min_confidence: float, status: tuple[str, ...], sources: bool, summary: bool,
+    accept: str, reject: str, as_json: bool,
+) -> None:  # fmt: skip
+    """List what past sessions stated: preferences, decisions, causes, commands, where things are.
+
+    Facts are found by rules, without a model, in what you and assistants said. PATTERN is a regular
+    expression over them. A later fact that contradicts an earlier one supersedes it.
+    """
+    place = context.place()
+    if accept or reject:
+        _decide(place, accept, reject)
+        return
+    if wanted:
+        with screen.progress(op.count(place), "looking") as tick:
+            done = op.extract(place, tick)
+        screen.done(
+            f"{screen.count(len(done.facts), 'new fact')} in "
+            f"{screen.count(done.messages, 'message')}"
+        )
+    try:
+        found = kind.matching(
+            kind.every(place), entities=entity, pattern=pattern, since=since, until=until,
+            confidence=min_confidence, categories=category, statuses=status,
+        )  # fmt: skip
+    except re.error as error:
+        raise MemfsError(f"{pattern!r} is no regular expression: {error}", "", USAGE) from error
+    if as_json:
+        screen.as_json([asdict(fact) for fact in found])
+    elif summary:
+        screen.data(kind.summary(found))
+    else:
+        _show(place, found, sources=sources)
+
+
+def _decide(place: Place, accept: str, reject: str) -> None:
+    if accept and reject:
+        raise MemfsError("either --accept or --reject", "", USAGE)
+    fact = op.decide(place, accept or reject, ACCEPTED if accept else REJECTED)
+    screen.done(f"{fact.status}: {plain(fact.statement)}")
+
+
+def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
+    if not found:
+        screen.talk("no facts; memfs facts --extract looks through recall")
+        return
+    for fact in found:
+        marks = "" if fact.status == "active" else f" {fact.status}"
+        by = f" by {fact.by[:_ID]}" if fact.by else ""
+        head = (
+            f"{fact.id[:_ID]}  {fact.at[:10]:<10}  {fact.category} {fact.confidence:.2f}{marks}{by}"
+        )
+        screen.styled(screen.style(plain(head), "cyan"))
+        screen.styled(screen.wrapped(fact.statement, 4))
+        if sources:
+            text = " ".join(op.source(place, fact).split())[:_SHOWN]
+            where = f"{fact.host} {fact.session}" + (
+                f": {text}" if text else ", not in recall any more"
+            )
+            screen.styled(screen.style(screen.wrapped(where, 4), "bright_black"))

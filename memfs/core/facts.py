@@ -1,0 +1,40 @@
+"""The fact: a statement with what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ACTIVE, SUPERSEDED, ACCEPTED, REJECTED = "active", "superseded", "accepted", "rejected"
+STATUSES = (ACTIVE, SUPERSEDED, ACCEPTED, REJECTED)
+HOLDS = (ACTIVE, ACCEPTED)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact. `host`, `session` and `message` say where it was said, `at` when.
+
+    `confidence` is 0 to 1. `key` is what it tells of: of two facts with one key the later one
+    counts. `over` are words it speaks against. `by` is the fact that superseded it; `revision`
+    counts the changes of its status.
+    """
+
+    id: str
+    statement: str
+    confidence: float
+    category: str
+    entities: tuple[str, ...] = ()
+    relations: tuple[tuple[str, str, str], ...] = ()
+    key: str = ""
+    over: tuple[str, ...] = ()
+    host: str = ""
+    session: str = ""
+    message: str = ""
+    at: str = ""
+    status: str = ACTIVE
+    by: str = ""
+    revision: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether it counts: nothing superseded it, and nobody rejected it."""
+        return self.status in HOLDS

@@ -1,0 +1,158 @@
+"""The forms of sentences that state a fact, and of those that do not."""
+
+from __future__ import annotations
+
+import re
+
+SPAN = r"`[^`\n]{1,80}`"
+# A person speaks: (category, confidence, form, what the key of the fact is taken from).
+SAID: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
+    (category, confidence, re.compile(form, re.IGNORECASE))
+    for category, confidence, form in (
+        ("identity", 0.95, r"^(?:hi,? |hello,? )?(?:my name is|call me) (?P<name>\w+)"),
+        ("identity", 0.9, r"^(?:i|i'm) (?:now )?(?:work|working) (?P<employer>(?:at|for) \S.+)"),
+        (
+            "preference",
+            0.9,
+            (
+                r"\bi(?:'d| would)? (?:really |strongly |much |generally |usually )*"
+                r"(?:prefer|rather|love|hate|dislike)\b(?! to know| if you could)"
+            ),
+        ),
+        ("preference", 0.8, r"\bi (?:don't|do not|never|always) (?:like|want|use|write|need)\b"),
+        ("rule", 0.85, r"^(?:please )?(?:always|never)\b"),
+        ("rule", 0.85, r"\bfrom now on\b|\bmake sure (?:that )?(?:you |we )?(?:always|never)\b"),
+        (
+            "rule",
+            0.8,
+            (
+                r"\b(?:we|you|it|they|this|tests?|code) (?:should|must|may|can)(?: not|n't)? "
+                r"(?:always|never|only)\b"
+            ),
+        ),
+        ("rule", 0.75, r"^(?:we|you|it) (?:should|must) (?:not )?(?!be able)\w+"),
+        ("decision", 0.9, r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|opted)\b"),
+        (
+            "decision",
+            0.8,
+            (
+                r"^(?:ok(?:ay)?,? |so,? |no,? )?let'?s (?:use|go with|switch to|stick "
+                r"(?:to|with)|keep|drop|remove|rename|move)\b"
+            ),
+        ),
+        ("decision", 0.8, r"\b(?:we|i)(?:'ll| will) (?:use|go with|switch to|stick (?:to|with))\b"),
+        (
+            "environment",
+            0.85,
+            (
+                r"\b(?:i'm|i am|we're|we are|runs?|running|deploy(?:ed)?|hosted?) on "
+                r"(?:a |an )?(?P<os>mac ?os|linux|windows|debian|ubuntu|fedora|arch|"
+                r"wsl|aws|azure|gcp|kubernetes|heroku|vercel)\b"
+            ),
+        ),
+        ("environment", 0.8, r"^(?:we|i) (?:currently |now )?use \S"),
+        ("correction", 0.75, r"^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}"),
+    )
+)
+# An assistant states what it found.
+FOUND: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
+    (category, confidence, re.compile(form, re.IGNORECASE))
+    for category, confidence, form in (
+        (
+            "cause",
+            0.85,
+            (
+                r"\b(?:error|issue|bug|problem|failures?|tests?|lint|delay|build|crash)\b"
+                r".{0,60}\b(?:(?:is|was|are|were) (?:caused by|due to|that|because)|"
+                r"(?:fail(?:s|ed|ing)?|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\bbecause)\b"
+            ),
+        ),
+        ("cause", 0.75, rf"{SPAN}.{{0,80}}\bbecause\b.+"),
+        (
+            "technical",
+            0.8,
+            (
+                rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:is|are) (?:\w+ )?(?:defined|"
+                r"configured|set|written|implemented|located|stored|declared|registered|"
+                r"handled|called|used|read|created|generated|based|part|only|a|an|the|"
+                r"not|already|missing|empty|now)\b"
+            ),
+        ),
+        (
+            "technical",
+            0.8,
+            (
+                rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:uses?|requires?|expects?|returns?|"
+                r"supports?|writes?|reads?|contains?|includes?|needs?|ignores?|accepts?|"
+                r"prints?|has|lacks|calls?|comes? from|lives? in|runs?|outputs?|handles?|"
+                r"does(?:n't| not)|do(?:n't| not)|only|already|now|still|never|always)\b"
+            ),
+        ),
+        (
+            "technical",
+            0.75,
+            (
+                rf"^there (?:is|are) \b.*{SPAN}|^(?:the|this|these|those|each|every|all|both|no) "
+                rf"[^`]{{0,60}}\b(?:is|are|uses?|requires?|has|have|contains?|comes?|"
+                rf"lives?|does(?:n't| not)|exists?)\b.*{SPAN}"
+            ),
+        ),
+        (
+            "change",
+            0.8,
+            (
+                r"^(?:i(?:'ve| have)? )?(?:fixed|added|removed|updated|renamed|moved|"
+                r"changed|replaced|implemented|created|deleted|introduced|extracted|"
+                rf"refactored|committed|pushed)\b.*(?:{SPAN}|\b[\w/-]+\.\w{{1,5}}\b)"
+            ),
+        ),
+    )
+)
+# Whoever speaks: a sentence in the present or the past about something that has a name.
+NAMED = re.compile(
+    rf"{SPAN}|(?<![\w/])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.(?:py|tsx?|jsx?|go|rs|md|json|ya?ml|toml|sh|svg)\b"
+    r"|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{3,}\b|\b[A-Z][a-z]{2,} (?:[A-Z][a-z]{2,}|CLI|API)\b|\w\(\)"
+)
+STATES = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|uses?|used|requires?|expects?|returns?|supports?|writes?|reads?|"
+    r"contains?|includes?|needs?|ignores?|accepts?|prints?|calls?|comes?|lives?|runs?|outputs?|"
+    r"handles?|fails?|does|doesn't|did|didn't|isn't|aren't|wasn't|can't|cannot|allows?|means|"
+    r"produces?|creates?|loads?|stores?|points? to|refers? to|matches|exists?|lacks?|flows?|"
+    r"affects?|uploads?|waits?|blocks?|tells?|controls?|determines?|renders?|displays?|shows?|"
+    r"catches|recognizes?|routes?|prefers?|globs?|exposes?|declares?|triggers?|throws?)\b"
+)
+ORDER = re.compile(
+    r"^(?:add|update|use|run|check|create|remove|read|verify|ensure|make|see|call|replace|change|write|"
+    r"keep|set|test|move|rename|delete|import|extract|capture|log|enrich|modify|assert|cover|document|"
+    r"after|before|for|in|on|with|from|but|and|so|or|because|since|while|note|also|only|however|according|"
+    r"this|that|it|these|those|they|both|all|any|each|here|there|such|e\.g|i\.e|no|yes|not|try|start|"
+    r"stop|trying|using|existing|current(?:ly)?|future|optional|expected|both|everything|nothing|another)\b"
+    r"|^\W*`[^`]*`\W* ?(?:to|with|which|that|and)\b|^optiondescription"
+    r"|^[^\w`\"'(]|^\W*`[^`]*`\s*(?:[-—\u2013:(]|$)|^\[|\.{3}$|…$|^\w+\s*[:=]\s|\((?:new|existing)\)",
+    re.IGNORECASE,
+)
+PERSONAL = re.compile(r"^(?:i|we|you)\b|\b(?:i have|i've|i|my|me|your?|we|our|us)\b", re.IGNORECASE)
+VERSION = re.compile(
+    r"(?<![\w./-])(?P<tool>[A-Z][A-Za-z]{1,20}|[a-z][a-z0-9-]{1,30}@)\s?v?(?P<number>\d{1,4}\.\d+"
+    r"(?:\.\d+)?)(?![\w.]*/)\b"
+)
+NO_TOOL = frozenset({
+    "Step", "Phase", "Section", "Table", "Figure", "Chapter", "Line", "Version", "Part", "Since",
+    "From", "About", "Only", "Over", "The", "In", "At", "To", "For", "Of", "And", "Or", "Took",
+})  # fmt: skip
+# What is no statement: a question, a plan, a wish, a guess, talk about oneself.
+NONE = re.compile(
+    r"\?\s*$|^(?:let me|i'll|i will|i'm going|i am going|i need|i should|i can|i see|i want|now |"
+    r"next|first,|then,|if |when you|to |you can|you could|you may|would|should i|can you|could|"
+    r"perhaps|maybe|great|good|perfect|ok|okay|done|thanks|sure|yes|looking|checking|wait|hmm|"
+    r"here'?s|here are|summary|plan|step|phase|goal|note that i|it (?:looks|seems|appears))\b|"
+    r"\b(?:might|may be|could be|probably|perhaps|likely|seems?|appears?|i think|i guess|i believe|"
+    r"i suspect|unclear|not sure|let me|i'll|i'm |going to|would be|should be able|to see (?:if|"
+    r"how|what)|worktree|working tree|untracked|unstaged|staged|is (?:still )?(?:clean|dirty)|"
+    r"left (?:alone|untouched)|should still|will stay|behaving|verified|"
+    r"check(?:ing)? (?:if|whether|how))\b",
+    re.IGNORECASE,
+)
+NONE_SAID = re.compile(
+    r"\?\s*$|^(?:if|when|can you|could you|would you|what|why|how|is|are|do)\b", re.IGNORECASE
+)

@@ -1,0 +1,83 @@
+"""Facts: extract them from recall, list them, and decide on them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import NotFoundError
+from memfs.memory import facts as kind
+from memfs.memory import intake
+from memfs.store import files, recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memfs.core.facts import Fact
+    from memfs.core.records import Message
+    from memfs.store.blocks import Place
+
+_STATE = "facts.json"  # in the local folder: how far each recall file was looked through
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What an extraction found: facts that are new, of so many messages."""
+
+    messages: int
+    facts: tuple[Fact, ...]
+
+
+def extract(place: Place, tick: Callable[[int], object] = lambda _: None) -> Extracted:
+    """Extract the facts of what is new in recall, after what is waiting was read into it."""
+    intake.drain(place.home, intake.Tally())
+    path = f"{place.home.local}/{_STATE}"
+    seen = _state(path)
+    messages: list[Message] = []
+    now: dict[str, int] = {}
+    for log in recall.sources(place.home):
+        name = os.path.relpath(log, place.home.local).replace(os.sep, "/")
+        size = os.path.getsize(log)
+        start = seen.get(name, 0)
+        if size != start:
+            messages.extend(recall.messages(log, start if start < size else 0))
+        now[name] = size
+        tick(1)
+    added = kind.add(place, kind.extracted(messages))
+    files.write(path, json.dumps(now), private=True, durable=False)
+    return Extracted(len(messages), tuple(added))
+
+
+def count(place: Place) -> int:
+    """Return how many recall files an extraction looks at."""
+    return len(recall.sources(place.home))
+
+
+def decide(place: Place, ident: str, status: str) -> Fact:
+    """Accept or reject a fact, named by its id or the beginning of it. Raises `NotFoundError`."""
+    found = kind.decide(place, ident, status) if ident else None
+    if found is None:
+        raise NotFoundError(
+            f"there is no fact {ident}, or several begin so", "memfs facts lists them, with ids"
+        )
+    return found
+
+
+def source(place: Place, fact: Fact) -> str:
+    """Return the message that a fact is from, "" if it is not in recall any more."""
+    from memfs.core.records import Identity
+
+    path = recall.Log(place.home, fact.host, Identity(fact.session, "")).path
+    if not fact.host or not os.path.exists(path):
+        return ""
+    return next((m.text for m in recall.messages(path) if m.id == fact.message), "")
+
+
+def _state(path: str) -> dict[str, int]:
+    try:
+        found = json.loads(files.read(path) or "{}")
+        return {str(name): int(size) for name, size in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,159 @@
+"""Facts: kept once, superseded, decided on, found again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.core.facts import Fact
+from memfs.core.records import Message
+from memfs.memory import facts as kind
+from memfs.memory import intake
+from memfs.memory.kept import Kept
+from memfs.ops import context, facts
+from memfs.store import facts as stored
+from memfs.store import recall
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+
+
+def message(number: int, text: str, day: int = 1) -> Message:
+    at = f"2026-05-{day:02}T09:00:{number:02}Z"
+    return Message(f"m{number}", "s1", "claude", "/p", "main", at, "user", text)
+
+
+def add(place: Place, *texts: str) -> list[Fact]:
+    found = [message(n, text, n + 1) for n, text in enumerate(texts)]
+    return kind.add(place, kind.extracted(found))
+
+
+def holding(place: Place) -> list[str]:
+    return [fact.statement for fact in kind.every(place) if fact.holds]
+
+
+def test_the_same_is_kept_once(place: Place) -> None:
+    assert len(add(place, "Never deploy on Fridays.", "We decided to use Postgres.")) == 2
+    assert add(place, "Never deploy on Fridays.", "We decided to use Postgres.") == []
+    assert add(place, "never deploy on fridays") == []
+    assert add(place, "Never deploy on Fridays!") == []
+    assert holding(place) == ["Never deploy on Fridays", "We decided to use Postgres"]
+
+
+def test_what_is_about_the_user_is_the_users(place: Place) -> None:
+    add(place, "My name is Alice.", "Never deploy on Fridays.")
+    assert place.user
+    assert place.project
+    assert [f.statement for f in stored.every(place.user).values()] == ["My name is Alice"]
+    assert [f.statement for f in stored.every(place.project).values()] == [
+        "Never deploy on Fridays"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I prefer Python for small scripts.", "I prefer Go for small scripts."),
+        ("My name is Alice.", "My name is Alicia."),
+        ("The project needs Python 3.11 to run.", "The project needs Python 3.12 to run."),
+        ("We use MySQL for orders.", "Let's use Postgres instead of MySQL."),
+        ("I prefer tabs.", "I prefer spaces over tabs."),
+    ],
+)
+def test_what_changed_supersedes(before: str, after: str, place: Place) -> None:
+    add(place, before, after)
+    assert holding(place) == [after.rstrip(".")]
+    [old] = [fact for fact in kind.every(place) if not fact.holds]
+    assert (old.statement, old.status) == (before.rstrip("."), "superseded")
+    [new] = [fact for fact in kind.every(place) if fact.holds]
+    assert old.by == new.id
+
+
+def test_what_was_said_before_does_not_supersede(place: Place) -> None:
+    later = kind.extracted([message(1, "My name is Alicia.", 9)])
+    earlier = kind.extracted([message(2, "My name is Alice.", 1)])
+    kind.add(place, later)
+    kind.add(place, earlier)
+    assert set(holding(place)) == {"My name is Alicia", "My name is Alice"}
+
+
+def test_what_was_rejected_does_not_come_back(place: Place) -> None:
+    [fact] = add(place, "Never deploy on Fridays.")
+    assert facts.decide(place, fact.id[:6], "rejected").status == "rejected"
+    assert holding(place) == []
+    assert add(place, "Never deploy on Fridays.") == []
+    assert holding(place) == []
+
+
+def test_secrets_are_no_facts(place: Place) -> None:
+    key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
+    assert add(place, f"From now on use the key {key}.") == []
+
+
+def test_facts_are_found_by_what_is_known_of_them(place: Place) -> None:
+    add(place, "We decided to use Postgres for orders.", "Never deploy on Fridays.")
+    every = kind.every(place)
+
+    def found(**asked: object) -> list[str]:
+        return [fact.statement for fact in kind.matching(every, **asked)]  # type: ignore[arg-type]
+
+    postgres, friday = "We decided to use Postgres for orders", "Never deploy on Fridays"
+    assert found(entities=("postgres",)) == [postgres]
+    assert found(pattern="deploy.*friday") == [friday]
+    assert found(since="2026-05-02") == [friday]
+    assert found(until="2026-05-01") == [postgres]
+    assert found(confidence=0.88) == [postgres]
+    assert found(categories=("rule",)) == [friday]
+    assert found(statuses=("superseded",)) == []
+
+
+def test_lines_of_two_branches_unite(place: Place) -> None:
+    [fact] = add(place, "Never deploy on Fridays.")
+    facts.decide(place, fact.id, "accepted")
+    assert place.project
+    [path] = stored.sources(place.project)
+    lines = Path(path).read_text().splitlines()
+    Path(path).write_text("\n".join([lines[1], "{broken", "<<<<<<< ours", *lines[:1], lines[1]]))
+    assert [each.status for each in stored.every(place.project).values()] == ["accepted"]
+    facts.decide(place, fact.id, "rejected")
+    assert [each.status for each in stored.every(place.project).values()] == ["rejected"]
+
+
+def recorded(place: Place, *texts: str) -> None:
+    path = Path(place.home.local) / "recall/claude/s1.jsonl"
+    recall.add(str(path), [message(n, text, n + 1) for n, text in enumerate(texts)])
+
+
+def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
+    assert intake.LOCK
+    recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
+    shown = memfs("facts", "--extract")
+    assert shown.err == "✓ 2 new facts in 3 messages\n"
+    assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
+    assert memfs("facts", "--extract").err == "✓ 0 new facts in 0 messages\n"
+    found = json.loads(memfs("facts", "--json").out)
+    assert {(each["host"], each["session"], each["message"]) for each in found} == {
+        ("claude", "s1", "m0"), ("claude", "s1", "m2"),
+    }  # fmt: skip
+    assert "claude s1: Never deploy on Fridays." in memfs("facts", "--sources", "deploy").out
+    assert memfs("facts", "--summary").out == (
+        "## rule\n- Never deploy on Fridays\n## identity\n- My name is Alice\n"
+    )
+
+
+def test_a_person_decides(place: Place, memfs: Run) -> None:
+    [fact] = add(place, "Never deploy on Fridays.")
+    assert memfs("facts", "--reject", fact.id[:8]).err == "✓ rejected: Never deploy on Fridays\n"
+    assert memfs("facts").err == "no facts; memfs facts --extract looks through recall\n"
+    assert "rule 0.85 rejected" in memfs("facts", "--status", "rejected").out
+    assert memfs("facts", "--accept", fact.id[:8]).code == 0
+    assert memfs("facts", "--accept", "zz").code == 1
+    assert memfs("facts", "[").code == 2
+
+
+def test_facts_are_in_the_context_of_a_task(place: Place) -> None:
+    add(place, "Never deploy the shop on Fridays.", "I prefer tabs.")
+    found = context.for_task(Kept(place), "deploy the shop", 300)
+    assert found.text.endswith("- facts from past sessions\n> Never deploy the shop on Fridays\n")
