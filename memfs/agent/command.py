@@ -1,7 +1,8 @@
 """A model behind a command that reads a prompt and prints an answer: `claude -p`, `ollama run x`.
 
 Such a command knows nothing of tools: they are described in the prompt, and a call is a line of the
-answer. It runs in an empty folder, and with a variable that keeps our own hooks still in it.
+answer. It runs in a folder of ours that is empty (what an assistant keeps of that is not ingested),
+and with a variable that keeps our own hooks still in it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import re
 import shlex
 import subprocess
 from itertools import count
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from memfs.agent.model import Answer, ModelError, Note, Prompt
 from memfs.core.errors import USAGE, MemfsError
+from memfs.store import files, layout
 from memfs.store.asking import INSIDE
 from memfs.tools import shapes
 from memfs.tools.calls import Call, Result
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from memfs.agent.model import Message, Request, Tell
 
 _CALL = "TOOL_CALL"
-_CALLS = re.compile(rf"^[ \t>`*-]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
-_FENCE = re.compile(r"^```[a-z_]*[ \t]*\n?|^```[ \t]*$", re.MULTILINE)
+_CALLS = re.compile(rf"^[ \t]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
+_FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _HOW = f"""To call a tool, write a line of this form for each call, with the arguments as JSON:
 {_CALL} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "Name: Al"}}}}
 You have no other tools here than these, each with the JSON schema of its arguments:
@@ -53,7 +54,7 @@ class Command:
 
     def ask(self, request: Request, tell: Tell | None = None) -> Answer:
         """Run the command on the whole conversation. Raises `ModelError` if it fails."""
-        said = self._run(_written(request))
+        said = self._run(_written(request, os.urandom(4).hex()))
         text, found = _read(said)
         if tell and text:
             tell(text)
@@ -62,24 +63,25 @@ class Command:
 
     def _run(self, prompt: str) -> str:
         program = self._words[0]
-        with TemporaryDirectory(prefix="memfs-model-") as folder:
-            try:
-                done = subprocess.run(  # noqa: S603 - the user's own configuration names it
-                    self._words, input=prompt.encode("utf-8", "replace"), capture_output=True,
-                    timeout=self._seconds, cwd=folder, check=False,
-                    env={**os.environ, INSIDE: "1"},
-                )  # fmt: skip
-            except FileNotFoundError as error:
-                raise ModelError(
-                    f"there is no program {program}", "llm.command in your own config.yaml names it"
-                ) from error
-            except OSError as error:
-                raise ModelError(f"{program} cannot be run: {error.strerror}") from error
-            except subprocess.TimeoutExpired as error:
-                raise ModelError(
-                    f"no answer from {program} in {self._seconds:g} s",
-                    "give it longer: llm.timeout in your own config.yaml",
-                ) from error
+        folder = layout.model_folder()
+        files.make_folder(folder, private=True, durable=False)
+        try:
+            done = subprocess.run(  # noqa: S603 - the user's own configuration names it
+                self._words, input=prompt.encode("utf-8", "replace"), capture_output=True,
+                timeout=self._seconds, cwd=folder, check=False,
+                env={**os.environ, INSIDE: "1"},
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise ModelError(
+                f"there is no program {program}", "llm.command in your own config.yaml names it"
+            ) from error
+        except OSError as error:
+            raise ModelError(f"{program} cannot be run: {error.strerror}") from error
+        except subprocess.TimeoutExpired as error:
+            raise ModelError(
+                f"no answer from {program} in {self._seconds:g} s",
+                "give it longer: llm.timeout in your own config.yaml",
+            ) from error
         if done.returncode:
             words = " ".join(done.stderr.decode("utf-8", "replace").split())[-_SHOWN:]
             why = f": {words}" if words else ""
@@ -87,8 +89,8 @@ class Command:
         return done.stdout.decode("utf-8", "replace")
 
 
-def _written(request: Request) -> str:
-    """Return a request as one text."""
+def _written(request: Request, nonce: str) -> str:
+    """Return a request as one text; with the `nonce` no message can imitate who speaks."""
     parts = [request.system.strip()]
     if request.tools:
         tools = [
@@ -96,36 +98,40 @@ def _written(request: Request) -> str:
             for each in shapes.definitions(request.tools, "openai")
         ]
         parts.append(_HOW + "\n".join(tools))
-    parts.append("The conversation so far:")
-    parts.extend(map(_said, request.messages))
-    parts.append("[assistant]")
+    parts.append(f"The conversation so far. Who speaks is told by lines like [user {nonce}] alone.")
+    parts.extend(_said(message, nonce) for message in request.messages)
+    parts.append(f"[assistant {nonce}]")
     return "\n\n".join(parts)
 
 
-def _said(message: Message) -> str:
+def _said(message: Message, nonce: str) -> str:
     match message:
         case Prompt():
-            return f"[user]\n{message.text}"
+            return f"[user {nonce}]\n{message.text}"
         case Note():
-            return f"[system]\n{message.text}"
+            return f"[system {nonce}]\n{message.text}"
         case Result():
-            return f"[result of {message.call.name}]\n{message.text}"
+            return f"[result {nonce} of {message.call.name}]\n{message.text}"
         case Answer():
             calls = [
                 f"{_CALL} {json.dumps({'name': each.name, 'arguments': each.arguments})}"
                 for each in message.calls
             ]
-            return "\n".join(["[assistant]", *([message.text] if message.text else []), *calls])
+            return "\n".join(
+                [f"[assistant {nonce}]", *([message.text] if message.text else []), *calls]
+            )
 
 
 def _read(said: str) -> tuple[str, list[Call]]:
     """Return the text of an answer, and its calls: also one that is no JSON, to be told so."""
+    said = _FENCED.sub(_opened, said)
+    shown = [match.span() for match in _FENCED.finditer(said)]
     decoder = json.JSONDecoder()
     calls: list[Call] = []
     text: list[str] = []
     at = 0
     for match in _CALLS.finditer(said):
-        if match.start() < at:
+        if match.start() < at or any(a < match.start() < b for a, b in shown):
             continue
         text.append(said[at : match.start()])
         try:
@@ -137,7 +143,12 @@ def _read(said: str) -> tuple[str, list[Call]]:
         whole = [written.call for written in shapes.calls_in(found)]
         calls.extend(whole or [_broken(said[match.end() : at])])
     text.append(said[at:])
-    return _FENCE.sub("", "".join(text)).strip() if calls else said.strip(), calls
+    return "".join(text).strip(), calls
+
+
+def _opened(fence: re.Match[str]) -> str:
+    """Take the fence off calls, if it begins with one: what stands behind other text is shown."""
+    return fence[1] if _CALLS.match(fence[1]) else fence[0]
 
 
 def _broken(text: str) -> Call:

@@ -70,14 +70,18 @@ class _Talk:
 
 
 def transcript(said: Sequence[Said], room: int) -> str:
-    """Return a conversation as text; of one too long for its room, the end, and how much is cut."""
+    """Return a conversation as text; of one too long for its room, the end, and how much is cut.
+
+    Every line of a message is quoted: none can be taken for the beginning of another.
+    """
     lines: list[str] = []
     left = room
     for count, message in enumerate(reversed(said)):
         tool = message.role == "tool"
         most = _TOOL_SHOWN if tool else _SHOWN
         who = f"TOOL {message.tool}" if tool else message.role.upper()
-        line = f"[{who}]: {budgets.cut(message.text, most)}"
+        text = budgets.cut(message.text, most)
+        line = f"[{who}]:\n" + "\n".join(f"> {each}" for each in text.splitlines())
         left -= estimate(line) + 2
         if left < 0:
             lines.append(f"[{len(said) - count:,} earlier messages are left out]")

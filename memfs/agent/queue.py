@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FOLDER = "agent"
 SUFFIX = ".jsonl"
 _LARGEST = 1 << 30  # bytes
+_DEEPEST = 20  # levels of a call's arguments
 _CUT = (
     "error: this call was interrupted; nobody knows whether it was done\n"
     "hint: look at what is there before you do it again"
@@ -172,7 +173,7 @@ def _written(message: Message, ours: frozenset[str]) -> dict[str, object]:
             return {"role": "system", "text": message.text}
         case Answer():
             calls = [
-                {"id": call.id, "name": call.name, "arguments": _clean(call.arguments)}
+                {"id": call.id, "name": call.name, "arguments": cleaned(call.arguments)}
                 for call in message.calls
             ]
             found: dict[str, object] = {"role": "assistant", "text": storable(message.text)}
@@ -185,12 +186,15 @@ def _written(message: Message, ours: frozenset[str]) -> dict[str, object]:
             }  # fmt: skip
 
 
-def _clean(value: object) -> object:
+def cleaned(value: object, depth: int = 0) -> object:
+    """Return the arguments of a call as they may be written down; what is too deep is left out."""
     if isinstance(value, str):
         return storable(value)
+    if depth > _DEEPEST:
+        return None
     if isinstance(value, dict):
-        return {str(key): _clean(each) for key, each in value.items()}
-    return [_clean(each) for each in value] if isinstance(value, list) else value
+        return {storable(str(key)): cleaned(each, depth + 1) for key, each in value.items()}
+    return [cleaned(each, depth + 1) for each in value] if isinstance(value, list) else value
 
 
 def _message(record: dict[str, object]) -> Message:

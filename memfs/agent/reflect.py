@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from memfs.agent import looking
+from memfs.agent.model import ModelError
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
 from memfs.hosts import OWN
@@ -41,26 +42,36 @@ def run(
             "there is no session that was not looked at", "--again takes the latest ones"
         )
     draft = Draft(place)
-    said, problem, done = "", "", []
+    said = problem = ""
+    done: list[tuple[str, int]] = []  # and the times of their recall files
     try:
         prompt = shipped.text("templates", "prompts", "reflect.md")
         for path, messages in sessions:
             session = messages[0].session
             origin = Origin("agent", OWN, session, f"reflect on {session}")
             desk = Desk(draft.place.home.top, origin, draft.place)
-            turn = looking.converse(draft.place, desk, model, prompt, messages)
+            try:
+                turn = looking.converse(draft.place, desk, model, prompt, messages)
+            except ModelError as error:
+                if not done:
+                    raise
+                problem = error.message  # what was proposed before it counts
+                break
             said, problem = turn.text or said, turn.problem
-            done.append(session)
+            done.append((session, os.stat(path).st_mtime_ns))
             tick(1)
             if problem:
                 break
-            files.write(_mark(place), f"{os.stat(path).st_mtime_ns}", private=True, durable=False)
-        found = draft.proposal(model.name, tuple(done), said, problem)
+        names = tuple(session for session, _ in done)
+        found = draft.proposal(model.name, names, said, problem)
     except BaseException:
         draft.drop()
         raise
     if found is None:
         draft.drop()
+    if done and not again:
+        latest = max(when for _, when in done)
+        files.write(_mark(place), f"{latest}", private=True, durable=False)
     return found
 
 
@@ -70,15 +81,16 @@ def waiting(place: Place, most: int, *, again: bool = False) -> list[tuple[str, 
     Side chains, and sessions with fewer prompts than a review needs, are left out.
     """
     least = config.load(place).number("review.min_messages")
-    since = 0 if again else int(files.read(_mark(place)) or 0)
+    mark = (files.read(_mark(place)) or "").strip()
+    since = int(mark) if mark.isdigit() and not again else 0
     paths = [path for path in recall.sources(place.home) if ".agent-" not in os.path.basename(path)]
     newer = [path for path in paths if os.stat(path).st_mtime_ns > since]
     found = []
     for path in sorted(newer, key=lambda each: os.stat(each).st_mtime_ns):
         messages = list(recall.messages(path))
-        if sum(message.role == "user" for message in messages) >= least:
+        if sum(message.role == "user" for message in messages) >= max(1, least):
             found.append((path, messages))
-    return found[-most:]
+    return found[-most:] if again else found[:most]
 
 
 def _mark(place: Place) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from memfs.agent.model import ModelError, Prompt, Request
 from memfs.context import consolidate
-from memfs.store import blocks, shipped
+from memfs.ops import show
+from memfs.store import shipped
 
 if TYPE_CHECKING:
     from memfs.agent.model import Model
@@ -25,6 +26,7 @@ class Proposal:
     before: str
     after: str
     by: str
+    version: int
     note: str = ""
 
 
@@ -33,7 +35,8 @@ def proposed(place: Place, label: str, model: Model | None) -> Proposal:
 
     A model that cannot be asked, or whose text is empty or too long for the block, is done without.
     """
-    block = blocks.get(place, label)
+    shown = show.run(place, label)
+    block = shown.block
     note = ""
     if model is not None and block.value.strip():
         try:
@@ -42,10 +45,10 @@ def proposed(place: Place, label: str, model: Model | None) -> Proposal:
             note = error.message
         else:
             if after and len(after) <= block.limit:
-                return Proposal(block.label, block.value, after, model.name)
+                return Proposal(block.label, block.value, after, model.name, shown.version)
             note = f"{model.name} wrote nothing that fits the block"
     after = consolidate.consolidated(f"{block.value}\n").rstrip("\n")
-    return Proposal(block.label, block.value, after, "rules, no model", note)
+    return Proposal(block.label, block.value, after, "rules, no model", shown.version, note)
 
 
 def _written(model: Model, label: str, value: str, limit: int) -> str:

@@ -47,8 +47,8 @@ def behind(folder: str, host: str, session: str) -> None:
     model = chosen.configured()
     try:
         found = run(place, host, model)
-    except MemfsError as error:
-        found = Reviewed(session, host, clock.now(), model.name, 0, problem=error.message)
+    except Exception as error:  # noqa: BLE001 - nobody watches: it is told from the record
+        found = Reviewed(session, host, clock.now(), model.name, 0, problem=f"{error}"[:500])
     finally:
         model.close()
     reviews.keep(place.home, found)
@@ -67,7 +67,12 @@ def run(place: Place, host: str, model: Model) -> Reviewed:
     prompt = shipped.text("templates", "prompts", "background.md")
     before, passages, at = _edits(place), _passages(place), clock.now()
     origin = Origin("agent", OWN, place.session, f"review of {place.session}")
-    turn = looking.converse(place, Desk(place.home.top, origin, place), model, prompt, said)
+    text = problem = ""
+    try:
+        turn = looking.converse(place, Desk(place.home.top, origin, place), model, prompt, said)
+        text, problem = turn.text, turn.problem
+    except MemfsError as error:  # what it saved before stays
+        problem = error.message
     mine = [entry for ident, entry in _edits(place).items() if ident not in before]
     saved = tuple((entry.label, entry.op, entry.version) for entry in mine)
     return Reviewed(
@@ -78,8 +83,8 @@ def run(place: Place, host: str, model: Model) -> Reviewed:
         len(said),
         saved,
         _passages(place) - passages,
-        turn.text,
-        turn.problem,
+        text,
+        problem,
     )
 
 

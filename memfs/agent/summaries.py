@@ -7,10 +7,13 @@ so.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memfs.agent.model import Answer, ModelError, Note, Prompt, Request
+from memfs.agent.queue import cleaned
 from memfs.context import budget, summary
+from memfs.core.private import storable
 from memfs.core.tokens import estimate
 from memfs.store import shipped
 from memfs.tools.calls import Result
@@ -33,6 +36,7 @@ class Summaries:
 
     def rewritten(self, before: str, gone: Sequence[Message], share: int) -> str:
         """Return the summary of what `before` summarises and of what is gone, in `share` tokens."""
+        before, gone = storable(before), list(map(_storable, gone))
         if self._model is not None:
             try:
                 return self._written(self._model, before, gone, share)
@@ -54,6 +58,14 @@ class Summaries:
                 raise ModelError("the model wrote no summary")
             found = _fitting(answer.text.strip(), share)
         return found
+
+
+def _storable(message: Message) -> Message:
+    """Return a message as it may be written down: a summary is."""
+    if isinstance(message, Answer):
+        calls = tuple(replace(c, arguments=cleaned(c.arguments)) for c in message.calls)
+        return replace(message, text=storable(message.text), calls=calls)
+    return replace(message, text=storable(message.text))
 
 
 def _fitting(text: str, share: int) -> str:

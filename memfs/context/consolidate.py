@@ -1,8 +1,9 @@
 """A cluttered block made tidy without a model: what is said twice comes once, the newest counts.
 
-Of parts with the same key (`Editor: vim`, later `Editor: helix`) the last one stays, where the
-first one stood; of two that say nearly the same, the longer one. Headings that hold nothing any
-more, and blank lines in a row, go.
+Rules are careful where a model could judge: only what is the same but for case, spaces and marks is
+a repetition, and of two values for one key (`Editor: vim`, later `Editor: helix`) the later one
+stays only where both stand among keys alone, and no other key repeats: else they may be about two
+people. Headings that hold nothing any more, and blank lines in a row, go.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from memfs.context import paging
 if TYPE_CHECKING:
     from memfs.context.paging import Part
 
-_ALIKE = 0.93  # cosine from which on two parts say the same
 _KEY = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?([A-Za-z][\w /-]{1,40}?)[ \t]*:[ \t]+\S")
-_NUMBERS = re.compile(r"\d+")
+# Keys of which there may be many.
+_LABELS = frozenset({
+    "todo", "fixme", "note", "notes", "decision", "rule", "tip", "hint", "warning", "important",
+    "example", "question", "answer", "see", "bug", "issue", "task", "idea", "fact", "step", "item",
+    "goal", "update", "change", "feature", "link", "url", "http", "https", "ref", "file",
+})  # fmt: skip
+_MARKS = re.compile(r"[\W_]+")
 _EMPTY = re.compile(r"^#{1,6}[ \t][^\n]*\n+(?=#{1,6}[ \t]|\Z)", re.MULTILINE)
 _BLANKS = re.compile(r"\n{3,}")
 
@@ -27,8 +33,9 @@ def consolidated(body: str) -> str:
     body = body.replace("\r\n", "\n")
     found = paging.parts(body)
     stays: dict[int, str] = {part.start: part.text for part in found}  # "" for what goes
-    _by_key(found, stays)
-    _by_meaning(found, stays)
+    for section in _sections(body, found):
+        _by_key(section, stays)
+        _repeated(section, stays)
     out, at = [], 0
     for part in found:
         out += [body[at : part.start], stays[part.start]]
@@ -50,36 +57,35 @@ def _kept_if_last_level(match: re.Match[str]) -> str:
     return match.group(0) if below > level else ""
 
 
-def _by_key(found: list[Part], stays: dict[int, str]) -> None:
-    first: dict[str, int] = {}
+def _sections(body: str, found: list[Part]) -> list[list[Part]]:
+    """Cut parts where a heading, code or a rule stands between them."""
+    sections: list[list[Part]] = []
+    end = 0
     for part in found:
-        key = _KEY.match(part.text)
-        if key is None:
-            continue
-        name = " ".join(key.group(1).lower().split())
-        if name in first:
-            stays[first[name]] = part.text
-            stays[part.start] = ""
-        else:
-            first[name] = part.start
+        if not sections or body[end : part.start].strip():
+            sections.append([])
+        sections[-1].append(part)
+        end = part.end
+    return sections
 
 
-def _by_meaning(found: list[Part], stays: dict[int, str]) -> None:
-    left = [part.start for part in found if stays[part.start]]
-    texts = [stays[start] for start in left]
-    if len(texts) < 2:
+def _by_key(section: list[Part], stays: dict[int, str]) -> None:
+    keys = [_KEY.match(part.text) for part in section]
+    names = [" ".join(key.group(1).lower().split()) if key else "" for key in keys]
+    repeated = {name for name in names if names.count(name) > 1}
+    if not all(names) or len(repeated) != 1 or repeated & _LABELS:
         return
-    from memfs.search.encoder import bundled
-
-    vectors = bundled().encode(texts).vectors
-    near = vectors @ vectors.T
-    for later in range(len(left)):
-        for earlier in range(later):
-            one, other = stays[left[earlier]], stays[left[later]]
-            if one and other and near[earlier, later] >= _ALIKE and _same_numbers(one, other):
-                stays[left[earlier]] = max(one, other, key=len)
-                stays[left[later]] = ""
+    places = [n for n, name in enumerate(names) if name in repeated]
+    stays[section[places[0]].start] = section[places[-1]].text
+    for place in places[1:]:
+        stays[section[place].start] = ""
 
 
-def _same_numbers(one: str, other: str) -> bool:
-    return _NUMBERS.findall(one) == _NUMBERS.findall(other)
+def _repeated(section: list[Part], stays: dict[int, str]) -> None:
+    """Drop what stands in the same section already."""
+    seen: set[str] = set()
+    for part in section:
+        folded = _MARKS.sub(" ", stays[part.start].lower()).strip()
+        if folded and folded in seen:
+            stays[part.start] = ""
+        seen.add(folded)

@@ -115,12 +115,14 @@ def fate(text: str, *, scratch: bool, important: int, lengthy: int) -> Fate:
     """Return what becomes of a part that leaves, by its kind.
 
     What is `important` (1 to 10) or more is archived; what has `lengthy` tokens or more is
-    summarised, then archived; passing notes, and what is left in a `scratch` block, are discarded
-    (the journal keeps them); the rest is archived.
+    summarised, then archived; passing notes are discarded (the journal keeps them), and all of a
+    `scratch` block, which is nobody's but its session's; the rest is archived.
     """
+    if scratch:
+        return "discard"
     if importance(text) >= important:
         return "archive"
-    if scratch or _PASSING.search(text):
+    if _PASSING.search(text):
         return "discard"
     return "summarise" if estimate(text) >= lengthy else "archive"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memfs.context import paging
+from memfs.context import paging, pulled
 from memfs.core import label as labels
-from memfs.store import clock, config, recall
+from memfs.store import clock, config, recall, trust
 from memfs.store import history as versions
 
 if TYPE_CHECKING:
@@ -23,7 +23,14 @@ _MOST, _SHOWN = 3, 80  # parts that are named, and characters of each
 
 
 def spare(place: Place, block: Block) -> list[str]:
-    """Name the parts that are worth least in a block that is nearly full."""
+    """Name the parts that are worth least in a block that is nearly full.
+
+    None of a block in which others changed something that is held back.
+    """
+    if place.project and trust.changed(place.project):
+        held = pulled.look(place, note=False).held
+        if labels.qualified(block.tier, block.label) in held:
+            return []
     found = leaving(place, block, "", _FREED)
     if len(found) == len(paging.parts(block.body)):  # all of it is no choice
         return []
@@ -45,7 +52,8 @@ def leaving(place: Place, block: Block, task: str, free: float) -> list[Candidat
         lengthy=settings.number("paging.summarize_threshold"),
     )  # fmt: skip
     least = settings.share("paging.min_relevance_to_keep")
-    return paging.chosen(found, least, int(free * block.limit), important)
+    wanted = max(1, int(free * block.limit)) if free else 0
+    return paging.chosen(found, least, wanted, important)
 
 
 def _recent(place: Place) -> list[str]:

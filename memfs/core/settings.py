@@ -60,8 +60,11 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     if _dig(layer, ["trust", "pulled"]) == HOLD:
         found["trust"] = {"pulled": HOLD}
     review = layer.get("review")
-    if isinstance(review, dict) and "apply" in review:
-        found["review"] = {key: value for key, value in review.items() if key != "apply"}
+    if isinstance(review, dict):  # what costs its user's model, or is taken unseen, is its user's
+        kept = {key: value for key, value in review.items() if key != "apply"}
+        if kept.get("mode") == "background":
+            del kept["mode"]
+        found["review"] = kept
     if model_kind(layer.get("embedding")) in (FOLDER, HUB):
         del found["embedding"]
     return found

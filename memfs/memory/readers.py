@@ -20,7 +20,7 @@ from memfs.core.private import storable
 from memfs.hosts.base import BEFORE
 from memfs.memory import messages
 from memfs.search import fields
-from memfs.store import recall
+from memfs.store import layout, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -251,8 +251,13 @@ def _storable(found: Transcript) -> Transcript:
 
 
 def _is_ours(message: Message) -> bool:
-    """Tell whether a prompt is one of ours: some hosts take it for what a person typed."""
-    return message.role == "user" and message.text.startswith(REVIEW)
+    """Tell whether a message is of our own asking.
+
+    A prompt that some hosts take for what a person typed, or all that was said in an assistant that
+    memfs itself asked.
+    """
+    prompt = message.role == "user" and message.text.startswith(REVIEW)
+    return prompt or message.project == layout.model_folder()
 
 
 def _rest_of_line(more: Callable[[int], bytes], most: int) -> int:

@@ -19,9 +19,9 @@ def run(event: Event) -> None:
     place = blocks.answering(event)
     if place is None:
         return
-    _clear(place, event)
     if event.transcript:
         inbox.put(place.home, event.host, event.transcript, event.session)
+    _clear(place, event)
     note = autocommit.ended(place, Origin("agent", event.host, event.session))
     if note:
         raise StoreError(note)
@@ -32,6 +32,8 @@ def _clear(place: Place, event: Event) -> None:
     wanted = config.load(place).get("blocks")
     for label, each in wanted.items() if isinstance(wanted, dict) else ():
         if not isinstance(each, dict) or each.get("clear_on_session_end") is not True:
+            continue
+        if labels.problem(str(label)):
             continue
         path = blocks.path_of(place, labels.SESSION, str(label))
         if not place.session or not os.path.exists(path):

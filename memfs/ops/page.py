@@ -6,7 +6,7 @@ block as it was, so everything comes back as it stood: lines that changed meanwh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs.context import paging, relief, sections, summary
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from memfs.core.events import Event
     from memfs.core.records import Entry
     from memfs.store.blocks import Place
+    from memfs.store.layout import Store
 
 OUT, IN = "page-out", "page-in"
 TAG = "paged-out"
+_SHORTENED = ", shortened"
 _SUMMARY = 8  # of so many parts is what stays of a long one
 
 
@@ -69,7 +71,7 @@ def out(
         text, version = made.settle(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
         _refuse(block)
-        gone = relief.leaving(place, block, task, free)
+        gone = [_safe(each, block.label) for each in relief.leaving(place, block, task, free)]
         kept = _archived(place, block, gone, dry=dry)
         left = {
             each.part.start: _shortened(each, frontmatter.line_end(block.raw))
@@ -87,7 +89,8 @@ def out(
         why = f"{len(ids)} archived, {discarded} discarded"
         change = Change(tier, name, path, text, after, OUT, version + 1, why)
         made.commit([change], origin)
-    notes = [autocommit.archived(place, place.home, where, origin) for _, where in kept]
+    store = place.store(tier)
+    notes = [autocommit.archived(place, store, where, origin) for _, where in kept]
     notes.append(sections.after(place, [change], origin))
     return Paged(name, tuple(gone), block.body, body, ids, "; ".join(filter(None, notes)))
 
@@ -126,19 +129,20 @@ def back(place: Place, label: str, origin: Origin) -> Back:
         text, version = made.settle(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
         _refuse(block)
-        entries = _outs(versions.entries(place, tier, name))
+        entries, shortened = _outs(_entries(place, tier, name))
         if not entries:
             raise NotFoundError(
                 f"nothing was paged out of '{name}'", f"memfs log {name} shows what happened to it"
             )
-        body = block.body
+        body = _without_summaries(block.body, shortened)
         for entry in reversed(entries):
             body = _merged(entry, body, frontmatter.line_end(block.raw))
         whole = len(blocks.make("", "", "", block.head + body).value) <= block.limit
         if not whole:
             body = _fitted(block, body)
         after = _stamped(block, body, version, origin, 0 if whole else block.paged_out)
-        change = Change(tier, name, path, text, after, IN, version + 1, f"{len(entries)} page-outs")
+        why = f"{len(entries)} page-outs" + ("" if whole else _SHORTENED)
+        change = Change(tier, name, path, text, after, IN, version + 1, why)
         made.commit([change], origin)
     if whole:
         _unarchive(place, tier, name, body)
@@ -148,20 +152,39 @@ def back(place: Place, label: str, origin: Origin) -> Back:
 def _archived(
     place: Place, block: Block, gone: Sequence[Candidate], *, dry: bool
 ) -> list[tuple[str, str]]:  # fmt: skip
-    """Archive what is not discarded: (id, path) of each. A kill before the edit loses nothing."""
+    """Archive what is not discarded, in the block's own store: (id, path) of each.
+
+    A kill before the edit loses nothing. What was archived by a page-out that was taken back is
+    there already.
+    """
+    store = place.store(block.tier)
+    there = {} if dry else _paged(store, block.tier, block.label)
     kept = []
     for each in gone:
         text = each.part.text.strip()
-        if dry or each.fate == "discard" or edits.secret("archive", block.label, text):
-            continue  # a secret that somebody typed into the file stays in the journal alone
-        passage, path = archive.add(
-            place.home, text[: archive.LONGEST],
-            importance=each.importance,
-            tags=(TAG, block.label),
-            source=_source(block.tier, block.label),
-        )  # fmt: skip
-        kept.append((passage.id, path))
+        if dry or each.fate == "discard":
+            continue
+        known = there.get(archive.folded(text))
+        if known is None:
+            passage, path = archive.add(
+                store, text[: archive.LONGEST],
+                importance=each.importance,
+                tags=(TAG, block.label),
+                source=_source(block.tier, block.label),
+            )  # fmt: skip
+            known = passage.id, path
+        kept.append(known)
     return kept
+
+
+def _paged(store: Store, tier: str, label: str) -> dict[str, tuple[str, str]]:
+    """Map what was paged out of a block into the archive to (id, path)."""
+    found = {}
+    for path in archive.sources(store):
+        passage = archive.read(path)
+        if passage and passage.source == _source(tier, label) and TAG in passage.tags:
+            found[archive.folded(passage.text)] = passage.id, path
+    return found
 
 
 def _source(tier: str, label: str) -> str:
@@ -181,22 +204,60 @@ def _stamped(block: Block, body: str, version: int, origin: Origin, count: int) 
     return yamlhead.write(block.head, keys, frontmatter.line_end(block.raw)) + body
 
 
+def _safe(candidate: Candidate, label: str) -> Candidate:
+    """Discard what holds a secret that somebody typed into the file: the journal has it."""
+    held = edits.secret("archive", label, candidate.part.text)
+    return replace(candidate, fate="discard") if held else candidate
+
+
 def _refuse(block: Block) -> None:
-    if block.read_only or block.codec or block.problem:
-        why = "it is read-only" if block.read_only else block.problem
+    why = "it is read-only" if block.read_only else block.problem
+    if not why and any(
+        line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in block.body.split("\n")
+    ):
+        why = "it has conflict markers (memfs doctor --fix resolves them)"
+    if block.codec or why:
         raise RejectedError(f"cannot page '{block.label}': {why}", f"its file is {block.path}")
 
 
-def _outs(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the page-outs that no page-in and no undo took back, oldest first."""
+def _entries(place: Place, tier: str, label: str) -> list[Entry]:
+    """Return the entries of a block, and those of the name it had before, the oldest first."""
+    found = versions.entries(place, tier, label)
+    start = next((n for n, e in enumerate(found) if e.op == "rename"), None)
+    if start is None or not found[start].reason.startswith("from "):
+        return found
+    before = versions.entries(place, tier, found[start].reason.removeprefix("from "))
+    mine = [e for e in before if e.op != "rename"]
+    return [*mine, *found[start + 1 :]]
+
+
+def _outs(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """Return the page-outs that nothing took back, and the shortened page-ins, oldest first."""
     stands: list[Entry] = []
     for entry in entries:
         if entry.op != "undo":
             stands.append(entry)
         elif stands:
             stands.pop()
-    last = max((n for n, entry in enumerate(stands) if entry.op == IN), default=-1)
-    return [entry for entry in stands[last + 1 :] if entry.op == OUT]
+    last = max((n for n, entry in enumerate(stands) if _ends(entry)), default=-1)
+    since = stands[last + 1 :]
+    return [e for e in since if e.op == OUT], [e for e in since if e.op == IN]
+
+
+def _ends(entry: Entry) -> bool:
+    """Tell whether what was paged out before an entry is not out any more."""
+    whole = entry.op == IN and not entry.reason.endswith(_SHORTENED)
+    return whole or entry.op in ("delete", "create", "restore")
+
+
+def _without_summaries(body: str, shortened: Sequence[Entry]) -> str:
+    """Take out what shortened page-ins left."""
+    for entry in shortened:
+        before, after = (frontmatter.split(t or "")[1] for t in (entry.before, entry.after))
+        lines = mergelines.written(before, after)
+        kept = [line for line in body.splitlines(keepends=True) if line.rstrip("\r\n") not in lines]
+        body = "".join(kept)
+    return body
 
 
 def _merged(entry: Entry, body: str, eol: str) -> str:
@@ -230,8 +291,6 @@ def _fitted(block: Block, body: str) -> str:
 def _unarchive(place: Place, tier: str, label: str, body: str) -> None:
     """Remove the passages of what is in the block again: it would be found twice."""
     held = archive.folded(body)
-    for path in archive.sources(place.home):
-        passage = archive.read(path)
-        ours = passage and passage.source == _source(tier, label) and TAG in passage.tags
-        if passage and ours and archive.folded(passage.text) in held:
+    for text, (_, path) in _paged(place.store(tier), tier, label).items():
+        if text in held:
             files.remove(path)

@@ -87,7 +87,9 @@ def _change(
 ) -> Change | None:  # fmt: skip
     located = blocks.locate(place, labels.qualified(each.tier, each.label))
     path = located[2] if located else blocks.path_of(place, each.tier, each.label)
-    now, version = made.settle(each.tier, each.label, path) if located else (None, 0)
+    known = located or made.head(each.tier, each.label)
+    now, version = made.settle(each.tier, each.label, path) if known else (None, 0)
+    _still_there(each, now)
     if each.after is None:
         text = None if now == each.before else now
     elif now is None:
@@ -100,6 +102,23 @@ def _change(
     if text == now or (text is not None and now is not None and _same(text, now)):
         return None
     return Change(each.tier, each.label, path, now, text, OP, version + 1)
+
+
+def _still_there(each: Changed, now: str | None) -> None:
+    """Raise `RejectedError` where a block is not any more what a proposal speaks of."""
+    if each.before is not None and now is None and each.after is not None:
+        raise RejectedError(
+            f"'{each.label}' was deleted or renamed since",
+            "bring it back (memfs undo), or drop the proposal: memfs review --reject",
+        )
+    if each.before is None and now is not None:
+        raise RejectedError(
+            f"there is a block '{each.label}' of your own by now",
+            "rename yours first, or drop the proposal: memfs review --reject",
+        )
+    block = blocks.make(each.tier, each.label, "", now or "")
+    if block.problem or block.codec:
+        raise RejectedError(f"cannot change '{each.label}': {block.problem}", "memfs doctor --fix")
 
 
 def _permitted(each: Changed, now: str | None, text: str) -> None:

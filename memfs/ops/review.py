@@ -65,7 +65,7 @@ def due(place: Place, host: str, settings: "Settings") -> bool:
     """Tell whether a session is due for its one review, and count it as reviewed from now on."""
     if sessions.was(place.home, place.session, MARK):
         return False
-    if prompts(place, host) < settings.number("review.min_messages"):
+    if prompts(place, host) < max(1, settings.number("review.min_messages")):
         return False
     return sessions.once(place.home, place.session, MARK)
 

@@ -196,14 +196,16 @@ def _said(value: str) -> object:
 def _variables() -> dict[str, object]:
     """Turn `MEMFS_HOOKS_RECALL=off` into {"hooks": {"recall": "off"}}.
 
-    Not for `llm`: a project can have variables set for what is run in it, and a key would go there.
+    Not for `llm` and `review.apply`: a project can have variables set for what is run in it, and a
+    key would go there.
     """
     layer: dict[str, object] = {}
     for key, value in os.environ.items():
         if not key.startswith("MEMFS_"):
             continue
         section, _, name = key[len("MEMFS_") :].lower().partition("_")
-        if isinstance(settings.DEFAULTS.get(section), dict) and name and section != "llm":
+        theirs = section == "llm" or (section, name) == ("review", "apply")
+        if isinstance(settings.DEFAULTS.get(section), dict) and name and not theirs:
             inner = layer.setdefault(section, {})
             if isinstance(inner, dict):
                 inner[name] = _said(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from contextlib import suppress
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FOLDER = "drafts"
 BRANCH = "memfs/reflect-"
 _RECORD = "proposal.json"
+_ABANDONED = 6 * 3600  # seconds
 _QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false")
 _NOBODY = ("-c", "user.name=memfs", "-c", "user.email=memfs@localhost")
 
@@ -49,9 +50,10 @@ class Kept:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a draft would change: made by which model, of which sessions. `branch` is git's, or "".
+    """What a draft would change: made by which model, of which sessions.
 
-    `said` is what the model said at the end, `problem` why it was broken off.
+    `top` is the folder of the worktree that it is for, `branch` git's, or "". `said` is what the
+    model said at the end, `problem` why it was broken off.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Proposal:
     sessions: tuple[str, ...]
     changes: tuple[Changed, ...]
     passages: tuple[Kept, ...]
+    top: str = ""
     branch: str = ""
     said: str = ""
     problem: str = ""
@@ -74,6 +77,7 @@ class Draft:
         self.branch = ""
         self._folder = f"{of.home.local}/{FOLDER}/{self.id}"
         layout.make_local(of.home)
+        _sweep(of.home)
         files.make_folder(self._folder, private=True)
         project = self._project(of.project) if of.project else None
         user = self._copied(of.user, f"{self._folder}/user") if of.user else None
@@ -96,7 +100,16 @@ class Draft:
             return None
         self._commit(model, sessions)
         found = Proposal(
-            self.id, clock.now(), model, sessions, changes, passages, self.branch, said, problem
+            self.id,
+            clock.now(),
+            model,
+            sessions,
+            changes,
+            passages,
+            self._of.home.top,
+            self.branch,
+            said,
+            problem,
         )
         files.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
         return found
@@ -125,12 +138,13 @@ class Draft:
         made = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
         layout.make_local(made)
         for name in ("config.yaml", ".gitignore"):
-            with suppress(FileNotFoundError):
-                shutil.copyfile(f"{store.root}/{name}", f"{root}/{name}")
+            text = files.read(f"{store.root}/{name}")
+            if text is not None:
+                files.write(f"{root}/{name}", text, private=True, durable=False)
         for tier, label, path in blocks.paths(_place(store)):
             target = blocks.path_of(_place(made), tier, label)
             files.make_folder(os.path.dirname(target), private=True)
-            shutil.copyfile(path, target)
+            files.write(target, files.read(path) or "", private=True, durable=False)
         return made
 
     def _commit(self, model: str, sessions: tuple[str, ...]) -> None:
@@ -138,9 +152,11 @@ class Draft:
         store = self.place.project
         if not self.branch or store is None:
             return
-        names = [f"{store.root}/{name}" for name in ("blocks", "archive")]
-        there = [name for name in names if os.path.isdir(name)]
-        git.run(store.root, "add", "-A", "--sparse", "--", *there)
+        git.run(store.root, "add", "-A", "--sparse", "--", f"{store.root}/blocks")
+        if os.path.isdir(f"{store.root}/archive"):  # those that are there were not copied
+            git.run(
+                store.root, "add", "--ignore-removal", "--sparse", "--", f"{store.root}/archive"
+            )
         subject = f"memory: reflect on {len(sessions)} sessions, by {model}"
         commit = ("commit", "-q", "--no-verify", "-m", subject)
         if git.run(store.root, *_QUIET, *commit) is None:  # nobody said who they are
@@ -154,7 +170,8 @@ def pending(store: Store) -> list[Proposal]:
         names = sorted(os.listdir(folder))
     except FileNotFoundError:
         return []
-    return [found for name in names if (found := _read(f"{folder}/{name}/{_RECORD}"))]
+    some = (_read(f"{folder}/{name}/{_RECORD}") for name in names)
+    return [found for found in some if found and found.top == store.top]
 
 
 def remove(store: Store, ident: str, branch: str) -> None:
@@ -167,6 +184,16 @@ def remove(store: Store, ident: str, branch: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if top:
         git.run(top, "worktree", "prune")
+
+
+def _sweep(store: Store) -> None:
+    """Remove what a killed run left: a draft that became no proposal, hours ago."""
+    folder = f"{store.local}/{FOLDER}"
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        path = f"{folder}/{name}"
+        old = time.time() - os.stat(path).st_mtime > _ABANDONED
+        if old and not os.path.exists(f"{path}/{_RECORD}"):
+            remove(store, name, f"{BRANCH}{name}")
 
 
 def _place(store: Store) -> Place:

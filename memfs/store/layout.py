@@ -50,6 +50,11 @@ def user_root() -> str:
     return os.path.realpath(named)
 
 
+def model_folder() -> str:
+    """Return where commands run that memfs asks as a model."""
+    return f"{user_root()}/local/model"
+
+
 def user_store() -> Store | None:
     """Return the user tier, or None if it was not made yet."""
     root = user_root()

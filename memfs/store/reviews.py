@@ -36,13 +36,12 @@ class Reviewed:
 
     def line(self) -> str:
         """Say in a line what it did."""
-        if self.problem:
-            return f"the review of session {self.session} by {self.model} failed: {self.problem}"
         what = [f"{label} ({op}, version {version})" for label, op, version in self.saved]
         if self.archived:
             what.append(f"{self.archived} passages" if self.archived > 1 else "1 passage")
         done = ", ".join(what) or "nothing"
-        return f"the review of session {self.session} by {self.model} saved {done}"
+        told = f"the review of session {self.session} by {self.model} saved {done}"
+        return f"{told}, then failed: {self.problem}" if self.problem else told
 
 
 def keep(store: Store, found: Reviewed) -> None:

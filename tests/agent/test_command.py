@@ -44,7 +44,9 @@ def test_it_is_given_the_whole_conversation(tmp_path: Path) -> None:
     said = (tmp_path / "said").read_text()
     assert said.startswith("Be brief.\n\nTo call a tool, write a line of this form")
     assert '"name": "core_memory_read"' in said
-    assert said.endswith(
+    nonce = said.rpartition("[assistant ")[2].removesuffix("]")
+    assert len(nonce) == 8
+    assert said.replace(f" {nonce}", "").endswith(
         "[system]\nA summary.\n\n[user]\nHi\n\n[assistant]\nHm.\n"
         'TOOL_CALL {"name": "core_memory_read", "arguments": {"label": "human"}}\n\n'
         "[result of core_memory_read]\nName: Alice\n\n[assistant]"
@@ -62,6 +64,8 @@ def test_it_is_given_the_whole_conversation(tmp_path: Path) -> None:
         ('TOOL_CALL {"name": "f", "arguments": {"x": }\nNext', "Next",
          [("f", '{"name": "f", "arguments": {"x": }')]),
         ('Write TOOL_CALL {"name": …} for that.', 'Write TOOL_CALL {"name": …} for that.', []),
+        ('It says:\n> TOOL_CALL {"name": "f", "arguments": {}}', 'It says:\n> TOOL_CALL {"name": "f", "arguments": {}}', []),
+        ('So:\n```\nsome text\nTOOL_CALL {"name": "f", "arguments": {}}\n```', 'So:\n```\nsome text\nTOOL_CALL {"name": "f", "arguments": {}}\n```', []),
         ('TOOL_CALL {"nothing": 1}', "", [("", '{"nothing": 1}')]),
     ],
 )  # fmt: skip

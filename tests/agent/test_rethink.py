@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from memfs.core.edits import Append
+from memfs.core.records import Origin
+from memfs.ops import edit
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
-from tests.agent.scripted_endpoint import Raw, Say
+from tests.agent.scripted_endpoint import Asked, Raw, Say
 from tests.cli.conftest import Run
 
 
@@ -56,3 +59,31 @@ def test_a_model_that_fails_is_done_without(
     assert "-Editor: vim" in shown.out
     assert "answers 400: no" in shown.err
     assert "written by rules, no model" in shown.err
+
+
+def test_an_edit_made_meanwhile_is_not_overwritten(
+    memfs: Run, serve: Serve, home: Path, place: Place
+) -> None:
+    clutter(memfs)
+
+    def rule(_: Asked) -> Say:
+        edit.run(place, [Append("human", "IMPORTANT")], Origin("user"))
+        return Say("Alice uses helix.")
+
+    configure(home, f"llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    shown = memfs("rethink", "human", "--apply")
+    assert shown.code == 1
+    assert "somebody changed it meanwhile" in shown.err
+    assert "IMPORTANT" in blocks.get(place, "human").value
+
+
+def test_rules_are_not_applied_in_a_models_place(
+    memfs: Run, serve: Serve, home: Path, place: Place
+) -> None:
+    clutter(memfs)
+    server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    assert memfs("rethink", "human", "--apply").code == 1
+    assert "vim" in blocks.get(place, "human").value
+    assert memfs("rethink", "human", "--apply", "--no-model").code == 0
+    assert "vim" not in blocks.get(place, "human").value

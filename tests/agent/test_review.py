@@ -65,7 +65,7 @@ def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place
     review.behind(place.home.top, "claude", "s1")
     system, prompt = (str(each["content"]) for each in messages(asked[0].body)[:2])
     assert "Likes tea." in system
-    assert "[USER]: Prompt number 0.\n\n[ASSISTANT]: Well." in prompt
+    assert "[USER]:\n> Prompt number 0.\n\n[ASSISTANT]:\n> Well." in prompt
 
 
 def test_too_few_prompts_are_not_reviewed(serve: Serve, home: Path, place: Place) -> None:
@@ -91,7 +91,7 @@ def test_what_goes_wrong_is_on_file(serve: Serve, home: Path, place: Place) -> N
     use(serve, home, lambda _: Raw(401, "{}"))
     heard(place)
     review.behind(place.home.top, "claude", "s1")
-    assert "failed: " in reviews.kept(place.home)[0].line()
+    assert "saved nothing, then failed: " in reviews.kept(place.home)[0].line()
 
 
 def test_memfs_reviews_nothing_it_started_itself(
@@ -111,7 +111,7 @@ def test_a_script_can_be_the_model(home: Path, place: Place, tmp_path: Path, mem
     script = tmp_path / "model.py"
     script.write_text(
         "import sys\nsaid = sys.stdin.read()\n"
-        f"print('Saved.' if '[result of' in said else 'TOOL_CALL ' + {call!r})\n"
+        f"print('Saved.' if '[result ' in said else 'TOOL_CALL ' + {call!r})\n"
     )
     configure(home, f"llm: {{command: {sys.executable} {script}}}\n")
     heard(place)
@@ -220,3 +220,78 @@ def test_a_repository_does_not_allow_it(serve: Serve, home: Path, place: Place, 
     config.write_text(config.read_text() + "review: {apply: true}\n")
     heard(place)
     assert "memfs review --accept" in memfs("reflect").err
+
+
+def talked(place: Place, session: str, count: int = 5) -> None:
+    folder = Path(place.home.top)
+    path = Path(transcript(folder, count))
+    path.write_text(path.read_text().replace('"s1"', f'"{session}"'))
+    ingest.hear(Event("claude", STOP, "Stop", session, str(folder), str(path)))
+
+
+def test_what_a_reflection_found_before_it_failed_is_kept(
+    serve: Serve, home: Path, place: Place, memfs: Run
+) -> None:
+    use(serve, home, lambda asked: Raw(401, "{}") if asked.number > 1 else saving(asked))
+    talked(place, "one")
+    talked(place, "two")
+    assert "Never deploy on Fridays" in memfs("reflect").out
+    [proposal] = drafts.pending(place.home)
+    assert proposal.sessions == ("one",)
+    assert proposal.problem
+    memfs("review", "--reject", "")
+    use(serve, home, saving)
+    memfs("reflect")
+    assert drafts.pending(place.home)[0].sessions == ("two",)
+
+
+def test_no_session_is_left_out(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
+    use(serve, home, saving)
+    for name in ("one", "two", "three"):
+        talked(place, name)
+    seen: list[str] = []
+    for _ in range(3):
+        memfs("reflect", "--sessions", "1")
+        seen += drafts.pending(place.home)[-1].sessions
+    assert seen == ["one", "two", "three"]
+
+
+def test_passages_stay_on_the_branch(
+    serve: Serve, home: Path, place: Place, memfs: Run, repo: Path
+) -> None:
+    memfs("archive", "The zephyr gateway listens on port 7741.")
+    subprocess.run(["git", "add", "-A"], check=True)
+    subprocess.run(["git", "commit", "-qm", "memory"], check=True)
+    use(serve, home, saving)
+    heard(place)
+    memfs("reflect")
+    [proposal] = drafts.pending(place.home)
+    changed = git.run(str(repo), "diff", "--name-status", f"HEAD...{proposal.branch}") or ""
+    assert [line[0] for line in changed.splitlines()] == ["A", "M"]
+    private = list(Path(place.home.local, "drafts").rglob("human.md"))
+    assert [path.stat().st_mode & 0o077 for path in private] == [0]
+
+
+def test_a_proposal_about_a_block_that_is_gone_is_refused(
+    serve: Serve, home: Path, place: Place, memfs: Run
+) -> None:
+    use(serve, home, saving)
+    heard(place)
+    memfs("reflect")
+    memfs("delete", "system_rules")
+    shown = memfs("review", "--accept", "")
+    assert shown.code == 1
+    assert "error: 'system_rules' was deleted or renamed since" in shown.err
+    assert drafts.pending(place.home)
+    assert blocks.get(place, "human").value == ""
+
+
+def test_what_a_review_saved_before_it_failed_is_told(
+    serve: Serve, home: Path, place: Place
+) -> None:
+    use(serve, home, lambda asked: Raw(401, "{}") if asked.number else saving(asked))
+    heard(place)
+    review.behind(place.home.top, "claude", "s1")
+    line = reviews.kept(place.home)[0].line()
+    assert "human (append, version 2)" in line
+    assert ", then failed: " in line

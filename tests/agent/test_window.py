@@ -15,6 +15,7 @@ from memfs.agent import chosen, queue
 from memfs.agent.loop import Rules
 from memfs.agent.model import Answer, Prompt, Request, Usage
 from memfs.agent.session import Session
+from memfs.agent.summaries import Summaries
 from memfs.core.tokens import estimate
 from memfs.store import files
 from memfs.store.blocks import Place
@@ -202,3 +203,18 @@ def test_a_kill_loses_nothing(lines: int, place: Place, home: Path) -> None:
     assert held == [each for each in ids if each > evicted]
     calls_made = [c["id"] for e in told for c in e.get("calls", [])]
     assert len([e for e in told if e.get("role") == "tool"]) == len(calls_made)
+
+
+def test_a_summary_tells_nothing_private() -> None:
+    gone = [Prompt("I decided to ask. <private>My salary is 91,000.</private> We use Postgres.")]
+    assert "salary" not in Summaries(None, 4000).rewritten("", gone, 60)
+    asked: list[str] = []
+
+    class Model(_Echo):
+        def ask(self, request: Request, tell: object = None) -> Answer:
+            asked.extend(each.text for each in request.messages)
+            return Answer("A summary.")
+
+    Summaries(Model(), 4000).rewritten("", gone, 60)
+    assert "salary" not in asked[0]
+    assert "Postgres" in asked[0]

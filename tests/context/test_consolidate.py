@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,8 +27,23 @@ def test_other_numbers_are_another_thing() -> None:
 
 
 def test_headings_that_hold_nothing_go() -> None:
-    body = "# All\n## One\n- a word\n\n\n\n## Two\n- a word\n\n## Three\n- other things\n"
+    body = "# All\n## One\n- a word\n- A word.\n\n\n\n## Two\n\n## Three\n- other things\n"
     assert consolidated(body) == "# All\n## One\n- a word\n\n## Three\n- other things\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "## Alice\n- Role: developer\n## Bob\n- Role: operations\n",
+        "Alice\n- Role: developer\nBob\n- Role: operations\n",
+        "Name: Alice\nRole: developer\nName: Bob\nRole: operations\n",
+        "- TODO: write the parser\n- TODO: rotate the keys\n",
+        "- Always deploy on Friday.\n- Never deploy on Friday.\n",
+        "- It accepts deploys.\n- It does not accept deploys.\n",
+    ],
+)
+def test_what_may_be_about_two_things_stays(body: str) -> None:
+    assert consolidated(body) == body
 
 
 def test_a_tidy_block_stays_as_it_is() -> None:

@@ -89,7 +89,7 @@ def test_the_configured_model_reviews_what_ended(project: Project, tmp_path: Pat
         f"open({str(tmp_path / 'asked')!r}, 'a').write(os.environ['MEMFS_INSIDE'] + '\\n')\n"
         'call = \'TOOL_CALL {"name": "core_memory_append", "arguments": '
         '{"label": "human", "content": "Name: Alice"}}\'\n'
-        "print('I saved a name.' if '[result of' in said else call)\n"
+        "print('I saved a name.' if '[result ' in said else call)\n"
     )
     project.memfs("install", "claude", "--user")
     configure(project, f"review:\n  mode: background\nllm:\n  command: {sys.executable} {script}\n")

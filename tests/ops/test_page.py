@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memfs.core import states
-from memfs.core.edits import Append, Rethink
+from memfs.core.edits import Append, Create, Delete, Remove, Rename, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
-from memfs.ops import edit, page, status
+from memfs.ops import brief, edit, page, status
 from memfs.ops import history as history_op
 from memfs.store import archive, blocks, history, journal
 from memfs.store.blocks import Place
@@ -220,3 +220,67 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     assert shown.err == "✓ 2 parts paged out of 'system_rules'; back: memfs page in system_rules\n"
     assert memfs("page", "in", "system_rules").err == "✓ 'system_rules' has 2 parts back\n"
     assert memfs("page", "in", "system_rules").code == 1
+
+
+def test_what_is_the_users_is_archived_in_their_store(place: Place) -> None:
+    assert place.user
+    write(place, "My salary is 91000.\nThe logo is green.\n", "human")
+    page.out(place, "human", AGENT, free=1e9)
+    assert passages(place) == []
+    found = [archive.read(path) for path in archive.sources(place.user)]
+    assert {each.text for each in found if each} == {"My salary is 91000.", "The logo is green."}
+    page.back(place, "human", AGENT)
+    assert archive.sources(place.user) == []
+
+
+def test_nothing_of_a_sessions_scratch_is_archived(place: Place) -> None:
+    here = Place(place.project, place.user, "s1")
+    brief.start(here)
+    edit.run(here, [Append("session:working", "Never deploy on Fridays.")], AGENT)
+    page.out(here, "session:working", AGENT, free=1e9)
+    assert passages(place) == []
+    page.back(here, "session:working", AGENT)
+    assert blocks.get(here, "session:working").value == "Never deploy on Fridays."
+
+
+def test_what_is_out_follows_a_rename(place: Place) -> None:
+    write(place, BODY)
+    page.out(place, "system_rules", AGENT, free=1e9)
+    edit.run(place, [Rename("system_rules", "rules")], AGENT)
+    assert page.back(place, "rules", AGENT).parts == 4
+    assert blocks.get(place, "rules").body == BODY
+
+
+def test_a_block_of_the_same_name_is_another_one(place: Place) -> None:
+    write(place, BODY)
+    page.out(place, "system_rules", AGENT, free=1e9)
+    edit.run(place, [Delete("system_rules")], AGENT)
+    edit.run(place, [Create("system_rules", "Rules.", "A new thing")], AGENT)
+    with pytest.raises(NotFoundError):
+        page.back(place, "system_rules", AGENT)
+
+
+def test_what_came_back_shortened_comes_back_whole_once_there_is_room(place: Place) -> None:
+    sentence = "The gateway answers slowly on Mondays because of the weekly report run {}.\n"
+    body = "".join(sentence.format(n) for n in range(60))
+    write(place, body)
+    page.out(place, "system_rules", AGENT, free=1e9)
+    edit.run(place, [Append("system_rules", "filler text. " * 340)], AGENT)
+    assert page.back(place, "system_rules", AGENT).shortened
+    edit.run(place, [Remove("system_rules", ("filler text. " * 340).strip())], AGENT)
+    assert not page.back(place, "system_rules", AGENT).shortened
+    assert set(blocks.get(place, "system_rules").value.splitlines()) == set(body.splitlines())
+
+
+def test_a_passage_is_used_again(place: Place) -> None:
+    write(place, BODY)
+    for _ in range(3):
+        page.out(place, "system_rules", AGENT, task=TASK)
+        history_op.undo(place, "system_rules", AGENT)
+    assert len(passages(place)) == 1
+
+
+def test_conflicts_are_not_taken_apart(place: Place) -> None:
+    write(place, "<<<<<<< HEAD\nOne.\n=======\nTwo.\n>>>>>>> other\n")
+    with pytest.raises(RejectedError, match="it has conflict markers"):
+        page.out(place, "system_rules", AGENT, free=1e9)

@@ -50,7 +50,7 @@ def command(
     """
     said = " ".join(text)
     if said == "-":
-        said = sys.stdin.read()
+        said = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not said.strip() and not interactive:
         raise MemfsError(
             "there is nothing to say", 'memfs agent "what did we decide?", or --interactive', USAGE

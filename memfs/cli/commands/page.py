@@ -30,7 +30,12 @@ def command() -> None:
               help="What you work on; the session's last prompts if not given.")  # fmt: skip
 @click.option("--free", type=click.IntRange(1, 100), default=None, metavar="PERCENT",
               help="Free so much of the block's limit, of what is worth least.")  # fmt: skip
-@click.option("--all", "everything", is_flag=True, help="Everything in it goes; a pointer stays.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Everything goes but headings and code; a pointer stays.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would go, and where to.")
 @context.reason_option
 @context.session_option
@@ -84,9 +89,13 @@ def back(label: str, reason: str, session: str) -> None:
     """
     done = op.back(context.place(session), label, context.origin(reason, session))
     parts = screen.count(done.parts, "part")
-    screen.done(f"'{plain(done.label)}' has {parts} back")
     if done.shortened:
-        screen.talk("! shortened: there is no room for all of it; it stays in the archive")
+        screen.done(
+            f"'{plain(done.label)}' has a summary of {parts} back: there is no room for all"
+        )
+        screen.talk("make room, and page it in again, for the rest")
+    else:
+        screen.done(f"'{plain(done.label)}' has {parts} back")
     note(done.note)
 
 

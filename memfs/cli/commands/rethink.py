@@ -13,6 +13,7 @@ from memfs.cli.diff import show
 from memfs.cli.edits import report
 from memfs.core import changes
 from memfs.core.edits import Rethink
+from memfs.core.errors import MemfsError
 from memfs.core.quoting import plain
 from memfs.ops import edit
 
@@ -54,4 +55,7 @@ def command(
     if not applied:
         screen.talk(f"written by {found.by}; memfs rethink {found.label} --apply takes it")
         return
-    report(edit.run(place, [Rethink(label, found.after)], context.origin(reason, session)))
+    if model is not None and found.by != model.name:
+        raise MemfsError(found.note, "try again; --no-model takes what rules propose")
+    edits = [Rethink(label, found.after)]
+    report(edit.run(place, list(edits), context.origin(reason, session), [found.version]))
