@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from memfs.context import assemble as assembling
 from memfs.context import budget as budgets
-from memfs.context import compose, counting, pulled
+from memfs.context import compose, counting, paging, pulled
 from memfs.context.assemble import Assembled, Compression, Piece
+from memfs.core import label as labels
 from memfs.core import render
 from memfs.core.errors import USAGE, MemfsError
 from memfs.memory import facts
-from memfs.store import blocks, config, shipped
+from memfs.store import blocks, config, shipped, static
 
 if TYPE_CHECKING:
     from memfs.context.budget import Budget
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 
 _MOST = 150  # hits that are weighed
 _MOST_FACTS = 15
+_ABOUT = 0.6  # relevance from which on a static entry has to do with a task
+_LOOKED_AT = 600  # characters of it
 _LEAST = 64  # tokens of a context
 _SURE = 0.9  # of a limit, where tokens are estimated
 _COMPRESSION = "orchestrator.compression"
-_PRIORITIES = {"fact": 0.5, "passage": 1.0, "block": 1.0, "message": 1.0}
+_PRIORITIES = {"fact": 0.5, "static": 0.5, "passage": 1.0, "block": 1.0, "message": 1.0}
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,8 @@ def for_task(
 ) -> Assembled:  # fmt: skip
     """Compose what memory holds for a task, in at most `limit` tokens; 0: as configured.
 
-    Archive, recall, facts, and blocks that are not pinned: the others are in context anyway. Raises
-    `MemfsError` for no task, or a limit too small for anything.
+    Archive, recall, facts, static entries, and blocks that are not pinned: the others are in
+    context anyway. Raises `MemfsError` for no task, or a limit too small for anything.
     """
     if not task.strip():
         raise MemfsError("which task?", 'memfs context --task "fix the flaky test"', USAGE)
@@ -113,10 +116,25 @@ def for_task(
         Piece(fact.id, "fact", fact.statement, score, "facts", "facts from past sessions", fact.at)
         for score, fact in facts.relevant(facts.every(kept.place), task, _MOST_FACTS)
     ]
+    pieces += _entries(kept.place, task)
     counter = counting.counter()
     # Where nobody can count exactly, less is taken.
     room = limit if counter.exact else int(limit * _SURE)
     return assembling.assemble(pieces, _PRIORITIES, room, counter.count, how)
+
+
+def _entries(place: Place, task: str) -> list[Piece]:
+    """Return the static entries that a task is about."""
+    some = [
+        entry for tier, store in place.tiers() if tier != labels.SESSION
+        for entry in static.every(store)
+    ]  # fmt: skip
+    near = paging.relevances(task, [f"{entry.key} {entry.text[:_LOOKED_AT]}" for entry in some])
+    return [
+        Piece(entry.key, "static", entry.text, score, f"static/{entry.key}", f"static {entry.key}")
+        for score, entry in zip(near, some, strict=True)
+        if score >= _ABOUT
+    ]
 
 
 def _piece(hit: Hit) -> Piece:

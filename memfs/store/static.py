@@ -1,0 +1,99 @@
+"""Static entries: reference texts under a key, written once: `static/<key>.md`.
+
+They are never changed by memfs. What a person changed in the file is noticed by its checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import frontmatter, yamlhead
+from memfs.core import label as labels
+from memfs.store import clock, files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.layout import Store
+
+FOLDER = "static"
+SUFFIX = ".md"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry. `changed`: its text is not the one that was stored."""
+
+    key: str
+    text: str
+    category: str = ""
+    tags: tuple[str, ...] = ()
+    created_at: str = ""
+    changed: bool = False
+
+
+def path_of(store: Store, key: str) -> str:
+    """Return where the entry of a key is; raises `StoreError` if a link leads out of the store."""
+    path = f"{store.root}/{FOLDER}/{key}{SUFFIX}"
+    files.contained(path, store.root)
+    return path
+
+
+def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
+    """Write a new entry and return its path. Raises `FileExistsError` for a key that is taken."""
+    path = path_of(store, key)
+    body = text.strip("\n") + "\n"
+    head = yamlhead.write(
+        "",
+        {
+            "category": category or None, "tags": list(tags) or None, "created_at": clock.now(),
+            "sha256": _checksum(body),
+        },
+        "\n",
+    )  # fmt: skip
+    files.make_folder(os.path.dirname(path), private=store.private)
+    if os.path.lexists(path):
+        raise FileExistsError(path)
+    files.write(path, head + body, private=store.private)
+    return path
+
+
+def read(store: Store, key: str) -> Entry | None:
+    """Return the entry of a key, also one that a person wrote or broke; None if there is none."""
+    raw = files.read(path_of(store, key))
+    return None if raw is None else _parsed(key, raw)
+
+
+def every(store: Store) -> Iterator[Entry]:
+    """Yield all entries of a store, by key."""
+    top = f"{store.root}/{FOLDER}"
+    for folder, folders, names in os.walk(top):
+        folders.sort()
+        for name in sorted(names):
+            path = f"{folder}/{name}"
+            key = os.path.relpath(path, top).replace(os.sep, "/").removesuffix(SUFFIX)
+            usable = name.endswith(SUFFIX) and not os.path.islink(path)
+            if usable and not labels.problem(key) and (raw := files.read(path)) is not None:
+                yield _parsed(key, raw)
+
+
+def _parsed(key: str, raw: str) -> Entry:
+    head, body = frontmatter.split(raw)
+    meta, _ = yamlhead.read(frontmatter.inner(head))
+    tags = meta.get("tags")
+    known = str(meta.get("sha256") or "")
+    return Entry(
+        key,
+        body.replace("\r\n", "\n").strip("\n").encode("utf-8", "replace").decode(),
+        str(meta.get("category") or ""),
+        tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+        str(meta.get("created_at") or ""),
+        changed=bool(known) and known != _checksum(body.replace("\r\n", "\n")),
+    )
+
+
+def _checksum(body: str) -> str:
+    return hashlib.sha256(files.encode(body)).hexdigest()[:16]

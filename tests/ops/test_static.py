@@ -1,0 +1,103 @@
+"""Reference entries: stored once, found by key, category, tag and text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.core.errors import MemfsError, NotFoundError, RejectedError
+from memfs.memory.kept import Kept
+from memfs.ops import context, static
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+
+
+def keys(place: Place, **asked: object) -> list[str]:
+    return [each.entry.key for each in static.find(place, **asked)]  # type: ignore[arg-type]
+
+
+def test_an_entry_is_found_by_all_that_is_known_of_it(place: Place) -> None:
+    static.store(
+        place, "Style/Python", "Lines have 100 characters.", category="Style", tags=["Lint"]
+    )
+    static.store(place, "limits", "At most 50 requests a second.", tags=["api", "lint"])
+    assert static.get(place, "style/python").entry.text == "Lines have 100 characters."
+    assert keys(place) == ["limits", "style/python"]
+    assert keys(place, category="style") == ["style/python"]
+    assert keys(place, tags=["lint"]) == ["limits", "style/python"]
+    assert keys(place, tags=["lint", "api"]) == ["limits"]
+    assert keys(place, text="requests second") == ["limits"]
+    assert keys(place, text="python") == ["style/python"]
+
+
+def test_a_key_is_taken_once(place: Place) -> None:
+    made = static.store(place, "limits", "At most 50.")
+    with pytest.raises(RejectedError, match="there is an entry 'limits' already"):
+        static.store(place, "limits", "At most 60.")
+    assert static.get(place, "limits") == made
+    static.remove(place, "limits")
+    with pytest.raises(NotFoundError):
+        static.get(place, "limits")
+    assert static.store(place, "limits", "At most 60.").entry.text == "At most 60."
+
+
+def test_the_projects_come_before_the_users(place: Place) -> None:
+    static.store(place, "limits", "Mine.", user=True)
+    assert static.get(place, "limits").tier == "user"
+    static.store(place, "limits", "Ours.")
+    assert static.get(place, "limits").entry.text == "Ours."
+
+
+@pytest.mark.parametrize("key", ["", "../x", "a//b", "x" * 65, "con"])
+def test_odd_keys_are_refused(key: str, place: Place) -> None:
+    with pytest.raises(MemfsError):
+        static.store(place, key, "Text.")
+
+
+def test_what_is_not_to_be_kept_is_refused(place: Place) -> None:
+    secret = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
+    for text in ("", " \n", f"The key is {secret}.", "a\0b", "x" * 100_001):
+        with pytest.raises(MemfsError):
+            static.store(place, "x", text)
+    assert static.store(place, "x", "A. <private>B.</private>").entry.text == "A."
+
+
+def test_a_text_that_was_changed_by_hand_is_noticed(place: Place, memfs: Run) -> None:
+    static.store(place, "limits", "At most 50.")
+    path = Path(place.home.root, "static/limits.md")
+    assert memfs("static", "limits").err == ""
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert memfs("static", "limits").err == ""
+    path.write_text(path.read_text().replace("50", "60"))
+    shown = memfs("static", "limits")
+    assert shown.out == "At most 60.\n"
+    assert shown.err == "! this text was changed by hand since it was stored\n"
+
+
+def test_the_command(place: Place, memfs: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert memfs("static").err == "no entries; memfs static KEY TEXT stores one\n"
+    shown = memfs("static", "limits", "-", "--category", "api", "-t", "load", stdin="At most 50.\n")
+    assert shown.err == "✓ stored 'limits' in the project's store\n"
+    assert memfs("static").out == (
+        "KEY     TIER     CATEGORY  TAGS  SIZE\nlimits  project  api       load    11\n"
+    )
+    assert json.loads(memfs("static", "limits", "--json").out)["text"] == "At most 50."
+    assert memfs("static", "limits", "Other.").code == 1
+    assert memfs("static", "--remove").code == 2
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
+    assert memfs("static", "limits", "--remove").code == 1
+    monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
+    assert memfs("static", "limits", "--remove").code == 0
+
+
+def test_an_entry_is_in_the_context_of_its_task(place: Place) -> None:
+    static.store(place, "limits", "The gateway allows at most 50 requests a second.")
+    static.store(place, "style", "Lines have 100 characters.")
+    found = context.for_task(Kept(place), "raise the limit of requests to the gateway", 300)
+    assert found.text.endswith(
+        "- static limits\n> The gateway allows at most 50 requests a second.\n"
+    )
+    assert "100 characters" not in found.text
