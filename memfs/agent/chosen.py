@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.agent import endpoint, spending
@@ -25,6 +26,20 @@ def is_configured() -> bool:
     """Tell whether there is a model that may be asked."""
     found = settings()
     return bool(found.get("llm.command") or (found.get("llm.endpoint") and found.get("llm.model")))
+
+
+def told() -> str:
+    """Say which model is configured, and what was spent of its budget today; "" for none."""
+    found, user = settings(), layout.user_store()
+    if user is None or not is_configured():
+        return ""
+    name = str(found.get("llm.command") or "")
+    if not name:
+        name = str(found.get("llm.model"))
+        with suppress(MemfsError):  # what is no address is said where it is used
+            name += f" at {endpoint.shown(str(found.get('llm.endpoint')))}"
+    spent = spending.told(spending.today(user), spending.limits(found).day)
+    return f"{name}, today {spent}"
 
 
 def configured() -> Metered:

@@ -63,7 +63,7 @@ class Endpoint:
             raise MemfsError(
                 "the package openai is not installed", "pip install 'memfs[agent]'"
             ) from error
-        self._where = _where(url)
+        self._where = shown(url)
         self.name = name
         self._seconds = seconds
         self._answered = False
@@ -214,7 +214,7 @@ class Endpoint:
         return ModelError(told, hints.get(status, "try later" if status >= 500 else ""))
 
 
-def _where(url: str) -> str:
+def shown(url: str) -> str:
     """Return an address as it may be shown: without a user and a password."""
     try:
         parts = urlsplit(url)

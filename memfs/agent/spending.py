@@ -87,7 +87,7 @@ class Metered:
 
     def told(self) -> str:
         """Say what was spent, for people."""
-        return f"{_told(self.run, self._limits.run)}; today {_told(self.day, self._limits.day)}"
+        return f"{told(self.run, self._limits.run)}; today {told(self.day, self._limits.day)}"
 
     def _permitted(self, span: str, spent: Spent, limit: Spent) -> None:
         for what, used, most in (
@@ -129,7 +129,8 @@ def _size(request: Request) -> int:
     return estimate(request.system) + fitted.tokens(request.tools) + said
 
 
-def _told(spent: Spent, limit: Spent) -> str:
+def told(spent: Spent, limit: Spent) -> str:
+    """Say what was spent, and of how much."""
     calls = f"{spent.calls:,} of {limit.calls:,}" if limit.calls else f"{spent.calls:,}"
     tokens = f"{spent.tokens:,} of {limit.tokens:,}" if limit.tokens else f"{spent.tokens:,}"
     return f"{calls} calls, {tokens} tokens"

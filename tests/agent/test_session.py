@@ -230,3 +230,11 @@ def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memf
     assert (found.value, found.paged_out) == ("", 1)
     entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
     assert entry["op"] == "page-out"
+
+
+def test_status_says_what_was_spent(talk: Talk, memfs: Run, place: Place) -> None:
+    assert "\nmodel " not in memfs("status").out
+    talk(in_turn(Say("Hello.")), "Hi")
+    [line] = [each for each in memfs("status").out.splitlines() if each.startswith("model ")]
+    assert "m at http://127.0.0.1:" in line
+    assert line.endswith(", today 1 of 5,000 calls, 110 of 20,000,000 tokens")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs import hosts
+from memfs.agent import chosen
 from memfs.cli import context, screen
 from memfs.core.quoting import plain
 from memfs.ops import status as op
@@ -52,6 +53,9 @@ def command(session: str, as_json: bool) -> None:
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
     facts += [("service", line) for line in of_service(found.service)]
+    model = chosen.told()
+    if model:
+        facts.append(("model", plain(model)))
     for name, path in found.wired:
         ran = found.ran.get(name)
         last = f", last hook {_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
