@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.assistants import CODEX, COPILOT, GEMINI, Assistant
+from tests.hosts.assistants import CODEX, COPILOT, GEMINI, OPENCODE, Assistant
 from tests.hosts.claude_code import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
@@ -69,7 +69,7 @@ def test_claude_code_does_not_review_four_prompts(project: Project) -> None:
     assert len(model.requests) == 4
 
 
-@pytest.mark.parametrize("host", [CODEX, GEMINI, COPILOT], ids=lambda host: host.name)
+@pytest.mark.parametrize("host", [CODEX, GEMINI, COPILOT, OPENCODE], ids=lambda host: host.name)
 def test_others_review_once(project: Project, host: Assistant) -> None:
     configure(project, "review:\n  mode: inline\n  min_messages: 2\n")
     host.install(project, "--user")
