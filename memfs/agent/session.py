@@ -98,7 +98,7 @@ class Session:
         why = triggers.due(text, before, used=self.window.share(), full=self._full)
         if not why:
             return
-        with suppress(MemfsError):  # read-only, or broken by hand: it stays as it is
+        with suppress(MemfsError, OSError):  # read-only, broken by hand, no room: it stays
             origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
             page.out(self._place, _SCRATCH, origin, task=text)
 

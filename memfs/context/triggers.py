@@ -11,13 +11,21 @@ if TYPE_CHECKING:
 Trigger = Literal["window", "task", "topic", "relevance", ""]
 
 _SAID = re.compile(
-    r"\b(?:new task|next task|(?:an)?other (?:task|topic|subject)|different (?:task|topic|thing)|"
-    r"something (?:else|different)|change (?:of )?(?:the )?(?:topic|subject)|"
-    r"let'?s (?:switch|move on)|switch(?:ing)? (?:to|over)|"
-    r"forget (?:about )?(?:that|this)|done with (?:that|this)|moving on|start over|unrelated)\b",
+    r"^(?:(?:ok(?:ay)?|now|so|good|great|thanks|right|alright|well|fine)\b[,.!: ]*)*"
+    r"(?:(?:a |the )?(?:new|next|another|other|different) (?:task|topic|subject)\b|"
+    r"let'?s (?:switch|move on|do something else|talk about something else)\b|"
+    r"(?:switching|moving on) to\b|forget (?:about )?(?:that|this|it)\b|"
+    r"(?:we're |i'm )?done with (?:that|this|it)\b|something (?:completely )?(?:else|different)\b)",
     re.IGNORECASE,
 )
-_FEWEST = 4  # words of a prompt that can tell where the talk goes
+# What goes on with whatever it was.
+_GOES_ON = re.compile(
+    r"^(?:thanks|thank you|yes|yep|no|nope|ok(?:ay)?|good|great|perfect|nice|right|go on|continue|"
+    r"please (?:go on|continue)|try again|again|and|but|also|hm+|wait)\b",
+    re.IGNORECASE,
+)
+_LATIN = re.compile(r"[A-Za-z]{3,}")
+_FEWEST = 5  # words of a prompt that can tell where the talk goes
 _BEFORE = 3  # prompts that say where it was
 _FAR = 0.08  # cosine below which a prompt has nothing to do with those before
 _LOST = 0.5  # of a block's parts that a task does not need
@@ -36,7 +44,8 @@ def due(
         return "window"
     if before and _SAID.search(prompt):
         return "task"
-    if len(before) >= _BEFORE and len(prompt.split()) >= _FEWEST and _far(prompt, before):
+    tells = len(_LATIN.findall(prompt)) >= _FEWEST and not _GOES_ON.match(prompt)
+    if len(before) >= _BEFORE and tells and _far(prompt, before):
         return "topic"
     lost = [each for each in relevances if each < least]
     if len(relevances) > 1 and len(lost) > _LOST * len(relevances):

@@ -15,7 +15,7 @@ class Fact:
 
     `confidence` is 0 to 1. `key` is what it tells of: of two facts with one key the later one
     counts. `over` are words it speaks against. `by` is the fact that superseded it; `revision`
-    counts the changes of its status.
+    counts the changes of its status. `personal`: it is about the user, and not for the project.
     """
 
     id: str
@@ -32,6 +32,7 @@ class Fact:
     at: str = ""
     status: str = ACTIVE
     by: str = ""
+    personal: bool = False
     revision: int = 0
 
     @property

@@ -9,7 +9,7 @@ wishes and guesses are none. Code, quotations and what tools printed are not loo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs.memory import forms
@@ -25,6 +25,11 @@ CATEGORIES = (
 )  # fmt: skip
 _LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be one
 _FEWEST = 3  # words
+_PERSONAL = ("identity", "preference")
+_ABOUT_ME = re.compile(  # or an address, or a telephone number
+    r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b|[\w.+-]+@[\w-]+\.\w|(?:\d[ -]?){7,}",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _SPLIT = re.compile(r"(?<=[a-zA-Z0-9`)\"'*\]][.!?])\s+(?=[A-Z`\"'(*])|\n+")
@@ -50,6 +55,7 @@ class Stated:
 
     `key` is what it tells of ("" where nobody can say): of two facts with the same key the later
     one counts. `over` are words that it speaks against.
+    `personal`: it is about the person who said it.
     """
 
     statement: str
@@ -59,6 +65,7 @@ class Stated:
     relations: tuple[tuple[str, str, str], ...] = ()
     key: str = ""
     over: tuple[str, ...] = ()
+    personal: bool = False
 
 
 def facts(message: Message) -> list[Stated]:
@@ -70,6 +77,10 @@ def facts(message: Message) -> list[Stated]:
     for sentence in sentences(message.text):
         stated = _stated(sentence, rules, person=message.role == "user")
         if stated is not None:
+            mine = message.role == "user" and bool(
+                stated.category in _PERSONAL or _ABOUT_ME.search(stated.statement)
+            )
+            stated = replace(stated, personal=mine)
             found.setdefault(stated.statement.casefold(), stated)
     return list(found.values())
 
@@ -78,7 +89,7 @@ def _commands(text: str) -> list[Stated]:
     """Return how this project is built, tested and linted, as the commands that were run tell."""
     match = _CALLED.search(text)
     found: dict[str, Stated] = {}
-    for part in _AND.split(match[1]) if match else ():
+    for part in _AND.split(match[1][:_LONGEST_COMMAND]) if match else ():
         words = part.split()
         while words and ("=" in words[0] or words[0] in _BEFORE_IT):
             words = words[1:]
@@ -98,7 +109,8 @@ def _commands(text: str) -> list[Stated]:
 
 
 _CALLED = re.compile(r"^command: (.+)", re.MULTILINE)
-_AND = re.compile(r"\s*(?:&&|\|\||;|\|)\s*")
+_AND = re.compile(r"&&|\|\||;|\|")
+_LONGEST_COMMAND = 2000  # characters of it that are looked at
 _BEFORE_IT = frozenset({"rtk", "sudo", "time", "npx", "env", "command"})
 _RUNNERS = frozenset({
     "npm", "pnpm", "yarn", "bun", "deno", "make", "mise", "just", "task", "cargo", "go", "pytest",
@@ -175,7 +187,8 @@ _FOR = re.compile(
     re.IGNORECASE,
 )
 _OVER = re.compile(
-    r"\b(?P<new>[\w.+#`-]+)\s+(?:to|over|instead of|rather than|not)\s+(?P<old>[\w.+#`-]+)",
+    r"\b[\w.+#`-]+\s+(?:over|instead of|rather than|not)\s+(?P<old>[\w.+#`-]+)"
+    r"|\bprefer\s+[\w.+#`-]+\s+to\s+(?P<older>[\w.+#`-]+)",
     re.IGNORECASE,
 )
 _SWITCH = re.compile(
@@ -197,6 +210,7 @@ def _key(
         return "", ()
     purpose = _FOR.search(sentence)
     over = _SWITCH.search(sentence) or _OVER.search(sentence)
-    against = (over["old"] or "").strip("`.,").lower() if over else ""
+    said = over.groupdict() if over else {}
+    against = (said.get("old") or said.get("older") or "").strip("`.,").lower()
     words = (against,) if len(against) > 1 and against not in _LEXICAL else ()
     return (f"for {purpose['for'].strip().lower()}" if purpose else ""), words

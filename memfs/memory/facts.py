@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import edits
 from memfs.core import label as labels
-from memfs.core.facts import ACTIVE, SUPERSEDED, Fact
+from memfs.core.facts import ACTIVE, REJECTED, SUPERSEDED, Fact
 from memfs.memory import extraction
 from memfs.store import facts as stored
 from memfs.store import lock
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _ALIKE = 0.93  # cosine from which on two statements say the same
-_PERSONAL = ("identity", "preference")  # of the user, not of the project
-_ALSO = re.compile(r"i\b|i'm\b", re.IGNORECASE)  # an environment that is the user's
 _LOSES = ("preference", "decision", "environment")  # what "X instead of Y" speaks against
 _SHORT = 12  # words of a statement that is about one thing
 _LOOKED_AT = 5000
@@ -51,6 +49,7 @@ def extracted(messages: Iterable[Message]) -> list[Fact]:
                     _ident(message, stated.statement), stated.statement, stated.confidence,
                     stated.category, stated.entities, stated.relations, stated.key, stated.over,
                     message.host, message.session, message.id, message.at,
+                    personal=stated.personal,
                 )
             )  # fmt: skip
     return found
@@ -59,65 +58,88 @@ def extracted(messages: Iterable[Message]) -> list[Fact]:
 def add(place: Place, new: Sequence[Fact]) -> list[Fact]:
     """Store facts that are new, and mark those that they supersede; return what was added.
 
-    What is about the user goes into the user's store, the rest into the project's.
+    What is about the user goes into the user's store, or nowhere; the rest into the project's, if
+    there is one.
     """
+    new = sorted(new, key=lambda fact: fact.at)
     added: list[Fact] = []
-    stores = {tier: store for tier, store in place.tiers() if tier != labels.SESSION}
-    for tier, store in stores.items():
-        other = labels.USER in stores and labels.PROJECT in stores
-        mine = [fact for fact in new if not other or _is_personal(fact) == (tier == labels.USER)]
+    for tier, store in _stores(place):
+        alone = place.project is None
+        mine = [fact for fact in new if alone or fact.personal == (tier == labels.USER)]
         if mine:
             with lock.hold(store, name=stored.LOCK):
                 added += _added(store, mine)
     return added
 
 
-def _is_personal(fact: Fact) -> bool:
-    theirs = fact.category == "environment" and _ALSO.match(fact.statement)
-    return fact.category in _PERSONAL or bool(theirs)
+def _stores(place: Place) -> list[tuple[str, Store]]:
+    return [(tier, store) for tier, store in place.tiers() if tier != labels.SESSION]
 
 
 def _added(store: Store, new: Sequence[Fact]) -> list[Fact]:
-    known = stored.every(store)
-    statements = {_folded(fact.statement) for fact in known.values()}
-    fresh: list[Fact] = []
+    every = stored.every(store)
+    counting = [fact for fact in every.values() if fact.status != SUPERSEDED]
+    statements = {_folded(fact.statement) for fact in counting}
+    fresh = []
     for fact in new:
         folded = _folded(fact.statement)
-        if fact.id not in known and folded not in statements:
-            statements.add(folded)
+        if fact.id not in every and (folded not in statements or fact.key or fact.over):
             fresh.append(fact)
-    fresh = _unlike(list(known.values()), fresh)
+        statements.add(folded)
+    standing = {fact.id: fact for fact in counting}
     writes: dict[str, Fact] = {}
-    for fact in fresh:
-        for old in [*known.values(), *writes.values()]:
-            if old.holds and old.id != fact.id and _contradicts(fact, old):
-                writes[old.id] = replace(
-                    old, status=SUPERSEDED, by=fact.id, revision=old.revision + 1
-                )
-                known.pop(old.id, None)
-        writes[fact.id] = fact
+    for fact in _unlike(counting, fresh):
+        later = ""
+        for old in _rivals(fact, standing):
+            if old.at > fact.at:
+                later = old.id
+            elif old.holds and _folded(old.statement) == _folded(fact.statement):
+                later = "same"
+            elif old.holds:
+                lost = replace(old, status=SUPERSEDED, by=fact.id, revision=old.revision + 1)
+                writes[old.id] = lost
+                standing.pop(old.id)
+        if later == "same":
+            continue
+        writes[fact.id] = replace(fact, status=SUPERSEDED, by=later) if later else fact
+        if not later:
+            standing[fact.id] = fact
     stored.add(store, writes.values())
-    return [writes[fact.id] for fact in fresh]
+    return [fact for ident, fact in writes.items() if ident not in every]
+
+
+def _rivals(new: Fact, standing: dict[str, Fact]) -> list[Fact]:
+    """Return the facts that cannot hold beside a new one, or say the same."""
+    if not (new.key or new.over):
+        return []
+    return [old for old in standing.values() if old.holds and _contradicts(new, old)]
 
 
 def decide(place: Place, ident: str, status: str) -> Fact | None:
-    """Accept, reject or reactivate a fact, named by its id or the start of it; None: not one."""
-    for tier, store in place.tiers():
-        if tier == labels.SESSION:
-            continue
-        with lock.hold(store, name=stored.LOCK):
-            found = [f for i, f in stored.every(store).items() if i.startswith(ident)]
-            if len(found) == 1:
-                changed = replace(found[0], status=status, revision=found[0].revision + 1)
-                stored.add(store, [changed])
-                return changed
-    return None
+    """Accept, reject or reactivate a fact; None where no single one is named.
+
+    It is named by its id, or by the beginning of one that no other fact has.
+    """
+    found = [
+        (store, fact)
+        for _, store in _stores(place)
+        for fact in stored.every(store).values()
+        if fact.id.startswith(ident)
+    ]
+    exact = [pair for pair in found if pair[1].id == ident]
+    if len(exact or found) != 1:
+        return None
+    store, fact = (exact or found)[0]
+    with lock.hold(store, name=stored.LOCK):
+        now = stored.every(store).get(fact.id, fact)
+        changed = replace(now, status=status, revision=now.revision + 1)
+        stored.add(store, [changed])
+    return changed
 
 
 def every(place: Place) -> list[Fact]:
     """Return the facts of all tiers, the oldest first."""
-    stores = {s.root: s for tier, s in place.tiers() if tier != labels.SESSION}.values()
-    return [fact for store in stores for fact in stored.every(store).values()]
+    return [fact for _, store in _stores(place) for fact in stored.every(store).values()]
 
 
 def matching(
@@ -174,41 +196,51 @@ def summary(facts: Sequence[Fact]) -> str:
 
 
 def _contradicts(new: Fact, old: Fact) -> bool:
-    if old.at > new.at:
-        return False
     if new.key and new.key == old.key and new.category == old.category:
         return True
-    if not new.over or old.category not in _LOSES or old.status != ACTIVE:
+    if old.at > new.at or old.category not in _LOSES or old.status != ACTIVE:
         return False
     said = {word.strip(".`").casefold() for word in _WORD.findall(old.statement)}
     return len(said) <= _SHORT and bool(said.intersection(new.over))
 
 
 def _unlike(known: Sequence[Fact], fresh: Sequence[Fact]) -> list[Fact]:
-    """Leave out what says the same as a fact that is known, or that comes before."""
+    """Leave out what says the same as a fact that is known, or that comes before.
+
+    Only statements with the same names and numbers in them can say the same.
+    """
     if not fresh:
         return []
-    import numpy as np
-
     from memfs.search.encoder import bundled
 
     every = [*known, *fresh]
     vectors = bundled().encode([fact.statement for fact in every]).vectors
-    kept: list[int] = []
+    alike: dict[object, list[int]] = {}
+    for number, fact in enumerate(known):
+        alike.setdefault(_names(fact), []).append(number)
+    kept = []
     for number in range(len(known), len(every)):
-        fact, vector = every[number], vectors[number]
-        near = np.concatenate((vectors[: len(known)] @ vector, vectors[kept] @ vector))
-        alike = np.flatnonzero(near >= _ALIKE).tolist()
-        places = [*range(len(known)), *kept]
-        if fact.key or not any(_same_names(every[places[n]], fact) for n in alike):
-            kept.append(number)
-    return [every[number] for number in kept]
+        fact = every[number]
+        some = alike.setdefault(_names(fact), [])
+        near = vectors[some] @ vectors[number] if some else ()
+        others = [every[n] for n, cosine in zip(some, near, strict=True) if cosine >= _ALIKE]
+        rejected = [f for f in known if fact.key and f.key == fact.key and f.status == REJECTED]
+        if (others and not fact.key) or any(_says(fact, each) for each in rejected):
+            continue
+        some.append(number)
+        kept.append(fact)
+    return kept
 
 
-def _same_names(one: Fact, other: Fact) -> bool:
-    """Tell whether two statements have the same names and numbers in them."""
-    numbers = _NUMBERS.findall(one.statement) == _NUMBERS.findall(other.statement)
-    return numbers and set(one.entities) == set(other.entities)
+def _names(fact: Fact) -> object:
+    """Return the names and numbers in a statement."""
+    return frozenset(fact.entities), tuple(_NUMBERS.findall(fact.statement))
+
+
+def _says(fact: Fact, other: Fact) -> bool:
+    """Tell whether a statement has all words of another one."""
+    words = set(_WORD.findall(fact.statement.casefold()))
+    return set(_WORD.findall(other.statement.casefold())) <= words
 
 
 def _ident(message: Message, statement: str) -> str:

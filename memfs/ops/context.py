@@ -11,9 +11,9 @@ from memfs.context import compose, counting, paging, pulled
 from memfs.context.assemble import Assembled, Compression, Piece
 from memfs.core import label as labels
 from memfs.core import render
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import USAGE, MemfsError, StoreError
 from memfs.memory import facts
-from memfs.store import blocks, config, shipped, static
+from memfs.store import blocks, config, layout, shipped, static
 
 if TYPE_CHECKING:
     from memfs.context.budget import Budget
@@ -102,6 +102,12 @@ def for_task(
     """
     if not task.strip():
         raise MemfsError("which task?", 'memfs context --task "fix the flaky test"', USAGE)
+    project = kept.place.project
+    if project is not None and not layout.trusted(project):
+        raise StoreError(
+            "you have not trusted this store: nothing of it is put before a model",
+            "look at it, and decide: memfs trust",
+        )
     settings = config.load(kept.place)
     limit = limit or settings.number("orchestrator.context_limit")
     if limit < _LEAST:

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import hosts
 from memfs.core.errors import NotFoundError
 from memfs.memory import facts as kind
 from memfs.memory import intake
@@ -69,8 +70,10 @@ def source(place: Place, fact: Fact) -> str:
     """Return the message that a fact is from, "" if it is not in recall any more."""
     from memfs.core.records import Identity
 
+    if fact.host not in (*hosts.READ, *hosts.COLLECTIONS):
+        return ""
     path = recall.Log(place.home, fact.host, Identity(fact.session, "")).path
-    if not fact.host or not os.path.exists(path):
+    if not os.path.exists(path):
         return ""
     return next((m.text for m in recall.messages(path) if m.id == fact.message), "")
 

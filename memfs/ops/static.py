@@ -54,7 +54,7 @@ def store(
     with lock.hold(where, name=LOCK):
         try:
             static.add(where, key, text, " ".join(category.lower().split()), clean)
-        except FileExistsError as error:
+        except static.TakenError as error:
             raise RejectedError(
                 f"there is an entry '{key}' already, and entries do not change",
                 f"store it under another key, or remove that one: memfs static {key} --remove",

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 from memfs.context import pulled
 from memfs.core import changes, suspicion
 from memfs.core.errors import StoreError
-from memfs.store import archive, blocks, commits, config, git, layout, recall, trust
+from memfs.store import (
+    archive,
+    blocks,
+    commits,
+    config,
+    facts,
+    git,
+    layout,
+    recall,
+    static,
+    trust,
+)
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -56,6 +67,8 @@ class Report:
     tracked: int
     problems: tuple[str, ...]
     changed: tuple[Changed, ...]
+    facts: int = 0
+    entries: int = 0
 
 
 def look(place: Place) -> Report:
@@ -73,6 +86,8 @@ def look(place: Place) -> Report:
         len((git.run(store.root, "ls-files", "-z", "--", "local") or "").split("\0")) - 1,
         tuple(config.problems(store)),
         tuple(_changed(alone)) if trusted else (),
+        len(facts.every(store)),
+        sum(1 for _ in static.every(store)),
     )
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from memfs.core.errors import StoreError
 from memfs.core.facts import STATUSES, Fact
 from memfs.store import files
 
@@ -23,15 +25,17 @@ FOLDER = "facts"
 SUFFIX = ".jsonl"
 LOCK = "facts.lock"
 _UNDATED = "undated"
+_MONTH = re.compile(r"\d{4}-\d\d")
 _CAP = 1 << 30  # bytes
 
 
 def sources(store: Store) -> list[str]:
-    """List the files with facts; links that leave the store are left out."""
+    """List the files with facts; links are left out, and what leaves the store."""
     folder = f"{store.root}/{FOLDER}"
     try:
+        files.contained(folder, store.root)
         names = sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
+    except (StoreError, FileNotFoundError, NotADirectoryError):
         return []
     paths = [f"{folder}/{name}" for name in names if name.endswith(SUFFIX)]
     return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
@@ -58,15 +62,22 @@ def every(store: Store) -> dict[str, Fact]:
 
 
 def add(store: Store, facts: Iterable[Fact]) -> int:
-    """Add facts, or new revisions of them; return how many. The caller holds `LOCK`."""
+    """Add facts, or new revisions of them; return how many. The caller holds `LOCK`.
+
+    Raises `StoreError` where links lead out of the store.
+    """
     by_month: dict[str, list[Fact]] = {}
     for fact in facts:
-        month = fact.at[:7] if len(fact.at) >= 7 else _UNDATED
+        month = fact.at[:7] if _MONTH.fullmatch(fact.at[:7]) else _UNDATED
         by_month.setdefault(month, []).append(fact)
     for month, some in by_month.items():
         folder = f"{store.root}/{FOLDER}"
+        files.contained(folder, store.root)
         files.make_folder(folder, private=store.private)
         path = f"{folder}/{month}{SUFFIX}"
+        files.contained(path, store.root)
+        if os.path.islink(path):
+            raise StoreError(f"{path} is a link", "replace it by a file")
         lines = "".join(json.dumps(_record(each), ensure_ascii=False) + "\n" for each in some)
         before = files.read(path, cap=_CAP) or ""
         start = "\n" if before and not before.endswith("\n") else ""  # a kill tore the last line
@@ -76,19 +87,29 @@ def add(store: Store, facts: Iterable[Fact]) -> int:
 
 def _record(fact: Fact) -> dict[str, object]:
     """Return a fact as it is written: what is empty is left out."""
-    return {key: value for key, value in asdict(fact).items() if value not in ("", (), 0)}
+    return {key: value for key, value in asdict(fact).items() if value not in ("", (), 0, False)}
 
 
 def _parsed(line: str) -> Fact | None:
+    """Read a line; None for what is no fact: the file may have come with a clone."""
     try:
-        found = json.loads(line)
+        found = json.loads(line.encode("utf-8", "replace").decode())
         relations = tuple((str(a), str(b), str(c)) for a, b, c in found.pop("relations", ()))
         entities = tuple(map(str, found.pop("entities", ())))
         over = tuple(map(str, found.pop("over", ())))
         fact = Fact(**found, entities=entities, over=over, relations=relations)
-    except (ValueError, TypeError, AttributeError, RecursionError):
+        good = isinstance(fact.confidence, int | float) and 0 <= fact.confidence <= 1
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
-    texts = (fact.id, fact.statement, fact.category, fact.at, fact.session, fact.host)
-    good = all(isinstance(each, str) for each in texts) and fact.status in STATUSES
-    number = isinstance(fact.confidence, int | float) and isinstance(fact.revision, int)
-    return fact if good and number and fact.statement else None
+    texts = (
+        fact.id, fact.statement, fact.category, fact.at, fact.session, fact.host, fact.key,
+        fact.message, fact.by,
+    )  # fmt: skip
+    good = good and all(isinstance(each, str) and _writable(each) for each in texts)
+    good = good and isinstance(fact.revision, int) and isinstance(fact.personal, bool)
+    return fact if good and fact.status in STATUSES and fact.statement else None
+
+
+def _writable(text: str) -> bool:
+    """Tell whether a text holds no halves of characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)

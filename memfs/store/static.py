@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import frontmatter, yamlhead
 from memfs.core import label as labels
+from memfs.core.errors import StoreError
 from memfs.store import clock, files
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 FOLDER = "static"
 SUFFIX = ".md"
+
+
+class TakenError(StoreError):
+    """A key that has an entry."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ def path_of(store: Store, key: str) -> str:
 
 
 def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
-    """Write a new entry and return its path. Raises `FileExistsError` for a key that is taken."""
+    """Write a new entry and return its path. Raises `TakenError` for a key that is taken."""
     path = path_of(store, key)
     body = text.strip("\n") + "\n"
     head = yamlhead.write(
@@ -56,7 +61,7 @@ def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...])
     )  # fmt: skip
     files.make_folder(os.path.dirname(path), private=store.private)
     if os.path.lexists(path):
-        raise FileExistsError(path)
+        raise TakenError(f"there is an entry '{key}' already")
     files.write(path, head + body, private=store.private)
     return path
 
@@ -70,6 +75,10 @@ def read(store: Store, key: str) -> Entry | None:
 def every(store: Store) -> Iterator[Entry]:
     """Yield all entries of a store, by key."""
     top = f"{store.root}/{FOLDER}"
+    try:
+        files.contained(top, store.root)
+    except StoreError:
+        return
     for folder, folders, names in os.walk(top):
         folders.sort()
         for name in sorted(names):

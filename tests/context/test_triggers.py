@@ -20,6 +20,9 @@ BEFORE = (
         "Thanks, that works.",
         "Add a test for the third retry of the payment",
         "yes",
+        "do not switch to Postgres yet",
+        "thanks, that looks right, go on",
+        "\u7d9a\u3051\u3066\u304f\u3060\u3055\u3044 \u304a\u9858\u3044 \u3057\u307e\u3059 \u306d",
     ],
 )
 def test_going_on_is_no_trigger(prompt: str) -> None:
@@ -37,6 +40,13 @@ def test_going_on_is_no_trigger(prompt: str) -> None:
 def test_people_say_that_they_go_on_to_something_else(prompt: str) -> None:
     assert triggers.due(prompt, BEFORE) == "task"
     assert triggers.due(prompt, ()) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Add a switch to turn logging off", "Fix the unrelated import in this file"]
+)
+def test_words_alone_do_not_say_it(prompt: str) -> None:
+    assert triggers.due(prompt, BEFORE[:1]) == ""
 
 
 def test_a_prompt_can_be_about_something_else() -> None:

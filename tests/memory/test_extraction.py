@@ -127,3 +127,8 @@ def test_marks_of_lists_and_emphasis_are_left_out() -> None:
     assert [fact.statement for fact in said(text)] == [
         "Never deploy on Fridays", "We decided to use Postgres",
     ]  # fmt: skip
+
+
+def test_a_long_command_is_cut() -> None:
+    assert said("command: " + " " * 200_000 + "bun run test", "tool") == []
+    assert said("command: " + "x;" * 100_000 + "bun run test", "tool") == []

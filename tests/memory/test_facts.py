@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.errors import StoreError
 from memfs.core.facts import Fact
 from memfs.core.records import Message
 from memfs.memory import facts as kind
@@ -76,7 +77,131 @@ def test_what_was_said_before_does_not_supersede(place: Place) -> None:
     earlier = kind.extracted([message(2, "My name is Alice.", 1)])
     kind.add(place, later)
     kind.add(place, earlier)
-    assert set(holding(place)) == {"My name is Alicia", "My name is Alice"}
+    assert holding(place) == ["My name is Alicia"]
+    [old] = [fact for fact in kind.every(place) if not fact.holds]
+    assert (old.statement, old.by) == ("My name is Alice", later[0].id)
+
+
+def test_going_back_to_a_former_decision_counts(place: Place) -> None:
+    add(
+        place,
+        "We use MySQL for storage.", "Let's use Postgres instead of MySQL.",
+        "Let's use MySQL instead of Postgres.", "Let's use Postgres instead of MySQL.",
+    )  # fmt: skip
+    assert holding(place) == ["Let's use Postgres instead of MySQL"]
+
+
+def test_what_is_alike_in_form_is_not_superseded(place: Place) -> None:
+    add(place, "Let's keep Redis for caching.", "We agreed to keep the old API until June.")
+    assert len(holding(place)) == 2
+
+
+def test_what_is_personal_is_nobody_elses(place: Place) -> None:
+    said = (
+        "My name is Ann.", "Never call me before ten.", "Actually, my wife is in hospital today.",
+        "Please always write to ann@home.example.", "We deploy on Kubernetes.",
+    )  # fmt: skip
+    add(place, *said)
+    assert place.project
+    assert [f.statement for f in stored.every(place.project).values()] == [said[-1].rstrip(".")]
+    alone = Place(place.project, None)
+    assert kind.add(alone, kind.extracted([message(9, "I work at Acme in Berlin.", 20)])) == []
+
+
+def test_what_was_rejected_does_not_come_back_in_other_words(place: Place) -> None:
+    [fact] = add(place, "My name is Ann.")
+    facts.decide(place, fact.id, "rejected")
+    assert kind.add(place, kind.extracted([message(5, "Hi, my name is Ann.", 8)])) == []
+    assert len(kind.add(place, kind.extracted([message(6, "My name is Bea.", 9)]))) == 1
+
+
+def test_one_fact_is_meant_or_none(place: Place) -> None:
+    assert place.project
+    assert place.user
+    some = [
+        Fact(ident, f"Statement {ident}", 0.9, "technical", at="2026-05-01")
+        for ident in ("ab", "ab01", "ab02")
+    ]
+    stored.add(place.project, some[1:])
+    stored.add(place.user, some[:1])
+    assert kind.decide(place, "a", "rejected") is None
+    changed = kind.decide(place, "ab", "rejected")
+    assert changed
+    assert changed.id == "ab"
+
+
+HOSTILE = (
+    '{"id":"a1","statement":"x","confidence":0.9,"category":"technical","at":"../../Z"}',
+    '{"id":"a2","statement":"x y","confidence":0.9,"category":"technical","at":"nodir/x"}',
+    '{"id":"a3","statement":"x z","confidence":0.9,"category":"technical","by":5}',
+    '{"id":"a4","statement":"u","confidence":' + "9" * 400 + ',"category":"technical"}',
+    '{"id":"a5","statement":"\\ud800","confidence":0.9,"category":"technical"}',
+    '{"id":"a6","statement":"v","confidence":NaN,"category":"technical"}',
+    '{"id":"a7","statement":"w","confidence":0.9,"category":"technical","host":"../../..","session":"s"}',
+)
+
+
+def test_facts_that_came_with_a_clone_lead_nowhere(
+    place: Place, memfs: Run, tmp_path: Path
+) -> None:
+    assert place.project
+    folder = Path(place.project.root, "facts")
+    folder.mkdir()
+    (folder / "2026-01.jsonl").write_text("\n".join(HOSTILE) + "\n")
+    before = sorted(path for path in tmp_path.rglob("*") if "local" not in path.parts)
+    for words in ((), ("--sources",), ("--summary",), ("--json",)):
+        assert memfs("facts", *words).code == 0
+    for ident in ("a1", "a2", "a7"):
+        assert memfs("facts", "--accept", ident).code == 0
+    after = sorted(path for path in tmp_path.rglob("*") if "local" not in path.parts)
+    assert [path for path in after if path not in before] == [folder / "undated.jsonl"]
+    assert [fact.id for fact in kind.every(place)] == ["a7", "a1", "a2"]
+
+
+def test_links_in_the_folder_of_facts_are_not_followed(
+    place: Place, memfs: Run, tmp_path: Path
+) -> None:
+    assert place.project
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "2026-01.jsonl").write_text(HOSTILE[0] + "\n")
+    folder = Path(place.project.root, "facts")
+    folder.symlink_to(outside)
+    assert kind.every(place) == []
+    with pytest.raises(StoreError):
+        add(place, "Never deploy on Fridays.")
+    folder.unlink()
+    folder.mkdir()
+    (folder / "2026-05.jsonl").symlink_to(outside / "bashrc")
+    with pytest.raises(StoreError):
+        add(place, "Never deploy on Fridays.")
+    assert [path.name for path in outside.iterdir()] == ["2026-01.jsonl"]
+
+
+def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> None:
+    add(place, "Never deploy on Fridays.")
+    memfs("trust", "--revoke")
+    shown = memfs("context", "--task", "deploy on fridays")
+    assert (shown.code, shown.out) == (1, "")
+    assert "error: you have not trusted this store" in shown.err
+    report = memfs("trust")
+    assert "1 fact" in report.out + report.err
+
+
+def test_many_facts_take_no_more_than_their_share(place: Place) -> None:
+    some = [
+        Fact(
+            f"{n:06}",
+            f"`name{n}` is defined in `file{n}.py`",
+            0.8,
+            "technical",
+            (f"name{n}", f"file{n}.py"),
+            at="2026-05-01",
+        )
+        for n in range(3000)
+    ]
+    assert len(kind.add(place, some)) == 3000
+    assert kind.add(place, some) == []
 
 
 def test_what_was_rejected_does_not_come_back(place: Place) -> None:

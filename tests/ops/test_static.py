@@ -101,3 +101,18 @@ def test_an_entry_is_in_the_context_of_its_task(place: Place) -> None:
         "- static limits\n> The gateway allows at most 50 requests a second.\n"
     )
     assert "100 characters" not in found.text
+
+
+def test_links_are_not_followed(place: Place, memfs: Run, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "diary.md").write_text("Dear diary of the gateway.\n")
+    folder = Path(place.home.root, "static")
+    folder.symlink_to(outside)
+    assert keys(place) == []
+    assert context.for_task(Kept(place), "the diary of the gateway", 300).text == ""
+    folder.unlink()
+    folder.write_text("no folder")
+    shown = memfs("static", "k", "Text.")
+    assert shown.code == 1
+    assert "already" not in shown.err

@@ -76,6 +76,9 @@ def _show(report: Report) -> None:
         _say(f"{screen.count(report.passages, 'passage')} may be recalled at a prompt")
     if report.sessions:
         _say(f"{screen.count(report.sessions, 'session')} of recall may be, too")
+    if report.facts or report.entries:
+        entries = f"{report.entries:,} static entr{'y' if report.entries == 1 else 'ies'}"
+        _say(f"{screen.count(report.facts, 'fact')} and {entries} may be composed into a context")
     for problem in report.problems:
         _say(f"! {problem}")
     if report.tracked:
