@@ -47,8 +47,8 @@ class Session:
         settings = config.load(place)
         self._place, self._model, self._rules = place, model, rules
         self._desk = Desk(place.home.top, Origin("agent", OWN, place.session), place)
-        offer = table.offered(self._desk)
-        self._tools, self.problems = {**table.paging_tools(), **offer.tools}, offer.problems
+        offer = table.offered(self._desk, paging=True)
+        self._tools, self.problems = offer.tools, offer.problems
         self._full = settings.share("paging.page_out_threshold")
         summaries = Summaries(model, budget.configured(settings).room)
         with ExitStack() as stack:

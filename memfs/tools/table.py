@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
 from memfs.store import shipped
-from memfs.tools import archival, conversation, core_memory, files, paging
+from memfs.tools import archival, conversation, core_memory, files
+from memfs.tools import paging as paged
 from memfs.tools.definition import Tool
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def built_in() -> dict[str, Tool]:
 
 def paging_tools() -> dict[str, Tool]:
     """Return the tools that only a model has which manages its own window."""
-    return _described(paging.TOOLS)
+    return _described(paged.TOOLS)
 
 
 def _described(tools: Iterable[Tool]) -> dict[str, Tool]:
@@ -49,10 +50,13 @@ def _described(tools: Iterable[Tool]) -> dict[str, Tool]:
     }
 
 
-def offered(desk: Desk) -> Offer:
-    """Return the tools that a model is offered where a desk stands."""
+def offered(desk: Desk, *, paging: bool = False) -> Offer:
+    """Return the tools that a model is offered where a desk stands.
+
+    With `paging` also those of one that manages its own window.
+    """
     problems: list[str] = []
-    found = built_in()
+    found = {**built_in(), **(paging_tools() if paging else {})}
     for name, tool in _of_others(problems):
         if name in found:
             problems.append(f"the tool {name} of a plugin has the name of another")
@@ -60,15 +64,16 @@ def offered(desk: Desk) -> Offer:
             found[name] = tool
     settings = _settings(desk)
     if settings is not None:
+        elsewhere = paging_tools()  # they may be spoken of where they are not offered
         _add(found, _mapping(settings, "tools.add"), problems)
         for name, said in _mapping(settings, "tools.describe").items():
             if name in found and isinstance(said, str) and said.strip():
                 found[name] = replace(found[name], description=said)
-            else:
+            elif name not in elsewhere:
                 problems.append(f"tools.describe.{name}: no such tool, or no text")
         removed = settings.get("tools.remove")
         for name in removed if isinstance(removed, list) else []:
-            if found.pop(str(name), None) is None:
+            if found.pop(str(name), None) is None and name not in elsewhere:
                 problems.append(f"tools.remove: there is no tool {name!r}")
     return Offer(found, tuple(problems))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -238,3 +239,20 @@ def test_status_says_what_was_spent(talk: Talk, memfs: Run, place: Place) -> Non
     [line] = [each for each in memfs("status").out.splitlines() if each.startswith("model ")]
     assert "m at http://127.0.0.1:" in line
     assert line.endswith(", today 1 of 5,000 calls, 110 of 20,000,000 tokens")
+
+
+def test_tools_are_taken_away_and_said_otherwise(talk: Talk, place: Place, memfs: Run) -> None:
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return Say("Hello.")
+
+    said = "tools: {remove: [memory_page_in, memory_undo], describe: {memory_page_out: Tidy up.}}\n"
+    shown = talk(rule, "Hi", context=said)
+    assert "!" not in shown.err
+    offered = cast("list[dict[str, dict[str, str]]]", asked[0].body["tools"])
+    about = {each["function"]["name"]: each["function"]["description"] for each in offered}
+    assert about["memory_page_out"] == "Tidy up."
+    assert not {"memory_page_in", "memory_undo"} & set(about)
+    assert memfs("tools").err == ""
