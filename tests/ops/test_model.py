@@ -170,7 +170,7 @@ def test_a_repository_that_reaches_out_is_named_when_it_is_looked_at(place: Plac
 def imported(repo: Path, home: Path, code: str, stdin: str = "") -> set[str]:
     """Return which heavy packages are imported after some code."""
     after = f"import sys\n{code}\nprint('|', *(n for n in {HEAVY} if n in sys.modules))"
-    env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "MEMFS_SERVICE_MODE": "off"}
     done = subprocess.run(
         [sys.executable, "-c", after], cwd=repo, env=env, input=stdin, text=True,
         capture_output=True, check=True,
