@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from memfs.agent import expectations, loop, remembered, scores
-from memfs.agent.model import ModelError, RefusedError, Request, Usage
+from memfs.agent.model import ModelError, RefusedError, Usage
 from memfs.context import compose
 from memfs.core.edits import Create, Edit, Rejected, Rethink
 from memfs.core.errors import USAGE, MemfsError
@@ -21,16 +21,15 @@ from memfs.tools import table
 from memfs.tools.desk import Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from memfs.agent.conversations import Conversation
     from memfs.agent.expectations import Miss
     from memfs.agent.loop import Turn
-    from memfs.agent.model import Answer, Message, Model
+    from memfs.agent.model import Model
     from memfs.agent.remembered import Remembered
     from memfs.agent.scores import Row
     from memfs.store.blocks import Place
-    from memfs.tools.definition import Tool
 
 _SESSION = "eval"
 
@@ -155,37 +154,13 @@ def _converse(
     top = place.home.top
     desk = Desk(top, Origin("agent", "", _SESSION), place)
     tools = table.offered(desk).tools
-    talk = _Talk(place, tools)
+    talk = loop.Whole(list(tools.values()))
     rules = loop.Rules(steps, retries=steps, heartbeats=False)
     for said in conversation.turns:
-        talk.begin()
+        talk.system = compose.whole(place, {}, tools=True)[0]
         turns.append(loop.turn(model, desk, tools, talk, said, rules))
         if not turns[-1].ended:
             return
-
-
-class _Talk:
-    """A conversation that is shown whole, behind the brief."""
-
-    def __init__(self, place: Place, tools: Mapping[str, Tool]) -> None:
-        self._place, self._tools = place, tools
-        self._messages: list[Message] = []
-        self._system = ""
-
-    def begin(self) -> None:
-        """Begin a turn with the brief of the moment."""
-        self._system = compose.whole(self._place, {}, tools=True)[0]
-
-    def add(self, message: Message) -> None:
-        """Take what was said."""
-        self._messages.append(message)
-
-    def request(self) -> Request:
-        """Return what the model is to be asked now."""
-        return Request(self._system, self._messages, list(self._tools.values()))
-
-    def answered(self, request: Request, answer: Answer) -> None:
-        """Nothing is learnt from it."""
 
 
 def _prepare(place: Place, conversation: Conversation) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.agent import loop
-from memfs.agent.model import Request
 from memfs.context import budget as budgets
 from memfs.context import compose, pulled
 from memfs.core.tokens import estimate
@@ -15,14 +14,14 @@ from memfs.tools import fitted, table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memfs.agent.model import Answer, Message, Model
+    from memfs.agent.model import Model
     from memfs.core.records import Message as Said
     from memfs.store.blocks import Place
-    from memfs.tools.definition import Tool
     from memfs.tools.desk import Desk
 
 _TOOL_SHOWN = 200  # tokens of what a tool said
 _SHOWN = 1500  # tokens of what was said otherwise
+_SAID = 0.75  # of the room; the rest is for the model's calls
 _MARGIN = 1.15  # by which an endpoint may count more than we do
 _EDITS = ("core_memory_read", "core_memory_append", "core_memory_replace", "core_memory_remove",
           "memory_create", "memory_rethink", "archival_memory_insert",
@@ -35,38 +34,18 @@ def converse(
     """Let a model look over what was said, with the tools for editing memory."""
     settings = config.load(place)
     tools = {n: t for n, t in table.offered(desk).tools.items() if n in _EDITS}
-    talk = _Talk(place, list(tools.values()))
-    room = int(talk.room / _MARGIN) - estimate(prompt)
+    budget = budgets.configured(settings)
+    held = pulled.look(place, note=False).held
+    system = compose.within(place, held, budget.share("blocks"), tools=True)
+    shown = fitted.fitted(list(tools.values()), budget.share("tools"))
+    free = budget.room - estimate(system) - fitted.tokens(shown)
+    room = int(free * _SAID / _MARGIN) - estimate(prompt)
     text = prompt.replace("{conversation}", transcript(said, room))
+    talk = loop.Whole(shown, system, budget.response)
     rules = loop.Rules(
         settings.number("llm.max_steps"), settings.number("llm.max_retries"), heartbeats=False
     )
     return loop.turn(model, desk, tools, talk, text, rules)
-
-
-class _Talk:
-    """A conversation of one prompt and the calls that follow it, behind the brief."""
-
-    def __init__(self, place: Place, tools: Sequence[Tool]) -> None:
-        budget = budgets.configured(config.load(place))
-        held = pulled.look(place, note=False).held
-        self._system = compose.within(place, held, budget.share("blocks"), tools=True)
-        self._tools = fitted.fitted(list(tools), budget.share("tools"))
-        self._most = budget.response
-        self._messages: list[Message] = []
-        used = estimate(self._system) + fitted.tokens(self._tools)
-        self.room = (budget.room - used) * 3 // 4  # the rest is for its calls
-
-    def add(self, message: Message) -> None:
-        """Take what was said."""
-        self._messages.append(message)
-
-    def request(self) -> Request:
-        """Return what the model is to be asked now."""
-        return Request(self._system, self._messages, self._tools, self._most)
-
-    def answered(self, request: Request, answer: Answer) -> None:
-        """Nothing is learnt from it."""
 
 
 def transcript(said: Sequence[Said], room: int) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from memfs.agent.model import Prompt, Usage
+from memfs.agent.model import Prompt, Request, Usage
 from memfs.tools import calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from memfs.agent.model import Answer, Message, Model, Request, Tell
+    from memfs.agent.model import Answer, Message, Model, Tell
     from memfs.tools.calls import Result
     from memfs.tools.definition import Tool
     from memfs.tools.desk import Desk
@@ -35,6 +35,29 @@ class Conversation(Protocol):
 
     def answered(self, request: Request, answer: Answer) -> None:
         """Learn from an answer: how many tokens the request had, for one."""
+
+
+class Whole:
+    """A conversation that is shown whole behind `system`; nothing is learnt from an answer.
+
+    `most` is what an answer may have in tokens, 0 for whatever the endpoint allows.
+    """
+
+    def __init__(self, tools: Sequence[Tool], system: str = "", most: int = 0) -> None:
+        self.system = system
+        self._tools, self._most = tools, most
+        self._messages: list[Message] = []
+
+    def add(self, message: Message) -> None:
+        """Take what was said."""
+        self._messages.append(message)
+
+    def request(self) -> Request:
+        """Return what the model is to be asked now."""
+        return Request(self.system, self._messages, self._tools, self._most)
+
+    def answered(self, request: Request, answer: Answer) -> None:
+        """Nothing is learnt from it."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
-from memfs.store import archive, blocks, history, journal
+from memfs.store import archive, blocks, journal
 
 if TYPE_CHECKING:
     from memfs.core.records import Entry
@@ -42,14 +42,9 @@ def look(place: Place) -> Remembered:
         for texts, text in ((values, block.value), (about, block.description)):
             texts[block.label] = "\n".join(filter(None, (texts.get(block.label), text)))
     entries = [
-        entry
-        for store in history.stores(place)
-        for entry in journal.read(store)
-        if entry.actor == "agent"
+        entry for store in place.stores() for entry in journal.read(store) if entry.actor == "agent"
     ]
-    kept = [
-        archive.read(path) for store in history.stores(place) for path in archive.sources(store)
-    ]
+    kept = [archive.read(path) for store in place.stores() for path in archive.sources(store)]
     passages = tuple("\n#".join((each.text, *each.tags)) for each in kept if each)
     return Remembered(
         values, about, passages, "\n".join(scratch),

@@ -95,4 +95,4 @@ def _edits(place: Place) -> dict[str, Entry]:
 
 
 def _passages(place: Place) -> int:
-    return sum(len(archive.sources(store)) for store in history.stores(place))
+    return sum(len(archive.sources(store)) for store in place.stores())

@@ -11,13 +11,14 @@ from memfs.agent.model import Prompt
 from memfs.agent.queue import Queue
 from memfs.agent.summaries import Summaries
 from memfs.agent.window import Window
-from memfs.context import budget, compose, triggers
+from memfs.context import budget, compose, paging, triggers
+from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.events import STOP, Event
 from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.ops import ingest, page
-from memfs.store import clock, config, inbox, lock
+from memfs.store import blocks, clock, config, inbox, lock
 from memfs.tools import table
 from memfs.tools.desk import Desk
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
     from memfs.tools.calls import Result
 
-_SCRATCH = "session:working"
+_SCRATCH = labels.qualified(labels.SESSION, labels.WORKING)
 _WHY = {
     "window": "the window is nearly full", "task": "another task", "topic": "another topic",
     "relevance": "most of it is off the task",
@@ -50,6 +51,7 @@ class Session:
         offer = table.offered(self._desk, paging=True)
         self._tools, self.problems = offer.tools, offer.problems
         self._full = settings.share("paging.page_out_threshold")
+        self._least = settings.share("paging.min_relevance_to_keep")
         summaries = Summaries(model, budget.configured(settings).room)
         with ExitStack() as stack:
             try:
@@ -82,8 +84,8 @@ class Session:
     ) -> Turn:
         """Let the model answer what the user says. Raises `ModelError` where it cannot be asked.
 
-        Where the task or the topic changes, what the scratch block held for the former one is
-        paged out first.
+        Where the task or the topic changes, or most of the scratch block has nothing to do with
+        what was said lately, what it held for the former task is paged out first.
         """
         self._page(text)
         try:
@@ -95,12 +97,21 @@ class Session:
 
     def _page(self, text: str) -> None:
         before = [e.message.text for e in self.queue.entries if isinstance(e.message, Prompt)]
-        why = triggers.due(text, before, used=self.window.share(), full=self._full)
-        if not why:
-            return
+        lately = "\n".join([*before[-triggers.BEFORE :], text])
         with suppress(MemfsError, OSError):  # read-only, broken by hand, no room: it stays
-            origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
-            page.out(self._place, _SCRATCH, origin, task=text)
+            drifts = len(before) >= triggers.BEFORE and triggers.tells(text)
+            why = triggers.due(
+                text, before, used=self.window.share(), full=self._full,
+                relevances=self._relevances(lately) if drifts else (), least=self._least,
+            )  # fmt: skip
+            if why:
+                origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
+                task = lately if why == "relevance" else text
+                page.out(self._place, _SCRATCH, origin, task=task)
+
+    def _relevances(self, task: str) -> list[float]:
+        held = paging.parts(blocks.get(self._place, _SCRATCH).body)
+        return paging.relevances(task, [part.text for part in held])
 
     def close(self) -> None:
         """Put all that was said into recall, and let others have the session."""

@@ -125,7 +125,7 @@ class Window:
         return room
 
     def _system(self) -> str:
-        stores = {store.root: store for _, store in self._place.tiers()}.values()
+        stores = self._place.stores()
         passages = sum(len(archive.sources(store)) for store in stores)
         state = (
             f"In recall are {self._queue.evicted:,} messages of this conversation that left your "

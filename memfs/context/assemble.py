@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 from memfs.context import summary
 from memfs.core.quoting import defuse, plain
+from memfs.store import archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Compression = Literal["smart", "aggressive"]
 
@@ -63,46 +64,58 @@ def assemble(
     unlike = _unlike(found)
     shares = {kind: priorities.get(kind, 1.0) for kind in dict.fromkeys(p.kind for p in unlike)}
     whole = sum(shares.values()) or 1.0
-    room = limit - count(HEAD) - 1
-    chosen: list[Piece] = []
-    heads: set[str] = set()
+    filled = _Filled(count, limit - count(HEAD) - 1)
     left: list[Piece] = []
-    compressed = 0
     for kind, share in shares.items():
-        mine = share / whole * room
-        for piece in (p for p in unlike if p.kind == kind):
-            cost = _cost(piece, heads, count)
-            if cost <= mine:
-                mine -= cost
-                chosen.append(piece)
-                heads.add(piece.group)
-            else:
-                left.append(piece)
-    spare = room - _used(chosen, count)
-    remaining = []
-    for piece in sorted(left, key=lambda p: -p.score * shares[p.kind]):
-        cost = _cost(piece, heads, count)
-        if cost <= spare:
-            spare -= cost
-            chosen.append(piece)
-            heads.add(piece.group)
-        else:
-            remaining.append(piece)
-    for piece in remaining:
-        most = min(spare, int(_PIECE * limit)) - _cost(replace(piece, text=""), heads, count)
+        most = filled.used + share / whole * filled.room
+        left += filled.fill((p for p in unlike if p.kind == kind), most)
+    best = sorted(left, key=lambda p: -p.score * shares[p.kind])
+    compressed = 0
+    for piece in filled.fill(best, filled.room):
+        most = min(filled.room - filled.used, int(_PIECE * limit))
+        most -= filled.cost(replace(piece, text=""))
         short = _short(piece, most, count, compression) if most >= _LEAST else ""
         if short:
-            small = replace(piece, text=short)
-            spare -= _cost(small, heads, count)
-            chosen.append(small)
-            heads.add(piece.group)
+            filled.take(replace(piece, text=short))
             compressed += 1
+    chosen = filled.pieces
     text = render(chosen)
     while chosen and count(text) > limit:  # pieces together may cost more than one by one
         chosen.pop()
         text = render(chosen)
     out = len(found) - len(chosen)
     return Assembled(text, tuple(chosen), count(text) if chosen else 0, out, compressed)
+
+
+class _Filled:
+    """What is taken into a context of `room` tokens so far, and what that costs (`used`)."""
+
+    def __init__(self, count: Callable[[str], int], room: int) -> None:
+        self.room, self.used = room, 0
+        self.pieces: list[Piece] = []
+        self._count = count
+        self._heads: set[str] = set()
+
+    def cost(self, piece: Piece) -> int:
+        """Return the tokens of a piece, with the head of its group where that is not there yet."""
+        cost = self._count(_quoted(piece)) + 1
+        return cost if piece.group in self._heads else cost + self._count(f"- {piece.head}") + 1
+
+    def take(self, piece: Piece) -> None:
+        """Take a piece."""
+        self.used += self.cost(piece)
+        self.pieces.append(piece)
+        self._heads.add(piece.group)
+
+    def fill(self, pieces: Iterable[Piece], most: float) -> list[Piece]:
+        """Take the pieces that fit until `most` tokens are used; return the others."""
+        others = []
+        for piece in pieces:
+            if self.used + self.cost(piece) <= most:
+                self.take(piece)
+            else:
+                others.append(piece)
+        return others
 
 
 def render(pieces: Sequence[Piece]) -> str:
@@ -121,20 +134,6 @@ def render(pieces: Sequence[Piece]) -> str:
 def _quoted(piece: Piece) -> str:
     said = f"{piece.who}: {piece.text}" if piece.who else piece.text
     return "\n".join("> " + line for line in defuse(plain(said)).split("\n"))
-
-
-def _cost(piece: Piece, heads: set[str], count: Callable[[str], int]) -> int:
-    cost = count(_quoted(piece)) + 1
-    return cost if piece.group in heads else cost + count(f"- {piece.head}") + 1
-
-
-def _used(chosen: Sequence[Piece], count: Callable[[str], int]) -> int:
-    heads: set[str] = set()
-    used = 0
-    for piece in chosen:
-        used += _cost(piece, heads, count)
-        heads.add(piece.group)
-    return used
 
 
 def _short(
@@ -159,7 +158,7 @@ def _unlike(found: Sequence[Piece]) -> list[Piece]:
         for word in words:
             for place in by_word.get(word, ()):
                 shared[place] = shared.get(place, 0) + 1
-        folded = " ".join(piece.text.lower().split())
+        folded = archive.folded(piece.text)
         if not words or any(
             folded in seen[place][1]
             or (n >= _ALIKE * len(words) and n >= _ALIKE * len(seen[place][0]))

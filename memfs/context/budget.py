@@ -15,7 +15,7 @@ from memfs.core.tokens import estimate
 if TYPE_CHECKING:
     from memfs.core.settings import Settings
 
-SHARES = {"tools": 0.2, "blocks": 0.33, "summary": 0.1, "hits": 0.1}
+SHARES = {"tools": 0.2, "blocks": 0.33, "summary": 0.1}
 LEAST = 1024  # tokens of a window that can be used
 
 

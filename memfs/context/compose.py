@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from memfs.core.render import Recalled
 
-_WORKING = "working"
 _READ = "core_memory_read"
 _UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
 # What a model should have in mind; the other tools say themselves what they are for.
@@ -82,10 +81,10 @@ def begin(place: Place) -> None:
     """Give a session its scratch block."""
     if place.project is None or not place.session:
         return
-    path = blocks.path_of(place, labels.SESSION, _WORKING)
+    path = blocks.path_of(place, labels.SESSION, labels.WORKING)
     if not os.path.exists(path):
         files.make_folder(os.path.dirname(path), private=True, durable=False)
-        text = shipped.text("templates", "blocks", f"{_WORKING}.md")
+        text = shipped.text("templates", "blocks", f"{labels.WORKING}.md")
         files.write(path, text, private=True, durable=False)
 
 

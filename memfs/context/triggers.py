@@ -26,7 +26,7 @@ _GOES_ON = re.compile(
 )
 _LATIN = re.compile(r"[A-Za-z]{3,}")
 _FEWEST = 5  # words of a prompt that can tell where the talk goes
-_BEFORE = 3  # prompts that say where it was
+BEFORE = 3  # prompts that say where it was
 _FAR = 0.08  # cosine below which a prompt has nothing to do with those before
 _LOST = 0.5  # of a block's parts that a task does not need
 
@@ -44,8 +44,7 @@ def due(
         return "window"
     if before and _SAID.search(prompt):
         return "task"
-    tells = len(_LATIN.findall(prompt)) >= _FEWEST and not _GOES_ON.match(prompt)
-    if len(before) >= _BEFORE and tells and _far(prompt, before):
+    if len(before) >= BEFORE and tells(prompt) and _far(prompt, before):
         return "topic"
     lost = [each for each in relevances if each < least]
     if len(relevances) > 1 and len(lost) > _LOST * len(relevances):
@@ -53,10 +52,15 @@ def due(
     return ""
 
 
+def tells(prompt: str) -> bool:
+    """Tell whether a prompt says where the talk goes, and not merely that it goes on."""
+    return len(_LATIN.findall(prompt)) >= _FEWEST and not _GOES_ON.match(prompt)
+
+
 def _far(prompt: str, before: Sequence[str]) -> bool:
     from memfs.search.encoder import bundled
 
-    vectors = bundled().encode([prompt, *before[-_BEFORE:]]).vectors
+    vectors = bundled().encode([prompt, *before[-BEFORE:]]).vectors
     if not vectors[0].any():
         return False
     return float((vectors[1:] @ vectors[0]).max()) < _FAR

@@ -6,6 +6,7 @@ PROJECT = "project"
 USER = "user"
 SESSION = "session"
 TIERS = (SESSION, PROJECT, USER)  # a bare label resolves in this order
+WORKING = "working"  # of the session's scratch block
 
 MAX_LENGTH = 64
 MAX_DEPTH = 3

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-STALE_DAYS = 30
-
 _CONTENT = {"append": "populated", "create": "populated", "insert": "populated",
             "page-in": "populated", "remove": "reduced", "page-out": "reduced"}  # fmt: skip
 
@@ -17,7 +15,7 @@ def content(value: str, last_operation: str) -> str:
     return _CONTENT.get(last_operation, "modified" if last_operation else "populated")
 
 
-def freshness(referenced: str, now: str, days: int = STALE_DAYS, *, paged_out: bool = False) -> str:
+def freshness(referenced: str, now: str, days: int, *, paged_out: bool = False) -> str:
     """Return archived for what was paged out, else active, or stale.
 
     That is what was not referenced (edited, read, paged in) for so many days; 0: nothing is.

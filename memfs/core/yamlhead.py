@@ -93,6 +93,18 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
     return head
 
 
+def stamp(
+    text: str, version: int, at: str, by: str, *, eol: str = "", **more: object
+) -> str:  # fmt: skip
+    """Return a block's text, or its head alone, with the keys set that memfs manages.
+
+    `more` are others of them, `eol` is the line end of the file, where the text may not show it.
+    """
+    head, body = frontmatter.split(text)
+    managed = {**more, "version": version, "updated_at": at, "updated_by": by}
+    return write(head, managed, eol or frontmatter.line_end(text)) + body
+
+
 def scalar(value: object, *, plain: bool = True) -> str:
     """Write one value as a YAML scalar on one line; not `plain`: every text is quoted."""
     if isinstance(value, bool):

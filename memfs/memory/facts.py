@@ -16,8 +16,8 @@ from memfs.core import edits
 from memfs.core import label as labels
 from memfs.core.facts import ACTIVE, REJECTED, SUPERSEDED, Fact
 from memfs.memory import extraction
+from memfs.store import archive, lock
 from memfs.store import facts as stored
-from memfs.store import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,7 +63,7 @@ def add(place: Place, new: Sequence[Fact]) -> list[Fact]:
     """
     new = sorted(new, key=lambda fact: fact.at)
     added: list[Fact] = []
-    for tier, store in _stores(place):
+    for tier, store in place.lasting():
         alone = place.project is None
         mine = [fact for fact in new if alone or fact.personal == (tier == labels.USER)]
         if mine:
@@ -72,17 +72,13 @@ def add(place: Place, new: Sequence[Fact]) -> list[Fact]:
     return added
 
 
-def _stores(place: Place) -> list[tuple[str, Store]]:
-    return [(tier, store) for tier, store in place.tiers() if tier != labels.SESSION]
-
-
 def _added(store: Store, new: Sequence[Fact]) -> list[Fact]:
     every = stored.every(store)
     counting = [fact for fact in every.values() if fact.status != SUPERSEDED]
-    statements = {_folded(fact.statement) for fact in counting}
+    statements = {archive.folded(fact.statement) for fact in counting}
     fresh = []
     for fact in new:
-        folded = _folded(fact.statement)
+        folded = archive.folded(fact.statement)
         if fact.id not in every and (folded not in statements or fact.key or fact.over):
             fresh.append(fact)
         statements.add(folded)
@@ -93,7 +89,7 @@ def _added(store: Store, new: Sequence[Fact]) -> list[Fact]:
         for old in _rivals(fact, standing):
             if old.at > fact.at:
                 later = old.id
-            elif old.holds and _folded(old.statement) == _folded(fact.statement):
+            elif old.holds and archive.folded(old.statement) == archive.folded(fact.statement):
                 later = "same"
             elif old.holds:
                 lost = replace(old, status=SUPERSEDED, by=fact.id, revision=old.revision + 1)
@@ -122,7 +118,7 @@ def decide(place: Place, ident: str, status: str) -> Fact | None:
     """
     found = [
         (store, fact)
-        for _, store in _stores(place)
+        for _, store in place.lasting()
         for fact in stored.every(store).values()
         if fact.id.startswith(ident)
     ]
@@ -139,7 +135,7 @@ def decide(place: Place, ident: str, status: str) -> Fact | None:
 
 def every(place: Place) -> list[Fact]:
     """Return the facts of all tiers, the oldest first."""
-    return [fact for _, store in _stores(place) for fact in stored.every(store).values()]
+    return [fact for _, store in place.lasting() for fact in stored.every(store).values()]
 
 
 def matching(
@@ -244,9 +240,5 @@ def _says(fact: Fact, other: Fact) -> bool:
 
 
 def _ident(message: Message, statement: str) -> str:
-    said = f"{message.host}|{message.session}|{message.id}|{_folded(statement)}"
+    said = f"{message.host}|{message.session}|{message.id}|{archive.folded(statement)}"
     return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())

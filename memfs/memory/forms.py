@@ -5,108 +5,108 @@ from __future__ import annotations
 import re
 
 SPAN = r"`[^`\n]{1,80}`"
+
+
+def _compiled(*rows: tuple[str, float, str]) -> tuple[tuple[str, float, re.Pattern[str]], ...]:
+    return tuple((name, sure, re.compile(form, re.IGNORECASE)) for name, sure, form in rows)
+
+
 # A person speaks: (category, confidence, form, what the key of the fact is taken from).
-SAID: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
-    (category, confidence, re.compile(form, re.IGNORECASE))
-    for category, confidence, form in (
-        ("identity", 0.95, r"^(?:hi,? |hello,? )?(?:my name is|call me) (?P<name>\w+)"),
-        ("identity", 0.9, r"^(?:i|i'm) (?:now )?(?:work|working) (?P<employer>(?:at|for) \S.+)"),
+SAID = _compiled(
+    ("identity", 0.95, r"^(?:hi,? |hello,? )?(?:my name is|call me) (?P<name>\w+)"),
+    ("identity", 0.9, r"^(?:i|i'm) (?:now )?(?:work|working) (?P<employer>(?:at|for) \S.+)"),
+    (
+        "preference",
+        0.9,
         (
-            "preference",
-            0.9,
-            (
-                r"\bi(?:'d| would)? (?:really |strongly |much |generally |usually )*"
-                r"(?:prefer|rather|love|hate|dislike)\b(?! to know| if you could)"
-            ),
+            r"\bi(?:'d| would)? (?:really |strongly |much |generally |usually )*"
+            r"(?:prefer|rather|love|hate|dislike)\b(?! to know| if you could)"
         ),
-        ("preference", 0.8, r"\bi (?:don't|do not|never|always) (?:like|want|use|write|need)\b"),
-        ("rule", 0.85, r"^(?:please )?(?:always|never)\b"),
-        ("rule", 0.85, r"\bfrom now on\b|\bmake sure (?:that )?(?:you |we )?(?:always|never)\b"),
+    ),
+    ("preference", 0.8, r"\bi (?:don't|do not|never|always) (?:like|want|use|write|need)\b"),
+    ("rule", 0.85, r"^(?:please )?(?:always|never)\b"),
+    ("rule", 0.85, r"\bfrom now on\b|\bmake sure (?:that )?(?:you |we )?(?:always|never)\b"),
+    (
+        "rule",
+        0.8,
         (
-            "rule",
-            0.8,
-            (
-                r"\b(?:we|you|it|they|this|tests?|code) (?:should|must|may|can)(?: not|n't)? "
-                r"(?:always|never|only)\b"
-            ),
+            r"\b(?:we|you|it|they|this|tests?|code) (?:should|must|may|can)(?: not|n't)? "
+            r"(?:always|never|only)\b"
         ),
-        ("rule", 0.75, r"^(?:we|you|it) (?:should|must) (?:not )?(?!be able)\w+"),
-        ("decision", 0.9, r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|opted)\b"),
+    ),
+    ("rule", 0.75, r"^(?:we|you|it) (?:should|must) (?:not )?(?!be able)\w+"),
+    ("decision", 0.9, r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|opted)\b"),
+    (
+        "decision",
+        0.8,
         (
-            "decision",
-            0.8,
-            (
-                r"^(?:ok(?:ay)?,? |so,? |no,? )?let'?s (?:use|go with|switch to|stick "
-                r"(?:to|with)|keep|drop|remove|rename|move)\b"
-            ),
+            r"^(?:ok(?:ay)?,? |so,? |no,? )?let'?s (?:use|go with|switch to|stick "
+            r"(?:to|with)|keep|drop|remove|rename|move)\b"
         ),
-        ("decision", 0.8, r"\b(?:we|i)(?:'ll| will) (?:use|go with|switch to|stick (?:to|with))\b"),
+    ),
+    ("decision", 0.8, r"\b(?:we|i)(?:'ll| will) (?:use|go with|switch to|stick (?:to|with))\b"),
+    (
+        "environment",
+        0.85,
         (
-            "environment",
-            0.85,
-            (
-                r"\b(?:i'm|i am|we're|we are|runs?|running|deploy(?:ed)?|hosted?) on "
-                r"(?:a |an )?(?P<os>mac ?os|linux|windows|debian|ubuntu|fedora|arch|"
-                r"wsl|aws|azure|gcp|kubernetes|heroku|vercel)\b"
-            ),
+            r"\b(?:i'm|i am|we're|we are|runs?|running|deploy(?:ed)?|hosted?) on "
+            r"(?:a |an )?(?P<os>mac ?os|linux|windows|debian|ubuntu|fedora|arch|"
+            r"wsl|aws|azure|gcp|kubernetes|heroku|vercel)\b"
         ),
-        ("environment", 0.8, r"^(?:we|i) (?:currently |now )?use \S"),
-        ("correction", 0.75, r"^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}"),
-    )
+    ),
+    ("environment", 0.8, r"^(?:we|i) (?:currently |now )?use \S"),
+    ("correction", 0.75, r"^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}"),
 )
 # An assistant states what it found.
-FOUND: tuple[tuple[str, float, re.Pattern[str]], ...] = tuple(
-    (category, confidence, re.compile(form, re.IGNORECASE))
-    for category, confidence, form in (
+FOUND = _compiled(
+    (
+        "cause",
+        0.85,
         (
-            "cause",
-            0.85,
-            (
-                r"\b(?:error|issue|bug|problem|failures?|tests?|lint|delay|build|crash)\b"
-                r".{0,60}\b(?:(?:is|was|are|were) (?:caused by|due to|that|because)|"
-                r"(?:fail(?:s|ed|ing)?|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\bbecause)\b"
-            ),
+            r"\b(?:error|issue|bug|problem|failures?|tests?|lint|delay|build|crash)\b"
+            r".{0,60}\b(?:(?:is|was|are|were) (?:caused by|due to|that|because)|"
+            r"(?:fail(?:s|ed|ing)?|happen(?:s|ed)?|occur(?:s|red)?)\b.{0,30}\bbecause)\b"
         ),
-        ("cause", 0.75, rf"{SPAN}.{{0,80}}\bbecause\b.+"),
+    ),
+    ("cause", 0.75, rf"{SPAN}.{{0,80}}\bbecause\b.+"),
+    (
+        "technical",
+        0.8,
         (
-            "technical",
-            0.8,
-            (
-                rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:is|are) (?:\w+ )?(?:defined|"
-                r"configured|set|written|implemented|located|stored|declared|registered|"
-                r"handled|called|used|read|created|generated|based|part|only|a|an|the|"
-                r"not|already|missing|empty|now)\b"
-            ),
+            rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:is|are) (?:\w+ )?(?:defined|"
+            r"configured|set|written|implemented|located|stored|declared|registered|"
+            r"handled|called|used|read|created|generated|based|part|only|a|an|the|"
+            r"not|already|missing|empty|now)\b"
         ),
+    ),
+    (
+        "technical",
+        0.8,
         (
-            "technical",
-            0.8,
-            (
-                rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:uses?|requires?|expects?|returns?|"
-                r"supports?|writes?|reads?|contains?|includes?|needs?|ignores?|accepts?|"
-                r"prints?|has|lacks|calls?|comes? from|lives? in|runs?|outputs?|handles?|"
-                r"does(?:n't| not)|do(?:n't| not)|only|already|now|still|never|always)\b"
-            ),
+            rf"^(?:the )?{SPAN}(?: \w+){{0,3}} (?:uses?|requires?|expects?|returns?|"
+            r"supports?|writes?|reads?|contains?|includes?|needs?|ignores?|accepts?|"
+            r"prints?|has|lacks|calls?|comes? from|lives? in|runs?|outputs?|handles?|"
+            r"does(?:n't| not)|do(?:n't| not)|only|already|now|still|never|always)\b"
         ),
+    ),
+    (
+        "technical",
+        0.75,
         (
-            "technical",
-            0.75,
-            (
-                rf"^there (?:is|are) \b.*{SPAN}|^(?:the|this|these|those|each|every|all|both|no) "
-                rf"[^`]{{0,60}}\b(?:is|are|uses?|requires?|has|have|contains?|comes?|"
-                rf"lives?|does(?:n't| not)|exists?)\b.*{SPAN}"
-            ),
+            rf"^there (?:is|are) \b.*{SPAN}|^(?:the|this|these|those|each|every|all|both|no) "
+            rf"[^`]{{0,60}}\b(?:is|are|uses?|requires?|has|have|contains?|comes?|"
+            rf"lives?|does(?:n't| not)|exists?)\b.*{SPAN}"
         ),
+    ),
+    (
+        "change",
+        0.8,
         (
-            "change",
-            0.8,
-            (
-                r"^(?:i(?:'ve| have)? )?(?:fixed|added|removed|updated|renamed|moved|"
-                r"changed|replaced|implemented|created|deleted|introduced|extracted|"
-                rf"refactored|committed|pushed)\b.*(?:{SPAN}|\b[\w/-]+\.\w{{1,5}}\b)"
-            ),
+            r"^(?:i(?:'ve| have)? )?(?:fixed|added|removed|updated|renamed|moved|"
+            r"changed|replaced|implemented|created|deleted|introduced|extracted|"
+            rf"refactored|committed|pushed)\b.*(?:{SPAN}|\b[\w/-]+\.\w{{1,5}}\b)"
         ),
-    )
+    ),
 )
 # Whoever speaks: a sentence in the present or the past about something that has a name.
 NAMED = re.compile(

@@ -116,7 +116,7 @@ def for_task(
     engine = kept.engine("hybrid")
     by: Mode = "text" if engine.vectors is None else "hybrid"
     hits = engine.search(task, mode=by, limit=_MOST).hits
-    pinned = {f"{b.tier}:{b.label}" for b in blocks.load(kept.place) if b.pinned}
+    pinned = {_key(b) for b in blocks.load(kept.place) if b.pinned}
     pieces = [_piece(hit) for hit in hits if hit.id not in pinned]
     pieces += [
         Piece(fact.id, "fact", fact.statement, score, "facts", "facts from past sessions", fact.at)
@@ -131,10 +131,7 @@ def for_task(
 
 def _entries(place: Place, task: str) -> list[Piece]:
     """Return the static entries that a task is about."""
-    some = [
-        entry for tier, store in place.tiers() if tier != labels.SESSION
-        for entry in static.every(store)
-    ]  # fmt: skip
+    some = [entry for _, store in place.lasting() for entry in static.every(store)]
     near = paging.relevances(task, [f"{entry.key} {entry.text[:_LOOKED_AT]}" for entry in some])
     return [
         Piece(entry.key, "static", entry.text, score, f"static/{entry.key}", f"static {entry.key}")
@@ -154,7 +151,7 @@ def _piece(hit: Hit) -> Piece:
 
 
 def _key(block: Block) -> str:
-    return f"{block.tier}:{block.label}"
+    return labels.qualified(block.tier, block.label)
 
 
 def _shown(whole: str, brief: str) -> str:

@@ -178,9 +178,7 @@ class _Session:
         text = draft.text
         # Over front matter without its fence a second one would only bury it.
         if text is not None and not fences.missing(draft.before or ""):
-            head, body = frontmatter.split(text)
-            managed = {"version": version, "updated_at": at, "updated_by": origin.actor}
-            text = yamlhead.write(head, managed, frontmatter.line_end(text)) + body
+            text = yamlhead.stamp(text, version, at, origin.actor)
         return Change(
             draft.tier, draft.label, draft.path, draft.before, text, draft.op, version, draft.reason
         )

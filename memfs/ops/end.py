@@ -38,12 +38,16 @@ def _clear(place: Place, event: Event) -> None:
         path = blocks.path_of(place, labels.SESSION, str(label))
         if not place.session or not os.path.exists(path):
             continue
-        from memfs.core import yamlhead
+        from memfs.core import frontmatter, yamlhead
+        from memfs.store import clock
 
         with writer.writing(place.home, place) as made:
             text, version = made.settle(labels.SESSION, str(label), path)
             block = blocks.make(labels.SESSION, str(label), path, text or "")
             if block.value and not block.read_only and not block.problem:
-                head = yamlhead.write(block.head, {"version": version + 1}, "\n")
+                head = yamlhead.stamp(
+                    block.head, version + 1, clock.now(), "system",
+                    eol=frontmatter.line_end(block.raw),
+                )  # fmt: skip
                 change = Change(labels.SESSION, str(label), path, text, head, "clear", version + 1)
                 made.commit([change], Origin("system", event.host, event.session, "session ended"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs.context import sections
 from memfs.core import changes as compare
-from memfs.core import edits, frontmatter, yamlhead
+from memfs.core import edits, yamlhead
 from memfs.core import label as labels
 from memfs.core.blame import attribute
 from memfs.core.errors import NotFoundError, RejectedError
@@ -145,11 +145,7 @@ def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
         _refuse_read_only("restore", name, now)
         block = blocks.make(tier, name, path, text)
         if block.version and not block.codec:  # the bytes of another encoding stay as they are
-            managed = {
-                "version": current + 1, "updated_at": clock.now(), "updated_by": origin.actor,
-            }  # fmt: skip
-            head = yamlhead.write(block.head, managed, frontmatter.line_end(text))
-            text = head + block.body
+            text = yamlhead.stamp(text, current + 1, clock.now(), origin.actor)
         if now is not None and _content(now) == _content(text):
             return Restored(())
         change = Change(tier, name, path, now, text, "restore", current + 1, _said(wanted))

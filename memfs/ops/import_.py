@@ -246,13 +246,10 @@ class _Merging:
 
     def stamped(self, change: Change, origin: Origin) -> Change:
         """Return a change with the managed keys set."""
-        head, body = frontmatter.split(change.after or "")
+        head, _ = frontmatter.split(change.after or "")
         at = str(self._read(change.label, "", head).meta.get("updated_at") or "")
-        managed = {
-            "version": change.version, "updated_at": at if _later(at) else clock.now(),
-            "updated_by": origin.actor,
-        }  # fmt: skip
-        text = yamlhead.write(head, managed, frontmatter.line_end(change.after or "")) + body
+        when = at if _later(at) else clock.now()
+        text = yamlhead.stamp(change.after or "", change.version, when, origin.actor)
         return Change(
             change.tier, change.label, change.path, change.before, text, OP, change.version
         )

@@ -6,6 +6,7 @@ block as it was, so everything comes back as it stood: lines that changed meanwh
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from memfs.store import history as versions
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from memfs.context.paging import Candidate
     from memfs.core.block import Block
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Entry
     from memfs.store.blocks import Place
     from memfs.store.layout import Store
+    from memfs.store.writer import Writer
 
 OUT, IN = "page-out", "page-in"
 TAG = "paged-out"
@@ -65,12 +67,8 @@ def out(
     Without a task it is what the session's last prompts say. `dry`: nothing is written. Raises
     `RejectedError` for a block that is read-only, `NotFoundError`.
     """
-    tier, name = versions.resolve(place, label)
-    path = blocks.get(place, labels.qualified(tier, name)).path
-    with writer.writing(place.store(tier), place) as made:
-        text, version = made.settle(tier, name, path)
-        block = blocks.make(tier, name, path, text or "")
-        _refuse(block)
+    with _opened(place, label) as held:
+        block = held.block
         gone = [_safe(each, block.label) for each in relief.leaving(place, block, task, free)]
         kept = _archived(place, block, gone, dry=dry)
         left = {
@@ -80,19 +78,16 @@ def out(
         }
         body = paging.without(block.body, gone, left)
         ids = tuple(ident for ident, _ in kept)
-        planned = Paged(name, tuple(gone), block.body, body, ids)
+        planned = Paged(block.label, tuple(gone), block.body, body, ids)
         if dry or not gone:
             return planned
-        count = len(gone) + block.paged_out
-        after = _stamped(block, body, version, origin, count)
         discarded = sum(each.fate == "discard" for each in gone)
         why = f"{len(ids)} archived, {discarded} discarded"
-        change = Change(tier, name, path, text, after, OUT, version + 1, why)
-        made.commit([change], origin)
-    store = place.store(tier)
+        change = held.change(OUT, body, len(gone) + block.paged_out, origin, why)
+    store = place.store(block.tier)
     notes = [autocommit.archived(place, store, where, origin) for _, where in kept]
     notes.append(sections.after(place, [change], origin))
-    return Paged(name, tuple(gone), block.body, body, ids, "; ".join(filter(None, notes)))
+    return replace(planned, note="; ".join(filter(None, notes)))
 
 
 def compacted(event: Event) -> None:
@@ -123,12 +118,9 @@ def back(place: Place, label: str, origin: Origin) -> Back:
     An untouched block gets its former bytes; else what left is merged into it. What has no room any
     more comes as a summary. Raises `NotFoundError` where nothing was paged out, `RejectedError`.
     """
-    tier, name = versions.resolve(place, label)
-    path = blocks.get(place, labels.qualified(tier, name)).path
-    with writer.writing(place.store(tier), place) as made:
-        text, version = made.settle(tier, name, path)
-        block = blocks.make(tier, name, path, text or "")
-        _refuse(block)
+    with _opened(place, label) as held:
+        block = held.block
+        tier, name = block.tier, block.label
         entries, shortened = _outs(_entries(place, tier, name))
         if not entries:
             raise NotFoundError(
@@ -140,13 +132,46 @@ def back(place: Place, label: str, origin: Origin) -> Back:
         whole = len(blocks.make("", "", "", block.head + body).value) <= block.limit
         if not whole:
             body = _fitted(block, body)
-        after = _stamped(block, body, version, origin, 0 if whole else block.paged_out)
         why = f"{len(entries)} page-outs" + ("" if whole else _SHORTENED)
-        change = Change(tier, name, path, text, after, IN, version + 1, why)
-        made.commit([change], origin)
+        change = held.change(IN, body, 0 if whole else block.paged_out, origin, why)
     if whole:
         _unarchive(place, tier, name, body)
     return Back(name, block.paged_out, not whole, sections.after(place, [change], origin))
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A block that nobody else writes now, and the version it has."""
+
+    block: Block
+    version: int
+    _before: str | None
+    _made: Writer
+
+    def change(self, op: str, body: str, out: int, origin: Origin, why: str) -> Change:
+        """Write another body, of whose block so many parts are paged out; say what was done."""
+        block, version = self.block, self.version + 1
+        head = yamlhead.stamp(  # the body may begin like front matter
+            block.head, version, clock.now(), origin.actor,
+            eol=frontmatter.line_end(block.raw), paged_out=out or None,
+        )  # fmt: skip
+        change = Change(
+            block.tier, block.label, block.path, self._before, head + body, op, version, why
+        )
+        self._made.commit([change], origin)
+        return change
+
+
+@contextmanager
+def _opened(place: Place, label: str) -> Iterator[_Held]:
+    """Hold a block that can be paged. Raises `RejectedError`, `NotFoundError`."""
+    tier, name = versions.resolve(place, label)
+    path = blocks.get(place, labels.qualified(tier, name)).path
+    with writer.writing(place.store(tier), place) as made:
+        text, version = made.settle(tier, name, path)
+        block = blocks.make(tier, name, path, text or "")
+        _refuse(block)
+        yield _Held(block, version, text, made)
 
 
 def _archived(
@@ -194,14 +219,6 @@ def _source(tier: str, label: str) -> str:
 def _shortened(candidate: Candidate, eol: str) -> str:
     text = summary.extract(candidate.part.text, max(20, candidate.tokens // _SUMMARY))
     return f"{' '.join(text.split())} [shortened]{eol}" if text else ""
-
-
-def _stamped(block: Block, body: str, version: int, origin: Origin, count: int) -> str:
-    keys = {
-        "paged_out": count or None,
-        "version": version + 1, "updated_at": clock.now(), "updated_by": origin.actor,
-    }  # fmt: skip
-    return yamlhead.write(block.head, keys, frontmatter.line_end(block.raw)) + body
 
 
 def _safe(candidate: Candidate, label: str) -> Candidate:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.context import sections
-from memfs.core import frontmatter, leaks, yamlhead
 from memfs.core import label as labels
+from memfs.core import leaks, yamlhead
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.core.secrets import redact
@@ -106,7 +106,7 @@ def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
     brought: list[Committed] = []
     unread: list[str] = []
     found = _find(place, unread, tick)
-    for store in _stores(place):
+    for store in place.stores():
         if not _history(store, brought):
             unread.append(f"the git history of {store.root}")
     top = place.home.top
@@ -118,7 +118,7 @@ def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
 
 def run(place: Place) -> Purged:
     """Redact everything that is found in files of ours."""
-    stores = sorted(_stores(place), key=lambda store: os.path.realpath(store.local))
+    stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
     with ExitStack() as stack:
         for store in stores:
             for name in (corpus.LOCK, intake.LOCK):
@@ -196,7 +196,7 @@ def _blocks(store: Store, place: Place) -> None:
             except StoreError:  # too large for an edit: its file is rewritten afterwards
                 continue
             if text is not None and redact(text) != text:
-                after = _stamped(redact(text), version + 1)
+                after = redact(yamlhead.stamp(redact(text), version + 1, clock.now(), "user"))
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))
         if changes:
             made.commit(changes, _BY)
@@ -217,12 +217,6 @@ def _known(store: Store, changes: list[Change]) -> None:
         trust.save(store, trust.Seen(now, before.commit))
 
 
-def _stamped(text: str, version: int) -> str:
-    head, body = frontmatter.split(text)
-    managed = {"version": version, "updated_at": clock.now(), "updated_by": "user"}
-    return redact(yamlhead.write(head, managed, frontmatter.line_end(text)) + body)
-
-
 def _rewrite(each: Holding, *, private: bool) -> None:
     text = files.read(each.path, cap=_ANY_SIZE)
     after = None if text is None else leaks.cleaned(text, each.form)
@@ -240,7 +234,7 @@ def _remove_folder(path: str) -> None:
 
 def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> list[Found]:
     found = []
-    for store in _stores(place):
+    for store in place.stores():
         for each in _listed(store, [store, *holdings.worktrees(store)]):
             try:
                 found += [_found(each, leak, place) for leak in _leaks(each)]
@@ -262,10 +256,6 @@ def _listed(store: Store, trees: list[Store]) -> list[Holding]:
 
 def _leaks(each: Holding) -> list[leaks.Leak]:
     return leaks.find(files.read(each.path, cap=_ANY_SIZE) or "", each.form)
-
-
-def _stores(place: Place) -> list[Store]:
-    return list({store.root: store for _, store in place.tiers()}.values())
 
 
 def _history(store: Store, found: list[Committed]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.context import sections
-from memfs.core import edits, frontmatter, yamlhead
+from memfs.core import edits, yamlhead
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.merge import merge
@@ -89,7 +89,7 @@ def _change(
     path = located[2] if located else blocks.path_of(place, each.tier, each.label)
     known = located or made.head(each.tier, each.label)
     now, version = made.settle(each.tier, each.label, path) if known else (None, 0)
-    _still_there(each, now)
+    _changeable(each, now)
     if each.after is None:
         text = None if now == each.before else now
     elif now is None:
@@ -97,15 +97,15 @@ def _change(
     else:
         text = merge(each.before, now, each.after)
     if text is not None:
-        text = _stamped(text, version, origin)
+        text = yamlhead.stamp(text, version + 1, clock.now(), origin.actor)
         _permitted(each, now, text)
     if text == now or (text is not None and now is not None and _same(text, now)):
         return None
     return Change(each.tier, each.label, path, now, text, OP, version + 1)
 
 
-def _still_there(each: Changed, now: str | None) -> None:
-    """Raise `RejectedError` where a block is not any more what a proposal speaks of."""
+def _changeable(each: Changed, now: str | None) -> None:
+    """Raise `RejectedError` where a block is not any more what a proposal speaks of, or fixed."""
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
             f"'{each.label}' was deleted or renamed since",
@@ -119,24 +119,21 @@ def _still_there(each: Changed, now: str | None) -> None:
     block = blocks.make(each.tier, each.label, "", now or "")
     if block.problem or block.codec:
         raise RejectedError(f"cannot change '{each.label}': {block.problem}", "memfs doctor --fix")
+    if block.read_only:
+        raise RejectedError(
+            f"cannot change '{each.label}': it is read-only",
+            "a person can change that in its file (read_only: false)",
+        )
 
 
 def _permitted(each: Changed, now: str | None, text: str) -> None:
     """Raise `RejectedError` where a rule of the block forbids a text."""
     before = blocks.make(each.tier, each.label, "", now or "")
     after = blocks.make(each.tier, each.label, "", text)
-    if before.read_only:
-        raise RejectedError(f"cannot change '{each.label}': it is read-only", "")
     over = edits.over_limit(each.label, before.value, after.value, after.limit, after.tokens)
     odd = over or edits.secret("change", each.label, after.value, before.value)
     if odd:
         raise RejectedError(odd.message, odd.hint)
-
-
-def _stamped(text: str, version: int, origin: Origin) -> str:
-    head, body = frontmatter.split(text)
-    keys = {"version": version + 1, "updated_at": clock.now(), "updated_by": origin.actor}
-    return yamlhead.write(head, keys, frontmatter.line_end(text)) + body
 
 
 def _same(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ the host's own model (`inline`), or by the configured model when the session end
 
 import os
 
+from memfs.core import label as labels
 from memfs.core.events import REVIEW, Event, Reply
 from memfs.store import blocks, config, recall, sessions
 from memfs.store.blocks import Place
@@ -27,7 +28,7 @@ def wanted(place: Place) -> bool:
     review = mode in (NUDGE, INLINE) and not sessions.was(place.home, place.session, MARK)
     if review or sessions.was(place.home, place.session, _SINCE):
         return True
-    return bool(_pressed(place)) and not sessions.was(place.home, place.session, _PRESSED)
+    return not sessions.was(place.home, place.session, _PRESSED) and bool(_pressed(place))
 
 
 def stopped(event: Event) -> Reply:
@@ -101,7 +102,7 @@ def _pressed(place: Place) -> "list[str]":
     from memfs.core.block import WARN_AT
 
     found = [block for block in blocks.load(place) if block.pinned and not block.read_only]
-    return [f"{b.tier}:{b.label}" for b in found if b.chars >= WARN_AT * b.limit]
+    return [labels.qualified(b.tier, b.label) for b in found if b.chars >= WARN_AT * b.limit]
 
 
 def _press(place: Place) -> None:

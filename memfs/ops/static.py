@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
     from memfs.store.static import Entry
 
 LOCK = "static.lock"
@@ -64,7 +63,7 @@ def store(
 
 def get(place: Place, key: str, tier: str = "") -> Found:
     """Return the entry of a key, the project's before the user's. Raises `NotFoundError`."""
-    for name, where in _stores(place):
+    for name, where in place.lasting():
         entry = static.read(where, _key(key)) if tier in ("", name) else None
         if entry:
             return Found(name, entry)
@@ -79,7 +78,7 @@ def find(
     wanted = {" ".join(tag.lower().split()) for tag in tags}
     return [
         Found(tier, entry)
-        for tier, where in _stores(place)
+        for tier, where in place.lasting()
         for entry in static.every(where)
         if category.lower() in ("", entry.category)
         and wanted <= set(entry.tags)
@@ -102,7 +101,3 @@ def _key(key: str) -> str:
     if wrong:
         raise MemfsError(f"{key!r} cannot be a key: {wrong}", "for example: style/python", USAGE)
     return name
-
-
-def _stores(place: Place) -> list[tuple[str, Store]]:
-    return [(tier, where) for tier, where in place.tiers() if tier != labels.SESSION]

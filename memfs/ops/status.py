@@ -74,7 +74,7 @@ class Status:
 def run(place: Place, home: str) -> Status:
     """Look at a place. Nothing is written but what was edited outside memfs, to the journal."""
     logs = recall.sources(place.home)
-    stores = {store.root: store for _, store in place.tiers()}.values()
+    stores = place.stores()
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and layout.trusted(place.project),
@@ -112,7 +112,7 @@ def _ran(place: Place) -> dict[str, tuple[str, float, float]]:
 def _states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
     last = {(entry.tier, entry.label): entry.op for entry in versions.every(place)}
-    dirty = {store.root: git.dirty(store.root) for _, store in place.tiers()}
+    dirty = {store.root: git.dirty(store.root) for store in place.stores()}
     found = []
     for block in blocks.load(place):
         head = versions.head(place, block.tier, block.label)

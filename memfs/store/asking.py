@@ -33,6 +33,7 @@ LARGEST = 64 << 20  # bytes of a frame
 LONGEST_PATH = 100  # bytes; systems allow 104 or 108
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
 INSIDE = "MEMFS_INSIDE"  # the variable of assistants that memfs itself runs: their hooks keep still
+_INSIDE = frozenset((INSIDE, INSIDE.encode()))  # the environment's names are either
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
 _KIND_AND_OTHERS, _FOLDER = 0o170022, 0o040000  # of a mode: a folder that only its owner writes to
 _OURS = (b"HOME", b"TZ")  # what decides where things are, and which day it is
@@ -163,7 +164,7 @@ def answered(call: Call) -> bool:
 
 def inside() -> bool:
     """Tell whether memfs itself runs the assistant that calls."""
-    return any(name in (INSIDE, INSIDE.encode()) for name in system.environ)
+    return not _INSIDE.isdisjoint(system.environ)
 
 
 def exchange(

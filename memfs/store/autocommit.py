@@ -14,8 +14,6 @@ from memfs.store import config, git, journal
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from memfs.core.records import Origin
     from memfs.core.settings import Settings
     from memfs.store.layout import Store
@@ -30,17 +28,12 @@ _BUSY = {  # what git has open, by the file that says so
     "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisection",
 }  # fmt: skip
 _TRIES = 5  # while somebody else holds the index
-# No hook of the user's runs, nothing is signed (that may ask for a passphrase), nothing is tidied.
-_QUIET = (
-    "-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false", "-c", "gc.auto=0",
-    "-c", "maintenance.auto=false", "--literal-pathspecs",
-)  # fmt: skip
 
 
 def edited(place: Place, changes: list[Change], origin: Origin) -> str:
     """Commit an edit if each is to be; return why it was not, "" if it was or need not be."""
     notes = []
-    for store in _stores(place):
+    for store in place.stores():
         mine = [
             change for change in changes
             if change.tier != labels.SESSION and place.store(change.tier).root == store.root
@@ -76,7 +69,7 @@ def written(
 def ended(place: Place, origin: Origin) -> str:
     """Commit what a session left uncommitted, if each session is to be; return why not, or ""."""
     notes = []
-    for store in _stores(place):
+    for store in place.stores():
         settings = _settings(place, store)
         if settings.get("git.commit") == SESSION:
             edits = [
@@ -89,12 +82,6 @@ def ended(place: Place, origin: Origin) -> str:
             message = _message(subject, edits, [SESSION], origin)
             notes.append(_commit(store, list(_OURS), message, settings))
     return "; ".join(note for note in notes if note)
-
-
-def _stores(place: Place) -> Iterable[Store]:
-    return {
-        store.root: store for tier, store in place.tiers() if tier != labels.SESSION
-    }.values()  # fmt: skip
 
 
 def _settings(place: Place, store: Store) -> Settings:
@@ -167,7 +154,7 @@ def _try(store: Store, *words: str, data: bytes = b"") -> str:
     """Run git, waiting a little for others; return its complaint, "" if it did it."""
     complaint = ""
     for attempt in range(_TRIES):
-        done = git.start(store.root, *_QUIET, *words, data=data)
+        done = git.start(store.root, *git.QUIET, *words, data=data)
         if done is None:
             return "git does not answer"
         if done.returncode == 0:

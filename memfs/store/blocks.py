@@ -51,6 +51,14 @@ class Place:
             found.append((labels.USER, self.user))
         return found
 
+    def lasting(self) -> list[tuple[str, Store]]:
+        """Return the tiers that outlive a session: each has a store of its own."""
+        return [(tier, store) for tier, store in self.tiers() if tier != labels.SESSION]
+
+    def stores(self) -> list[Store]:
+        """Return the stores, each once: session and project tier share one."""
+        return [store for _, store in self.lasting()]
+
     def store(self, tier: str) -> Store:
         """Return the store of a tier; raises `StoreError` saying how to get one."""
         for name, store in self.tiers():
@@ -194,7 +202,7 @@ def missing(place: Place, text: str) -> NotFoundError:
     hint = "memfs blocks lists them, memfs create makes one"
     if close:
         hint = f"did you mean {close[0]}? see memfs blocks"
-    elif not place.session and (tier == labels.SESSION or wanted == "working"):
+    elif not place.session and (tier == labels.SESSION or wanted == labels.WORKING):
         hint = "it belongs to a session: name it with --session ID"
     return NotFoundError(f"there is no block '{text}'", hint)
 

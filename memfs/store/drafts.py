@@ -25,7 +25,6 @@ FOLDER = "drafts"
 BRANCH = "memfs/reflect-"
 _RECORD = "proposal.json"
 _ABANDONED = 6 * 3600  # seconds
-_QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false")
 _NOBODY = ("-c", "user.name=memfs", "-c", "user.email=memfs@localhost")
 
 
@@ -124,7 +123,7 @@ class Draft:
         branch = f"{BRANCH}{self.id}"
         if top and git.head(store.root):
             how = ("--no-checkout", "-q", "-b", branch)
-            added = git.run(top, *_QUIET, "worktree", "add", *how, tree)
+            added = git.run(top, *git.QUIET, "worktree", "add", *how, tree)
             if added is not None and git.run(tree, "read-tree", "HEAD") is not None:
                 self.branch = branch
                 within = os.path.relpath(store.root, os.path.realpath(top))
@@ -159,8 +158,8 @@ class Draft:
             )
         subject = f"memory: reflect on {len(sessions)} sessions, by {model}"
         commit = ("commit", "-q", "--no-verify", "-m", subject)
-        if git.run(store.root, *_QUIET, *commit) is None:  # nobody said who they are
-            git.run(store.root, *_QUIET, *_NOBODY, *commit)
+        if git.run(store.root, *git.QUIET, *commit) is None:  # nobody said who they are
+            git.run(store.root, *git.QUIET, *_NOBODY, *commit)
 
 
 def pending(store: Store) -> list[Proposal]:
@@ -210,7 +209,7 @@ def _texts(place: Place) -> dict[tuple[str, str], str]:
 
 
 def _passages(place: Place) -> list[Passage]:
-    stores = {store.root: store for _, store in place.tiers()}.values()
+    stores = place.stores()
     found = [archive.read(path) for store in stores for path in archive.sources(store)]
     return [passage for passage in found if passage]
 

@@ -6,6 +6,11 @@ import os
 import subprocess
 
 TOO_LONG = 124  # the exit code that stands for it
+# No hook of the user's runs, nothing is signed (that may ask for a passphrase), nothing is tidied.
+QUIET = (
+    "-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false", "-c", "gc.auto=0",
+    "-c", "maintenance.auto=false", "--literal-pathspecs",
+)  # fmt: skip
 _DRIVER = "merge.memfs.driver"
 _KEPT = (
     "GIT_EXEC_PATH",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def every(place: Place) -> list[Entry]:
     """Return all entries of all tiers, after adopting what was edited outside memfs."""
     adopt(place)
-    return [entry for store in stores(place) for entry in journal.read(store)]
+    return [entry for store in place.stores() for entry in journal.read(store)]
 
 
 def of(place: Place, label: str) -> list[Entry]:
@@ -81,7 +81,7 @@ def head(place: Place, tier: str, label: str) -> Head | None:
 def adopt(place: Place) -> None:
     """Journal the edits that were made outside memfs, in every block the journal knows."""
     listed = blocks.paths(place)
-    for store in stores(place):
+    for store in place.stores():
         if not os.path.exists(store.journal):
             continue
         mine = [item for item in listed if place.store(item[0]).root == store.root]
@@ -101,11 +101,6 @@ def _heads(store: Store) -> journal.Heads:
         return known
     entries, _, end = journal.since(store, 0)
     return journal.advance(journal.Heads(0, {}), entries, end)
-
-
-def stores(place: Place) -> list[Store]:
-    """Return the stores of a place, each once (session and project tier share one)."""
-    return list({store.root: store for _, store in place.tiers()}.values())
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -84,11 +84,7 @@ def once(store: Store, session: str, what: str) -> bool:
     layout.make_local(store)
     folder = store.session(session)
     files.make_folder(folder, private=True, durable=False)
-    try:
-        os.close(os.open(f"{folder}/{what}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        return False
-    return True
+    return _made(f"{folder}/{what}")
 
 
 def was(store: Store, session: str, what: str) -> bool:
@@ -105,11 +101,8 @@ def claim(store: Store, session: str, who: str) -> bool:
     layout.make_local(store)
     files.make_folder(store.session(session), private=True, durable=False)
     path = f"{store.session(session)}/given-by"
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        if _is_recent(path) and files.read(path) != who:
-            return False
+    if not _made(path) and _is_recent(path) and files.read(path) != who:
+        return False
     files.write(path, who, private=True, durable=False)
     return True
 
@@ -132,11 +125,16 @@ def repeats(store: Store, session: str, what: str) -> bool:
     for name in os.listdir(folder):
         if name.startswith(_SAID) and not _is_recent(f"{folder}/{name}"):
             files.remove(f"{folder}/{name}")
+    return not _made(f"{folder}/{said}")
+
+
+def _made(path: str) -> bool:
+    """Make an empty file; tell whether it was not there: of several who ask, one is told so."""
     try:
-        os.close(os.open(f"{folder}/{said}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _is_recent(path: str) -> bool:

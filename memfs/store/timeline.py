@@ -35,7 +35,7 @@ def read(place: Place, label: str = "", most: int = 0) -> list[Entry]:
         found = _joined(store, entries, path, most)
     else:
         entries = history.every(place)
-        for store in history.stores(place):
+        for store in place.stores():
             mine = [entry for entry in entries if place.store(entry.tier).root == store.root]
             found += _joined(store, mine, "blocks", most)
     found.reverse()  # of one time, the last in its journal is the newest: that order is kept

@@ -11,7 +11,6 @@ from memfs.tools.definition import Arguments, Parameter, Tool
 if TYPE_CHECKING:
     from memfs.tools.desk import Desk
 
-_WORKING = "working"
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 
 
@@ -48,7 +47,6 @@ def _in(desk: Desk, given: Arguments) -> str:
 def _fetched(desk: Desk, query: str, given: Arguments) -> str:
     from memfs.context import summary
     from memfs.core.edits import Append
-    from memfs.core.tokens import estimate
     from memfs.ops import search
     from memfs.search.engine import Filter
     from memfs.store import blocks, config
@@ -61,7 +59,7 @@ def _fetched(desk: Desk, query: str, given: Arguments) -> str:
         return f"nothing is found for {query!r}"
     if not place.session:
         return found.hits(desk, {"query": query}, kinds=("message", "passage"))
-    working = blocks.get(place, labels.qualified(labels.SESSION, _WORKING))
+    working = blocks.get(place, labels.qualified(labels.SESSION, labels.WORKING))
     room = int(_SHARE * (working.limit - working.chars))
     lines: list[str] = []
     for hit in hits:
@@ -70,11 +68,11 @@ def _fetched(desk: Desk, query: str, given: Arguments) -> str:
         left = room - sum(map(len, lines)) - len(head) - 1
         if len(text) > left:  # as much of it as there is room for
             text = " ".join(summary.extract(hit.text, max(0, left) // 6).split())
-        if text and len(text) <= left and estimate(text):
+        if text and len(text) <= left:
             lines.append(head + text)
     if not lines:
-        return f"'{_WORKING}' has no room: page something out of it first"
-    edits = [Append(labels.qualified(labels.SESSION, _WORKING), "\n".join(lines))]
+        return f"'{labels.WORKING}' has no room: page something out of it first"
+    edits = [Append(labels.qualified(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(desk, list(edits), given.get("reason") or f"page-in: {query[:60]}", [])
     return "\n".join([*done, *lines])
 

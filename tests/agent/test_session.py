@@ -233,6 +233,37 @@ def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memf
     assert entry["op"] == "page-out"
 
 
+def test_notes_that_have_nothing_to_do_with_the_talk_any_more_are_paged_out(
+    talk: Talk, place: Place, memfs: Run
+) -> None:
+    notes = Tool("core_memory_append", {
+        "label": "working",
+        "content": "- The retry test of the payment client needs a fake clock.\n"
+        "- Its payment timeout is two seconds, the retries double it.",
+    })  # fmt: skip
+    talk(
+        in_turn(Say("Noted.", (notes,))),
+        "Fix the retry test of the payment client.",
+        "--session",
+        "one",
+    )
+    here = Place(place.project, place.user, "one")
+    for prompt in (
+        "How large is the banner picture of the harbour?",
+        "Paint the banner picture of the harbour green",
+        "Which green fits the harbour banner in summer?",
+    ):
+        talk(in_turn(Say("Sure.")), prompt, "--session", "one")
+        assert len(blocks.get(here, "working").value.splitlines()) == 2
+    talk(in_turn(Say("Sure.")), "Yes, go on with it", "--session", "one")
+    assert blocks.get(here, "working").paged_out == 0
+    talk(in_turn(Say("Sure.")), "Draw two boats on the harbour banner", "--session", "one")
+    found = blocks.get(here, "working")
+    assert (found.value, found.paged_out) == ("", 2)
+    entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
+    assert entry["op"] == "page-out"
+
+
 def test_status_says_what_was_spent(talk: Talk, memfs: Run, place: Place) -> None:
     assert "\nmodel " not in memfs("status").out
     talk(in_turn(Say("Hello.")), "Hi")

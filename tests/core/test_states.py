@@ -32,10 +32,10 @@ def test_content(value: str, operation: str, state: str) -> None:
     ],
 )  # fmt: skip
 def test_freshness(updated_at: str, state: str) -> None:
-    assert states.freshness(updated_at, NOW) == state
+    assert states.freshness(updated_at, NOW, 30) == state
 
 
 @given(st.text() | st.datetimes(timezones=st.timezones()).map(str))
 def test_freshness_never_fails(updated_at: str) -> None:
-    assert states.freshness(updated_at, NOW) in {"active", "stale"}
-    assert states.freshness(NOW, updated_at) in {"active", "stale"}
+    assert states.freshness(updated_at, NOW, 30) in {"active", "stale"}
+    assert states.freshness(NOW, updated_at, 30) in {"active", "stale"}
