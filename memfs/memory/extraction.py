@@ -3,29 +3,30 @@
 A sentence is a fact where its form says that somebody states something that lasts: a preference, a
 rule, a decision, a name, an environment, a version, a correction; and in an assistant's words what
 it found out: where something is, what it does, why it failed, what was changed. Questions, plans,
-wishes and guesses are none. Code, quotations and what tools printed are not looked at.
+wishes and guesses are none. Code and quotations are not looked at; what tools were called with and
+printed has rules of its own.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memfs.memory import forms
+from memfs.memory import commands, forms
+from memfs.memory.stated import made
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memfs.core.records import Message
+    from memfs.memory.stated import Stated
 
-CATEGORIES = (
-    "preference", "rule", "decision", "identity", "environment", "version", "correction", "cause",
-    "technical", "change",
-)  # fmt: skip
 _LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be one
 _FEWEST = 3  # words
+_NAMES = 12  # marks around names
 _PERSONAL = ("identity", "preference")
+_TOLD = ("technical", "cause")
 _ABOUT_ME = re.compile(  # or an address, or a telephone number
     r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b|[\w.+-]+@[\w-]+\.\w|(?:\d[ -]?){7,}",
     re.IGNORECASE,
@@ -36,42 +37,16 @@ _SPLIT = re.compile(r"(?<=[a-zA-Z0-9`)\"'*\]][.!?])\s+(?=[A-Z`\"'(*])|\n+")
 _LEAD = re.compile(
     r"^[ \t]*(?:[-*+•]|\d+[.)]|#{1,6})[ \t]+|^\*\*[^*]{1,40}(?:\*\*:|:\*\*)[ \t]*(?=\S)"
 )
+_LINK = re.compile(r"\[([^\]\[\n]{1,120})\]\((?!https?:)[^)\s]{1,300}\)")  # within this machine
+_LISTED = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)])[ \t].*(?:\n[ \t]+\S.*)*", re.MULTILINE)  # items
+_WRAPPED = re.compile(r"(?<=[\w,;)`'\"])\n[ \t]*(?=[a-z`(])")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
-_ENTITY = re.compile(
-    r"`([^`\n]{1,80})`|((?<![\w/.])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.(?:py|ts|tsx|js|go|rs|md|json|"
-    r"ya?ml|toml|sh|java|rb|c|h|cpp|css|html)\b)|(?<![.!?]\s)(?<!^)\b([A-Z][a-z]+[A-Z]\w+|[A-Z]{2,}"
-    r"[\w-]*|[A-Z][a-z]{2,})\b"
-)
-_RELATION = re.compile(
-    rf"({forms.SPAN}) (?:\w+ )?(is|are|uses?|requires?|returns?|contains?|includes?|calls?|"
-    rf"comes? from|(?:is|are) (?:defined|implemented|configured|set|stored) in|replaces?)\b"
-    rf"[^`]{{0,40}}({forms.SPAN})"
-)
-
-
-@dataclass(frozen=True)
-class Stated:
-    """One fact as it was stated.
-
-    `key` is what it tells of ("" where nobody can say): of two facts with the same key the later
-    one counts. `over` are words that it speaks against.
-    `personal`: it is about the person who said it.
-    """
-
-    statement: str
-    confidence: float
-    category: str
-    entities: tuple[str, ...]
-    relations: tuple[tuple[str, str, str], ...] = ()
-    key: str = ""
-    over: tuple[str, ...] = ()
-    personal: bool = False
 
 
 def facts(message: Message) -> list[Stated]:
     """Return the facts in a message, each once."""
     if message.role not in ("user", "assistant"):
-        return _commands(message.text) if message.role == "tool" else []
+        return commands.facts(message.text) if message.role == "tool" else []
     rules = forms.SAID if message.role == "user" else forms.FOUND
     found: dict[str, Stated] = {}
     for sentence in sentences(message.text):
@@ -85,55 +60,25 @@ def facts(message: Message) -> list[Stated]:
     return list(found.values())
 
 
-def _commands(text: str) -> list[Stated]:
-    """Return how this project is built, tested and linted, as the commands that were run tell."""
-    match = _CALLED.search(text)
-    found: dict[str, Stated] = {}
-    for part in _AND.split(match[1][:_LONGEST_COMMAND]) if match else ():
-        words = part.split()
-        while words and ("=" in words[0] or words[0] in _BEFORE_IT):
-            words = words[1:]
-        if len(words) < 2 or words[0] not in _RUNNERS:
-            continue
-        kept = words[:1]
-        for word in words[1:4]:
-            if not _PLAIN.fullmatch(word):
-                break
-            kept.append(word)
-        command = " ".join(kept)
-        purpose = next((said for mark, said in _PURPOSES if mark in command), "")
-        if len(kept) > 1 and purpose:
-            statement = f"{purpose} with `{command}`"
-            found[statement] = Stated(statement, 0.8, "technical", (command,), (), "", ())
-    return list(found.values())
-
-
-_CALLED = re.compile(r"^command: (.+)", re.MULTILINE)
-_AND = re.compile(r"&&|\|\||;|\|")
-_LONGEST_COMMAND = 2000  # characters of it that are looked at
-_BEFORE_IT = frozenset({"rtk", "sudo", "time", "npx", "env", "command"})
-_RUNNERS = frozenset({
-    "npm", "pnpm", "yarn", "bun", "deno", "make", "mise", "just", "task", "cargo", "go", "pytest",
-    "python", "python3", "uv", "poetry", "tox", "nox", "gradle", "./gradlew", "mvn", "dotnet",
-    "rake", "bundle", "mix", "composer", "golangci-lint", "ruff", "eslint", "tsc", "cmake", "ctest",
-    "bazel",
-})  # fmt: skip
-_PLAIN = re.compile(r"-m|[a-z][\w:.-]*")
-_PURPOSES = (
-    ("test", "Tests are run"), ("lint", "The code is linted"), ("fmt", "The code is formatted"),
-    ("format", "The code is formatted"), ("typecheck", "Types are checked"),
-    ("tsc", "Types are checked"), ("vet", "The code is vetted"), ("build", "The project is built"),
-    ("dev", "The project is run for development"), ("install", "Dependencies are installed"),
-)  # fmt: skip
+def told(text: str) -> list[Stated]:
+    """Return what a document states of what has a name, but in lists: items need their heading."""
+    whole = (
+        each
+        for each in sentences(_WRAPPED.sub(" ", _LISTED.sub("", text)))
+        if not forms.ASKS.search(each)
+    )
+    some = (_stated(each, forms.FOUND, person=False) for each in whole)
+    return [replace(each, confidence=0.7) for each in some if each and each.category in _TOLD]
 
 
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text that could be facts, without list marks and emphasis."""
     plain = _QUOTED.sub("", _CODE.sub("\n", text))
     for part in _SPLIT.split(plain):
-        clean = _MARKS.sub("", _LEAD.sub("", _LEAD.sub("", part))).strip(" \t-\u2013\u2014")
+        named = _LINK.sub(r"`\1`", part) if "](" in part else part
+        clean = _MARKS.sub("", _LEAD.sub("", _LEAD.sub("", named))).strip(" \t-\u2013\u2014")
         words = clean.split()
-        odd = "|" in clean or clean.count("`") > 8 or clean.endswith("?)")
+        odd = "|" in clean or clean.count("`") > _NAMES or clean.endswith("?)")
         if _SHORTEST <= len(clean) <= _LONGEST and len(words) >= _FEWEST and not odd:
             yield " ".join(words)
 
@@ -147,13 +92,13 @@ def _stated(
         match = form.search(sentence)
         if match:
             key, over = _key(sentence, category, match)
-            return _made(sentence, category, confidence, key, over)
+            return made(sentence, category, confidence, key, over)
     if _is_about(sentence):
-        return _made(sentence, "technical", 0.7, "", ())
+        return made(sentence, "technical", 0.7, "", ())
     version = forms.VERSION.search(sentence)
-    if version and version["tool"] not in forms.NO_TOOL:
+    if version and version["tool"] not in forms.NO_TOOL and forms.STATES.search(sentence):
         tool = version["tool"].rstrip("@").lower()
-        return _made(sentence, "version", 0.75, f"version of {tool}", ())
+        return made(sentence, "version", 0.75, f"version of {tool}", ())
     return None
 
 
@@ -166,20 +111,6 @@ def _is_about(sentence: str) -> bool:
     )
     outside = re.sub(forms.SPAN, "x", sentence)
     return not wrong and bool(forms.NAMED.search(sentence) and forms.STATES.search(outside))
-
-
-def _made(
-    sentence: str, category: str, confidence: float, key: str, over: tuple[str, ...]
-) -> Stated:  # fmt: skip
-    text = sentence.rstrip(".!")
-    names = dict.fromkeys(
-        next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence)
-    )
-    relations = tuple(
-        (match[1].strip("`"), match[2].lower(), match[3].strip("`"))
-        for match in _RELATION.finditer(sentence)
-    )
-    return Stated(text, confidence, category, tuple(names), relations, key, over)
 
 
 _FOR = re.compile(

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from memfs.core import edits
 from memfs.core import label as labels
 from memfs.core.facts import ACTIVE, REJECTED, SUPERSEDED, Fact
-from memfs.memory import extraction
+from memfs.memory import commands, extraction, printed
+from memfs.memory.calls import Open, failed
+from memfs.memory.stated import CATEGORIES
 from memfs.store import archive, lock
 from memfs.store import facts as stored
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memfs.core.records import Message
+    from memfs.memory.stated import Stated
     from memfs.store.blocks import Place
     from memfs.store.layout import Store
 
@@ -37,22 +40,25 @@ _NUMBERS = re.compile(r"\d+")
 
 def extracted(messages: Iterable[Message]) -> list[Fact]:
     """Return the facts in messages, in their order; the same message gives the same ids."""
+    waiting = Open()
     found = []
     for message in messages:
         if message.side:
             continue
-        for stated in extraction.facts(message):
-            if edits.secret("keep", "a fact", stated.statement):
-                continue
-            found.append(
-                Fact(
-                    _ident(message, stated.statement), stated.statement, stated.confidence,
-                    stated.category, stated.entities, stated.relations, stated.key, stated.over,
-                    message.host, message.session, message.id, message.at,
-                    personal=stated.personal,
-                )
-            )  # fmt: skip
-    return found
+        call = waiting.answered(message)
+        if call and call.message and not failed(message.text):
+            found += [_fact(call.message, each) for each in commands.committed(call.command)]
+        some = printed.facts(call, message) if call else extraction.facts(message)
+        found += [_fact(message, each) for each in some]
+    return [fact for fact in found if not edits.secret("keep", "a fact", fact.statement)]
+
+
+def _fact(message: Message, stated: Stated) -> Fact:
+    return Fact(
+        _ident(message, stated.statement), stated.statement, stated.confidence, stated.category,
+        stated.entities, stated.relations, stated.key, stated.over, message.host, message.session,
+        message.id, message.at, personal=stated.personal,
+    )  # fmt: skip
 
 
 def add(place: Place, new: Sequence[Fact]) -> list[Fact]:
@@ -82,11 +88,11 @@ def _added(store: Store, new: Sequence[Fact]) -> list[Fact]:
         if fact.id not in every and (folded not in statements or fact.key or fact.over):
             fresh.append(fact)
         statements.add(folded)
-    standing = {fact.id: fact for fact in counting}
+    standing = _Standing(counting)
     writes: dict[str, Fact] = {}
     for fact in _unlike(counting, fresh):
         later = ""
-        for old in _rivals(fact, standing):
+        for old in standing.rivals(fact):
             if old.at > fact.at:
                 later = old.id
             elif old.holds and archive.folded(old.statement) == archive.folded(fact.statement):
@@ -94,21 +100,39 @@ def _added(store: Store, new: Sequence[Fact]) -> list[Fact]:
             elif old.holds:
                 lost = replace(old, status=SUPERSEDED, by=fact.id, revision=old.revision + 1)
                 writes[old.id] = lost
-                standing.pop(old.id)
+                standing.drop(old)
         if later == "same":
             continue
         writes[fact.id] = replace(fact, status=SUPERSEDED, by=later) if later else fact
         if not later:
-            standing[fact.id] = fact
+            standing.put(fact)
     stored.add(store, writes.values())
     return [fact for ident, fact in writes.items() if ident not in every]
 
 
-def _rivals(new: Fact, standing: dict[str, Fact]) -> list[Fact]:
-    """Return the facts that cannot hold beside a new one, or say the same."""
-    if not (new.key or new.over):
-        return []
-    return [old for old in standing.values() if old.holds and _contradicts(new, old)]
+class _Standing:
+    """Facts that stand, by what they tell of: of many that have a key, few have the same."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._every: dict[str, Fact] = {}
+        self._alike: dict[str, dict[str, Fact]] = {}  # by key, and by id
+        for fact in facts:
+            self.put(fact)
+
+    def put(self, fact: Fact) -> None:
+        self._every[fact.id] = fact
+        self._alike.setdefault(fact.key, {})[fact.id] = fact
+
+    def drop(self, fact: Fact) -> None:
+        del self._every[fact.id]
+        del self._alike[fact.key][fact.id]
+
+    def rivals(self, new: Fact) -> list[Fact]:
+        """Return the facts that cannot hold beside a new one, or say the same."""
+        if not (new.key or new.over):
+            return []
+        some = self._every if new.over else self._alike.get(new.key, {})
+        return [old for old in some.values() if old.holds and _contradicts(new, old)]
 
 
 def decide(place: Place, ident: str, status: str) -> Fact | None:
@@ -181,7 +205,7 @@ def relevant(facts: Sequence[Fact], task: str, limit: int) -> list[tuple[float, 
 def summary(facts: Sequence[Fact]) -> str:
     """Return the facts that count by category, the surest first."""
     lines = []
-    for category in dict.fromkeys([*extraction.CATEGORIES, *(f.category for f in facts)]):
+    for category in dict.fromkeys([*CATEGORIES, *(f.category for f in facts)]):
         some = sorted(
             (f for f in facts if f.category == category and f.holds), key=lambda f: -f.confidence
         )
@@ -214,14 +238,18 @@ def _unlike(known: Sequence[Fact], fresh: Sequence[Fact]) -> list[Fact]:
     alike: dict[object, list[int]] = {}
     for number, fact in enumerate(known):
         alike.setdefault(_names(fact), []).append(number)
+    rejected: dict[str, list[Fact]] = {}
+    for fact in known:
+        if fact.key and fact.status == REJECTED:
+            rejected.setdefault(fact.key, []).append(fact)
     kept = []
     for number in range(len(known), len(every)):
         fact = every[number]
         some = alike.setdefault(_names(fact), [])
         near = vectors[some] @ vectors[number] if some else ()
         others = [every[n] for n, cosine in zip(some, near, strict=True) if cosine >= _ALIKE]
-        rejected = [f for f in known if fact.key and f.key == fact.key and f.status == REJECTED]
-        if (others and not fact.key) or any(_says(fact, each) for each in rejected):
+        no = rejected.get(fact.key, ())
+        if (others and not fact.key) or any(_says(fact, each) for each in no):
             continue
         some.append(number)
         kept.append(fact)

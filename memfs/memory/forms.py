@@ -34,7 +34,7 @@ SAID = _compiled(
             r"(?:always|never|only)\b"
         ),
     ),
-    ("rule", 0.75, r"^(?:we|you|it) (?:should|must) (?:not )?(?!be able)\w+"),
+    ("rule", 0.75, r"^(?:we|you) (?:should|must) (?:not )?(?!be able)\w+"),
     ("decision", 0.9, r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|opted)\b"),
     (
         "decision",
@@ -99,19 +99,32 @@ FOUND = _compiled(
         ),
     ),
     (
+        "technical",
+        0.7,
+        (
+            rf"^{SPAN}(?: \([^)]{{0,40}}\))? [-\u2014] (?:[a-z]+ly )?"
+            r"(?:adds|allows|blocks|calls|caps|captures|checks|contains|controls|converts|creates|defines|ensures|exports|handles|"
+            r"holds|keeps|limits|loads|maps|parses|prevents|prints|reads|registers|removes|renders|"
+            r"replaces|resolves|returns|runs|sends|sets|shows|simulates|skips|starts|stores|tells|"
+            r"turns|validates|waits|wraps|writes)\b.{8,}"
+        ),
+    ),
+    (
         "change",
         0.8,
         (
-            r"^(?:i(?:'ve| have)? )?(?:fixed|added|removed|updated|renamed|moved|"
-            r"changed|replaced|implemented|created|deleted|introduced|extracted|"
-            rf"refactored|committed|pushed)\b.*(?:{SPAN}|\b[\w/-]+\.\w{{1,5}}\b)"
+            rf"^(?:{SPAN}(?: \([^)]{{0,40}}\))?(?: [-\u2014]|:) )?(?:i(?:'ve| have)? )?"
+            r"(?:fixed|added|removed|updated|renamed|moved|changed|replaced|implemented|created|"
+            r"deleted|introduced|extracted|modified|refactored)\b(?! (?:it|this|that|them|to|"
+            rf"and|imports?)\b).*(?:{SPAN}|\b[\w/-]+\.\w{{1,5}}\b)"
         ),
     ),
 )
 # Whoever speaks: a sentence in the present or the past about something that has a name.
 NAMED = re.compile(
-    rf"{SPAN}|(?<![\w/])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.(?:py|tsx?|jsx?|go|rs|md|json|ya?ml|toml|sh|svg)\b"
-    r"|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{3,}\b|\b[A-Z][a-z]{2,} (?:[A-Z][a-z]{2,}|CLI|API)\b|\w\(\)"
+    rf"{SPAN}|(?<![\w/])(?:~|\.{{1,2}})?(?:[\w.-]*/)+[\w-]*\.\w+|\b[\w-]+\.(?:py|tsx?|jsx?|go|rs|md|json"
+    r"|ya?ml|toml|sh|svg)\b|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z][a-z]{2,} (?:[A-Z][a-z]{2,}|CLI|API)\b"
+    r"|\w\(\)"
 )
 STATES = re.compile(
     r"\b(?:is|are|was|were|has|have|had|uses?|used|requires?|expects?|returns?|supports?|writes?|reads?|"
@@ -126,12 +139,25 @@ ORDER = re.compile(
     r"keep|set|test|move|rename|delete|import|extract|capture|log|enrich|modify|assert|cover|document|"
     r"after|before|for|in|on|with|from|but|and|so|or|because|since|while|note|also|only|however|according|"
     r"this|that|it|these|those|they|both|all|any|each|here|there|such|e\.g|i\.e|no|yes|not|try|start|"
-    r"stop|trying|using|existing|current(?:ly)?|future|optional|expected|both|everything|nothing|another)\b"
+    r"stop|trying|using|when|must|additionally|finally|previously|"
+    r"added|adds|filled|changed|moved|fixed|created|"
+    r"the (?:remaining|rest|first|second|other|same|following|check)|always|never|avoid|"
+    r"actually|final|one|two|three|four|five|several|multiple|potential|consider|restart|collapse|"
+    r"recorded|explicit|"
+    r"prefer|do|don't|if|ask|tell|place|put|pass|give|choose|"
+    r"existing|current(?:ly)?|future|optional|expected|both|everything|nothing|another)\b"
     r"|^\W*`[^`]*`\W* ?(?:to|with|which|that|and)\b|^optiondescription"
-    r"|^[^\w`\"'(]|^\W*`[^`]*`\s*(?:[-—\u2013:(]|$)|^\[|\.{3}$|…$|^\w+\s*[:=]\s|\((?:new|existing)\)",
+    r"|^\w+(?:s|ing) (?:(?:when|that|the|an?|it|how|what|whether|anyone)\b|\"|`)|(?-i:^[a-z]+ )"
+    r"|^[^\w`\"']|^\W*`[^`]*`\s*(?:[-—\u2013:(]|$)|^\[|\.{3}$|…$|^\w+\s*[:=]\s|\((?:new|existing)\)",
     re.IGNORECASE,
 )
 PERSONAL = re.compile(r"^(?:i|we|you)\b|\b(?:i have|i've|i|my|me|your?|we|our|us)\b", re.IGNORECASE)
+# What a document asks of its reader, or says of one who is not named.
+ASKS = re.compile(
+    r"^(?:(?-i:[a-z])|do\b|don't|never|always|avoid|if|when|use|you|your|please|must|prefer|ask|tell|stop|"
+    r"remember|consider|not\b|\W*\")|\b(?:you|your|must|should|i|we|our)\b",
+    re.IGNORECASE,
+)
 VERSION = re.compile(
     r"(?<![\w./-])(?P<tool>[A-Z][A-Za-z]{1,20}|[a-z][a-z0-9-]{1,30}@)\s?v?(?P<number>\d{1,4}\.\d+"
     r"(?:\.\d+)?)(?![\w.]*/)\b"
@@ -145,12 +171,21 @@ NONE = re.compile(
     r"\?\s*$|^(?:let me|i'll|i will|i'm going|i am going|i need|i should|i can|i see|i want|now |"
     r"next|first,|then,|if |when you|to |you can|you could|you may|would|should i|can you|could|"
     r"perhaps|maybe|great|good|perfect|ok|okay|done|thanks|sure|yes|looking|checking|wait|hmm|"
-    r"here'?s|here are|summary|plan|step|phase|goal|note that i|it (?:looks|seems|appears))\b|"
+    r"at line|committed|verification|changes are|[\w-]+ not (?:in|\w+ing)|here'?s|here are|"
+    r"summary|plan|step|phase|goal|note that i|it (?:looks|seems|appears))\b|"
     r"\b(?:might|may be|could be|probably|perhaps|likely|seems?|appears?|i think|i guess|i believe|"
     r"i suspect|unclear|not sure|let me|i'll|i'm |going to|would be|should be able|to see (?:if|"
     r"how|what)|worktree|working tree|untracked|unstaged|staged|is (?:still )?(?:clean|dirty)|"
-    r"left (?:alone|untouched)|should still|will stay|behaving|verified|"
-    r"check(?:ing)? (?:if|whether|how))\b",
+    r"currently|screenshot|i (?:still|also|need)|"
+    r"(?:is|are) (?:taking|complaining|failing|getting|trying)|yet|confirms it|"
+    r"(?:approach|fix|solution|workaround) (?:for \w+ )?is to|that (?:flag|file|option|line)|"
+    r"returns? no matches|left (?:alone|untouched)|should still|will stay|behaving|verified|"
+    r"check(?:ing)? (?:if|whether|how))\b|^the remaining\b|\bon lines? \d|[-\u2014] should\b|"
+    r"^the (?:component|strategy|function|method|class|handler|module|reproduction|plugin|option|"
+    r"field) \w|^the (?:change|implementation|work) is (?:complete|done)|^there (?:is|are) no\b|"
+    r"\bis (?:now )?(?:fine|ready|broken|healthy|fully gone)\b|^the (?:first|second|third|last)\b|"
+    r"^all (?:two|three|four|five)\b|\bto the chat\b|"
+    r"^changed `[^`]*` (?:→|->|to) `[^`]*`\W*$|\bis called(?: \([^)]{0,40}\))?\.?$",
     re.IGNORECASE,
 )
 NONE_SAID = re.compile(

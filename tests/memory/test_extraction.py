@@ -6,7 +6,7 @@ import pytest
 
 from memfs.core.records import Message
 from memfs.memory import extraction
-from memfs.memory.extraction import Stated
+from memfs.memory.stated import Stated
 
 
 def said(text: str, role: str = "user") -> list[Stated]:
@@ -49,6 +49,8 @@ def test_people_state_what_lasts(text: str, category: str) -> None:
         ("The `retry` option uses seconds, and not milliseconds.", "technical"),
         ("There are two places that write `settings.json`.", "technical"),
         ("Added a `--force` flag to `cli.py`.", "change"),
+        ("`queue.go` (line 9): Renamed `take` to `next`.", "change"),
+        ("`retry: 3` - limits how often an order is sent.", "technical"),
         ("The ParserError comes from an empty header in CsvReader.", "technical"),
     ],
 )
@@ -69,6 +71,7 @@ def test_assistants_state_what_they_found(text: str, category: str) -> None:
         "> We decided to use Postgres.",
         "```\nWe decided to use Postgres.\n```",
         "| We decided | to use Postgres |",
+        "It should support refunds.",
     ],
 )
 def test_questions_wishes_and_quotations_are_no_facts(text: str) -> None:
@@ -86,6 +89,17 @@ def test_questions_wishes_and_quotations_are_no_facts(text: str) -> None:
         "Should I remove `retry` from `config.ts`?",
         "All tests pass.",
         "Perfect! That works.",
+        "Tracks when `report.pdf` was made.",
+        "Lets anyone who pinned `v0.1.0` stay there.",
+        "Local disks have backup/recovery issues.",
+        "The CSS is fine.",
+        "Building `app` with Rust 1.80.",
+        "The only approach for Go is to use `runtime/trace`.",
+        "The `cli.py` import was removed since it is not used yet.",
+        "Changed `a()` → `b()`",
+        "Committed as `50d8160`.",
+        "The component is in `src/app.tsx`.",
+        "There are no calls of `retry()`.",
     ],
 )
 def test_plans_and_guesses_of_assistants_are_none(text: str) -> None:
@@ -127,6 +141,11 @@ def test_marks_of_lists_and_emphasis_are_left_out() -> None:
     assert [fact.statement for fact in said(text)] == [
         "Never deploy on Fridays", "We decided to use Postgres",
     ]  # fmt: skip
+
+
+def test_links_within_a_machine_are_left_out() -> None:
+    [fact] = said("Added a flag to [cli.py](/home/ann/shop/cli.py) and `main()`.", "assistant")
+    assert fact.statement == "Added a flag to `cli.py` and `main()`"
 
 
 def test_a_long_command_is_cut() -> None:
