@@ -9,15 +9,49 @@ if TYPE_CHECKING:
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
     from memfs.core.errors import MemfsError
     from memfs.core.secrets import find_secrets
+    from memfs.memory.kinds.facts import Facts
+    from memfs.memory.kinds.graph import Graph
+    from memfs.memory.kinds.protocol import Capacity, Found, Kind, Query, State
+    from memfs.memory.kinds.static import Static
+    from memfs.memory.kinds.vector import Vector
+    from memfs.memory.orchestrator import Context, Orchestrator
 
 __version__ = "0.1.0"
-__all__ = ["MemfsError", "Memory", "__version__", "find_secrets", "open"]
+__all__ = [
+    "Capacity",
+    "Context",
+    "Facts",
+    "Found",
+    "Graph",
+    "Kind",
+    "MemfsError",
+    "Memory",
+    "Orchestrator",
+    "Query",
+    "State",
+    "Static",
+    "Vector",
+    "__version__",
+    "find_secrets",
+    "open",
+]
 
+_KINDS = "memfs.memory.kinds"
 _WHERE = {
     "open": ("memfs.api", "open_memory"),
     "Memory": ("memfs.api", "Memory"),
     "MemfsError": ("memfs.core.errors", "MemfsError"),
     "find_secrets": ("memfs.core.secrets", "find_secrets"),
+    "Orchestrator": ("memfs.memory.orchestrator", "Orchestrator"),
+    "Context": ("memfs.memory.orchestrator", "Context"),
+    "Vector": (f"{_KINDS}.vector", "Vector"),
+    "Facts": (f"{_KINDS}.facts", "Facts"),
+    "Static": (f"{_KINDS}.static", "Static"),
+    "Graph": (f"{_KINDS}.graph", "Graph"),
+    **{
+        name: (f"{_KINDS}.protocol", name)
+        for name in ("Capacity", "Found", "Kind", "Query", "State")
+    },
 }
 
 

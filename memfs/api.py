@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
     from memfs.core.block import Block
     from memfs.memory.kept import Kept
+    from memfs.memory.orchestrator import Orchestrator
     from memfs.search.engine import Filter, Mode
+    from memfs.store.blocks import Place
 
 
 def open_memory(path: str | os.PathLike[str] = ".", session: str = "") -> Memory:
@@ -56,6 +58,20 @@ class Memory:
         self._place = blocks.here(path, session)
         self._origin = Origin("agent", "python", session)
         self._kept: Kept | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where this memory is: what kinds of memory are made for."""
+        return self._place
+
+    def orchestrator(self) -> Orchestrator:
+        """Return the kinds of memory that are configured (`memory_blocks`), as one.
+
+        It stores into several of them at once, and composes one context from all.
+        """
+        from memfs.memory import orchestrator
+
+        return orchestrator.of(self._index())
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all tiers, nearest tier first."""

@@ -32,7 +32,7 @@ _BEGINNING = 160  # characters that an aggressive compression keeps
 class Piece:
     """Something that was found. `group` ties what belongs together, `head` says what that is.
 
-    `kind` is that of a hit, `who` said it ("" for nobody); `score` compares within one kind.
+    `kind` is what shares the room, `who` said it ("" for nobody); `score` compares within one kind.
     """
 
     id: str
@@ -126,7 +126,7 @@ def render(pieces: Sequence[Piece]) -> str:
     parts = [HEAD] if groups else []
     for several in groups.values():
         parts.append(f"- {' '.join(plain(several[0].head).split())}")
-        ordered = sorted(several, key=lambda p: p.at) if several[0].kind == "message" else several
+        ordered = sorted(several, key=lambda p: p.at) if several[0].who else several
         parts.extend(map(_quoted, ordered))
     return "\n".join(parts) + ("\n" if parts else "")
 

@@ -118,9 +118,9 @@ class Origin:
 class Hit:
     """One search result.
 
-    `kind` is message, passage or block; `why` says in words what matched; `score` is the fused
-    score (0 to 1, comparable within one search only). `before` and `after` are the turns beside a
-    message, shortened; `alike` counts hits that say the same and are not shown.
+    `kind` is message, passage, fact, static or block; `why` says in words what matched; `score` is
+    the fused score (0 to 1, comparable within one search only). `before` and `after` are the turns
+    beside a message, shortened; `alike` counts hits that say the same and are not shown.
     """
 
     id: str

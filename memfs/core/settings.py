@@ -29,8 +29,14 @@ DEFAULTS: dict[str, object] = {
         "stale_days": 30,
     },
     "archival": {"auto_archive_importance": 7, "search_top_k": 5},
-    # What is composed for a task: tokens, and how what does not fit is compressed.
-    "orchestrator": {"context_limit": 4000, "compression": "smart"},
+    "memory_blocks": {},  # kinds of memory by name: {type, capacity, config}; none: all four
+    # What is composed for a task: the shares of the kinds, in their order, tokens, and how what
+    # does not fit is compressed.
+    "orchestrator": {
+        "default_priority": [0.4, 0.3, 0.1, 0.2],
+        "context_limit": 4000,
+        "compression": "smart",
+    },
     "review": {"mode": "off", "min_messages": 5, "apply": False},
     # A model that memfs may ask: an endpoint, with the variable that holds its key, or a command;
     # and how much of it. 0: no limit.
@@ -48,6 +54,7 @@ DEFAULTS: dict[str, object] = {
         "tokens_per_day": 20_000_000,
     },
 }
+KINDS = ("vector", "facts", "static", "graph")
 USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configuration cannot set
 
 
@@ -65,9 +72,19 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
         if kept.get("mode") == "background":
             del kept["mode"]
         found["review"] = kept
+    kinds = layer.get("memory_blocks")
+    if isinstance(kinds, dict):  # nor names what others have installed here
+        found["memory_blocks"] = {name: kind for name, kind in kinds.items() if _is_built_in(kind)}
     if model_kind(layer.get("embedding")) in (FOLDER, HUB):
         del found["embedding"]
     return found
+
+
+def _is_built_in(kind: object) -> bool:
+    if not isinstance(kind, dict) or kind.get("type") not in KINDS:
+        return False
+    config = kind.get("config")
+    return not isinstance(config, dict) or config.get("extraction_model") in (None, NONE)
 
 
 def model_kind(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Everything of a place that can be searched: messages, passages, blocks, and their index."""
+"""Everything of a place that can be searched, and its index."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, StoreError
-from memfs.memory import messages, models, reembed
-from memfs.memory.messages import epoch
+from memfs.memory import models, reembed
+from memfs.memory.documents import documents
 from memfs.search.catalog import Source
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
-from memfs.store import archive, blocks, files, layout, lock, recall
+from memfs.store import archive, blocks, facts, files, layout, lock, recall, static, windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,15 +28,19 @@ LOCK = reembed.INDEX_LOCK
 
 
 def sources(place: Place, said: Iterable[str] | None = None) -> list[Source]:
-    """List what is indexed: recall of the project, archive and blocks of project and user.
+    """List what is indexed: recall of the project; all else of project and user.
 
     `said` are the recall files to look at, None for all.
     """
     logs = recall.sources(place.home) if said is None else said
     found = [Source(path, "message", grows=True) for path in logs]
-    for tier, store in place.tiers():
-        if tier != labels.SESSION:
-            found.extend(Source(path, "passage", tier=tier) for path in archive.sources(store))
+    for tier, store in place.lasting():
+        found += [Source(path, "passage", tier=tier) for path in archive.sources(store)]
+        found += [Source(path, "window", tier=tier, grows=True) for path in windows.every(store)]
+        found += [Source(path, "fact", tier=tier) for path in facts.sources(store)]
+        found += [
+            Source(path, "static", tier=tier, label=key) for key, path in static.sources(store)
+        ]
     found.extend(
         Source(path, "block", tier=tier, label=label)
         for tier, label, path in blocks.paths(place)
@@ -135,48 +139,3 @@ def open_index(place: Place, model: ModelFiles | None) -> Engine:
     from memfs.search import encoder
 
     return Engine.open(place.home.index, "hybrid", encoder.opened(model).check())
-
-
-def documents(source: Source, start: int) -> Iterator[dict[str, object]]:
-    """Yield the documents of a source from byte `start` on."""
-    if source.kind == "message":
-        yield from _messages(source, start)
-    elif source.kind == "passage":
-        yield from _passage(source)
-    else:
-        yield from _block(source)
-
-
-def _messages(source: Source, start: int) -> Iterator[dict[str, object]]:
-    return map(messages.document, recall.messages(source.path, start))
-
-
-def _passage(source: Source) -> Iterator[dict[str, object]]:
-    passage = archive.read(source.path)
-    if passage and passage.text:
-        yield {
-            "id": passage.id,
-            "kind": "passage",
-            "text": passage.text,
-            "tag": list(passage.tags),
-            "importance": max(0, min(10, passage.importance)),
-            "weight": 95 + max(0, min(10, passage.importance)),
-            "at": epoch(passage.created_at) or 0,
-            "time": passage.created_at,
-        }
-
-
-def _block(source: Source) -> Iterator[dict[str, object]]:
-    block = blocks.read(source.tier, source.label, source.path)
-    text = f"{block.description}\n{block.value}".strip()
-    if text:
-        at = str(block.meta.get("updated_at") or "")
-        yield {
-            "id": labels.qualified(source.tier, source.label),
-            "kind": "block",
-            "text": text.encode("utf-8", "replace").decode(),
-            "label": source.label,
-            "tag": block.tags,
-            "at": epoch(at) or 0,
-            "time": at,
-        }

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from memfs.core import edits
 from memfs.core import label as labels
 from memfs.core.facts import ACTIVE, REJECTED, SUPERSEDED, Fact
-from memfs.memory import commands, extraction, printed
-from memfs.memory.calls import Open, failed
-from memfs.memory.stated import CATEGORIES
+from memfs.memory.extraction import commands, printed, spoken
+from memfs.memory.extraction.calls import Open, failed
+from memfs.memory.extraction.stated import CATEGORIES
 from memfs.store import archive, lock
 from memfs.store import facts as stored
 
@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memfs.core.records import Message
-    from memfs.memory.stated import Stated
+    from memfs.memory.extraction.stated import Stated
     from memfs.store.blocks import Place
     from memfs.store.layout import Store
 
 _ALIKE = 0.93  # cosine from which on two statements say the same
 _LOSES = ("preference", "decision", "environment")  # what "X instead of Y" speaks against
 _SHORT = 12  # words of a statement that is about one thing
-_LOOKED_AT = 5000
-_NEAR = 0.3  # cosine from which on a fact has to do with a task
 _WORD = re.compile(r"[\w.+#-]+")
 _NUMBERS = re.compile(r"\d+")
 
@@ -48,7 +46,7 @@ def extracted(messages: Iterable[Message]) -> list[Fact]:
         call = waiting.answered(message)
         if call and call.message and not failed(message.text):
             found += [_fact(call.message, each) for each in commands.committed(call.command)]
-        some = printed.facts(call, message) if call else extraction.facts(message)
+        some = printed.facts(call, message) if call else spoken.facts(message)
         found += [_fact(message, each) for each in some]
     return [fact for fact in found if not edits.secret("keep", "a fact", fact.statement)]
 
@@ -61,11 +59,11 @@ def _fact(message: Message, stated: Stated) -> Fact:
     )  # fmt: skip
 
 
-def add(place: Place, new: Sequence[Fact]) -> list[Fact]:
+def add(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> list[Fact]:
     """Store facts that are new, and mark those that they supersede; return what was added.
 
     What is about the user goes into the user's store, or nowhere; the rest into the project's, if
-    there is one.
+    there is one. Not `unlike`: what says the same in other words is stored, too.
     """
     new = sorted(new, key=lambda fact: fact.at)
     added: list[Fact] = []
@@ -74,11 +72,11 @@ def add(place: Place, new: Sequence[Fact]) -> list[Fact]:
         mine = [fact for fact in new if alone or fact.personal == (tier == labels.USER)]
         if mine:
             with lock.hold(store, name=stored.LOCK):
-                added += _added(store, mine)
+                added += _added(store, mine, unlike=unlike)
     return added
 
 
-def _added(store: Store, new: Sequence[Fact]) -> list[Fact]:
+def _added(store: Store, new: Sequence[Fact], *, unlike: bool) -> list[Fact]:
     every = stored.every(store)
     counting = [fact for fact in every.values() if fact.status != SUPERSEDED]
     statements = {archive.folded(fact.statement) for fact in counting}
@@ -90,7 +88,7 @@ def _added(store: Store, new: Sequence[Fact]) -> list[Fact]:
         statements.add(folded)
     standing = _Standing(counting)
     writes: dict[str, Fact] = {}
-    for fact in _unlike(counting, fresh):
+    for fact in _unlike(counting, fresh) if unlike else fresh:
         later = ""
         for old in standing.rivals(fact):
             if old.at > fact.at:
@@ -184,22 +182,6 @@ def matching(
         and (not form or form.search(fact.statement))
         and all(any(w in e.casefold() for e in (*fact.entities, fact.statement)) for w in wanted)
     ]
-
-
-def relevant(facts: Sequence[Fact], task: str, limit: int) -> list[tuple[float, Fact]]:
-    """Return the facts that a task is about, the nearest first, with how near (0 to 1) each is.
-
-    Of very many, the latest are looked at.
-    """
-    some = [fact for fact in facts if fact.holds][-_LOOKED_AT:]
-    if not some or not task.strip():
-        return []
-    from memfs.search.encoder import bundled
-
-    vectors = bundled().encode([task, *(fact.statement for fact in some)]).vectors
-    near = (vectors[1:] @ vectors[0]).tolist()
-    found = sorted(zip(near, some, strict=True), key=lambda pair: -pair[0])
-    return [(score, fact) for score, fact in found[:limit] if score >= _NEAR]
 
 
 def summary(facts: Sequence[Fact]) -> str:

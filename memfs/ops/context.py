@@ -5,32 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import assemble as assembling
 from memfs.context import budget as budgets
-from memfs.context import compose, counting, paging, pulled
-from memfs.context.assemble import Assembled, Compression, Piece
+from memfs.context import compose, counting, pulled
 from memfs.core import label as labels
 from memfs.core import render
 from memfs.core.errors import USAGE, MemfsError, StoreError
-from memfs.memory import facts
-from memfs.store import blocks, config, layout, shipped, static
+from memfs.memory import orchestrator
+from memfs.memory.kinds.protocol import Query, State
+from memfs.store import blocks, config, layout, shipped
 
 if TYPE_CHECKING:
+    from memfs.context.assemble import Compression
     from memfs.context.budget import Budget
     from memfs.core.block import Block
-    from memfs.core.records import Hit
     from memfs.memory.kept import Kept
-    from memfs.search.engine import Mode
+    from memfs.memory.orchestrator import Context, Orchestrator
     from memfs.store.blocks import Place
 
-_MOST = 150  # hits that are weighed
-_MOST_FACTS = 15
-_ABOUT = 0.6  # relevance from which on a static entry has to do with a task
-_LOOKED_AT = 600  # characters of it
-_LEAST = 64  # tokens of a context
-_SURE = 0.9  # of a limit, where tokens are estimated
-_COMPRESSION = "orchestrator.compression"
-_PRIORITIES = {"fact": 0.5, "static": 0.5, "passage": 1.0, "block": 1.0, "message": 1.0}
+# How many are weighed of each kind.
+_MOST = {"vector": 150, "facts": 15, "static": 10, "graph": 3}
 
 
 @dataclass(frozen=True)
@@ -94,11 +87,11 @@ def run(place: Place, window: int = 0) -> Weighed:
 
 def for_task(
     kept: Kept, task: str, limit: int = 0, compression: Compression | None = None
-) -> Assembled:  # fmt: skip
+) -> Context:  # fmt: skip
     """Compose what memory holds for a task, in at most `limit` tokens; 0: as configured.
 
-    Archive, recall, facts, static entries, and blocks that are not pinned: the others are in
-    context anyway. Raises `MemfsError` for no task, or a limit too small for anything.
+    From the kinds that are configured. Raises `MemfsError` for no task, or a limit too small for
+    anything.
     """
     if not task.strip():
         raise MemfsError("which task?", 'memfs context --task "fix the flaky test"', USAGE)
@@ -108,46 +101,19 @@ def for_task(
             "you have not trusted this store: nothing of it is put before a model",
             "look at it, and decide: memfs trust",
         )
-    settings = config.load(kept.place)
-    limit = limit or settings.number("orchestrator.context_limit")
-    if limit < _LEAST:
-        raise MemfsError(f"{limit} tokens are too few", f"{_LEAST} or more", USAGE)
-    how = compression or ("aggressive" if settings.get(_COMPRESSION) == "aggressive" else "smart")
-    engine = kept.engine("hybrid")
-    by: Mode = "text" if engine.vectors is None else "hybrid"
-    hits = engine.search(task, mode=by, limit=_MOST).hits
-    pinned = {_key(b) for b in blocks.load(kept.place) if b.pinned}
-    pieces = [_piece(hit) for hit in hits if hit.id not in pinned]
-    pieces += [
-        Piece(fact.id, "fact", fact.statement, score, "facts", "facts from past sessions", fact.at)
-        for score, fact in facts.relevant(facts.every(kept.place), task, _MOST_FACTS)
-    ]
-    pieces += _entries(kept.place, task)
-    counter = counting.counter()
-    # Where nobody can count exactly, less is taken.
-    room = limit if counter.exact else int(limit * _SURE)
-    return assembling.assemble(pieces, _PRIORITIES, room, counter.count, how)
+    found = orchestrator.of(kept)
+    return found.context(
+        State(task=task, session=kept.place.session),
+        _required(found),
+        limit=limit,
+        compression=compression,
+    )
 
 
-def _entries(place: Place, task: str) -> list[Piece]:
-    """Return the static entries that a task is about."""
-    some = [entry for _, store in place.lasting() for entry in static.every(store)]
-    near = paging.relevances(task, [f"{entry.key} {entry.text[:_LOOKED_AT]}" for entry in some])
-    return [
-        Piece(entry.key, "static", entry.text, score, f"static/{entry.key}", f"static {entry.key}")
-        for score, entry in zip(near, some, strict=True)
-        if score >= _ABOUT
-    ]
-
-
-def _piece(hit: Hit) -> Piece:
-    if hit.kind == "message":
-        who = f"({hit.host})" if hit.host else ""
-        head = " ".join(part for part in (hit.at[:10], "session", hit.session, who) if part)
-        group = f"{hit.host}/{hit.session}/{hit.at[:10]}"
-        return Piece(hit.id, hit.kind, hit.text, hit.score, group, head, hit.at, hit.role)
-    name = f"block {hit.label}" if hit.kind == "block" else f"{hit.at[:10]}, passage {hit.id}"
-    return Piece(hit.id, hit.kind, hit.text, hit.score, hit.id, name, hit.at)
+def _required(found: Orchestrator) -> dict[str, Query]:
+    """Return how much is weighed of each kind."""
+    kinds = found.kinds.values()
+    return {kind.id: Query(limit=_MOST[kind.type]) for kind in kinds if kind.type in _MOST}
 
 
 def _key(block: Block) -> str:

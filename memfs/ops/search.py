@@ -1,4 +1,4 @@
-"""Search recall, archive and blocks."""
+"""Search recall, archive, blocks, facts and static entries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ __all__ = ["KINDS", "Asked", "Kept", "answered", "asked", "dated", "day", "run",
 if TYPE_CHECKING:
     from memfs.search.engine import Engine
 
-KINDS = {"recall": "message", "archive": "passage", "blocks": "block"}
+KINDS = {
+    "recall": "message", "archive": "passage", "blocks": "block", "facts": "fact",
+    "static": "static",
+}  # fmt: skip
 _WAIT = 3.0  # seconds for the service, which may have to read what is new first
 
 

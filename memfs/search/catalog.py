@@ -15,7 +15,8 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 class Source(NamedTuple):
     """A file of the store that is indexed.
 
-    `kind` is message, passage or block. `grows`: only appended to, so its new tail is enough.
+    `kind` is message, passage, window, fact, static or block. `grows`: only appended to, so its
+    new tail is enough.
     """
 
     path: str

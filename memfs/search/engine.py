@@ -23,8 +23,8 @@ TURNS = 3  # of a session that are shown
 class Filter:
     """Which documents to search. Empty fields do not filter; times are epoch seconds, inclusive.
 
-    `tags` are all required, of `any_tags` one. `kinds` is any of message, passage, block;
-    `importance` the least of a passage.
+    `tags` are all required, of `any_tags` one. `kinds` is any of message, passage, fact, static,
+    block; `importance` the least of a passage.
     """
 
     kinds: tuple[str, ...] = ()

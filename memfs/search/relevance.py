@@ -43,7 +43,7 @@ _ALIKE = 0.8  # of all their words have two texts in common that say the same
 _EXCHANGE = 2  # messages apart that are of one exchange
 
 # Words for working together, and for time: they do not say what is worked on.
-_TALK = """
+TALK = """
 ok okay yes no yep nope yeah sure thanks thank great good nice cool perfect fine right wrong
 correct bad hi hello hey morning evening sorry wow hmm lgtm job idea sense bit go going come get
 got give take make made let put keep leave start started stop wait begin finish finished done
@@ -200,7 +200,7 @@ def _asked(text: TextIndex, prompt: str) -> _Asked:
 
 @cache
 def _talk() -> frozenset[str]:
-    return frozenset(lexical.stems(_TALK))
+    return frozenset(lexical.stems(TALK))
 
 
 def _count(words: list[Term], pairs: list[Term]) -> float:

@@ -7,14 +7,18 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from memfs.memory import reminding
+from memfs.memory.flow import database
+from memfs.memory.flow.graph import Graph
 from memfs.memory.kept import Kept
-from memfs.search import relevance, reminder, serving
+from memfs.search import reminder, serving
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memfs.ops.brief import Recalled
+    from memfs.search.encoder import Encoder
     from memfs.search.engine import Engine
 
 MOST = 12  # stores; more are let go of, and opened again when somebody asks
@@ -29,6 +33,7 @@ class Held:
         self.kept = Kept(self.place)
         self.used = time.monotonic()
         self._engine: Engine | None = None
+        self._flows: Graph | None = None
         self._published: object = None
         self._refreshing = threading.Lock()
 
@@ -37,7 +42,7 @@ class Held:
         engine = self._engine
         if engine is None:
             return reminder.remind(place.home.index, prompt, place.session, shown, limit)
-        return relevance.find(engine, prompt, place.session, shown, limit)
+        return reminding.find(engine, self._flows, prompt, place.session, shown, limit)
 
     def stale(self) -> bool:
         """Tell whether more was published than is open. Takes 20 microseconds."""
@@ -57,7 +62,15 @@ class Held:
             engine = self.kept.opened("hybrid")
             if engine.vectors is not None:
                 engine.vectors.warm(build=False)
+                self._flows = self._followed(engine.vectors.encoder)
             self._engine = engine
+
+    def _followed(self, encoder: Encoder) -> Graph | None:
+        """Return the graph of past sessions, opened again if another took its place."""
+        if self._flows is not None and self._flows.current():
+            return self._flows
+        folder = self.place.home.index
+        return Graph(folder, encoder) if os.path.exists(f"{folder}/{database.FILE}") else None
 
     def gone(self) -> bool:
         """Tell whether the store was removed."""

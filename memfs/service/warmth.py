@@ -16,7 +16,7 @@ from memfs.service.answers import Answer, Answers
 from memfs.service.held import Held, Stores
 from memfs.service.watch import Watch
 from memfs.service.work import Work
-from memfs.store import inbox
+from memfs.store import inbox, windows
 from memfs.store.asking import VERSION
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ def _folders(held: Held) -> list[str]:
     """List the folders where something can change that concerns a store."""
     place = held.place
     found = [f"{place.home.local}/{inbox.FOLDER}"]
-    for _, store in place.tiers():
-        found += [f"{store.root}/{name}" for name in ("blocks", "archive")]
+    for store in place.stores():
+        found += [f"{store.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
+        found.append(windows.folder(store))
     home = os.path.expanduser("~")
     for name in hosts.NAMES:
         found += hosts.get(name).folders(home, place.home.top)

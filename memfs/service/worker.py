@@ -21,6 +21,7 @@ from memfs.core.errors import LockedError, MemfsError
 from memfs.memory import corpus, intake, reembed, shares, whose
 from memfs.memory.intake import Tally
 from memfs.memory.kept import Kept
+from memfs.memory.kinds.graph import Graph
 from memfs.search import graph, serving
 from memfs.service import pace
 from memfs.service.work import BUSY, LATER
@@ -110,13 +111,16 @@ def _read(place: Place, paths: list[str], *, everything: bool) -> bool:
 
 
 def _finish(place: Place) -> None:
-    """Make what takes long: vectors, and their graph."""
+    """Make what takes long: vectors and their graph, and the flow of sessions."""
     with suppress(LockedError):
         if reembed.run(place, _stage("embedding", 0), _rest):
             _say({"published": True})
         served = serving.served(place.home.index)
         if served and served.rows >= graph.FEWEST:
             Kept(place).graph(_stage("graph", 0))
+            _say({"published": True})
+        _rest()
+        if Graph(place).update_all(_stage("flow", 0)):
             _say({"published": True})
 
 

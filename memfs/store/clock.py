@@ -12,6 +12,11 @@ def now() -> str:
     return fixed or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def seconds() -> float:
+    """Return the time in seconds since 1970."""
+    return datetime.fromisoformat(now()).timestamp()
+
+
 def unique() -> str:
     """Return a new id: 12 hex digits of milliseconds, so that ids sort by time, and 8 random."""
     milliseconds = int(datetime.now(UTC).timestamp() * 1000)

@@ -85,6 +85,21 @@ def add(store: Store, facts: Iterable[Fact]) -> int:
     return sum(map(len, by_month.values()))
 
 
+def settle(path: str) -> int:
+    """Write a file anew with the last revision of each fact; return how many lines that saved.
+
+    Lines that cannot be read stay. The caller holds `LOCK`.
+    """
+    facts = read(path)
+    lines = (files.read(path, cap=_CAP) or "").splitlines()
+    kept = [line for line in lines if line.strip() and not _parsed(line)]
+    now = [*kept, *(json.dumps(_record(fact), ensure_ascii=False) for fact in facts.values())]
+    if len(now) < len(lines):
+        private = os.stat(path).st_mode & 0o077 == 0
+        files.write(path, "".join(line + "\n" for line in now), private=private)
+    return max(0, len(lines) - len(now))
+
+
 def _record(fact: Fact) -> dict[str, object]:
     """Return a fact as it is written: what is empty is left out."""
     return {key: value for key, value in asdict(fact).items() if value not in ("", (), 0, False)}

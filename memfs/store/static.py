@@ -68,12 +68,25 @@ def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...])
 
 def read(store: Store, key: str) -> Entry | None:
     """Return the entry of a key, also one that a person wrote or broke; None if there is none."""
-    raw = files.read(path_of(store, key))
+    return load(path_of(store, key), key)
+
+
+def load(path: str, key: str) -> Entry | None:
+    """Return the entry in a file; None if it is gone."""
+    raw = files.read(path)
     return None if raw is None else _parsed(key, raw)
 
 
 def every(store: Store) -> Iterator[Entry]:
     """Yield all entries of a store, by key."""
+    for key, path in sources(store):
+        entry = load(path, key)
+        if entry:
+            yield entry
+
+
+def sources(store: Store) -> Iterator[tuple[str, str]]:
+    """Yield (key, path) of the entries of a store; links are left out, and what leaves it."""
     top = f"{store.root}/{FOLDER}"
     try:
         files.contained(top, store.root)
@@ -85,8 +98,8 @@ def every(store: Store) -> Iterator[Entry]:
             path = f"{folder}/{name}"
             key = os.path.relpath(path, top).replace(os.sep, "/").removesuffix(SUFFIX)
             usable = name.endswith(SUFFIX) and not os.path.islink(path)
-            if usable and not labels.problem(key) and (raw := files.read(path)) is not None:
-                yield _parsed(key, raw)
+            if usable and not labels.problem(key):
+                yield key, path
 
 
 def _parsed(key: str, raw: str) -> Entry:

@@ -110,10 +110,10 @@ def _session(found: Conversation) -> str:
 def _head(hit: Hit) -> str:
     if hit.kind == "message":
         return f"{hit.at[:16]} {hit.role}, session {hit.session} ({hit.host})"
-    if hit.kind == "block":
-        return f"block {hit.label}"
+    if hit.label:
+        return f"{hit.kind} {hit.label}"
     tags = " ".join(f"#{tag}" for tag in hit.tags)
-    return " ".join(part for part in (hit.at[:10], f"passage {hit.id}", tags) if part)
+    return " ".join(part for part in (hit.at[:10], f"{hit.kind} {hit.id}", tags) if part)
 
 
 def _indented(text: str) -> str:

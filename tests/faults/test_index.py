@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.memory import corpus, intake
+from memfs.memory import corpus, documents, intake
 from memfs.memory.intake import Tally
 from memfs.ops import archive
 from memfs.search import encoder, semantic
@@ -52,7 +52,7 @@ def verify(world: World) -> None:
     text = TextIndex.open(place.home.index)
     assert text
     found = [text.document(address) for _, address in text.search(text.numbered(0), 1000)]
-    wanted = [each["id"] for one in corpus.sources(place) for each in corpus.documents(one, 0)]
+    wanted = [each["id"] for one in corpus.sources(place) for each in documents.documents(one, 0)]
     assert Counter(str(each["id"][0]) for each in found) == Counter(map(str, wanted))
     vectors = semantic.VectorIndex(place.home.index, encoder.bundled())
     rows = Counter(vectors.owners.tolist())

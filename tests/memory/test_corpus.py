@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.memory import corpus, intake, messages, models
+from memfs.memory import corpus, documents, intake, messages, models
 from memfs.memory.intake import Tally
 from memfs.search.catalog import Source
 from memfs.search.engine import Filter
@@ -66,7 +66,7 @@ def test_a_message_is_indexed_with_all_that_is_known(store: Store, tmp_path: Pat
     take(store, tmp_path / "t.jsonl", user("hello", "u1"))
     (source,) = [each for each in corpus.sources(Place(store, None)) if each.kind == "message"]
     assert source.grows
-    assert list(corpus.documents(source, 0)) == [
+    assert list(documents.documents(source, 0)) == [
         {
             "id": f"claude/{SESSION}/u1", "kind": "message", "text": "hello", "role": "user",
             "host": "claude", "session": SESSION, "project": "/home/dev/shop", "branch": "main",
@@ -74,7 +74,7 @@ def test_a_message_is_indexed_with_all_that_is_known(store: Store, tmp_path: Pat
             "at": 1_777_802_400, "time": "2026-05-03T10:00:00.000Z",
         }
     ]  # fmt: skip
-    assert list(corpus.documents(source, os.path.getsize(source.path))) == []
+    assert list(documents.documents(source, os.path.getsize(source.path))) == []
 
 
 def test_a_session_that_grows_is_indexed_once(place: Place, store: Store, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_file_that_disappears_is_forgotten(place: Place, store: Store) -> None
     assert found(place, "marmalade") == ["p"]
     path.unlink()
     assert found(place, "marmalade") == []
-    assert list(corpus.documents(Source(str(path), "passage"), 0)) == []
+    assert list(documents.documents(Source(str(path), "passage"), 0)) == []
 
 
 def test_an_index_that_somebody_else_writes_is_left_alone(place: Place, store: Store) -> None:

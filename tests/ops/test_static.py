@@ -20,10 +20,8 @@ def keys(place: Place, **asked: object) -> list[str]:
 
 
 def test_an_entry_is_found_by_all_that_is_known_of_it(place: Place) -> None:
-    static.store(
-        place, "Style/Python", "Lines have 100 characters.", category="Style", tags=["Lint"]
-    )
-    static.store(place, "limits", "At most 50 requests a second.", tags=["api", "lint"])
+    static.put(place, "Style/Python", "Lines have 100 characters.", category="Style", tags=["Lint"])
+    static.put(place, "limits", "At most 50 requests a second.", tags=["api", "lint"])
     assert static.get(place, "style/python").entry.text == "Lines have 100 characters."
     assert keys(place) == ["limits", "style/python"]
     assert keys(place, category="style") == ["style/python"]
@@ -34,39 +32,39 @@ def test_an_entry_is_found_by_all_that_is_known_of_it(place: Place) -> None:
 
 
 def test_a_key_is_taken_once(place: Place) -> None:
-    made = static.store(place, "limits", "At most 50.")
+    made = static.put(place, "limits", "At most 50.")
     with pytest.raises(RejectedError, match="there is an entry 'limits' already"):
-        static.store(place, "limits", "At most 60.")
+        static.put(place, "limits", "At most 60.")
     assert static.get(place, "limits") == made
     static.remove(place, "limits")
     with pytest.raises(NotFoundError):
         static.get(place, "limits")
-    assert static.store(place, "limits", "At most 60.").entry.text == "At most 60."
+    assert static.put(place, "limits", "At most 60.").entry.text == "At most 60."
 
 
 def test_the_projects_come_before_the_users(place: Place) -> None:
-    static.store(place, "limits", "Mine.", user=True)
+    static.put(place, "limits", "Mine.", user=True)
     assert static.get(place, "limits").tier == "user"
-    static.store(place, "limits", "Ours.")
+    static.put(place, "limits", "Ours.")
     assert static.get(place, "limits").entry.text == "Ours."
 
 
 @pytest.mark.parametrize("key", ["", "../x", "a//b", "x" * 65, "con"])
 def test_odd_keys_are_refused(key: str, place: Place) -> None:
     with pytest.raises(MemfsError):
-        static.store(place, key, "Text.")
+        static.put(place, key, "Text.")
 
 
 def test_what_is_not_to_be_kept_is_refused(place: Place) -> None:
     secret = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
     for text in ("", " \n", f"The key is {secret}.", "a\0b", "x" * 100_001):
         with pytest.raises(MemfsError):
-            static.store(place, "x", text)
-    assert static.store(place, "x", "A. <private>B.</private>").entry.text == "A."
+            static.put(place, "x", text)
+    assert static.put(place, "x", "A. <private>B.</private>").entry.text == "A."
 
 
 def test_a_text_that_was_changed_by_hand_is_noticed(place: Place, memfs: Run) -> None:
-    static.store(place, "limits", "At most 50.")
+    static.put(place, "limits", "At most 50.")
     path = Path(place.home.root, "static/limits.md")
     assert memfs("static", "limits").err == ""
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -94,8 +92,8 @@ def test_the_command(place: Place, memfs: Run, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_entry_is_in_the_context_of_its_task(place: Place) -> None:
-    static.store(place, "limits", "The gateway allows at most 50 requests a second.")
-    static.store(place, "style", "Lines have 100 characters.")
+    static.put(place, "limits", "The gateway allows at most 50 requests a second.")
+    static.put(place, "style", "Lines have 100 characters.")
     found = context.for_task(Kept(place), "raise the limit of requests to the gateway", 300)
     assert found.text.endswith(
         "- static limits\n> The gateway allows at most 50 requests a second.\n"

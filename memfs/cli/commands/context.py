@@ -14,7 +14,8 @@ from memfs.memory.kept import Kept
 from memfs.ops import context as op
 
 if TYPE_CHECKING:
-    from memfs.context.assemble import Assembled, Compression
+    from memfs.context.assemble import Compression
+    from memfs.memory.orchestrator import Context
     from memfs.store.blocks import Place
 
 
@@ -48,15 +49,19 @@ def command(
     _weighed(place, budget or 0, as_json=as_json)
 
 
-def _composed(found: Assembled, *, as_json: bool) -> None:
+def _composed(found: Context, *, as_json: bool) -> None:
     if as_json:
         screen.as_json(asdict(found))
         return
+    for problem in found.problems:
+        screen.talk(f"! {plain(problem)}")
     if not found.pieces:
         screen.talk("memory holds nothing about that")
         return
     screen.exact(found.text)
     shortened = f", {found.compressed} of them shortened" if found.compressed else ""
+    if found.steps:
+        screen.talk(f"what usually came next: {', '.join(found.steps)}")
     screen.talk(
         f"{found.tokens:,} tokens: {screen.count(len(found.pieces), 'piece')}{shortened}; "
         f"{found.left_out:,} left out"

@@ -13,7 +13,7 @@ from memfs.core.errors import USAGE, MemfsError
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.core.quoting import plain
 from memfs.memory import facts as kind
-from memfs.memory.stated import CATEGORIES
+from memfs.memory.extraction.stated import CATEGORIES
 from memfs.ops import facts as op
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--in", "places", multiple=True, type=click.Choice(sorted(op.KINDS)),
-              help="Only in recall (past sessions), the archive, or blocks.")  # fmt: skip
+              help="Only in recall (past sessions), the archive, and so on.")  # fmt: skip
 @click.option("--role", multiple=True, type=click.Choice(["user", "assistant", "tool"]),
               help="Only what the user, the assistant or a tool said.")  # fmt: skip
 @click.option("--session", multiple=True, metavar="ID", help="Only what was said in a session.")
@@ -42,7 +42,7 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
             session: tuple[str, ...], host: tuple[str, ...], tag: tuple[str, ...],
             since: str | None, until: str | None, mode: Mode | None, limit: int, page: int,
             whole: bool, full: bool, as_json: bool) -> None:  # fmt: skip
-    """Search what was said in past sessions, the archive, and the blocks."""
+    """Search what was said in past sessions, the archive, blocks, facts and static entries."""
     only = Filter(
         kinds=tuple(op.KINDS[name] for name in places), roles=role, hosts=host, sessions=session,
         tags=tag, since=op.day(since, end=False) if since else None,
@@ -97,8 +97,8 @@ def _show(number: int, found: Hit | Conversation, *, full: bool) -> None:
 
 
 def _show_hit(number: int, hit: Hit, *, full: bool) -> None:
-    who = {"message": f"{hit.host} {hit.role}", "passage": "archive", "block": "block"}[hit.kind]
-    where = {"message": f"session {hit.session}", "passage": hit.id, "block": hit.label}[hit.kind]
+    who = {"message": f"{hit.host} {hit.role}", "passage": "archive"}.get(hit.kind, hit.kind)
+    where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
     parts = [who, hit.at[:10], where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = plain("  ".join(part for part in parts if part))
     screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")

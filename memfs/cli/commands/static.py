@@ -14,7 +14,7 @@ from memfs.core.quoting import plain
 from memfs.ops import static as op
 
 if TYPE_CHECKING:
-    from memfs.ops.static import Found
+    from memfs.ops.static import Placed
 
 
 @click.command("static")
@@ -44,7 +44,7 @@ def command(
         screen.done(f"removed '{plain(op.remove(place, key).entry.key)}'")
         return
     if key and text:
-        made = op.store(place, key, text_of(text), category=category, tags=tag, user=user)
+        made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
         screen.done(f"stored '{plain(made.entry.key)}' in the {made.tier}'s store")
         return
     if key:
@@ -72,5 +72,5 @@ def command(
     screen.styled(screen.table(rows, right=(4,)))
 
 
-def _record(found: Found) -> dict[str, object]:
+def _record(found: Placed) -> dict[str, object]:
     return {"tier": found.tier, **asdict(found.entry)}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 
 from memfs.core.records import Message
-from memfs.memory import extraction
-from memfs.memory.stated import Stated
+from memfs.memory.extraction import spoken
+from memfs.memory.extraction.stated import Stated
 
 
 def said(text: str, role: str = "user") -> list[Stated]:
-    return extraction.facts(
-        Message("m1", "s1", "claude", "", "", "2026-05-03T09:00:00Z", role, text)
-    )
+    return spoken.facts(Message("m1", "s1", "claude", "", "", "2026-05-03T09:00:00Z", role, text))
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.memory.calls import relative
-from memfs.memory.stated import made
+from memfs.memory.extraction.calls import relative
+from memfs.memory.extraction.stated import made
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from memfs.memory.stated import Stated
+    from memfs.memory.extraction.stated import Stated
 
 _MOST = 10  # facts of one text
 _CONSTANTS = 5

@@ -13,14 +13,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memfs.memory import commands, forms
-from memfs.memory.stated import made
+from memfs.memory.extraction import commands, forms
+from memfs.memory.extraction.stated import made
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memfs.core.records import Message
-    from memfs.memory.stated import Stated
+    from memfs.memory.extraction.stated import Stated
 
 _LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be one
 _FEWEST = 3  # words

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.memory import calls, commands, extraction, manifests, source
-from memfs.memory.stated import made
+from memfs.memory.extraction import calls, commands, manifests, source, spoken
+from memfs.memory.extraction.stated import made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from memfs.core.records import Message
-    from memfs.memory.calls import Call
-    from memfs.memory.stated import Stated
+    from memfs.memory.extraction.calls import Call
+    from memfs.memory.extraction.stated import Stated
 
     _Reader = Callable[[str, str], Iterator[Stated]]
 
@@ -106,7 +106,7 @@ def _read(call: Call, text: str) -> list[Stated]:
     lines = "\n".join(line.text for line in every)
     if call.path.endswith((".md", ".mdc", ".mdx")):
         skill = manifests.skill(call.path, lines)
-        return skill or extraction.told(lines)[:_MOST]
+        return skill or spoken.told(lines)[:_MOST]
     return manifests.facts(call.path, lines) or source.facts(call.path, text)
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Message
-from memfs.memory import extraction, printed
-from memfs.memory.calls import Call
-from memfs.memory.stated import CATEGORIES, Stated
+from memfs.memory.extraction import printed, spoken
+from memfs.memory.extraction.calls import Call
+from memfs.memory.extraction.stated import CATEGORIES, Stated
 
-LABELLED = Path(__file__).with_name("labelled_facts.jsonl")
+LABELLED = Path(__file__).with_name("labelled.jsonl")
 ROWS = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
 ASKED = {"statement", "session", "message", "quote", "category", "right"}
 LINES = tuple(row for row in ROWS if row["quote"].startswith("[") and "] $ " in row["quote"])
@@ -46,7 +46,7 @@ def test_what_is_quoted_is_short_and_tells_of_nobodys_home() -> None:
 
 
 def said(text: str, role: str) -> list[Stated]:
-    return extraction.facts(Message("m", "s", "claude", "", "", "", role, text))
+    return spoken.facts(Message("m", "s", "claude", "", "", "", role, text))
 
 
 @pytest.mark.parametrize("row", SAID, ids=lambda row: row["statement"][:40])

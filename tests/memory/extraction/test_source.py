@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memfs.core.records import Message
-from memfs.memory import printed
-from memfs.memory.calls import Call
+from memfs.memory.extraction import printed
+from memfs.memory.extraction.calls import Call
 
 
 def read(path: str, text: str) -> list[str]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.memory.stated import made
+from memfs.memory.extraction.stated import made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memfs.memory.stated import Stated
+    from memfs.memory.extraction.stated import Stated
 
     _Reader = Callable[[str, str], Iterator[Stated]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memfs.memory import forms
+from memfs.memory.extraction import forms
 
 CATEGORIES = (
     "preference", "rule", "decision", "identity", "environment", "version", "correction", "cause",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.memory.stated import made
+from memfs.memory.extraction.stated import made
 
 if TYPE_CHECKING:
-    from memfs.memory.stated import Stated
+    from memfs.memory.extraction.stated import Stated
 
 _CALLED = re.compile(r"^(?:command|cmd): (.+)", re.MULTILINE)
 _AND = re.compile(r"&&|\|\||;|\|")

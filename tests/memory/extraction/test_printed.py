@@ -9,8 +9,8 @@ import pytest
 from memfs.core.facts import Fact
 from memfs.core.records import Message
 from memfs.memory import facts as kind
-from memfs.memory import printed
-from memfs.memory.calls import Call, Open, relative
+from memfs.memory.extraction import printed
+from memfs.memory.extraction.calls import Call, Open, relative
 from memfs.store.blocks import Place
 
 

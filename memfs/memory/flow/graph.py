@@ -1,0 +1,395 @@
+"""Questions to the graph: what was like this before, how it came out, and what came next."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from memfs.memory.flow import database, topics
+from memfs.memory.flow.turns import FAILED, WORKED
+from memfs.search import catalog
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memfs.search.encoder import Encoder
+
+DEPTH = 10  # edges of a path
+_POOL = 50  # turns that are weighed
+_TOPIC = 0.1  # what a topic in common adds to a cosine
+_MOST_TOPICS = 0.3
+_LONGEST_PATTERN, _SHORTEST_PATTERN = 5, 2
+_SUFFIX = 4  # steps of a path that say what comes next
+_NODES = 400  # that a walk visits
+_TURN = (
+    "t.id, s.name, s.host, s.project, t.number, t.at, t.intent, t.prompt, t.reply, t.steps, "
+    "CASE WHEN t.told != 0 THEN t.told ELSE t.outcome END, t.why, t.chain, t.session"
+)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One turn of a past session: what was wanted, what was done, and how it came out.
+
+    `steps` are kinds of tool calls, a failed check with `!`. `outcome` is 1 (it worked), 0 (nobody
+    knows) or -1; `why` says what tells so. `relevance` is 0 to 1.
+    """
+
+    id: int
+    session: str
+    host: str
+    project: str
+    number: int
+    at: str
+    intent: str
+    prompt: str
+    reply: str
+    steps: tuple[str, ...]
+    outcome: int
+    why: str
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Steps that came after each other more than once: in so many turns, of which some worked."""
+
+    steps: tuple[str, ...]
+    turns: int
+    worked: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """What usually came next: in how many of the flows that are alike, and of those that worked."""
+
+    name: str
+    share: float
+    worked: int
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge; nodes are `message:ID` or `topic:NAME`."""
+
+    source: str
+    target: str
+    type: str
+    weight: float
+
+
+class Graph:
+    """The graph in an index folder, opened for questions. Threads may share it."""
+
+    def __init__(self, folder: str, encoder: Encoder | None) -> None:
+        self._folder, self._encoder = folder, encoder
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection = database.opened(folder)
+        self._looks = catalog.sign(f"{folder}/{database.FILE}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def current(self) -> bool:
+        """Tell whether this is the graph that is there: another may have taken its place."""
+        looks = catalog.sign(f"{self._folder}/{database.FILE}")
+        return looks is not None and self._looks is not None and looks[0] == self._looks[0]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many sessions, messages, turns and topics there are."""
+        tables = ("session", "message", "turn", "topic")
+        return {name: int(self._one(f"SELECT count(*) FROM {name}")) for name in tables}  # noqa: S608
+
+    def similar(
+        self, text: str, limit: int = 5, *, but: str = "", outcome: int | None = None,
+        intent: str = "", session: str = "", threshold: float = 0.0,
+    ) -> list[Flow]:  # fmt: skip
+        """Return the turns whose prompts are most like a text, the most alike first.
+
+        Those of the session `but` are left out. By meaning, and by topics in common; by topics
+        alone where there are no vectors.
+        """
+        shared = self._by_topics(text)
+        near = self._by_meaning(text)
+        scores = {
+            turn: near.get(turn, 0.0) + min(_MOST_TOPICS, _TOPIC * shared.get(turn, 0.0))
+            for turn in {*near, *shared}
+        }
+        best = sorted(scores, key=lambda turn: (-scores[turn], -turn))[: 4 * _POOL]
+        flows = self._turns(best)
+        found = [
+            _scored(flows[turn], scores[turn])
+            for turn in best
+            if turn in flows and _fits(flows[turn], but, outcome, intent, session)
+        ]
+        return [flow for flow in found[:limit] if flow.relevance >= threshold]
+
+    def fixed(self, flow: Flow) -> Flow | None:
+        """Return the turn that brought what was wanted in `flow`: itself, or a later one."""
+        if flow.outcome == WORKED and flow.reply:
+            return flow
+        rows = self._rows(
+            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
+            "JOIN turn me ON me.id = ? WHERE t.session = me.session AND t.chain = me.chain "
+            "AND t.number > me.number AND (t.told = 1 OR (t.told = 0 AND t.outcome = 1)) "
+            "ORDER BY t.number LIMIT 1",
+            (flow.id,),
+        )
+        return _flow(rows[0]) if rows and flow.outcome != WORKED else None
+
+    def session(self, name: str) -> list[Flow]:
+        """Return the turns of a session, named by its id or the beginning of it."""
+        rows = self._rows(
+            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
+            "WHERE s.name = ? OR s.name GLOB ? ORDER BY s.began, t.session, t.number",
+            (name, f"{_plain(name)}*"),
+        )
+        first = rows[0][1] if rows else ""
+        return [_flow(row) for row in rows if row[1] == first]
+
+    def topic(self, name: str) -> list[Flow]:
+        """Return the turns that a topic was discussed in, in the order of time."""
+        rows = self._rows(
+            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
+            "JOIN discusses d ON d.turn = t.id JOIN topic o ON o.id = d.topic "
+            "WHERE o.name = ? ORDER BY t.at, t.id",
+            (name.lower(),),
+        )
+        return [_flow(row) for row in rows]
+
+    def topics(self, turns: Sequence[int] | None = None, most: int = 20) -> list[tuple[str, int]]:
+        """Return topics of some turns, or of all, and in how many turns each is discussed."""
+        where, given = "", tuple[int, ...]()
+        if turns is not None:
+            where, given = f"WHERE d.turn IN ({_marks(turns)})", tuple(turns)
+        rows = self._rows(
+            "SELECT o.name, count(*) AS many FROM discusses d JOIN topic o ON o.id = d.topic "  # noqa: S608
+            f"{where} GROUP BY o.id ORDER BY many DESC, o.name LIMIT ?",
+            (*given, most),
+        )
+        return [(str(name), int(many)) for name, many in rows]
+
+    def patterns(self, most: int = 10) -> list[Pattern]:
+        """Return the sequences of steps that came in several turns, those that say most first."""
+        counts: Counter[tuple[str, ...]] = Counter()
+        good: Counter[tuple[str, ...]] = Counter()
+        bad: Counter[tuple[str, ...]] = Counter()
+        for steps, outcome in self._rows(
+            "SELECT steps, CASE WHEN told != 0 THEN told ELSE outcome END FROM turn "
+            "WHERE steps != ''"
+        ):
+            for each in _sequences(tuple(str(steps).split())):
+                counts[each] += 1
+                good[each] += outcome == WORKED
+                bad[each] += outcome == FAILED
+        several = [(each, n) for each, n in counts.items() if n > 1]
+        several.sort(key=lambda pair: (-(pair[1] * (len(pair[0]) - 1)), pair[0]))
+        kept: list[Pattern] = []
+        for steps, turns in several:
+            if not any(_within(steps, other.steps) and other.turns >= turns for other in kept):
+                kept.append(Pattern(steps, turns, good[steps], bad[steps]))
+            if len(kept) == most:
+                break
+        return kept
+
+    def steps(self, flows: Sequence[Flow], path: Sequence[str], most: int = 3) -> list[Step]:
+        """Return what came next in flows that are alike, after the steps that were taken."""
+        votes: Counter[str] = Counter()
+        worked: Counter[str] = Counter()
+        for flow in flows:
+            name = _following(flow.steps, path)
+            if name and flow.outcome != FAILED:
+                votes[name] += 1
+                worked[name] += flow.outcome == WORKED
+        ordered = sorted(votes, key=lambda name: (-(votes[name] + worked[name]), name))
+        total = sum(votes.values()) or 1
+        return [Step(name, votes[name] / total, worked[name]) for name in ordered[:most]]
+
+    def latest(self, most: int = 20) -> list[Flow]:
+        """Return the latest turns, the latest first."""
+        rows = self._rows(
+            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
+            "ORDER BY t.at DESC, t.id DESC LIMIT ?",
+            (most,),
+        )
+        return [_flow(row) for row in rows]
+
+    def extent(self) -> tuple[int, int, str, str]:
+        """Return how many messages there are, the bytes of what is kept of them, first and last."""
+        count = self._one("SELECT count(*) FROM message")
+        size = self._one("SELECT coalesce(sum(length(prompt) + length(reply)), 0) FROM turn")
+        [(first, last)] = self._rows("SELECT min(nullif(at, '')), max(at) FROM turn")
+        return count, size, str(first or ""), str(last or "")
+
+    def paths(self, node: str, depth: int = DEPTH) -> list[Edge]:
+        """Return the edges that lead from a node on, at most `depth` of them behind each other."""
+        seen, found = {node}, []
+        waiting = deque([(node, 0)])
+        while waiting and len(seen) < _NODES:
+            here, far = waiting.popleft()
+            if far >= depth:
+                continue
+            for edge in self._edges(here):
+                found.append(edge)
+                if edge.target not in seen:
+                    seen.add(edge.target)
+                    waiting.append((edge.target, far + 1))
+        return found
+
+    def node(self, flow: Flow) -> str:
+        """Return the node of a turn's prompt."""
+        return "message:" + str(self._one(  # noqa: S608 - no SQL of anybody
+            "SELECT m.id FROM turn t JOIN message m ON m.session = t.session "
+            "AND m.number = t.first WHERE t.id = ?", (flow.id,),
+        ))  # fmt: skip
+
+    def _edges(self, node: str) -> list[Edge]:
+        kind, _, name = node.partition(":")
+        if kind == "topic":
+            rows = self._rows(
+                "SELECT m.id, d.weight FROM topic o JOIN discusses d ON d.topic = o.id "
+                "JOIN turn t ON t.id = d.turn JOIN message m ON m.session = t.session "
+                "AND m.number = t.first WHERE o.name = ? ORDER BY m.id",
+                (name,),
+            )
+            return [Edge(node, f"message:{i}", "discusses", float(w)) for i, w in rows]
+        if kind != "message" or not name.isdigit():
+            return []
+        after = self._rows(
+            "SELECT b.id FROM message a JOIN message b ON b.session = a.session "
+            "AND b.number = a.number + 1 WHERE a.id = ?", (int(name),),
+        )  # fmt: skip
+        solved = self._rows("SELECT resolved FROM resolves WHERE message = ?", (int(name),))
+        return [Edge(node, f"message:{i}", "follows", 1.0) for (i,) in after] + [
+            Edge(node, f"message:{i}", "resolves", 1.0) for (i,) in solved
+        ]
+
+    def _by_topics(self, text: str) -> dict[int, float]:
+        """Return turns by how much they discuss what a text is about."""
+        names = topics.of([text])
+        rows = self._rows(
+            "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
+            f"ON d.topic = o.id WHERE o.name IN ({_marks(names)}) GROUP BY d.turn "
+            "ORDER BY much DESC, d.turn DESC LIMIT ?",
+            (*names, _POOL),
+        )
+        return {int(turn): float(much) for turn, much in rows}
+
+    def _by_meaning(self, text: str) -> dict[int, float]:
+        """Return turns by the cosine of their prompts to a text."""
+        rows = self._vectors()
+        if rows is None or self._encoder is None:
+            return {}
+        import numpy as np
+
+        from memfs.search import scan
+
+        query = np.rint(self._encoder.encode([text]).vectors[0] * 127).astype(np.int8)
+        if not query.any():
+            return {}
+        places, far = scan.nearest(rows, query, _POOL)
+        pairs = zip(places.tolist(), far.tolist(), strict=True)
+        return {place + 1: 1.0 - distance for place, distance in pairs if distance < 1}
+
+    def _vectors(self) -> NDArray[np.int8] | None:
+        path = f"{self._folder}/{database.VECTORS}"
+        if self._encoder is None or not os.path.exists(path) or not os.path.getsize(path):
+            return None
+        import numpy as np
+
+        dims = self._encoder.dims
+        whole = os.path.getsize(path) // dims
+        return np.memmap(path, np.int8, "r", shape=(whole, dims)) if whole else None
+
+    def _turns(self, ids: Sequence[int]) -> dict[int, Flow]:
+        rows = self._rows(
+            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
+            f"WHERE t.id IN ({_marks(ids)})",
+            tuple(ids),
+        )
+        return {int(row[0]): _flow(row) for row in rows}
+
+    def _rows(self, query: str, given: tuple[object, ...] = ()) -> list[tuple]:  # type: ignore[type-arg]
+        with self._lock:
+            return self._db.execute(query, given).fetchall()
+
+    def _one(self, query: str, given: tuple[object, ...] = ()) -> int:
+        rows = self._rows(query, given)
+        return int(rows[0][0]) if rows else 0
+
+
+def _flow(row: Sequence[object]) -> Flow:
+    ident, name, host, project, number, at, intent, prompt, reply, steps, outcome, why, *_ = row
+    return Flow(
+        int(str(ident)), str(name), str(host), str(project), int(str(number)), str(at),
+        str(intent), str(prompt), str(reply), tuple(str(steps).split()), int(str(outcome)),
+        str(why),
+    )  # fmt: skip
+
+
+def _scored(flow: Flow, score: float) -> Flow:
+    from dataclasses import replace
+
+    return replace(flow, relevance=round(max(0.0, min(1.0, score)), 4))
+
+
+def _fits(flow: Flow, but: str, outcome: int | None, intent: str, session: str) -> bool:
+    return (
+        (not but or flow.session != but)
+        and (outcome is None or flow.outcome == outcome)
+        and intent in ("", flow.intent)
+        and session in ("", flow.session)
+    )
+
+
+def _sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Return the sequences in the steps of one turn, each once."""
+    return {
+        steps[start : start + length]
+        for length in range(_SHORTEST_PATTERN, _LONGEST_PATTERN + 1)
+        for start in range(len(steps) - length + 1)
+    }
+
+
+def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+
+
+def _following(steps: tuple[str, ...], path: Sequence[str]) -> str:
+    """Return what came after the longest end of a path in other steps; the first for no path."""
+    if not path:
+        return steps[0] if steps else ""
+    for length in range(min(_SUFFIX, len(path)), 0, -1):
+        end = tuple(path[-length:])
+        for at in range(len(steps) - length):
+            if steps[at : at + length] == end:
+                return steps[at + length]
+    return ""
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _plain(name: str) -> str:
+    """Return the beginning of a name as a pattern that means nothing else."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

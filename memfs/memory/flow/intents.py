@@ -1,0 +1,293 @@
+"""What a message is for: what a person wants, what an assistant does, which kind a tool call is.
+
+Rules over the beginning of a text, no model.
+"""
+
+from __future__ import annotations
+
+import re
+
+USER = (
+    "question", "request", "problem", "correction", "approval", "thanks", "preference", "command",
+    "greeting", "talk",
+)  # fmt: skip
+ASSISTANT = ("plan", "finding", "done", "answer", "question")
+TOOL = (
+    "read", "search", "edit", "test", "check", "build", "commit", "install", "run", "web",
+    "delegate", "tasks", "memory", "result", "failure",
+)  # fmt: skip
+_LOOKED_AT = 400  # characters of a text
+_END = 200  # and of its end
+_PRINTED = 4000  # characters of what a tool printed
+_SIGNS = (  # one of them is in whatever `_FAILED` finds, and they are found at once
+    "rror", "ail", "FAIL", "atal", "raceback", "panic", "ERR!", "\u2717", "\u2718", "E   ", "code ",
+    "not found", "No such", "denied", "status ", "cannot ", "undefined:", "not assignable",
+)  # fmt: skip
+
+_WANTED = (
+    "add|allow|analy[sz]e|apply|bump|build|change|check|clean|close|commit|configure|convert|"
+    "copy|create|debug|delete|deploy|describe|design|disable|do|document|draw|drop|enable|ensure|"
+    "exclude|explain|extend|extract|find|finish|fix|format|generate|give|handle|help|hide|"
+    "implement|improve|include|increase|inline|install|integrate|introduce|investigate|keep|"
+    "lint|list|look|make|measure|merge|migrate|modify|move|open|optimi[sz]e|paint|perform|plan|"
+    "port|print|propose|publish|pull|push|put|read|rebase|recall|reduce|refactor|release|"
+    "remember|remove|rename|reorder|replace|reply|research|resolve|restart|restore|return|revert|"
+    "review|rewrite|run|save|say|scan|search|send|set|set up|setup|show|simplify|sort|speed|"
+    "split|start|stop|store|suggest|summari[sz]e|swap|switch|sync|take|tell|test|tidy|try|turn|"
+    "undo|unify|update|upgrade|use|validate|verify|wait|walk|wire|work|wrap|write"
+)
+_RULES = tuple(
+    (name, re.compile(form, re.IGNORECASE))
+    for name, form in (
+        ("command", r"^\s*(?:/[a-z][\w:-]*(?:\s|$)|!\S|<command-name>)"),
+        (
+            "correction",
+            (
+                r"^(?:no|nope|nah|wait|stop|actually,? (?:no|that|it|this)|that'?s (?:not|wrong)|"
+                r"this is (?:not|wrong)|wrong|not (?:that|quite|what)|hmm+,? (?:no|but|that|this|"
+                r"now)|"
+                r"(?:it|this|that) (?:still|doesn'?t|didn'?t|does not|did not|isn'?t|is not)|"
+                r"still )\b"
+                r"|\b(?:that'?s not what i|you (?:forgot|missed|broke|should(?:n'?t| not) have)|"
+                r"i (?:said|asked|meant|told you)|undo (?:that|this|it)|revert (?:that|this|it))\b"
+            ),
+        ),
+        (
+            "thanks",
+            (
+                r"^(?:(?:ok(?:ay)?|yes|yeah|oh)[,.! ]+)?(?:thanks?\b|thank you|thx|ty\b|great\b|"
+                r"perfect|awesome|excellent|amazing|wonderful|brilliant|nice\b|cool\b|love (?:it|"
+                r"this)"
+                r"|(?:this|that|it)(?:'?s| is| looks?) (?:great|perfect|exactly|excellent|awesome|"
+                r"very helpful|what i)|good (?:job|work)|well done|looks good|lgtm|"
+                r"works?(?: now)?!*$)"
+            ),
+        ),
+        (
+            "approval",
+            (
+                r"^(?:yes|yep|yeah|yup|sure|ok(?:ay)?|please do|go (?:ahead|on|for it)|do it|"
+                r"proceed|"
+                r"continue|sounds good|agreed?|correct|right|exactly|y|k|approved?|ship it|next|"
+                r"let'?s (?:do|go)(?: (?:it|that|this|ahead))?)\b"
+            ),
+        ),
+        (
+            "preference",
+            (
+                r"\b(?:from now on|i (?:really )?(?:prefer|like|hate|dislike|love)\b|always|"
+                r"never\b|my name is|call me|i work (?:at|for)|i use\b|please remember|"
+                r"remember (?:that|this)|in future)"
+            ),
+        ),
+        (
+            "problem",
+            (
+                r"\b(?:error|exception|traceback|panic|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|"
+                r"bug|"
+                r"broken|issue|problem|doesn'?t work|does not work|not working|wrong|"
+                r"unexpected(?:ly)?|"
+                r"leak|hangs?|stuck|slow|regression|flaky|conflicts?)\b"
+            ),
+        ),
+        ("greeting", r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$"),
+    )
+)
+_QUESTION = re.compile(
+    r"^(?:what|why|how|when|where|who|which|whose|is|are|was|were|does|do|did|has|have|should|"
+    r"would|could|can (?:i|we|it|this|that)|isn'?t|aren'?t|any idea)\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"^(?:(?:please|now|then|also|and|next|first|ok(?:ay)?|yes|yeah|great|nice|perfect|cool|so|"
+    r"hey|hi|hello|actually|alright|but|thanks|thank you|sure|good|awesome|today|hmm+)\b[ ,.!:-]*)*"
+    rf"(?:(?:please|just|now|then|also|let'?s|let us|let me|go|help me(?: to)?) )*(?:{_WANTED})\b"
+    r"|\b(?:can|could|will|would) (?:you|we)\b|\bi(?:'d| would)? (?:want|need|like you|like to)\b|"
+    r"\bi want\b|\bwe (?:need|should|have to|must)\b|\bplease\b|\bhelp me\b|\blet'?s\b|\bi need\b",
+    re.IGNORECASE,
+)
+_PLANS = re.compile(
+    r"^(?:[^.\n]{0,160}[.!] )?(?:let me|let's|now (?:let|i|update|add|run|fix)|i'?ll|i will|"
+    r"i'?m (?:going|now|checking|inspecting|reading|looking|running|using|updating|adding|"
+    r"starting|doing|making|testing)|i am (?:going|now)|next,? i|first,? i|going to|"
+    r"starting|checking|running|reading|looking|waiting)\b",
+    re.IGNORECASE,
+)
+_LEADS_ON = re.compile(r"(?:let me|i'?ll|i will|now) [^.\n]{3,160}[:.]\s*$", re.IGNORECASE)
+_DONE = re.compile(
+    r"\b(?:done|all (?:\d[\d,]* )?(?:tests?|checks?)(?: now)? pass|is (?:now )?(?:complete|fixed|"
+    r"done|ready|in place|committed|merged)|are (?:now )?(?:complete|fixed|done|in place|"
+    r"committed)|(?:i'?ve|i have|successfully) (?:\w+ )?(?:\w+ed|written|made|built|set)|"
+    r"summary of (?:the )?(?:changes|what)|changes made|^(?:fixed|added|created|updated|removed|"
+    r"renamed|committed|merged|implemented|moved|saved|stored|noted|ok|okay|ready|"
+    r"remembered|finished|deployed|pushed|installed|refactored|wrote|implemented)\b)",
+    re.IGNORECASE,
+)
+_FINDS = re.compile(
+    r"^(?:found|i (?:found|see|can see|notice|understand|now understand|now see)|"
+    r"now i (?:see|understand|have)|the (?:issue|problem|bug|error|test|tests|build|cause|root|"
+    r"reason)|this (?:is|means|happens|shows)|there(?:'s| is| are)|it (?:looks|seems|turns)|"
+    r"looks like|interesting|good,|the reproduction|that'?s (?:the|why|because))",
+    re.IGNORECASE,
+)
+_TOOLS = {
+    "read": "read", "read_file": "read", "view": "read", "cat": "read", "notebookread": "read",
+    "read_many_files": "read", "open": "read", "ls": "search", "list": "search",
+    "list_directory": "search", "grep": "search", "glob": "search", "search": "search",
+    "rg": "search", "codebase_search": "search", "grep_search": "search", "file_search": "search",
+    "search_file_content": "search", "toolsearch": "search", "tool_search": "search",
+    "edit": "edit", "write": "edit", "multiedit": "edit", "apply_patch": "edit", "patch": "edit",
+    "write_file": "edit", "replace": "edit", "str_replace": "edit", "create": "edit",
+    "notebookedit": "edit", "edit_file": "edit", "search_replace": "edit",
+    "str_replace_editor": "edit", "delete_file": "edit", "todowrite": "tasks",
+    "taskupdate": "tasks", "taskcreate": "tasks", "tasklist": "tasks", "update_plan": "tasks",
+    "todoread": "tasks", "exitplanmode": "tasks", "enterplanmode": "tasks",
+    "task": "delegate", "agent": "delegate", "skill": "delegate", "webfetch": "web",
+    "websearch": "web", "web_search": "web", "web_fetch": "web", "fetch": "web",
+    "google_web_search": "web",
+}  # fmt: skip
+_COMMANDS = tuple(
+    (name, re.compile(form))
+    for name, form in (
+        ("commit", r"\bgit (?:-\S+ \S+ )*(?:commit|push|merge|tag|cherry-pick|rebase)\b|\bgh pr "),
+        (
+            "test",
+            (
+                r"\b(?:pytest|tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|"
+                r"(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|gradle|gradlew|mvn|"
+                r"dotnet|mix|"
+                r"rake|bazel|swift)(?: run| exec| --\S+| -\S+)* (?:test|check-test|t|e2e)\w*)\b|"
+                r"\btest:"
+            ),
+        ),
+        (
+            "check",
+            (
+                r"\b(?:eslint|ruff|mypy|tsc|clippy|golangci-lint|shellcheck|prettier|biome|black|"
+                r"lint\w*|fmt|format|typecheck|vet|pyright|flake8|pylint)\b"
+            ),
+        ),
+        (
+            "install",
+            (
+                r"\b(?:npm (?:i|ci|install)|pnpm (?:i|add|install)|yarn(?: add| install)|"
+                r"pip3? install|uv (?:add|sync|pip)|poetry (?:add|install)|brew install|"
+                r"apt(?:-get)? "
+                r"install|cargo add|go (?:get|install|mod)|bundle install|composer (?:require|"
+                r"install))"
+                r"\b"
+            ),
+        ),
+        (
+            "build",
+            (
+                r"\b(?:make|cmake|(?:npm|pnpm|yarn|bun|cargo|go|mise|gradle|gradlew|mvn|dotnet|"
+                r"docker)"
+                r"(?: run)? (?:build|compile|package|assemble)\w*)\b"
+            ),
+        ),
+        ("web", r"^(?:curl|wget|gh (?:api|issue|run|search))\b"),
+        ("edit", r"\bsed -i|\bperl -p?i|^(?:mv|rm|cp|mkdir|touch|chmod)\b|<<\s*'?[A-Z]+|> ?[\w./]"),
+        (
+            "search",
+            (
+                r"^(?:cd \S+ && )?(?:rg|grep|find|fd|ls|tree|ag|git (?:log|diff|status|show|"
+                r"blame|branch|grep|ls-files)|which|wc)\b"
+            ),
+        ),
+        ("read", r"^(?:cd \S+ && )?(?:cat|head|tail|less|sed -n|nl|jq|bat)\b"),
+    )
+)
+_SHELLS = frozenset(
+    {"bash", "shell", "exec_command", "run_shell_command", "powershell", "run_terminal_cmd",
+     "terminal", "local_shell", "execute_command", "run_command", "shell_command"}
+)  # fmt: skip
+_CALLED = re.compile(r"(?:^|\n)(?:command|cmd): (?:\[?[^\n]*?-l?c[\"', ]+)?([^\n]*)")
+_FAILED = re.compile(
+    r"(?:^|\n)(?:Error\b|error:|error TS|fatal:|Traceback \(most recent|panic:|E   |FAIL|"
+    r"FAILED|--- FAIL|npm ERR!|✗ |✘ |AssertionError|SyntaxError|TypeError:|Exit code [1-9])|"
+    r"exited with code [1-9]|command not found|No such file or directory|<tool_use_error>|"
+    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|Permission denied|exit status [1-9]|"
+    r"cannot (?:use|find|open)|undefined:|not assignable"
+)
+
+
+def of(role: str, tool: str, text: str) -> str:
+    """Return what a message is for, one of `USER`, `ASSISTANT` or `TOOL`."""
+    if role == "tool":
+        return _result(text) if tool in ("result", "") else call(tool, text)
+    if role == "user":
+        return _wanted(text)
+    return _told(text)
+
+
+def call(tool: str, text: str) -> str:
+    """Return which kind a tool call is, by the tool or by the command it is given."""
+    name = tool.lower()
+    known = _TOOLS.get(name)
+    if known:
+        return known
+    if name in _SHELLS or name.rpartition("__")[2] in _SHELLS:
+        return command(text[:2000])
+    if "memory" in name or "memfs" in name or "remember" in name or "journal" in name:
+        return "memory"
+    return "search" if "search" in name or "query" in name else "run"
+
+
+def command(text: str) -> str:
+    """Return which kind a shell command is, from what was given to the tool that ran it."""
+    match = _CALLED.search(text)
+    line = (match[1] if match else text).strip("\"' ")
+    return next((name for name, form in _COMMANDS if form.search(line)), "run")
+
+
+def failed(text: str) -> bool:
+    """Tell whether what a tool printed says that something failed."""
+    begin = text[:_PRINTED]
+    return any(word in begin for word in _SIGNS) and bool(_FAILED.search(begin))
+
+
+def _result(text: str) -> str:
+    return "failure" if failed(text) else "result"
+
+
+def _wanted(text: str) -> str:
+    begin = text[:_LOOKED_AT].strip()
+    first = begin.split("\n", 1)[0]
+    names = dict(_RULES)
+    if names["command"].search(begin):
+        return "command"
+    if names["correction"].search(first):
+        return "correction"
+    asks = bool(_REQUEST.search(begin)) and not names["preference"].search(first)
+    question = bool(_QUESTION.search(begin)) or text.rstrip().endswith("?")
+    if names["thanks"].search(begin):
+        rest = re.sub(r"^[^.!,]*[.!,]", "", begin, count=1)
+        if len(rest) > 25 and (_REQUEST.search(rest.strip()) or rest.rstrip().endswith("?")):
+            return "request" if _REQUEST.search(rest.strip()) else "question"
+        return "thanks"
+    if names["approval"].search(begin) and len(begin) < 40:
+        return "approval"
+    if names["preference"].search(first):
+        return "preference"
+    if asks and (not question or not _QUESTION.search(begin)):
+        return "request"
+    if question:
+        return "question"
+    for name in ("problem", "approval", "greeting"):
+        if names[name].search(begin):
+            return name
+    return "talk"
+
+
+def _told(text: str) -> str:
+    begin, end = text[:_LOOKED_AT].strip(), text[-_END:].strip()
+    if _PLANS.search(begin) and len(text) < 3 * _LOOKED_AT:
+        return "plan"
+    if _DONE.search(begin):
+        return "plan" if _LEADS_ON.search(end) else "done"
+    if end.endswith("?"):
+        return "question"
+    if _LEADS_ON.search(end):
+        return "plan"
+    return "finding" if _FINDS.search(begin) else "answer"

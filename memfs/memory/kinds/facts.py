@@ -1,0 +1,282 @@
+"""The kind of facts: statements with confidence, entities and source, extracted and superseded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from memfs.core import edits
+from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
+from memfs.core.records import Message, Passage
+from memfs.memory import facts as known
+from memfs.memory.kept import Kept
+from memfs.memory.kinds import content as contents
+from memfs.memory.kinds import hits, scoring
+from memfs.memory.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.search import catalog
+from memfs.search.engine import Filter
+from memfs.store import clock, lock, windows
+from memfs.store import facts as stored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.memory.kinds.protocol import Content
+    from memfs.store.blocks import Place
+    from memfs.store.layout import Store
+
+Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
+
+_SURE = 0.7  # confidence of what is relevant, where nobody says more
+_ABOUT = 0.6  # relevance from which on a fact has to do with a task
+_LATEST = 5000  # that are summed up
+
+
+class Facts:
+    """Facts of `confidence` and more, of some categories (() for all).
+
+    `extract` finds them in messages: by rules, where nothing else is given.
+    """
+
+    def __init__(
+        self, place: Place, id: str = "facts", capacity: Capacity | None = None, *,  # noqa: A002
+        confidence: float = 0.0, categories: Sequence[str] = (), deduplication: bool = True,
+        extract: Extract = known.extracted, kept: Kept | None = None,
+    ) -> None:  # fmt: skip
+        self.id, self.type, self.capacity = id, "facts", capacity or Capacity()
+        self._place, self._kept = place, kept or Kept(place)
+        self._confidence, self._categories = confidence, tuple(categories)
+        self._unlike, self._extract = deduplication, extract
+        self._looks: object = None
+        self._all: dict[str, Fact] = {}
+        self._by_entity: dict[str, list[str]] = {}
+
+    def store(self, content: Content, **metadata: object) -> list[str]:
+        """Extract facts from messages and keep those that are new; return their ids."""
+        session = str(metadata.get("session") or self._place.session)
+        found = self._extract(contents.messages(content, session))
+        return [fact.id for fact in self.add(found)]
+
+    def add(self, found: Sequence[Fact]) -> list[Fact]:
+        """Keep facts, those that are sure enough; return what is new."""
+        wanted = [
+            fact
+            for fact in found
+            if fact.confidence >= self._confidence
+            and (not self._categories or fact.category in self._categories)
+        ]
+        added = known.add(self._place, wanted, unlike=self._unlike)
+        self._bound()
+        return added
+
+    def retrieve(self, query: Query) -> list[Found]:
+        """Return the facts that have all that is asked, those nearest to the text first."""
+        facts = self._known()
+        if query.id:
+            fact = facts.get(query.id)
+            return [_found(fact, 1.0)] if fact else []
+        some = self._named(query.entities) if query.entities else list(facts.values())
+        some = known.matching(
+            some, pattern=query.pattern, since=query.since, until=query.until,
+            confidence=query.confidence, categories=query.categories,
+        )  # fmt: skip
+        if not query.texts:
+            some.sort(key=lambda fact: (fact.confidence, fact.at), reverse=True)
+            found = [_found(fact, fact.confidence) for fact in some]
+        else:
+            found = self._near(query, {fact.id: fact for fact in some})
+        if query.prefer_recent:
+            found.sort(key=lambda each: each.at, reverse=True)
+        return found[: query.limit]
+
+    def update(self, ident: str, content: Content) -> None:
+        """Correct a fact: another statement supersedes it. Raises `NotFoundError`."""
+        fact = self._known().get(ident)
+        text = "\n".join(m.text for m in contents.messages(content, "")).strip()
+        if fact is None or not text:
+            raise NotFoundError(f"there is no fact {ident}, or no text", "memfs facts lists them")
+        odd = edits.secret("keep", "a fact", text)
+        if odd:
+            raise RejectedError(odd.message, odd.hint)
+        new = replace(
+            fact, id=_ident(fact, text), statement=text, at=clock.now(), revision=0, status=ACTIVE
+        )
+        self._mark([fact], SUPERSEDED, by=new.id, fresh=[new])
+
+    def delete(self, ident: str) -> None:
+        """Reject a fact: it does not come back. Raises `NotFoundError`."""
+        if known.decide(self._place, ident, REJECTED) is None:
+            raise NotFoundError(f"there is no fact {ident}", "memfs facts lists them")
+
+    def relevant(self, state: State, query: Query) -> Relevant:
+        """Return the facts a state is about, with a summary of them."""
+        asked = replace(query, confidence=query.confidence or _SURE)
+        found: dict[str, Found] = {}
+        if state.entities:
+            for each in self.retrieve(replace(asked, entities=state.entities, text="")):
+                found[each.id] = each
+        texts = (state.task, *(message.text for message in state.recent[-2:]), *query.texts)
+        near = replace(asked, text=texts, threshold=query.threshold or _ABOUT)
+        for each in self.retrieve(near) if near.texts else ():
+            found.setdefault(each.id, each)
+        best = sorted(found.values(), key=lambda each: -each.relevance)[: query.limit]
+        facts = self._known()
+        some = [facts[each.id] for each in best if each.id in facts]
+        sure = sum(fact.confidence for fact in some) / len(some) if some else 0.0
+        return Relevant(tuple(best), known.summary(some), round(sure, 4))
+
+    def summarize(self) -> str:
+        """Return the facts that count, by category."""
+        return known.summary(list(self._known().values())[-_LATEST:])
+
+    def compress(self) -> int:
+        """Write each file anew, with the last revision of each fact; return the lines saved."""
+        saved = 0
+        for store in self._place.stores():
+            with lock.hold(store, name=stored.LOCK):
+                saved += sum(stored.settle(path) for path in stored.sources(store))
+        return saved
+
+    def archive(self, older_than: str) -> int:
+        """Let facts from before a time leave."""
+        before = contents.time(older_than)
+        gone = [fact for fact in self._known().values() if fact.holds and fact.at < before]
+        return self._leave(gone)
+
+    def metrics(self) -> Metrics:
+        """Return how many facts count."""
+        some = [fact for fact in self._known().values() if fact.holds]
+        times = sorted(fact.at for fact in some if fact.at) or [""]
+        return Metrics(len(some), _size(some), times[0], times[-1])
+
+    def _near(self, query: Query, some: dict[str, Fact]) -> list[Found]:
+        if not some:
+            return []
+        engine = self._kept.engine("hybrid")
+        plain = engine.vectors is None
+        only = Filter(kinds=("fact",))
+        near: dict[str, float] = {}
+        for text in query.texts:
+            page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
+            for hit in page.hits:
+                if hit.id in some:
+                    near[hit.id] = max(hit.score, near.get(hit.id, 0.0))
+        best = sorted(near, key=lambda ident: -near[ident])
+        statements = [some[ident].statement for ident in best]
+        scores = scoring.relevances(query.texts, statements, words=plain)
+        return [
+            _found(some[ident], score)
+            for ident, score in zip(best, scores, strict=True)
+            if score >= query.threshold
+        ]
+
+    def _known(self) -> dict[str, Fact]:
+        """Return the facts of all tiers by id, read again where their files changed."""
+        paths = [path for store in self._place.stores() for path in stored.sources(store)]
+        looks = [(path, catalog.sign(path)) for path in paths]
+        if looks != self._looks:
+            self._all = {fact.id: fact for fact in known.every(self._place)}
+            index: dict[str, list[str]] = defaultdict(list)
+            for fact in self._all.values():
+                for entity in fact.entities:
+                    index[entity.casefold()].append(fact.id)
+            self._by_entity, self._looks = dict(index), looks
+        return self._all
+
+    def _named(self, entities: Sequence[str]) -> list[Fact]:
+        """Return the facts of entities; a part of a name will do."""
+        facts = self._known()
+        wanted = [entity.casefold() for entity in entities]
+        idents = {
+            ident
+            for entity, some in self._by_entity.items()
+            if any(word in entity for word in wanted)
+            for ident in some
+        }
+        return [fact for ident, fact in facts.items() if ident in idents]
+
+    def _bound(self) -> None:
+        """Let the oldest facts leave until the bounds hold."""
+        bounds = self.capacity
+        if not bounds.bounded:
+            return
+        some = sorted((f for f in self._known().values() if f.holds), key=lambda f: f.at)
+        size, count = _size(some), 0
+        oldest = contents.time(clock.seconds() - bounds.ttl) if bounds.ttl else ""
+        for place, fact in enumerate(some):
+            many = bool(bounds.max_items) and len(some) - place > bounds.max_items
+            large = bool(bounds.max_bytes) and size > bounds.max_bytes
+            if not (many or large or fact.at < oldest):
+                break
+            size -= len(fact.statement.encode())
+            count += 1
+        if count:
+            self._leave(some[:count])
+
+    def _leave(self, gone: Sequence[Fact]) -> int:
+        """Put facts into the archive, and mark them; a kill between the two loses nothing."""
+        by_id = {fact.id: fact for fact in gone}
+        for store in self._place.stores():
+            mine = [fact for ident, fact in stored.every(store).items() if ident in by_id]
+            if mine:
+                log = windows.Log(store, self.id)
+                with log.writing():
+                    log.add([_passage(fact) for fact in mine], [{"fact": f.id} for f in mine])
+                self._mark(mine, ARCHIVED, store=store)
+        return len(gone)
+
+    def _mark(
+        self, facts: Sequence[Fact], status: str, *, by: str = "", fresh: Sequence[Fact] = (),
+        store: Store | None = None,
+    ) -> None:  # fmt: skip
+        for each in [store] if store else self._place.stores():
+            with lock.hold(each, name=stored.LOCK):
+                there = stored.every(each)
+                mine = [there[fact.id] for fact in facts if fact.id in there]
+                lines = [
+                    replace(f, status=status, by=by or f.by, revision=f.revision + 1) for f in mine
+                ]
+                stored.add(each, [*lines, *(fresh if mine else ())])
+
+
+def made(kept: Kept, id: str, capacity: Capacity, options: Mapping[str, object]) -> Facts:  # noqa: A002
+    """Make one as it is configured."""
+    from memfs.memory.kinds.options import Options
+
+    with Options(id, options) as given:
+        given.one("extraction_model", "none", "configured")  # the model is asked by `memfs facts`
+        return Facts(
+            kept.place, id, capacity, kept=kept,
+            confidence=given.share("confidence_threshold", 0.0),
+            categories=given.words("categories"),
+            deduplication=given.flag("deduplication", usual=True),
+        )  # fmt: skip
+
+
+def _found(fact: Fact, relevance: float) -> Found:
+    metadata = {
+        "confidence": fact.confidence, "category": fact.category, "entities": fact.entities,
+        "relations": fact.relations, "status": fact.status, "session": fact.session,
+        "host": fact.host, "message": fact.message,
+    }  # fmt: skip
+    return Found(
+        fact.id, "fact", fact.statement, relevance, fact.at, "", "facts",
+        "facts from past sessions", metadata,
+    )  # fmt: skip
+
+
+def _passage(fact: Fact) -> Passage:
+    source = f"fact {fact.id}, session {fact.session}" if fact.session else f"fact {fact.id}"
+    return Passage("", fact.statement, fact.at or clock.now(), 5, ("fact", fact.category), source)
+
+
+def _ident(fact: Fact, text: str) -> str:
+    return hashlib.sha256(f"{fact.id}|{text}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _size(facts: Sequence[Fact]) -> int:
+    return sum(len(fact.statement.encode("utf-8", "replace")) for fact in facts)

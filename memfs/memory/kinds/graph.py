@@ -1,0 +1,265 @@
+"""The graph kind: the flow of conversations, what worked, and what usually comes next."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import LockedError, NotFoundError, RejectedError
+from memfs.core.records import Identity, Passage, Transcript
+from memfs.memory import intake, models
+from memfs.memory.flow import build, intents, leaving
+from memfs.memory.flow.graph import DEPTH, Flow
+from memfs.memory.flow.graph import Graph as Flows
+from memfs.memory.flow.turns import FAILED, WORKED
+from memfs.memory.kinds import content as contents
+from memfs.memory.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.store import clock, lock, outcomes, recall, windows
+from memfs.store.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from memfs.core.records import Message
+    from memfs.memory.kinds.protocol import Content
+    from memfs.search.encoder import Encoder
+    from memfs.store.blocks import Place
+
+SIMILAR = "similar_intent"
+ABOUT = 0.5  # relevance from which on a flow is like another
+_SHOWN = 400  # characters of what was said
+_WEIGHED = 20  # flows that say what comes next
+
+
+class Graph:
+    """Turns of all sessions in recall. Messages that are stored go into recall, then into it.
+
+    `max_depth` is how far paths go; without `patterns` none are looked for, without `outcomes`
+    nothing is concluded from how turns came out. The capacity counts messages.
+    """
+
+    def __init__(
+        self, place: Place, id: str = "graph", capacity: Capacity | None = None, *,  # noqa: A002
+        max_depth: int = DEPTH, patterns: bool = True, outcomes: bool = True,
+    ) -> None:  # fmt: skip
+        self.id, self.type, self.capacity = id, "graph", capacity or Capacity()
+        self._place, self._depth = place, max_depth
+        self._patterns, self._outcomes = patterns, outcomes
+        self._open: Flows | None = None
+
+    def store(self, content: Content, **metadata: object) -> list[str]:
+        """Keep messages in recall, and note how they follow each other; return their ids."""
+        session = str(metadata.get("session") or self._place.session)
+        said = contents.messages(content, session)
+        by_session: dict[str, list[Message]] = {}
+        for message in said:
+            by_session.setdefault(message.session, []).append(message)
+        new = [ident for name, some in by_session.items() for ident in self._keep(name, some)]
+        self.update_all()
+        return new
+
+    def update_all(self, tick: Callable[[int], object] = lambda _: None) -> int:
+        """Read what is new in recall, unless another process is at it; return how many messages.
+
+        `tick` is told of them.
+        """
+        done = build.Built()
+        with suppress(LockedError):
+            done = build.update(self._place.home, self._encoder(), tick)
+        self._bound()
+        return done.messages
+
+    def flows(self) -> Flows:
+        """Return the graph, opened for questions."""
+        if self._open is None:
+            self.update_all()
+        if self._open is None or not self._open.current():
+            self._open = Flows(self._place.home.index, self._encoder())
+        return self._open
+
+    def retrieve(self, query: Query) -> list[Found]:
+        """Return flows: by id, like a text, with a pattern of steps; or the edges of a path."""
+        flows = self.flows()
+        if query.path:
+            depth = min(query.depth or self._depth, self._depth)
+            return [
+                Found(
+                    f"{edge.source}>{edge.target}", "edge",
+                    f"{edge.source} {edge.type} {edge.target}", 1.0,
+                    metadata={"source": edge.source, "target": edge.target, "type": edge.type,
+                              "weight": edge.weight},
+                )
+                for edge in flows.paths(query.path, depth)
+            ][: query.limit]  # fmt: skip
+        if query.id:
+            session, _, number = query.id.removeprefix("flow/").rpartition("/")
+            some = flows.session(session)
+            return [self._found(flow, 1.0) for flow in some if str(flow.number) == number]
+        intent = steps = ""
+        if query.pattern == SIMILAR and query.texts:
+            intent = intents.of("user", "", query.texts[0])
+        elif query.pattern:
+            steps = f" {' '.join(query.pattern.replace(',', ' ').split())} "
+        found: dict[str, Found] = {}
+        for text in query.texts or ("",):
+            for flow in self._like(text, query, intent):
+                if steps in f" {' '.join(flow.steps)} " or not steps:
+                    each = self._found(flow, flow.relevance)
+                    found.setdefault(each.id, each)
+        best = sorted(found.values(), key=lambda each: -each.relevance)
+        if query.prefer_recent:
+            best.sort(key=lambda each: each.at, reverse=True)
+        return best[: query.limit]
+
+    def update(self, ident: str, content: Content) -> None:
+        """Refuse: what was said does not change. Raises `RejectedError`."""
+        del content
+        raise RejectedError(
+            f"cannot change {ident}: what was said does not change",
+            "say how it came out with memfs outcome",
+        )
+
+    def delete(self, ident: str) -> None:
+        """Take a turn out of the graph; what was said stays in recall. Raises `NotFoundError`."""
+        [*_, session, number] = ["", "", *ident.split("/")]
+        if not number.isdigit() or not self.retrieve(Query(id=ident)):
+            raise NotFoundError(f"there is no turn {ident}", "ids are flow/SESSION/NUMBER")
+        outcomes.add(self._place.home, Outcome(session, turn=int(number), gone=True))
+        self.update_all()
+
+    def relevant(self, state: State, query: Query) -> Relevant:
+        """Return what worked in flows like this one, and what usually comes next."""
+        flows = self.flows()
+        texts = (state.task, *(m.text for m in state.recent if m.role == "user"), *query.texts)
+        asked = next(filter(str.strip, texts), "")
+        if not asked:
+            return Relevant()
+        intent = intents.of("user", "", asked) if query.pattern == SIMILAR else ""
+        like = flows.similar(asked, _WEIGHED, but=state.session, intent=intent)
+        least = query.threshold or ABOUT
+        good: dict[int, Found] = {}
+        for flow in like:
+            fixed = flows.fixed(flow) if flow.relevance >= least and self._outcomes else None
+            if fixed is not None and fixed.id not in good:
+                good[fixed.id] = self._found(fixed, flow.relevance, flow)
+        found = tuple(good.values())[: query.limit]
+        near = [flow for flow in like if flow.relevance >= least]
+        steps = flows.steps(near, state.path) if near else []
+        return Relevant(
+            found, confidence=max((each.relevance for each in found), default=0.0),
+            steps=tuple(step.name for step in steps),
+        )  # fmt: skip
+
+    def summarize(self) -> str:
+        """Return what was talked about most, and the steps that recur."""
+        flows = self.flows()
+        lines = [f"- {name}: {count} turns" for name, count in flows.topics(most=10)]
+        if self._patterns:
+            lines += [
+                f"- {' > '.join(each.steps)}: {each.turns} turns, {each.worked} worked"
+                for each in flows.patterns(5)
+            ]
+        return "\n".join(lines)
+
+    def compress(self) -> int:
+        """Do nothing: a turn is short already, and what was said is in recall."""
+        return 0
+
+    def archive(self, older_than: str) -> int:
+        """Let turns from before a time leave."""
+        return self._leave(0, 0, contents.time(older_than))
+
+    def metrics(self) -> Metrics:
+        """Return how many messages there are."""
+        held = self.flows().extent()
+        return Metrics(*held)
+
+    def outcome(self, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
+        """Say how a session (or one turn of it, from 1) came out. Raises `NotFoundError`."""
+        some = self.flows().session(session)
+        if not some or (turn and all(flow.number != turn for flow in some)):
+            raise NotFoundError(f"there is no session {session}", "memfs graph lists them")
+        outcomes.add(self._place.home, Outcome(some[0].session, worked, why, turn))
+        self.update_all()
+
+    def _keep(self, session: str, said: Sequence[Message]) -> list[str]:
+        """Add messages to a session's recall file; return the ids of those that are new."""
+        log = recall.Log(self._place.home, contents.HOST, Identity(session, ""))
+        with lock.hold(self._place.home, name=intake.LOCK):
+            state = log.state() or recall.State()
+            rows = recall.rows(Transcript([*said], 0, 0, 0))
+            places = log.extend(state, "", rows, "").places
+            recall.settle([(log, state)])
+        return [said[place].id for place in places]
+
+    def _like(self, text: str, query: Query, intent: str) -> list[Flow]:
+        flows = self.flows()
+        if not text.strip():
+            return flows.latest(4 * query.limit)
+        return flows.similar(text, 4 * query.limit, intent=intent, threshold=query.threshold)
+
+    def _bound(self) -> None:
+        bounds = self.capacity
+        if bounds.bounded:
+            before = contents.time(clock.seconds() - bounds.ttl) if bounds.ttl else ""
+            self._leave(bounds.max_items, bounds.max_bytes, before)
+
+    def _leave(self, items: int, size: int, before: str) -> int:
+        log = windows.Log(self._place.home, self.id)
+
+        def archive(rows: Sequence[leaving.Row]) -> None:
+            passages = [
+                Passage("", f"{prompt}\n{reply}".strip(), at or clock.now(), 5, ("flow",), session)
+                for _, session, _, at, prompt, reply, _, _ in rows
+            ]
+            metas = [{"turn": row[2], "steps": row[6], "why": row[7]} for row in rows]
+            with log.writing():
+                log.add(passages, metas)
+
+        return leaving.oldest(self._place.home, items, size, before, archive)
+
+    def _found(self, flow: Flow, relevance: float, asked: Flow | None = None) -> Found:
+        return Found(
+            f"flow/{flow.session}/{flow.number}", "flow", told(flow, asked), relevance, flow.at, "",
+            "flows", "what worked before", {
+                "session": flow.session, "host": flow.host, "intent": flow.intent,
+                "steps": flow.steps, "outcome": flow.outcome if self._outcomes else 0,
+                "why": flow.why,
+            },
+        )  # fmt: skip
+
+    def _encoder(self) -> Encoder | None:
+        if models.wanted(self._place).off:
+            return None
+        from memfs.search import encoder
+
+        return encoder.bundled()
+
+
+def told(flow: Flow, asked: Flow | None = None) -> str:
+    """Return a flow in words: when it came up, and what fixed it, where something did."""
+    first = asked or flow
+    day = first.at[:10] or "some day"
+    text = f'on {day} (session {flow.session}): "{_short(first.prompt)}"'
+    if flow.outcome == WORKED and flow.reply:
+        text += f"; what worked ({flow.why}): {_short(flow.reply)}"
+    elif flow.outcome == FAILED:
+        text += f"; it did not work: {flow.why}"
+    return text
+
+
+def made(place: Place, id: str, capacity: Capacity, options: Mapping[str, object]) -> Graph:  # noqa: A002
+    """Make one as it is configured."""
+    from memfs.memory.kinds.options import Options
+
+    with Options(id, options) as given:
+        return Graph(
+            place, id, capacity, max_depth=given.number("max_depth", DEPTH),
+            patterns=given.flag("pattern_detection", usual=True),
+            outcomes=given.flag("outcome_tracking", usual=True),
+        )  # fmt: skip
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "\u2026"

@@ -1,0 +1,111 @@
+"""The kinds that are configured, ours and those of others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import settings
+from memfs.core.errors import USAGE, MemfsError
+from memfs.memory.kinds.options import Options
+from memfs.memory.kinds.protocol import Capacity
+from memfs.store import config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.memory.kept import Kept
+    from memfs.memory.kinds.protocol import Kind, Make
+
+GROUP = "memfs.kinds"
+
+
+@dataclass(frozen=True)
+class Configured:
+    """The kinds that could be made, and what was wrong with others."""
+
+    kinds: tuple[Kind, ...]
+    problems: tuple[str, ...] = ()
+
+
+def configured(kept: Kept) -> Configured:
+    """Make the kinds of `memory_blocks`; without it one of each of ours, by its own name."""
+    found = config.load(kept.place).get("memory_blocks")
+    wanted = (
+        found if isinstance(found, dict) and found else {n: {"type": n} for n in settings.KINDS}
+    )
+    kinds, problems = [], []
+    for name, each in wanted.items():
+        try:
+            kinds.append(_configured(kept, str(name), each))
+        except MemfsError as error:
+            problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
+    return Configured(tuple(kinds), tuple(problems))
+
+
+def _configured(kept: Kept, name: str, each: object) -> Kind:
+    given = each if isinstance(each, dict) else {}
+    options = given.get("config")
+    if not isinstance(options, dict | None) or not isinstance(given.get("type"), str):
+        raise MemfsError(
+            f"memory_blocks.{name} names no kind", "it needs a `type`, and may have a `config`",
+            USAGE,
+        )  # fmt: skip
+    rest = dict(options or {})
+    model = rest.pop("embedding_model", None)
+    wanted = config.load(kept.place).get("embedding")
+    if model is not None and model != wanted:
+        raise MemfsError(
+            f"memory_blocks.{name}.config.embedding_model is {model!r}, `embedding` is {wanted!r}",
+            "there is one index, with one model: name it as `embedding`", USAGE,
+        )  # fmt: skip
+    return _made(kept, given["type"], name, _capacity(name, given.get("capacity")), rest)
+
+
+def _capacity(name: str, given: object) -> Capacity:
+    if given is None:
+        return Capacity()
+    if not isinstance(given, dict):
+        raise MemfsError(f"memory_blocks.{name}.capacity is no mapping", "", USAGE)
+    with Options(f"{name}.capacity", given) as read:
+        return Capacity(
+            read.number("max_items", 0), read.number("max_bytes", 0), read.seconds("ttl"),
+            read.share("compression_threshold", 0.0),
+        )  # fmt: skip
+
+
+def _made(
+    kept: Kept, type: str, id: str, capacity: Capacity, options: Mapping[str, object]  # noqa: A002
+) -> Kind:  # fmt: skip
+    if type == "vector":
+        from memfs.memory.kinds import vector
+
+        return vector.made(kept, id, capacity, options)
+    if type == "facts":
+        from memfs.memory.kinds import facts
+
+        return facts.made(kept, id, capacity, options)
+    if type == "static":
+        from memfs.memory.kinds import static
+
+        return static.made(kept, id, capacity, options)
+    if type == "graph":
+        from memfs.memory.kinds import graph
+
+        return graph.made(kept.place, id, capacity, options)
+    return _of_others(type)(kept.place, id, capacity, options)
+
+
+def _of_others(type: str) -> Make:  # noqa: A002
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=GROUP, name=type):
+        try:
+            found: Make = entry.load()
+        except Exception as error:
+            raise MemfsError(
+                f"the kind {type} cannot be loaded: {error}", "mend or remove its package"
+            ) from error
+        return found
+    known = ", ".join([*settings.KINDS, *sorted(entry_points(group=GROUP).names)])
+    raise MemfsError(f"there is no kind {type!r} of memory", f"known are {known}", USAGE)

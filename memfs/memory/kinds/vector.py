@@ -1,0 +1,286 @@
+"""The vector kind: windows of conversations and passages, found again by meaning and words."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memfs.context import summary
+from memfs.core import label as labels
+from memfs.core.errors import USAGE, MemfsError, NotFoundError
+from memfs.core.records import Passage
+from memfs.memory.flow import topics
+from memfs.memory.kept import Kept
+from memfs.memory.kinds import content as contents
+from memfs.memory.kinds import hits, scoring
+from memfs.memory.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.memory.messages import epoch
+from memfs.search.engine import Filter
+from memfs.store import blocks, clock, windows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memfs.core.records import Hit
+    from memfs.memory.kinds.protocol import Content
+    from memfs.search.engine import Engine
+    from memfs.store.blocks import Place
+
+KINDS = ("message", "passage", "block")
+SUMMARY = "summary"  # the tag of what a compression wrote
+_SEARCHED = 3  # as many are searched as are wanted: some may have left
+_MOST = 500
+_GROUP = 8  # windows that are compressed into one
+_SUMMED_UP = 200  # windows that a summary looks at
+_RECENT = 6  # messages that say what is talked about
+
+
+class Vector:
+    """Windows of at most `chunk_size` tokens that share `overlap`; those of `retention` seconds.
+
+    Retrieved are also the messages of recall, within the retention, the passages of the archive,
+    and the blocks that are not in context anyway.
+    """
+
+    def __init__(
+        self, place: Place, id: str = "vector", capacity: Capacity | None = None, *,  # noqa: A002
+        chunk_size: int = 512, overlap: int = 50, retention: float = 0.0, kept: Kept | None = None,
+    ) -> None:  # fmt: skip
+        if not 0 <= overlap < chunk_size:
+            raise MemfsError(
+                f"windows of {chunk_size} tokens cannot share {overlap}",
+                "chunk_size is greater than overlap", USAGE,
+            )  # fmt: skip
+        self.id, self.type = id, "vector"
+        self.capacity = capacity or Capacity()
+        ttl = min(filter(None, (retention, self.capacity.ttl)), default=0.0)
+        self.capacity = replace(self.capacity, ttl=ttl)
+        self._place, self._retention = place, retention
+        self._size, self._overlap = chunk_size, overlap
+        self._kept = kept or Kept(place)
+        self._log = windows.Log(place.home, id)
+
+    def store(self, content: Content, **metadata: object) -> list[str]:
+        """Keep messages as windows; return their ids."""
+        said = contents.messages(content, str(metadata.get("session") or self._place.session))
+        found = contents.chunks(said, self._size, self._overlap)
+        tags = _several(metadata.get("tags"))
+        passages, metas = [], []
+        for chunk in found:
+            topical = _several(metadata.get("topics")) or topics.of([chunk.text])
+            passages.append(
+                Passage("", chunk.text, clock.now(), 5, (self.id, *tags), said[0].session)
+            )
+            metas.append({
+                **{key: value for key, value in metadata.items() if key not in ("tags", "topics")},
+                "tokens": chunk.tokens, "participants": list(chunk.participants),
+                "topics": list(topical), "messages": list(chunk.messages),
+                "from": chunk.began, "to": chunk.ended,
+            })  # fmt: skip
+        with self._log.writing():
+            ids = self._log.add(passages, metas)
+            self._bound()
+        if self.capacity.full(*self._held()):
+            self.compress()
+        return ids
+
+    def retrieve(self, query: Query) -> list[Found]:
+        """Return windows, messages and passages: of several queries what suits any of them."""
+        if query.id:
+            window = self._log.find(query.id)
+            return [_found(window, 1.0)] if window else []
+        if not query.texts:
+            return []
+        engine = self._kept.engine("hybrid")
+        best: dict[str, Hit] = {}
+        for text in query.texts:
+            for hit in self._hits(engine, text, query):
+                known = best.get(hit.id)
+                if known is None or hit.score > known.score:
+                    best[hit.id] = hit
+        plain = engine.vectors is None
+        listed = sorted(best.values(), key=lambda hit: -hit.score)
+        scores = scoring.relevances(query.texts, [hit.text for hit in listed], words=plain)
+        found = [
+            hits.found(hit, max(score, 0.01))
+            for hit, score in zip(listed, scores, strict=True)
+            if score >= query.threshold
+        ]
+        if query.prefer_recent:
+            found.sort(key=lambda each: each.at, reverse=True)
+        return found[: query.limit]
+
+    def similar(self, text: str, limit: int = 5) -> list[Found]:
+        """Return the conversations that say most about a text, each with its best turns."""
+        engine = self._kept.engine("hybrid")
+        found = engine.sessions(
+            text, mode=hits.mode(engine), only=self._filter(Query()), limit=limit
+        )
+        return [
+            Found(
+                f"{each.host}/{each.session}", "conversation",
+                "\n".join(f"{hit.role}: {hit.snippet}" for hit in each.hits),
+                min(1.0, each.score), each.at, "", f"{each.host}/{each.session}",
+                f"{each.at[:10]} session {each.session} ({each.host})", {"turns": each.turns},
+            )
+            for each in found.sessions
+            if each.session
+        ]  # fmt: skip
+
+    def update(self, ident: str, content: Content) -> None:
+        """Put another text in the place of a window's."""
+        said = contents.messages(content, self._place.session)
+        text = "\n".join(message.text for message in said)
+        with self._log.writing():
+            window = self._log.find(ident)
+            if window is None or not text.strip():
+                raise NotFoundError(f"there is no window {ident} in '{self.id}', or no text")
+            meta = {**window.meta, "topics": topics.of([text])}
+            self._log.change(ident, windows.Window(replace(window.passage, text=text), meta))
+
+    def delete(self, ident: str) -> None:
+        """Remove a window, also one that has left."""
+        with self._log.writing():
+            if not self._log.change(ident, None):
+                raise NotFoundError(f"there is no window {ident} in '{self.id}'")
+
+    def relevant(self, state: State, query: Query) -> Relevant:
+        """Return what matters: by what is talked about, by the task, and like conversations."""
+        said = [message.text for message in state.recent[-_RECENT:]]
+        queries = [state.task, " ".join(topics.of(said)), *query.texts]
+        found = self.retrieve(replace(query, text=tuple(filter(None, queries))))
+        if not found and state.task:
+            found = [
+                each for each in self.similar(state.task, 3) if each.relevance >= query.threshold
+            ]
+        others = tuple(
+            each for each in found
+            if not state.session or each.metadata.get("session") != state.session
+        )  # fmt: skip
+        return Relevant(others, confidence=max((each.relevance for each in others), default=0.0))
+
+    def summarize(self) -> str:
+        """Return the sentences that say most of the latest windows."""
+        latest = list(self._log.recent())[-_SUMMED_UP:]
+        return summary.extract("\n".join(window.passage.text for window in latest), self._size)
+
+    def compress(self) -> int:
+        """Write summaries of the older half of the windows; these leave for the archive."""
+        with self._log.writing():
+            live = list(self._log.recent())
+            old = [w for w in live[: len(live) // 2] if SUMMARY not in w.passage.tags]
+            groups = [old[at : at + _GROUP] for at in range(0, len(old), _GROUP)]
+            made = [self._summed_up(group) for group in groups if len(group) > 1]
+            if not made:
+                return 0
+            self._log.add([window.passage for window in made], [window.meta for window in made])
+            self._log.leave(len(live) // 2)
+            self._log.note()
+        return len(live) // 2 - len(made)
+
+    def archive(self, older_than: str) -> int:
+        """Let windows leave that were stored before a time."""
+        before = epoch(contents.time(older_than)) or 0
+        with self._log.writing():
+            live = self._log.live()
+            count = sum(mark.at < before for mark in live.values())
+            self._log.leave(count)
+            self._log.note()
+        return count
+
+    def metrics(self) -> Metrics:
+        """Return how many windows there are that did not leave."""
+        self._expire()
+        live = self._log.live()
+        marks = list(live.values())
+        times = [contents.time(mark.at) for mark in (marks[0], marks[-1])] if marks else []
+        return Metrics(len(marks), self._log.bytes, *times)
+
+    def _held(self) -> tuple[int, int]:
+        if not self.capacity.compression_threshold:
+            return 0, 0
+        return len(self._log.live()), self._log.bytes
+
+    def _bound(self) -> None:
+        """Let the oldest leave until the bounds hold. The caller is `writing`."""
+        bounds = self.capacity
+        if not bounds.bounded:
+            return
+        live, size = self._log.live(), self._log.bytes
+        over = len(live) - bounds.max_items if bounds.max_items else 0
+        latest = time.time() - bounds.ttl if bounds.ttl else 0.0
+        count = 0
+        for mark in live.values():
+            small = not bounds.max_bytes or size <= bounds.max_bytes
+            if count >= over and small and mark.at >= latest:
+                break
+            size -= mark.size
+            count += 1
+        self._log.leave(count)
+
+    def _expire(self) -> None:
+        if self.capacity.bounded:
+            with self._log.writing():
+                self._bound()
+
+    def _hits(self, engine: Engine, text: str, query: Query) -> Sequence[Hit]:
+        wanted = min(_MOST, query.limit * _SEARCHED)
+        only = self._filter(query)
+        found = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted).hits
+        pinned = {labels.qualified(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
+        some = [hit for hit in found if hit.kind in KINDS and hit.id not in pinned]
+        if not self.capacity.bounded:
+            return some
+        live = self._log.live()
+        oldest = time.time() - self._retention if self._retention else 0
+        return [
+            hit for hit in some
+            if (self.id not in hit.tags or hit.id in live)
+            and (hit.kind != "message" or (epoch(hit.at) or oldest) >= oldest)
+        ]  # fmt: skip
+
+    def _filter(self, query: Query) -> Filter | None:
+        since = epoch(contents.time(query.since)) if query.since else None
+        until = epoch(contents.until(query.until)) if query.until else None
+        if not (since or until or query.tags):
+            return None  # a filter that lets nearly everything through only takes time
+        return Filter(kinds=KINDS, tags=query.tags, since=since, until=until)
+
+    def _summed_up(self, group: Sequence[windows.Window]) -> windows.Window:
+        text = "\n".join(window.passage.text for window in group)
+        said = summary.extract(text, self._size) or text[: 4 * self._size]
+        first, last = group[0], group[-1]
+        passage = Passage("", said, clock.now(), 5, (self.id, SUMMARY), first.passage.source)
+        meta = {
+            "covers": [window.passage.id for window in group], "topics": topics.of([said]),
+            "from": first.meta.get("from", ""), "to": last.meta.get("to", ""),
+        }  # fmt: skip
+        return windows.Window(passage, meta)
+
+
+def made(kept: Kept, id: str, capacity: Capacity, options: Mapping[str, object]) -> Vector:  # noqa: A002
+    """Make one as it is configured."""
+    from memfs.memory.kinds.options import Options
+
+    with Options(id, options) as given:
+        return Vector(
+            kept.place, id, capacity, kept=kept,
+            chunk_size=given.number("chunk_size", 512), overlap=given.number("overlap", 50),
+            retention=given.seconds("retention"),
+        )  # fmt: skip
+
+
+def _found(window: windows.Window, relevance: float) -> Found:
+    passage = window.passage
+    head = f"{passage.created_at[:10]}, passage {passage.id}"
+    return Found(
+        passage.id, "passage", passage.text, relevance, passage.created_at, "", passage.id, head,
+        {**window.meta, "tags": passage.tags, "session": passage.source},
+    )  # fmt: skip
+
+
+def _several(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [str(each) for each in value] if isinstance(value, list | tuple) else []

@@ -1,0 +1,97 @@
+"""Look at the flow of past sessions: what they were about, how they came out, what recurs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import NotFoundError
+from memfs.memory.flow import picture
+from memfs.memory.kinds.graph import Graph
+
+if TYPE_CHECKING:
+    from memfs.memory.flow.graph import Edge, Flow, Pattern, Step
+    from memfs.store.blocks import Place
+
+_LATEST = 10  # turns of an overview
+_TOPICS = 12
+_LIKE = 20  # flows that say what comes next
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All sessions together: how many of what, the topics, the latest turns, what recurs."""
+
+    counts: dict[str, int]
+    topics: tuple[tuple[str, int], ...]
+    latest: tuple[Flow, ...]
+    patterns: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The turns of a session or of a topic, with the topics of each, by its id."""
+
+    title: str
+    flows: tuple[Flow, ...]
+    topics: dict[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """The turns like a text, for each what fixed it (None: nobody knows), what came next."""
+
+    flows: tuple[tuple[Flow, Flow | None], ...]
+    steps: tuple[Step, ...]
+
+
+def overview(place: Place) -> Overview:
+    """Return all sessions together."""
+    flows = Graph(place).flows()
+    return Overview(
+        flows.counts(), tuple(flows.topics(most=_TOPICS)), tuple(flows.latest(_LATEST)),
+        tuple(flows.patterns()),
+    )  # fmt: skip
+
+
+def drawn(place: Place, name: str) -> Drawn:
+    """Return the turns of a session (by the beginning of its id), else of a topic.
+
+    Raises `NotFoundError`.
+    """
+    flows = Graph(place).flows()
+    found, title = flows.session(name), ""
+    if found:
+        title = f"session {found[0].session} ({found[0].host})"
+    else:
+        found, title = flows.topic(name), f"topic {name}"
+    if not found:
+        raise NotFoundError(
+            f"there is no session and no topic '{name}'", "memfs graph shows which there are"
+        )
+    topics = {flow.id: tuple(n for n, _ in flows.topics([flow.id], 4)) for flow in found}
+    return Drawn(title, tuple(found), topics)
+
+
+def svg(found: Drawn) -> str:
+    """Return the picture of turns."""
+    return picture.svg(found.title, found.flows, found.topics)
+
+
+def similar(place: Place, text: str, limit: int) -> Alike:
+    """Return the turns most like a text."""
+    flows = Graph(place).flows()
+    like = flows.similar(text, max(limit, _LIKE))
+    return Alike(
+        tuple((flow, flows.fixed(flow)) for flow in like[:limit]), tuple(flows.steps(like, ()))
+    )
+
+
+def paths(place: Place, node: str, depth: int) -> list[Edge]:
+    """Return the edges that lead from a node on: `topic:NAME`, `message:ID`."""
+    return Graph(place).flows().paths(node, depth)
+
+
+def outcome(place: Place, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
+    """Say how a session, or one turn of it, came out. Raises `NotFoundError`."""
+    Graph(place).outcome(session, worked=worked, why=why, turn=turn)

@@ -1,0 +1,272 @@
+"""Passages by the line: windows of conversations, and what left a kind of memory. Never committed.
+
+Each kind has a folder of its own below `local/windows/`. Its lines are only added, in segments that
+are named by the id of their first line; ids go up. The oldest leave first, and leaving is a mark:
+the line stays, and archive search finds it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.core.records import Passage
+from memfs.store import clock, files, layout, lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from memfs.store.layout import Store
+
+FOLDER = "windows"
+SUFFIX = ".jsonl"
+_STATE = "first.state.json"  # from which id on they are live
+_LARGEST = 8 << 20  # bytes of a segment
+_CAP = 1 << 30
+_TOLD = 1000  # that leave, before it is written down: they are told again by their bounds
+
+
+class Window(NamedTuple):
+    """A passage, and what else is known of it: `meta` is plain JSON."""
+
+    passage: Passage
+    meta: dict[str, object]
+
+
+class Mark(NamedTuple):
+    """What bounds go by: the bytes of a line, and when it was added (seconds since 1970)."""
+
+    size: int
+    at: float
+
+
+def folder(store: Store) -> str:
+    """Return where the windows of a store are."""
+    return f"{store.local}/{FOLDER}"
+
+
+def every(store: Store) -> list[str]:
+    """List all segments of a store, the oldest of each kind first."""
+    found: list[str] = []
+    for top, _, names in os.walk(folder(store)):
+        found.extend(f"{top}/{name}" for name in names if name.endswith(SUFFIX))
+    return sorted(found)
+
+
+def read(path: str, start: int = 0) -> Iterator[Window]:
+    """Read a segment from byte `start` on; damaged lines are left out."""
+    with open(path, "rb") as handle:
+        handle.seek(start)
+        for line in handle:
+            found = _parsed(line)
+            if found is not None:
+                yield found
+
+
+class Log:
+    """The windows of one kind."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = store
+        self.name = layout.file_name(name)
+        self._folder = f"{folder(store)}/{self.name}"
+        self._segment, self._looks = "", (0, 0)  # the last one, and its inode and size
+        self._last = ""  # the id of its last line
+        self._live: dict[str, Mark] | None = None
+        self._left = 0  # since it was written down
+        self.bytes = 0  # of those that are live
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers out, and know what they wrote."""
+        with lock.hold(self._store, name=f"{FOLDER}.lock"):
+            self._catch_up()
+            yield
+
+    def live(self) -> Mapping[str, Mark]:
+        """Return what did not leave, by id, the oldest first."""
+        self._catch_up()
+        return self._loaded()
+
+    def add(
+        self, passages: Sequence[Passage], metas: Sequence[Mapping[str, object]]
+    ) -> list[str]:  # fmt: skip
+        """Add passages, with ids of their own, durably; return the ids. The caller is `writing`."""
+        if not passages:
+            return []
+        lines, marks = [], {}
+        for passage, meta in zip(passages, metas, strict=True):
+            self._last = _after(self._last)
+            line = _line(replace(passage, id=self._last), meta)
+            lines.append(line)
+            marks[self._last] = Mark(len(line), _seconds(self._last))
+        first = next(iter(marks))
+        if not self._segment or self._looks[1] > _LARGEST:
+            self._segment = f"{self._folder}/{first}{SUFFIX}"
+        files.make_folder(self._folder, private=True)
+        files.append(self._segment, b"".join(lines))
+        self._looks = _looks(self._segment)
+        if self._live is not None:
+            self._live.update(marks)
+            self.bytes += sum(mark.size for mark in marks.values())
+        return list(marks)
+
+    def leave(self, count: int) -> None:
+        """Let so many of the oldest leave. The caller is `writing`."""
+        live = self._loaded()
+        for ident in list(live)[:count] if count > 1 else [next(iter(live))] if count else []:
+            self.bytes -= self._live.pop(ident).size if self._live else 0
+            self._left += 1
+        if self._left >= _TOLD:
+            self.note()
+
+    def note(self) -> None:
+        """Write down who left: a process that opens this next begins there."""
+        if self._left and self._live is not None:
+            first = next(iter(self._live), _after(self._last))
+            text = json.dumps({"first": first})
+            files.write(f"{self._folder}/{_STATE}", text, private=True, durable=False)
+            self._left = 0
+
+    def find(self, ident: str) -> Window | None:
+        """Return a window, also one that left."""
+        path = self._of(ident)
+        return next((w for w in read(path) if w.passage.id == ident), None) if path else None
+
+    def recent(self) -> Iterator[Window]:
+        """Yield the windows that did not leave, the oldest first."""
+        live = self.live()
+        for path in self._segments():
+            if live and path >= (self._of(next(iter(live))) or ""):
+                yield from (window for window in read(path) if window.passage.id in live)
+
+    def change(self, ident: str, window: Window | None) -> bool:
+        """Put another window in the place of one, or none; tell whether it was there.
+
+        The caller is `writing`.
+        """
+        path = self._of(ident)
+        if path is None:
+            return False
+        lines = []
+        found = False
+        for line in (files.read(path, cap=_CAP) or "").splitlines(keepends=True):
+            mine = _parsed(files.encode(line))
+            if mine is None or mine.passage.id != ident:
+                lines.append(line)
+                continue
+            found = True
+            if window is not None:
+                passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
+                lines.append(_line(passage, window.meta).decode())
+        if found:
+            files.write(path, "".join(lines), private=True)
+            self._segment = ""
+            self._catch_up()
+        return found
+
+    def _segments(self) -> list[str]:
+        try:
+            names = os.listdir(self._folder)
+        except FileNotFoundError:
+            return []
+        return [f"{self._folder}/{name}" for name in sorted(names) if name.endswith(SUFFIX)]
+
+    def _of(self, ident: str) -> str | None:
+        """Return the segment that an id would be in."""
+        segments = self._segments()
+        place = bisect.bisect_right(segments, f"{self._folder}/{ident}{SUFFIX}")
+        return segments[place - 1] if place else None
+
+    def _catch_up(self) -> None:
+        """Notice what others wrote: the last segment does not look as we left it."""
+        if self._segment and _looks(self._segment) == self._looks:
+            return
+        segments = self._segments()
+        self._segment = segments[-1] if segments else ""
+        self._looks = _looks(self._segment)
+        self._live, self.bytes, self._last = None, 0, ""
+        if self._segment:
+            _mend(self._segment)
+            self._looks = _looks(self._segment)
+            for window in read(self._segment):
+                self._last = window.passage.id
+
+    def _loaded(self) -> dict[str, Mark]:
+        if self._live is None:
+            self._live, self.bytes = {}, 0
+            first = self._first()
+            begin = self._of(first) or ""
+            for path in self._segments():
+                if path >= begin:
+                    self._load(path, first)
+        return self._live
+
+    def _load(self, path: str, first: str) -> None:
+        with open(path, "rb") as handle:
+            for line in handle:
+                window = _parsed(line)
+                if window is not None and window.passage.id >= first and self._live is not None:
+                    ident = window.passage.id
+                    self._live[ident] = Mark(len(line), _seconds(ident))
+                    self.bytes += len(line)
+
+    def _first(self) -> str:
+        try:
+            return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
+        except (ValueError, AttributeError):
+            return ""
+
+
+def _line(passage: Passage, meta: Mapping[str, object]) -> bytes:
+    record = {
+        "id": passage.id, "created_at": passage.created_at, "importance": passage.importance,
+        "tags": passage.tags, "source": passage.source, "text": passage.text, "meta": meta,
+    }  # fmt: skip
+    kept = {key: value for key, value in record.items() if value not in ("", (), {})}
+    return (json.dumps(kept) + "\n").encode()
+
+
+def _parsed(line: bytes) -> Window | None:
+    """Return the window in a line; None for one that is damaged, or not whole."""
+    try:
+        found = json.loads(line) if line.endswith(b"\n") else {}
+        meta = found.pop("meta", {})
+        return Window(Passage(**{**found, "tags": tuple(found.get("tags", ()))}), dict(meta))
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+def _mend(path: str) -> None:
+    """Cut off a last line that a kill left half."""
+    with open(path, "rb") as handle:
+        size = os.fstat(handle.fileno()).st_size
+        handle.seek(max(0, size - 1))
+        if not size or handle.read(1) == b"\n":
+            return
+        handle.seek(0)
+        end = handle.read().rfind(b"\n") + 1
+    files.cut(path, end)
+
+
+def _looks(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0
+    return status.st_ino, status.st_size
+
+
+def _after(last: str) -> str:
+    """Return a new id that is greater than the last one."""
+    fresh = clock.unique()
+    return fresh if fresh > last else f"{int(last, 16) + 1:020x}"
+
+
+def _seconds(ident: str) -> float:
+    """Return when an id was made, in seconds since 1970."""
+    return int(ident[:12], 16) / 1000
