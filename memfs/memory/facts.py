@@ -45,13 +45,19 @@ def extracted(messages: Iterable[Message]) -> list[Fact]:
             continue
         call = waiting.answered(message)
         if call and call.message and not failed(message.text):
-            found += [_fact(call.message, each) for each in commands.committed(call.command)]
+            found += [of(call.message, each) for each in commands.committed(call.command)]
         some = printed.facts(call, message) if call else spoken.facts(message)
-        found += [_fact(message, each) for each in some]
+        found += [of(message, each) for each in some]
+    return safe(found)
+
+
+def safe(found: Iterable[Fact]) -> list[Fact]:
+    """Leave out the facts that hold a secret."""
     return [fact for fact in found if not edits.secret("keep", "a fact", fact.statement)]
 
 
-def _fact(message: Message, stated: Stated) -> Fact:
+def of(message: Message, stated: Stated) -> Fact:
+    """Return what a message states as a fact; the same message gives the same ids."""
     return Fact(
         _ident(message, stated.statement), stated.statement, stated.confidence, stated.category,
         stated.entities, stated.relations, stated.key, stated.over, message.host, message.session,

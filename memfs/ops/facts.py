@@ -11,10 +11,10 @@ from memfs import hosts
 from memfs.core.errors import NotFoundError
 from memfs.memory import facts as kind
 from memfs.memory import intake
-from memfs.store import files, recall
+from memfs.store import config, files, recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from memfs.core.facts import Fact
     from memfs.core.records import Message
@@ -31,8 +31,14 @@ class Extracted:
     facts: tuple[Fact, ...]
 
 
-def extract(place: Place, tick: Callable[[int], object] = lambda _: None) -> Extracted:
-    """Extract the facts of what is new in recall, after what is waiting was read into it."""
+def extract(
+    place: Place, tick: Callable[[int], object] = lambda _: None,
+    find: Callable[[Sequence[Message]], list[Fact]] = kind.extracted,
+) -> Extracted:  # fmt: skip
+    """Extract the facts of what is new in recall, after what is waiting was read into it.
+
+    `find` finds them in messages: by rules, if nobody says otherwise.
+    """
     intake.drain(place.home, intake.Tally())
     path = f"{place.home.local}/{_STATE}"
     seen = _state(path)
@@ -46,9 +52,21 @@ def extract(place: Place, tick: Callable[[int], object] = lambda _: None) -> Ext
             messages.extend(recall.messages(log, start if start < size else 0))
         now[name] = size
         tick(1)
-    added = kind.add(place, kind.extracted(messages))
+    added = kind.add(place, find(messages))
     files.write(path, json.dumps(now), private=True, durable=False)
     return Extracted(len(messages), tuple(added))
+
+
+def by_model(place: Place) -> bool:
+    """Tell whether a model is to find them: `extraction_model: configured`, by its user alone."""
+    kinds = config.load(place).get("memory_blocks")
+    return any(
+        isinstance(each, dict)
+        and each.get("type") == "facts"
+        and isinstance(each.get("config"), dict)
+        and each["config"].get("extraction_model") == "configured"
+        for each in (kinds.values() if isinstance(kinds, dict) else ())
+    )
 
 
 def count(place: Place) -> int:

@@ -27,6 +27,8 @@ _ID = 8  # characters of an id that are shown
 @click.command("facts")
 @click.argument("pattern", required=False, default="")
 @click.option("--extract", "wanted", is_flag=True, help="First look through what is new in recall.")
+@click.option("--model/--no-model", "by_model", default=None,
+              help="Ask the configured model, or never (see extraction_model).")  # fmt: skip
 @click.option("--entity", multiple=True, metavar="NAME", help="With this name; may be repeated.")
 @click.option("--category", multiple=True, type=click.Choice(CATEGORIES), help="Of this category.")
 @click.option("--since", default="", metavar="DATE", help="Said on or after: 2026-05-03, 2026-05.")
@@ -44,7 +46,8 @@ _ID = 8  # characters of an id that are shown
 )
 @context.json_option
 def command(
-    pattern: str, wanted: bool, entity: tuple[str, ...], category: tuple[str, ...], since: str,
+    pattern: str, wanted: bool, by_model: bool | None, entity: tuple[str, ...],
+    category: tuple[str, ...], since: str,
     until: str, min_confidence: float, status: tuple[str, ...], sources: bool, summary: bool,
     accept: str, reject: str, as_json: bool,
 ) -> None:  # fmt: skip
@@ -58,12 +61,7 @@ def command(
         _decide(place, accept, reject)
         return
     if wanted:
-        with screen.progress(op.count(place), "looking") as tick:
-            done = op.extract(place, tick)
-        screen.done(
-            f"{screen.count(len(done.facts), 'new fact')} in "
-            f"{screen.count(done.messages, 'message')}"
-        )
+        _extract(place, by_model)
     try:
         found = kind.matching(
             kind.every(place), entities=entity, pattern=pattern, since=since, until=until,
@@ -77,6 +75,25 @@ def command(
         screen.data(kind.summary(found))
     else:
         _show(place, found, sources=sources)
+
+
+def _extract(place: Place, by_model: bool | None) -> None:
+    with screen.progress(op.count(place), "looking") as tick:
+        if by_model or (by_model is None and op.by_model(place)):
+            from memfs.agent import chosen, extract
+
+            model = chosen.configured()
+            try:
+                done, note = extract.extract(place, model, tick)
+            finally:
+                model.close()
+        else:
+            done, note = op.extract(place, tick), ""
+    if note:
+        screen.talk(f"! by rules alone where the model could not be asked: {note}")
+    screen.done(
+        f"{screen.count(len(done.facts), 'new fact')} in {screen.count(done.messages, 'message')}"
+    )
 
 
 def _decide(place: Place, accept: str, reject: str) -> None:

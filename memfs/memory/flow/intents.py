@@ -93,6 +93,7 @@ _RULES = tuple(
         ("greeting", r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$"),
     )
 )
+_ADDRESS = re.compile(r"^(?:https?://\S+|@\S+)\s+")  # before what is wanted with it
 _QUESTION = re.compile(
     r"^(?:what|why|how|when|where|who|which|whose|is|are|was|were|does|do|did|has|have|should|"
     r"would|could|can (?:i|we|it|this|that)|isn'?t|aren'?t|any idea)\b",
@@ -107,13 +108,16 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _PLANS = re.compile(
-    r"^(?:[^.\n]{0,160}[.!] )?(?:let me|let's|now (?:let|i|update|add|run|fix)|i'?ll|i will|"
-    r"i'?m (?:going|now|checking|inspecting|reading|looking|running|using|updating|adding|"
+    r"^(?:(?:[^.\n]|\.\w){0,160}[.!] )?(?:let me|let's|now (?:let|i|update|add|run|fix)|i'?ll|"
+    r"i will|i'?m (?:going|now|checking|inspecting|reading|looking|running|using|updating|adding|"
     r"starting|doing|making|testing)|i am (?:going|now)|next,? i|first,? i|going to|"
-    r"starting|checking|running|reading|looking|waiting)\b",
+    r"starting|checking|running|reading|looking|waiting)\b"
+    r"|^(?:now )?[a-z]+ing\b[^.\n]{0,60}[.:\u2026]*$",
     re.IGNORECASE,
 )
-_LEADS_ON = re.compile(r"(?:let me|i'?ll|i will|now) [^.\n]{3,160}[:.]\s*$", re.IGNORECASE)
+_LEADS_ON = re.compile(
+    r"(?:let me|i'?ll|i will|now) (?:[^.\n]|\.\w){3,160}[:.\u2026]*\s*$", re.IGNORECASE
+)
 _DONE = re.compile(
     r"\b(?:done|all (?:\d[\d,]* )?(?:tests?|checks?)(?: now)? pass|is (?:now )?(?:complete|fixed|"
     r"done|ready|in place|committed|merged)|are (?:now )?(?:complete|fixed|done|in place|"
@@ -187,7 +191,13 @@ _COMMANDS = tuple(
             ),
         ),
         ("web", r"^(?:curl|wget|gh (?:api|issue|run|search))\b"),
-        ("edit", r"\bsed -i|\bperl -p?i|^(?:mv|rm|cp|mkdir|touch|chmod)\b|<<\s*'?[A-Z]+|> ?[\w./]"),
+        (
+            "edit",
+            (
+                r"\bsed -i|\bperl -p?i|^(?:mv|rm|cp|mkdir|touch|chmod)\b|<<\s*'?[A-Z]+|"
+                r"(?<![0-9&])> ?(?!/dev/null)[\w./]"
+            ),
+        ),
         (
             "search",
             (
@@ -202,6 +212,10 @@ _SHELLS = frozenset(
     {"bash", "shell", "exec_command", "run_shell_command", "powershell", "run_terminal_cmd",
      "terminal", "local_shell", "execute_command", "run_command", "shell_command"}
 )  # fmt: skip
+_WRAPPED = re.compile(r"^(?:(?:rtk|sudo|time|command|env(?: \w+=\S*)*|\w+=\S*) +)+")
+_ALL_PASSED = re.compile(r"\b[1-9][\d,]* pass(?:ed|es|ing)?\b")
+_NONE_FAILED = re.compile(r"\b0 fail(?:ed|ures?|ing)?\b")
+_SOME_FAILED = re.compile(r"\b[1-9][\d,]* fail(?:ed|ures?|ing)?\b|FAILED")
 _CALLED = re.compile(r"(?:^|\n)(?:command|cmd): (?:\[?[^\n]*?-l?c[\"', ]+)?([^\n]*)")
 _FAILED = re.compile(
     r"(?:^|\n)(?:Error\b|error:|error TS|fatal:|Traceback \(most recent|panic:|E   |FAIL|"
@@ -237,14 +251,18 @@ def call(tool: str, text: str) -> str:
 def command(text: str) -> str:
     """Return which kind a shell command is, from what was given to the tool that ran it."""
     match = _CALLED.search(text)
-    line = (match[1] if match else text).strip("\"' ")
+    line = _WRAPPED.sub("", (match[1] if match else text).strip("\"' "))
     return next((name for name, form in _COMMANDS if form.search(line)), "run")
 
 
 def failed(text: str) -> bool:
     """Tell whether what a tool printed says that something failed."""
     begin = text[:_PRINTED]
-    return any(word in begin for word in _SIGNS) and bool(_FAILED.search(begin))
+    if not any(word in begin for word in _SIGNS) or not _FAILED.search(begin):
+        return False
+    # Tests that all passed may have printed errors on the way.
+    passed = _ALL_PASSED.search(begin) and _NONE_FAILED.search(begin)
+    return not passed or bool(_SOME_FAILED.search(begin))
 
 
 def _result(text: str) -> str:
@@ -252,7 +270,7 @@ def _result(text: str) -> str:
 
 
 def _wanted(text: str) -> str:
-    begin = text[:_LOOKED_AT].strip()
+    begin = _ADDRESS.sub("", text[:_LOOKED_AT].strip())
     first = begin.split("\n", 1)[0]
     names = dict(_RULES)
     if names["command"].search(begin):

@@ -1,0 +1,144 @@
+"""Facts found by the configured model: what it answers is held against a schema, and its source.
+
+What tools did and printed is left to the rules, and so is what a model cannot be asked about.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memfs.agent.model import Answer, ModelError, Prompt, Request
+from memfs.context import budget
+from memfs.core.tokens import estimate
+from memfs.memory import facts
+from memfs.memory.extraction.stated import CATEGORIES, Stated
+from memfs.ops import facts as op
+from memfs.store import shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from memfs.agent.model import Model
+    from memfs.core.facts import Fact
+    from memfs.core.records import Message
+    from memfs.ops.facts import Extracted
+    from memfs.store.blocks import Place
+
+_PART = 6000  # tokens of messages that are asked about at a time
+_LONGEST = 1500  # tokens of one message
+_STATEMENT = 320  # characters
+_JSON = re.compile(r"\{.*\}", re.DOTALL)
+_TRIES = 2
+
+
+class _Fact(msgspec.Struct):
+    """A fact as a model is to answer it."""
+
+    message: str
+    statement: str
+    confidence: float
+    category: str
+    entities: list[str] = []
+    relations: list[tuple[str, str, str]] = []
+    key: str = ""
+    over: list[str] = []
+    personal: bool = False
+
+
+class _Facts(msgspec.Struct):
+    facts: list[_Fact]
+
+
+def extract(
+    place: Place, model: Model, tick: Callable[[int], object] = lambda _: None
+) -> tuple[Extracted, str]:
+    """Extract the facts of what is new in recall; say what the model could not be asked about."""
+    asked = _Asked(model)
+    return op.extract(place, tick, asked.find), asked.note
+
+
+class _Asked:
+    """Finds facts in messages with a model. `note`: why it was not asked about all of them."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._system = shipped.text("templates", "prompts", "facts.md").replace(
+            "{categories}", ", ".join(CATEGORIES)
+        )
+        self.note = ""
+
+    def find(self, messages: Sequence[Message]) -> list[Fact]:
+        """Return the facts in messages."""
+        spoken = [m for m in messages if m.role in ("user", "assistant") and not m.side]
+        by_rules = facts.extracted(messages)
+        answered: set[tuple[str, str, str]] = set()
+        found: list[Fact] = []
+        for part in _parts(spoken):
+            try:
+                found += self._in(part)
+            except ModelError as error:
+                self.note = error.message
+                continue
+            answered |= {(m.host, m.session, m.id) for m in part}
+        rest = [f for f in by_rules if (f.host, f.session, f.message) not in answered]
+        return sorted([*rest, *facts.safe(found)], key=lambda fact: fact.at)
+
+    def _in(self, part: Sequence[Message]) -> list[Fact]:
+        """Ask about some messages, once more if the answer is no such JSON. Raises `ModelError`."""
+        ids = {f"{number}": message for number, message in enumerate(part, 1)}
+        text = "\n\n".join(
+            f"[{ident}] {m.role}: {budget.cut(m.text, _LONGEST)}" for ident, m in ids.items()
+        )
+        said: list[Prompt | Answer] = [Prompt(text)]
+        for _ in range(_TRIES):
+            answer = self._model.ask(Request(self._system, said))
+            try:
+                match = _JSON.search(answer.text)
+                given = msgspec.convert(json.loads(match[0] if match else ""), _Facts)
+            except (ValueError, msgspec.ValidationError, RecursionError) as error:
+                why = f"That is not the JSON that was asked for: {error}. Answer with it alone."
+                said += [answer, Prompt(why)]
+                continue
+            return [
+                facts.of(ids[each.message], _stated(each))
+                for each in given.facts
+                if each.message in ids and _fits(each)
+            ]
+        raise ModelError(f"{self._model.name} answers with no facts that can be read")
+
+
+def _parts(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """Yield messages of one session, as many at a time as are asked about."""
+    part: list[Message] = []
+    used = 0
+    for message in messages:
+        tokens = min(_LONGEST, estimate(message.text)) + 8
+        new = bool(part) and (part[-1].host, part[-1].session) != (message.host, message.session)
+        if part and (new or used + tokens > _PART):
+            yield part
+            part, used = [], 0
+        part.append(message)
+        used += tokens
+    if part:
+        yield part
+
+
+def _fits(each: _Fact) -> bool:
+    return (
+        0 <= each.confidence <= 1
+        and each.category in CATEGORIES
+        and 0 < len(each.statement.strip()) <= _STATEMENT
+    )
+
+
+def _stated(each: _Fact) -> Stated:
+    text = " ".join(each.statement.split()).rstrip(".!")
+    return Stated(
+        text, round(each.confidence, 2), each.category, tuple(each.entities),
+        tuple(each.relations), " ".join(each.key.lower().split()),
+        tuple(word.lower() for word in each.over), each.personal,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""Facts from a model: held against the schema, with their sources; rules where it fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from memfs.memory import facts
+from memfs.store.blocks import Place
+from tests.agent.conftest import Serve, configure
+from tests.agent.scripted_endpoint import Asked, Raw, Say
+from tests.cli.conftest import Run
+from tests.memory.flow.conftest import say
+
+TALK = (
+    ("user", "Since last week I am at Acme; the shop moved to Postgres. Never deploy on Fridays."),
+    ("assistant", "Noted."),
+    ("tool Bash", "command: npm run test"),
+)
+GOOD = {
+    "facts": [
+        {"message": "1", "statement": "Alice works at Acme.", "confidence": 0.9,
+         "category": "identity", "key": "The user's employer", "personal": True},
+        {"message": "1", "statement": "The shop uses Postgres", "confidence": 0.8,
+         "category": "decision", "entities": ["shop", "Postgres"],
+         "relations": [["shop", "uses", "Postgres"]], "over": ["MySQL"]},
+        {"message": "9", "statement": "Nobody said this", "confidence": 0.9, "category": "rule"},
+        {"message": "1", "statement": "Too sure", "confidence": 3, "category": "rule"},
+        {"message": "1", "statement": "Of no kind", "confidence": 0.9, "category": "gossip"},
+    ]
+}  # fmt: skip
+
+
+def statements(place: Place) -> list[str]:
+    return sorted(fact.statement for fact in facts.every(place) if fact.holds)
+
+
+def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
+    say(place, "s1", *TALK)
+    answers = [Say("here you are"), Say(f"```json\n{json.dumps(GOOD)}\n```")]
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return answers[len(asked) - 1]
+
+    server = serve(rule)
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    shown = memfs("facts", "--extract", "--model")
+    assert "3 new facts in 3 messages" in shown.err
+    assert "!" not in shown.err
+    assert statements(place) == [
+        "Alice works at Acme",
+        "Tests are run with `npm run test`",
+        "The shop uses Postgres",
+    ]
+    assert "[1] user: Since last week I am at Acme" in str(asked[0].body["messages"])
+    assert "not the JSON that was asked for" in str(asked[1].body["messages"])
+    mine = next(f for f in facts.every(place) if f.category == "identity")
+    assert (mine.message, mine.key, mine.personal) == ("m0", "the user's employer", True)
+    shop = next(f for f in facts.every(place) if f.category == "decision")
+    assert (shop.relations, shop.over) == ((("shop", "uses", "Postgres"),), ("mysql",))
+    assert "0 new facts in 0 messages" in memfs("facts", "--extract", "--model").err
+
+
+def test_rules_do_it_where_the_model_fails(
+    memfs: Run, serve: Serve, home: Path, place: Place
+) -> None:
+    say(place, "s1", *TALK)
+    server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
+    configure(
+        home, f"llm: {{endpoint: {server.url}, model: m}}\n"
+        "memory_blocks: {facts: {type: facts, config: {extraction_model: configured}}}\n",
+    )  # fmt: skip
+    shown = memfs("facts", "--extract")
+    assert "! by rules alone where the model could not be asked:" in shown.err
+    assert statements(place) == ["Never deploy on Fridays", "Tests are run with `npm run test`"]
+
+
+def test_a_repository_has_no_model_asked(
+    memfs: Run, serve: Serve, home: Path, place: Place
+) -> None:
+    say(place, "s1", *TALK)
+    server = serve(lambda _: Raw(400, "{}"))
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    assert place.project
+    Path(place.project.root, "config.yaml").write_text(
+        "memfs: 1\nmemory_blocks: {facts: {type: facts, config: {extraction_model: configured}}}\n"
+    )
+    memfs("facts", "--extract")
+    assert server.asked == []
+
+
+def test_secrets_are_no_facts(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
+    say(place, "s1", *TALK)
+    key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
+    found = {"facts": [{"message": "1", "statement": f"The key is {key}", "confidence": 1,
+                        "category": "technical"}]}  # fmt: skip
+    server = serve(lambda _: Say(json.dumps(found)))
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    memfs("facts", "--extract", "--model")
+    assert not [text for text in statements(place) if key in text]
