@@ -65,21 +65,21 @@ def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], o
     query, relevant[], category, answerable}.
     """
     spaces: dict[str, list[dict[str, object]]] = {}
-    for item in _lines(corpus_path, ("id", "text")):
+    for item in lines(corpus_path, ("id", "text")):
         spaces.setdefault(str(item.get("space", "")), []).append(item)
-    queries = _lines(queries_path, ("query", "relevant"))
+    queries = lines(queries_path, ("query", "relevant"))
     wanted = [q for q in queries if q.get("answerable", True) is not False and q["relevant"]]
     report = Report()
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         engines = {}
         for number, (space, items) in enumerate(spaces.items()):
-            place = _store(f"{folder}/{number}", items)
+            place = store(f"{folder}/{number}", items)
             engines[space] = Kept(place).engine(mode)
         for query in wanted:
             space = str(query.get("space", ""))
             relevant = _names(query["relevant"])
             engine = engines.get(space)
-            found = _search(engine, str(query["query"]), mode) if engine else []
+            found = search(engine, str(query["query"]), mode) if engine else []
             report.overall.add(found, relevant)
             category = str(query.get("category", ""))
             report.by_category.setdefault(category, Score()).add(found, relevant)
@@ -100,16 +100,17 @@ def figure(report: Report) -> str:
 
 def count(queries_path: str) -> int:
     """Return how many queries a run will search."""
-    queries = _lines(queries_path, ("query", "relevant"))
+    queries = lines(queries_path, ("query", "relevant"))
     return sum(1 for q in queries if q.get("answerable", True) is not False and q["relevant"])
 
 
-def _search(engine: Engine, query: str, mode: Mode) -> list[str]:
+def search(engine: Engine, query: str, mode: Mode) -> list[str]:
+    """Return the ids of the hits for a query, the best first."""
     page = engine.search(query, mode=mode, limit=max(DEPTHS))
     return [hit.id.rpartition("/")[2] for hit in page.hits]
 
 
-def _store(path: str, items: list[dict[str, object]]) -> blocks.Place:
+def store(path: str, items: list[dict[str, object]]) -> blocks.Place:
     """Make a store whose recall holds the items, one message each."""
     place = project.make(path)
     messages = [
@@ -128,7 +129,8 @@ def _names(relevant: object) -> set[str]:
     return {str(name) for name in relevant} if isinstance(relevant, list) else {str(relevant)}
 
 
-def _lines(path: str, needed: tuple[str, ...]) -> list[dict[str, object]]:
+def lines(path: str, needed: tuple[str, ...]) -> list[dict[str, object]]:
+    """Return the objects of a JSONL file. Raises `MemfsError` for one without what is needed."""
     return list(_read(path, needed))
 
 

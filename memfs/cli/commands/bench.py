@@ -89,6 +89,30 @@ def retrieval(corpus: str, queries: str, mode: str, plot: str, as_json: bool) ->
     screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5, 6)))
 
 
+@command.command("precision")
+@click.argument("corpus", type=click.Path())
+@click.argument("queries", type=click.Path())
+@context.json_option
+def precision(corpus: str, queries: str, as_json: bool) -> None:
+    """Measure what must not come back: what is superseded, resolved, or of another project.
+
+    Facts in the stores they belong to against plain search over all of them (JSONL).
+    """
+    from memfs.bench import precision as bench
+
+    with screen.progress(0, "asking") as tick:
+        found = bench.run(corpus, queries, tick)
+    if as_json:
+        screen.as_json([asdict(row) for row in found])
+        return
+    rows = [("MEMORY", f"RECALL@{bench.DEPTH}", "MUST NOT COME", "CAME", "FACTS A QUERY")]
+    rows += [
+        (row.name, f"{row.recall:.1%}", str(row.excluded), str(row.came), f"{row.found:.1f}")
+        for row in found
+    ]
+    screen.styled(screen.table(rows, right=(1, 2, 3, 4)))
+
+
 @command.command("ingest")
 @click.option("--size", type=click.IntRange(1), default=200, show_default=True,
                help="Megabytes of transcripts.")  # fmt: skip

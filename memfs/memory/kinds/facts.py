@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,6 +34,8 @@ Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
 
 _SURE = 0.7  # confidence of what is relevant, where nobody says more
 _ABOUT = 0.6  # relevance from which on a fact has to do with a task
+_SHORTEST = 3  # letters of an entity that is looked for in a text
+_WORD = re.compile(r"[\w+#]+")
 _LATEST = 5000  # that are summed up
 
 
@@ -48,7 +51,7 @@ class Facts:
         extract: Extract = known.extracted, kept: Kept | None = None,
     ) -> None:  # fmt: skip
         self.id, self.type, self.capacity = id, "facts", capacity or Capacity()
-        self._place, self._kept = place, kept or Kept(place)
+        self.place, self._kept = place, kept or Kept(place)
         self._confidence, self._categories = confidence, tuple(categories)
         self._unlike, self._extract = deduplication, extract
         self._looks: object = None
@@ -57,7 +60,7 @@ class Facts:
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Extract facts from messages and keep those that are new; return their ids."""
-        session = str(metadata.get("session") or self._place.session)
+        session = str(metadata.get("session") or self.place.session)
         found = self._extract(contents.messages(content, session))
         return [fact.id for fact in self.add(found)]
 
@@ -69,7 +72,7 @@ class Facts:
             if fact.confidence >= self._confidence
             and (not self._categories or fact.category in self._categories)
         ]
-        added = known.add(self._place, wanted, unlike=self._unlike)
+        added = known.add(self.place, wanted, unlike=self._unlike)
         self._bound()
         return added
 
@@ -109,15 +112,16 @@ class Facts:
 
     def delete(self, ident: str) -> None:
         """Reject a fact: it does not come back. Raises `NotFoundError`."""
-        if known.decide(self._place, ident, REJECTED) is None:
+        if known.decide(self.place, ident, REJECTED) is None:
             raise NotFoundError(f"there is no fact {ident}", "memfs facts lists them")
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return the facts a state is about, with a summary of them."""
         asked = replace(query, confidence=query.confidence or _SURE)
         found: dict[str, Found] = {}
-        if state.entities:
-            for each in self.retrieve(replace(asked, entities=state.entities, text="")):
+        entities = (*state.entities, *self._mentioned(state.task))
+        for entity in dict.fromkeys(entities):
+            for each in self.retrieve(replace(asked, entities=(entity,), text="")):
                 found[each.id] = each
         texts = (state.task, *(message.text for message in state.recent[-2:]), *query.texts)
         near = replace(asked, text=texts, threshold=query.threshold or _ABOUT)
@@ -136,7 +140,7 @@ class Facts:
     def compress(self) -> int:
         """Write each file anew, with the last revision of each fact; return the lines saved."""
         saved = 0
-        for store in self._place.stores():
+        for store in self.place.stores():
             with lock.hold(store, name=stored.LOCK):
                 saved += sum(stored.settle(path) for path in stored.sources(store))
         return saved
@@ -176,16 +180,28 @@ class Facts:
 
     def _known(self) -> dict[str, Fact]:
         """Return the facts of all tiers by id, read again where their files changed."""
-        paths = [path for store in self._place.stores() for path in stored.sources(store)]
+        paths = [path for store in self.place.stores() for path in stored.sources(store)]
         looks = [(path, catalog.sign(path)) for path in paths]
         if looks != self._looks:
-            self._all = {fact.id: fact for fact in known.every(self._place)}
+            self._all = {fact.id: fact for fact in known.every(self.place)}
             index: dict[str, list[str]] = defaultdict(list)
             for fact in self._all.values():
                 for entity in fact.entities:
                     index[entity.casefold()].append(fact.id)
             self._by_entity, self._looks = dict(index), looks
         return self._all
+
+    def _mentioned(self, text: str) -> list[str]:
+        """Return the entities that a text names, as whole words."""
+        if not text.strip():
+            return []
+        self._known()
+        said = f" {' '.join(_WORD.findall(text.casefold()))} "
+        return [
+            entity
+            for entity in self._by_entity
+            if len(entity) >= _SHORTEST and f" {' '.join(_WORD.findall(entity))} " in said
+        ]
 
     def _named(self, entities: Sequence[str]) -> list[Fact]:
         """Return the facts of entities; a part of a name will do."""
@@ -220,7 +236,7 @@ class Facts:
     def _leave(self, gone: Sequence[Fact]) -> int:
         """Put facts into the archive, and mark them; a kill between the two loses nothing."""
         by_id = {fact.id: fact for fact in gone}
-        for store in self._place.stores():
+        for store in self.place.stores():
             mine = [fact for ident, fact in stored.every(store).items() if ident in by_id]
             if mine:
                 log = windows.Log(store, self.id)
@@ -233,7 +249,7 @@ class Facts:
         self, facts: Sequence[Fact], status: str, *, by: str = "", fresh: Sequence[Fact] = (),
         store: Store | None = None,
     ) -> None:  # fmt: skip
-        for each in [store] if store else self._place.stores():
+        for each in [store] if store else self.place.stores():
             with lock.hold(each, name=stored.LOCK):
                 there = stored.every(each)
                 mine = [there[fact.id] for fact in facts if fact.id in there]
