@@ -26,7 +26,7 @@ _SIGNS = 8  # texts that are worth a look
 _LINES = 5  # numbers of lines that are worth a look
 _NOUNS = {
     "block": "block", "passage": "passage", "facts": "file of facts", "static": "static text",
-    "session": "session",
+    "session": "session", "windows": "file of windows", "outcomes": "file of outcomes",
 }  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def shown(item: Item) -> None:
         return
     if item.kind == "block":
         screen.data(item.detail.rstrip("\n"))
-    elif item.kind == "facts":
+    elif item.kind in ("facts", "windows", "outcomes"):
         screen.data(f"+ {item.name}\n{item.detail.rstrip()}")
     else:
         screen.data(f"+ {item.kind} {item.name}: {screen.shorten(item.detail, _SHOWN)}")

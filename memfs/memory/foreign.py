@@ -15,7 +15,7 @@ from memfs.core import edits, frontmatter, leaks, suspicion, yamlhead, yamlmini
 from memfs.core import label as labels
 from memfs.core.private import public, storable
 from memfs.core.secrets import redact
-from memfs.store import archive, clock, files, layout, recall
+from memfs.store import archive, clock, files, layout, outcomes, recall, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,6 +55,8 @@ _FACTS = ("facts/", ".jsonl")
 _STATIC = ("static/", ".md")
 _SAID = ("local/recall/", recall.SUFFIX)
 _ASIDE = ("local/recall/", recall.ASIDE)
+_WINDOWS = (f"local/{windows.FOLDER}/", windows.SUFFIX)
+_OUTCOMES = ("local/", outcomes.FILE)
 
 
 def items(store: Store, found: Mapping[str, bytes]) -> list[Item]:
@@ -65,6 +67,8 @@ def items(store: Store, found: Mapping[str, bytes]) -> list[Item]:
         *_static(store, of(found, _STATIC)),
         *_sessions(store, of(found, _SAID)),
         *_sessions(store, of(found, _ASIDE)),
+        *_local(store, "windows", of(found, _WINDOWS)),
+        *_local(store, "outcomes", of(found, _OUTCOMES)),
     ]
 
 
@@ -80,7 +84,7 @@ def of(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[str, byt
 
 def memory(found: Mapping[str, bytes]) -> int:
     """Count the files that are looked at."""
-    kinds = (BLOCKS, _PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE)
+    kinds = (BLOCKS, _PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE, _WINDOWS, _OUTCOMES)
     return sum(len(of(found, kind)) for kind in kinds)
 
 
@@ -150,29 +154,43 @@ def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
             )
             continue
         path = files.contained(f"{store.root}/{name}", store.root)
-        before = files.read(path, cap=_ANY_SIZE) or ""
-        known = set(before.split("\n"))
-        added = []
-        for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
-            if not line.strip() or line in known:
-                continue
-            wrong = _fact_problem(line)
-            if wrong:
-                why = f"cannot import line {number} of {name}: {wrong}"
-                yield Item("facts", name, "refused", why)
-                continue
-            known.add(line)
-            added.append(line + "\n")
-        new = "".join(added)
-        end = "" if not before or before.endswith("\n") else "\n"
-        if new:
-            outcome: Outcome = "merged" if before else "new"
-            yield Item("facts", name, outcome, new, path, before + end + new)
-        else:
-            yield Item("facts", name, "same")
+        yield from _lines("facts", name, data, path)
 
 
-def _fact_problem(line: str) -> str:
+def _local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[Item]:
+    for name, data in found:
+        short = name.removeprefix("local/")
+        if not all(map(_NAME.fullmatch, short.split("/"))):
+            yield Item(kind, name, "refused", f"cannot import {name}: not a name of ours")
+            continue
+        yield from _lines(kind, name, data, files.contained(f"{store.local}/{short}", store.local))
+
+
+def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Item]:
+    """Take the lines of a file that are not in ours, each of them a JSON object."""
+    before = files.read(path, cap=_ANY_SIZE) or ""
+    known = set(before.split("\n"))
+    added = []
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        if not line.strip() or line in known:
+            continue
+        wrong = _line_problem(line)
+        if wrong:
+            why = f"cannot import line {number} of {name}: {wrong}"
+            yield Item(kind, name, "refused", why)
+            continue
+        known.add(line)
+        added.append(line + "\n")
+    new = "".join(added)
+    end = "" if not before or before.endswith("\n") else "\n"
+    if new:
+        outcome: Outcome = "merged" if before else "new"
+        yield Item(kind, name, outcome, new, path, before + end + new)
+    else:
+        yield Item(kind, name, "same")
+
+
+def _line_problem(line: str) -> str:
     try:
         fact = json.loads(line)
     except (ValueError, RecursionError):

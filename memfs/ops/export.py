@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memfs.core import label as labels
 from memfs.core import leaks
 from memfs.core.errors import StoreError
-from memfs.store import archive, blocks, bundle, files, layout, recall, writer
+from memfs.store import archive, blocks, bundle, files, layout, outcomes, recall, windows, writer
 
 if TYPE_CHECKING:
     from memfs.core.leaks import Leak
@@ -85,6 +85,7 @@ def _members(
     if everything:
         listed.append((store.journal, "local/journal.jsonl"))
         said = _below(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)
+        said += [*windows.every(store), f"{store.local}/{outcomes.FILE}"]
         listed += [(path, f"local/{_name(path, store.local)}") for path in said]
     members: dict[str, bytes] = {}
     left_out = []
@@ -127,5 +128,6 @@ def _counts(members: dict[str, bytes]) -> dict[str, int]:
         "facts": lines("facts/"),
         "static": count("static/", ".md"),
         "sessions": count("local/recall/", recall.SUFFIX),
+        "windows": lines(f"local/{windows.FOLDER}/"),
         "edits": lines("local/journal.jsonl"),
     }

@@ -54,7 +54,7 @@ def test_the_projects_memory_is_in_it_and_nothing_else(place: Place, tmp_path: P
         "archive", "blocks", "blocks", "config.yaml", "facts", "static",
     ]  # fmt: skip
     assert done.counts == {
-        "blocks": 2, "passages": 1, "facts": 2, "static": 1, "sessions": 0, "edits": 0,
+        "blocks": 2, "passages": 1, "facts": 2, "static": 1, "sessions": 0, "windows": 0, "edits": 0,
     }  # fmt: skip
     path = Path(blocks.get(place, "persona").path)
     assert found["blocks/persona.md"] == path.read_bytes()

@@ -200,11 +200,14 @@ def test_all_that_an_export_holds_is_in_a_fresh_store_afterwards(
     put(f"{there.home.root}/facts/2026-05.jsonl", '{"statement": "a"}\n')
     put(f"{there.home.root}/static/limits.md", "five\n")
     put(f"{there.home.local}/recall/claude/s.jsonl", said("hello"))
+    put(f"{there.home.local}/windows/vector/01.jsonl", '{"id": "01", "text": "a window"}\n')
+    put(f"{there.home.local}/outcomes.jsonl", '{"session": "s", "worked": true}\n')
     path = exported(there, tmp_path)
     run(place, path)
     before = bundle.read(path).files
     after = bundle.read(exported(place, tmp_path)).files
     assert after.keys() == before.keys()
-    whole = [name for name in before if name.startswith(("archive/", "facts/", "static/"))]
+    tops = ("archive/", "facts/", "static/", "local/windows/", "local/outcomes")
+    whole = [name for name in before if name.startswith(tops)]
     assert {name: after[name] for name in whole} == {name: before[name] for name in whole}
-    assert len(whole) == 3
+    assert len(whole) == 5

@@ -16,6 +16,7 @@ from memfs.core.edits import Append, Remove
 from memfs.core.events import Event
 from memfs.core.records import Origin
 from memfs.memory import corpus, intake
+from memfs.memory.flow import build, database
 from memfs.memory.intake import Tally
 from memfs.ops import archive, brief, edit, history, init, install, purge
 from memfs.store import blocks, inbox, journal, lock, recall, sessions, trust
@@ -87,6 +88,8 @@ def spread(place: Place, home: Path) -> None:
                        "at": "", "role": "user", "text": token}) + "\n"  # fmt: skip
     put(f"{local}/recall/claude/s.jsonl", line)
     put(f"{local}/recall/claude/s.superseded", line.replace('"m"', '"n"'))
+    put(f"{local}/windows/vector/01.jsonl", json.dumps({"id": "01", "text": token}) + "\n")
+    put(f"{local}/outcomes.jsonl", json.dumps({"session": "s", "why": token}) + "\n")
     put(f"{local}/sessions/s/working.md", token)
     put(f"{local}/sessions/s/shown.json", json.dumps({"blocks": {"a": token}, "hits": []}))
     put(f"{local}/inbox/1.json", json.dumps({"host": "claude", "transcript": f"/{SECRET}"}))
@@ -103,7 +106,7 @@ def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
     assert sorted({each.path for each in found}) == [
         path for path in holding(home.parent) if "/.claude/" not in path
     ]
-    assert len({each.path for each in found}) == 16
+    assert len({each.path for each in found}) == 18
     assert {(each.type, each.masked, each.ours) for each in found} == {
         ("github-token", "ghp… (40 characters)", True)
     }
@@ -115,7 +118,7 @@ def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
 def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
     spread(place, home)
     done = purge.run(place)
-    assert len({each.path for each in done.done}) == 16
+    assert len({each.path for each in done.done}) == 18
     assert done.left == ()
     assert holding(home.parent) == [str(home / ".claude/settings.json")]
     store = project(place)
@@ -194,13 +197,20 @@ def ingest(store: Store, path: Path) -> Tally:
 def test_the_index_is_made_anew_without_it(place: Place) -> None:
     store = place.home
     put(f"{store.root}/archive/2026-05/p1.md", f"the deploy key is {SECRET}\n")
+    put(f"{store.local}/recall/claude/s.jsonl", json.dumps({
+        "id": "m", "session": "s", "host": "claude", "project": "/p", "branch": "", "at": "",
+        "role": "user", "text": f"the deploy key is {SECRET}",
+    }) + "\n")  # fmt: skip
     corpus.sync(place, embed=False)
-    assert os.path.isdir(store.index)
+    build.update(store, None)
+    assert os.path.exists(f"{store.index}/{database.FILE}")
     purge.run(place)
     assert not os.path.exists(store.index)
     corpus.sync(place, embed=False)
-    [hit] = corpus.open_index(place, None).search("deploy key", mode="text", limit=3).hits
-    assert hit.text == f"the deploy key is {MARK}"
+    build.update(store, None)
+    assert holding(store.local) == []
+    hits = corpus.open_index(place, None).search("deploy key", mode="text", limit=3).hits
+    assert {hit.text for hit in hits} == {f"the deploy key is {MARK}"}
 
 
 def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_file: WRITE) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NOUNS = {
     "blocks": "block", "passages": "passage", "facts": "fact", "static": "static text",
-    "sessions": "session", "edits": "edit",
+    "sessions": "session", "windows": "window", "edits": "edit",
 }  # fmt: skip
 
 
