@@ -166,3 +166,33 @@ def test_a_note_of_a_hook_that_did_not_ask_is_read(
     until(lambda: found(held, "oleander"))
     assert not inbox.waiting(held.home)
     assert daemon.look()
+
+
+def test_what_was_solved_comes_back_at_a_prompt(held: Place, home: Path, repo: Path) -> None:
+    path, _ = claude(home, repo, "nothing")
+    said = [
+        ("user", "The retry test of the payment client fails with a timeout"),
+        ("assistant", "Fixed: the test uses a fake clock now."),
+        ("user", "thanks, that works"),
+    ]
+    told = [
+        {"type": role, "message": {"role": role, "content": text}, "sessionId": "s",
+         "cwd": str(repo), "timestamp": f"2026-05-03T10:00:0{number}Z", "uuid": f"u{number}"}
+        for number, (role, text) in enumerate(said)
+    ]  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in told))
+    tries: list[str] = []
+
+    def flow() -> str:
+        """A new session each time: what was told to one is not told to it again."""
+        prompt = "The retry test of the payment client fails with a timeout again"
+        session = f"later{len(tries)}"
+        hook(payload(repo, "SessionStart", session=session))
+        tries.append(hook(payload(repo, "UserPromptSubmit", prompt, session=session)))
+        return tries[-1] if "this came up on 2026-05-03 (session s)" in tries[-1] else ""
+
+    found = until(flow)
+    assert "what worked (the user thanked): Fixed: the test uses a fake clock now." in found
+    [line] = [line for line in found.splitlines() if "this came up" in line]
+    assert line.startswith("> ")
