@@ -50,6 +50,15 @@ def test_nothing_is_said_twice() -> None:
     assert made(found).left_out == 1
 
 
+def test_nor_line_by_line() -> None:
+    found = made([
+        piece("The gateway of the shop waits two seconds.", 2.0),
+        piece("user: The gateway of the shop waits two seconds.\nassistant: Then it doubles that.\n}"),
+    ])  # fmt: skip
+    assert found.text.count("The gateway of the shop waits") == 1
+    assert "> assistant: Then it doubles that.\n> }" in found.text
+
+
 def test_kinds_share_by_priority_and_what_is_spare_goes_to_the_best() -> None:
     passages = [
         piece(f"Passage number {n} tells of the {n}th part of the plan.", 1 - n / 100)
