@@ -127,7 +127,7 @@ def render(pieces: Sequence[Piece]) -> str:
         groups.setdefault(piece.group, []).append(piece)
     parts = [HEAD] if groups else []
     for several in groups.values():
-        parts.append(f"- {' '.join(plain(several[0].head).split())}")
+        parts.append("- " + defuse(" ".join(plain(several[0].head).split())))
         ordered = sorted(several, key=lambda p: p.at) if several[0].who else several
         parts.extend(map(_quoted, ordered))
     return "\n".join(parts) + ("\n" if parts else "")

@@ -169,7 +169,7 @@ def hits(found: "Sequence[Recalled]", budget: int) -> str:
     room = budget - units(parts[0])
     for hit in found:
         source = ", ".join(part for part in (hit.at[:10], hit.host, hit.role or hit.kind) if part)
-        source = " ".join(plain(f"{source} ({'; '.join(hit.why)})").split())
+        source = defuse(" ".join(plain(f"{source} ({'; '.join(hit.why)})").split()))
         quoted = "\n".join("> " + line for line in defuse(plain(hit.snippet)).split("\n"))
         text = f"- {source}\n{quoted}\n"
         if units(text) > room:

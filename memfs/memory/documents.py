@@ -23,7 +23,9 @@ def documents(source: Source, start: int) -> Iterator[dict[str, object]]:
     if source.kind == "message":
         yield from map(messages.document, recall.messages(source.path, start))
     elif source.kind == "window":
-        yield from (_passage(each.passage) for each in windows.read(source.path, start))
+        whose = windows.whose(source.path)
+        for each in windows.read(source.path, start):
+            yield {**_passage(each.passage), "project": whose}
     elif source.kind == "passage":
         passage = archive.read(source.path)
         if passage and passage.text:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from memfs.core import edits
 from memfs.core import label as labels
-from memfs.core.facts import ACTIVE, REJECTED, SUPERSEDED, Fact
+from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
+from memfs.memory import models
 from memfs.memory.extraction import commands, printed, spoken
 from memfs.memory.extraction.calls import Open, failed
 from memfs.memory.extraction.stated import CATEGORIES
@@ -22,7 +23,7 @@ from memfs.store import archive, lock
 from memfs.store import facts as stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from memfs.core.records import Message
     from memfs.memory.extraction.stated import Stated
@@ -72,19 +73,20 @@ def add(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> list[Fact]
     there is one. Not `unlike`: what says the same in other words is stored, too.
     """
     new = sorted(new, key=lambda fact: fact.at)
+    words = models.wanted(place).off
     added: list[Fact] = []
     for tier, store in place.lasting():
         alone = place.project is None
         mine = [fact for fact in new if alone or fact.personal == (tier == labels.USER)]
         if mine:
             with lock.hold(store, name=stored.LOCK):
-                added += _added(store, mine, unlike=unlike)
+                added += _added(store, mine, unlike=unlike, words=words)
     return added
 
 
-def _added(store: Store, new: Sequence[Fact], *, unlike: bool) -> list[Fact]:
+def _added(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) -> list[Fact]:
     every = stored.every(store)
-    counting = [fact for fact in every.values() if fact.status != SUPERSEDED]
+    counting = [f for f in every.values() if f.status not in (SUPERSEDED, ARCHIVED)]
     statements = {archive.folded(fact.statement) for fact in counting}
     fresh = []
     for fact in new:
@@ -94,7 +96,7 @@ def _added(store: Store, new: Sequence[Fact], *, unlike: bool) -> list[Fact]:
         statements.add(folded)
     standing = _Standing(counting)
     writes: dict[str, Fact] = {}
-    for fact in _unlike(counting, fresh) if unlike else fresh:
+    for fact in _unlike(counting, fresh, words=words) if unlike else fresh:
         later = ""
         for old in standing.rivals(fact):
             if old.at > fact.at:
@@ -212,36 +214,46 @@ def _contradicts(new: Fact, old: Fact) -> bool:
     return len(said) <= _SHORT and bool(said.intersection(new.over))
 
 
-def _unlike(known: Sequence[Fact], fresh: Sequence[Fact]) -> list[Fact]:
+def _unlike(known: Sequence[Fact], fresh: Sequence[Fact], *, words: bool) -> list[Fact]:
     """Leave out what says the same as a fact that is known, or that comes before.
 
-    Only statements with the same names and numbers in them can say the same.
+    Only statements with the same names and numbers in them can say the same. By meaning, or by
+    their `words` alone.
     """
-    if not fresh:
-        return []
-    from memfs.search.encoder import bundled
-
-    every = [*known, *fresh]
-    vectors = bundled().encode([fact.statement for fact in every]).vectors
-    alike: dict[object, list[int]] = {}
-    for number, fact in enumerate(known):
-        alike.setdefault(_names(fact), []).append(number)
     rejected: dict[str, list[Fact]] = {}
     for fact in known:
         if fact.key and fact.status == REJECTED:
             rejected.setdefault(fact.key, []).append(fact)
+    wanted = {_names(fact) for fact in fresh}
+    some = [fact for fact in known if _names(fact) in wanted]
+    every = [*some, *fresh]
+    same = _by_words(every) if words or not fresh else _by_meaning(every)
+    alike: dict[object, list[int]] = {}
+    for number, fact in enumerate(some):
+        alike.setdefault(_names(fact), []).append(number)
     kept = []
-    for number in range(len(known), len(every)):
+    for number in range(len(some), len(every)):
         fact = every[number]
-        some = alike.setdefault(_names(fact), [])
-        near = vectors[some] @ vectors[number] if some else ()
-        others = [every[n] for n, cosine in zip(some, near, strict=True) if cosine >= _ALIKE]
+        others = alike.setdefault(_names(fact), [])
         no = rejected.get(fact.key, ())
-        if (others and not fact.key) or any(_says(fact, each) for each in no):
+        if (not fact.key and same(number, others)) or any(_says(fact, each) for each in no):
             continue
-        some.append(number)
+        others.append(number)
         kept.append(fact)
     return kept
+
+
+def _by_meaning(facts: Sequence[Fact]) -> Callable[[int, list[int]], bool]:
+    """Return what tells whether a fact says the same as one of others, by their numbers."""
+    from memfs.search.encoder import bundled
+
+    vectors = bundled().encode([fact.statement for fact in facts]).vectors
+    return lambda one, others: bool(others and (vectors[others] @ vectors[one]).max() >= _ALIKE)
+
+
+def _by_words(facts: Sequence[Fact]) -> Callable[[int, list[int]], bool]:
+    said = [frozenset(_WORD.findall(fact.statement.casefold())) for fact in facts]
+    return lambda one, others: any(said[one] == said[other] for other in others)
 
 
 def _names(fact: Fact) -> object:

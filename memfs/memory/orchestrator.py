@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 from memfs.context import assemble as assembling
 from memfs.context import counting
 from memfs.context.assemble import Piece
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import USAGE, MemfsError, StoreError
 from memfs.memory.kinds import content as contents
 from memfs.memory.kinds import table
 from memfs.memory.kinds.protocol import Query, State
-from memfs.store import clock, config
+from memfs.store import clock, config, layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.context.assemble import Compression
-    from memfs.core.facts import Fact
     from memfs.memory.kept import Kept
     from memfs.memory.kinds.protocol import Content, Found, Kind, Relevant
     from memfs.store.blocks import Place
@@ -110,9 +109,16 @@ class Orchestrator:
         """Compose what the kinds say to a state, or to a task, in at most `limit` tokens.
 
         `requirements` are queries by id or type of a kind (`{"vector": {"limit": 5}}`; False leaves
-        one out), and `priority`. Raises `MemfsError` for what nobody can require, and a limit that
-        is too small. A kind that fails is named in `problems`.
+        one out), and `priority`. Raises `MemfsError` for what nobody can require, a limit that is
+        too small, and a store that its user does not trust. A kind that fails is named in
+        `problems`.
         """
+        project = self.place.project
+        if project is not None and not layout.trusted(project):
+            raise StoreError(
+                "you have not trusted this store: nothing of it is put before a model",
+                "look at it, and decide: memfs trust",
+            )
         state = State(task=state) if isinstance(state, str) else state
         limit = limit or self._limit
         if limit < LEAST:
@@ -187,12 +193,14 @@ class Orchestrator:
 
     def _propagate(self, source: Kind, ids: Sequence[str]) -> None:
         """Tell the other kinds of facts that were extracted."""
-        from memfs.memory import facts
+        others = [kind for kind in self.kinds.values() if kind is not source]
+        eager = [learn for kind in others if (learn := getattr(kind, "learn", None))]
+        if eager:
+            from memfs.memory import facts
 
-        found: list[Fact] = [fact for fact in facts.every(self.place) if fact.id in set(ids)]
-        for kind in self.kinds.values():
-            learn = getattr(kind, "learn", None)
-            if kind is not source and learn is not None:
+            wanted = set(ids)
+            found = [fact for fact in facts.every(self.place) if fact.id in wanted]
+            for learn in eager:
                 learn(found)
 
 

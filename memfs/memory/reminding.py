@@ -6,8 +6,10 @@ When a task or an error comes back that was solved before, the graph says when, 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memfs.core.errors import StoreError
 from memfs.core.records import Hit
 from memfs.memory.flow import intents
 from memfs.memory.kinds import graph
@@ -16,7 +18,8 @@ from memfs.search import relevance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memfs.memory.flow.graph import Flow, Graph
+    from memfs.memory.flow.flows import Flow
+    from memfs.memory.flow.graph import Graph
     from memfs.search.engine import Engine
     from memfs.search.reminder import Recalled
 
@@ -29,7 +32,10 @@ def find(
     engine: Engine, flows: Graph | None, prompt: str, session: str, shown: Sequence[str], limit: int
 ) -> Sequence[Hit | Recalled]:
     """Return at most `limit` of what a prompt is about, what was solved before first."""
-    again = came_back(flows, prompt, session, shown) if flows and limit else None
+    again = None
+    if flows is not None and limit:
+        with suppress(StoreError):  # it is damaged, or locked: the next update mends it
+            again = came_back(flows, prompt, session, shown)
     rest = relevance.find(engine, prompt, session, shown, limit - bool(again))
     if again is None:
         return rest

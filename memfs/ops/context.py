@@ -9,10 +9,10 @@ from memfs.context import budget as budgets
 from memfs.context import compose, counting, pulled
 from memfs.core import label as labels
 from memfs.core import render
-from memfs.core.errors import USAGE, MemfsError, StoreError
+from memfs.core.errors import USAGE, MemfsError
 from memfs.memory import orchestrator
 from memfs.memory.kinds.protocol import Query, State
-from memfs.store import blocks, config, layout, shipped
+from memfs.store import blocks, config, shipped
 
 if TYPE_CHECKING:
     from memfs.context.assemble import Compression
@@ -95,12 +95,6 @@ def for_task(
     """
     if not task.strip():
         raise MemfsError("which task?", 'memfs context --task "fix the flaky test"', USAGE)
-    project = kept.place.project
-    if project is not None and not layout.trusted(project):
-        raise StoreError(
-            "you have not trusted this store: nothing of it is put before a model",
-            "look at it, and decide: memfs trust",
-        )
     found = orchestrator.of(kept)
     return found.context(
         State(task=task, session=kept.place.session),

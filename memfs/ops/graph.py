@@ -10,7 +10,7 @@ from memfs.memory.flow import picture
 from memfs.memory.kinds.graph import Graph
 
 if TYPE_CHECKING:
-    from memfs.memory.flow.graph import Edge, Flow, Pattern, Step
+    from memfs.memory.flow.flows import Edge, Flow, Pattern, Step
     from memfs.store.blocks import Place
 
 _LATEST = 10  # turns of an overview
@@ -60,7 +60,8 @@ def drawn(place: Place, name: str) -> Drawn:
     Raises `NotFoundError`.
     """
     flows = Graph(place).flows()
-    found, title = flows.session(name), ""
+    named = flows.sessions(name)
+    found = flows.session(named[0]) if named else []
     if found:
         title = f"session {found[0].session} ({found[0].host})"
     else:

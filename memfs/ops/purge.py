@@ -22,19 +22,24 @@ from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.core.secrets import redact
 from memfs.memory import corpus, intake
+from memfs.memory.flow import leaving
 from memfs.store import (
     autocommit,
     blocks,
     clock,
     commits,
+    facts,
     files,
     git,
     holdings,
     journal,
     layout,
     lock,
+    outcomes,
     recall,
+    static,
     trust,
+    windows,
     writer,
 )
 from memfs.store.blocks import Place
@@ -52,6 +57,11 @@ _ANY_SIZE = 1 << 40
 _MOST_VERSIONS = 5_000  # of files in git's history, the newest
 _AT_ONCE = 100
 _PATIENCE = 15.0  # seconds for them
+
+# Whoever appends to a file that is written anew; in the order in which others take several.
+_LOCKS = (
+    corpus.LOCK, intake.LOCK, leaving.LOCK, facts.LOCK, static.LOCK, windows.LOCK, outcomes.LOCK,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -121,7 +131,7 @@ def run(place: Place) -> Purged:
     stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
     with ExitStack() as stack:
         for store in stores:
-            for name in (corpus.LOCK, intake.LOCK):
+            for name in _LOCKS:
                 stack.enter_context(lock.hold(store, name=name))
         done = [each for each in _find(place, [], lambda _: None) if each.ours]
         for store in stores:

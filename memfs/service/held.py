@@ -11,14 +11,14 @@ from memfs.memory import reminding
 from memfs.memory.flow import database
 from memfs.memory.flow.graph import Graph
 from memfs.memory.kept import Kept
-from memfs.search import reminder, serving
+from memfs.search import encoder, reminder, serving
+from memfs.store import windows
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memfs.ops.brief import Recalled
-    from memfs.search.encoder import Encoder
     from memfs.search.engine import Engine
 
 MOST = 12  # stores; more are let go of, and opened again when somebody asks
@@ -62,15 +62,24 @@ class Held:
             engine = self.kept.opened("hybrid")
             if engine.vectors is not None:
                 engine.vectors.warm(build=False)
-                self._flows = self._followed(engine.vectors.encoder)
+                self._flows = self._followed()
             self._engine = engine
 
-    def _followed(self, encoder: Encoder) -> Graph | None:
+    def _followed(self) -> Graph | None:
         """Return the graph of past sessions, opened again if another took its place."""
         if self._flows is not None and self._flows.current():
             return self._flows
         folder = self.place.home.index
-        return Graph(folder, encoder) if os.path.exists(f"{folder}/{database.FILE}") else None
+        return (
+            Graph(folder, encoder.bundled())
+            if os.path.exists(f"{folder}/{database.FILE}")
+            else None
+        )
+
+    def close(self) -> None:
+        """Close what is kept open of it."""
+        if self._flows is not None:
+            self._flows.close()
 
     def gone(self) -> bool:
         """Tell whether the store was removed."""
@@ -80,7 +89,8 @@ class Held:
         engine = self._engine
         name = engine.vectors.encoder.name if engine and engine.vectors else ""
         index = self.place.home.index
-        return serving.published(index, name), serving.graphed(index, name)
+        flows = windows.sign(f"{index}/{database.FILE}")[0]
+        return serving.published(index, name), serving.graphed(index, name), flows
 
 
 class Stores:
@@ -117,4 +127,6 @@ class Stores:
                     self._drop(key)
 
     def _drop(self, key: tuple[str, str]) -> None:
-        self._gone(self._held.pop(key))
+        held = self._held.pop(key)
+        self._gone(held)
+        held.close()

@@ -120,7 +120,7 @@ def _finish(place: Place) -> None:
             Kept(place).graph(_stage("graph", 0))
             _say({"published": True})
         _rest()
-        if Graph(place).update_all(_stage("flow", 0)):
+        if Graph(place).update_all(_stage("flow", 0), wait=_PATIENCE):
             _say({"published": True})
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.store import clock, files, layout
+from memfs.core.private import storable
+from memfs.store import clock, files, lock
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 FILE = "outcomes.jsonl"
+LOCK = "outcomes.lock"
+_LONGEST = 300  # characters of a reason
+_CAP = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -31,21 +34,25 @@ class Outcome:
 
 
 def add(store: Store, outcome: Outcome) -> Outcome:
-    """Write down how a session came out, durably."""
-    outcome = replace(outcome, at=clock.now())
-    layout.make_local(store)
-    line = json.dumps(asdict(outcome), ensure_ascii=False) + "\n"
-    files.append(f"{store.local}/{FILE}", files.encode(line))
+    """Write down how a session came out, durably; of its reason what may be kept."""
+    why = " ".join(storable(outcome.why).split())[:_LONGEST]
+    outcome = replace(outcome, why=why, at=clock.now())
+    with lock.hold(store, name=LOCK):
+        path = f"{store.local}/{FILE}"
+        before = files.read(path, cap=_CAP) or ""
+        start = "\n" if before and not before.endswith("\n") else ""  # a kill tore the last line
+        files.append(path, f"{start}{json.dumps(asdict(outcome))}\n".encode())
     return outcome
 
 
 def every(store: Store) -> list[Outcome]:
     """Return what was said, the latest last; damaged lines are left out."""
-    path = f"{store.local}/{FILE}"
     found = []
-    for line in (files.read(path) or "").splitlines() if os.path.exists(path) else []:
+    for line in (files.read(f"{store.local}/{FILE}", cap=_CAP) or "").split("\n"):
         try:
-            found.append(Outcome(**json.loads(line)))
+            each = Outcome(**json.loads(line))
         except (ValueError, TypeError):
             continue
+        if isinstance(each.session, str) and isinstance(each.turn, int):
+            found.append(each)
     return found

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 FOLDER = "static"
+LOCK = "static.lock"
 SUFFIX = ".md"
 
 

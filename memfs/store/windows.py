@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import json
 import os
+from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 FOLDER = "windows"
+LOCK = "windows.lock"
 SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
@@ -31,10 +33,14 @@ _TOLD = 1000  # that leave, before it is written down: they are told again by th
 
 
 class Window(NamedTuple):
-    """A passage, and what else is known of it: `meta` is plain JSON."""
+    """A passage, and what else is known of it: `meta` is plain JSON.
+
+    `revision` counts the changes of its segment, in the first line of that.
+    """
 
     passage: Passage
     meta: dict[str, object]
+    revision: int = 0
 
 
 class Mark(NamedTuple):
@@ -57,6 +63,11 @@ def every(store: Store) -> list[str]:
     return sorted(found)
 
 
+def whose(path: str) -> str:
+    """Return what tells the windows of one kind from those of others, and from passages."""
+    return f"{FOLDER}/{os.path.basename(os.path.dirname(path))}"
+
+
 def read(path: str, start: int = 0) -> Iterator[Window]:
     """Read a segment from byte `start` on; damaged lines are left out."""
     with open(path, "rb") as handle:
@@ -73,18 +84,20 @@ class Log:
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
         self.name = layout.file_name(name)
+        self.whose = f"{FOLDER}/{self.name}"
         self._folder = f"{folder(store)}/{self.name}"
-        self._segment, self._looks = "", (0, 0)  # the last one, and its inode and size
+        self._segment = ""  # the last one
+        self._looks = _UNKNOWN
         self._last = ""  # the id of its last line
-        self._live: dict[str, Mark] | None = None
+        self._live: OrderedDict[str, Mark] | None = None
         self._left = 0  # since it was written down
         self.bytes = 0  # of those that are live
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Keep other writers out, and know what they wrote."""
-        with lock.hold(self._store, name=f"{FOLDER}.lock"):
-            self._catch_up()
+        with lock.hold(self._store, name=LOCK):
+            self._catch_up(mend=True)
             yield
 
     def live(self) -> Mapping[str, Mark]:
@@ -105,11 +118,11 @@ class Log:
             lines.append(line)
             marks[self._last] = Mark(len(line), _seconds(self._last))
         first = next(iter(marks))
-        if not self._segment or self._looks[1] > _LARGEST:
+        if not self._segment or self._looks.size > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
         files.make_folder(self._folder, private=True)
         files.append(self._segment, b"".join(lines))
-        self._looks = _looks(self._segment)
+        self._looks = self._look()
         if self._live is not None:
             self._live.update(marks)
             self.bytes += sum(mark.size for mark in marks.values())
@@ -118,9 +131,9 @@ class Log:
     def leave(self, count: int) -> None:
         """Let so many of the oldest leave. The caller is `writing`."""
         live = self._loaded()
-        for ident in list(live)[:count] if count > 1 else [next(iter(live))] if count else []:
-            self.bytes -= self._live.pop(ident).size if self._live else 0
-            self._left += 1
+        for _ in range(count):
+            self.bytes -= live.popitem(last=False)[1].size
+        self._left += count
         if self._left >= _TOLD:
             self.note()
 
@@ -130,12 +143,17 @@ class Log:
             first = next(iter(self._live), _after(self._last))
             text = json.dumps({"first": first})
             files.write(f"{self._folder}/{_STATE}", text, private=True, durable=False)
-            self._left = 0
+            self._left, self._looks = 0, self._look()
 
     def find(self, ident: str) -> Window | None:
         """Return a window, also one that left."""
         path = self._of(ident)
         return next((w for w in read(path) if w.passage.id == ident), None) if path else None
+
+    def every(self) -> Iterator[Window]:
+        """Yield all windows, also those that left, the oldest first."""
+        for path in self._segments():
+            yield from read(path)
 
     def recent(self) -> Iterator[Window]:
         """Yield the windows that did not leave, the oldest first."""
@@ -162,9 +180,9 @@ class Log:
             found = True
             if window is not None:
                 passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
-                lines.append(_line(passage, window.meta).decode())
+                lines.append(_line(passage, window.meta, mine.revision).decode())
         if found:
-            files.write(path, "".join(lines), private=True)
+            files.write(path, "".join(_revised(lines)), private=True)
             self._segment = ""
             self._catch_up()
         return found
@@ -182,50 +200,64 @@ class Log:
         place = bisect.bisect_right(segments, f"{self._folder}/{ident}{SUFFIX}")
         return segments[place - 1] if place else None
 
-    def _catch_up(self) -> None:
-        """Notice what others wrote: the last segment does not look as we left it."""
-        if self._segment and _looks(self._segment) == self._looks:
+    def _catch_up(self, *, mend: bool = False) -> None:
+        """Notice what others wrote. `mend`: cut off what a kill left half; writers alone may."""
+        before, now = self._looks, self._look()
+        if self._segment and now == before:
             return
         segments = self._segments()
-        self._segment = segments[-1] if segments else ""
-        self._looks = _looks(self._segment)
-        self._live, self.bytes, self._last = None, 0, ""
-        if self._segment:
-            _mend(self._segment)
-            self._looks = _looks(self._segment)
-            for window in read(self._segment):
-                self._last = window.passage.id
+        last = segments[-1] if segments else ""
+        if mend and last:
+            _mend(last)
+        grew = last == self._segment and now.inode == before.inode and now.size > before.size > 0
+        if grew and now.state == before.state:
+            self._load(last, before.size, "")
+        else:
+            self._segment, self._live, self.bytes, self._last = last, None, 0, ""
+            if last:
+                self._load(last, 0, "")
+        self._looks = self._look()
 
-    def _loaded(self) -> dict[str, Mark]:
+    def _look(self) -> _Looks:
+        segment, state = sign(self._segment), sign(f"{self._folder}/{_STATE}")
+        return _Looks(*segment, state)
+
+    def _loaded(self) -> OrderedDict[str, Mark]:
         if self._live is None:
-            self._live, self.bytes = {}, 0
-            first = self._first()
+            self._live, self.bytes = OrderedDict(), 0
+            first = self.first()
             begin = self._of(first) or ""
             for path in self._segments():
                 if path >= begin:
-                    self._load(path, first)
+                    self._load(path, 0, first)
         return self._live
 
-    def _load(self, path: str, first: str) -> None:
+    def _load(self, path: str, start: int, first: str) -> None:
+        """Take in what a segment says from a byte on."""
         with open(path, "rb") as handle:
+            handle.seek(start)
             for line in handle:
                 window = _parsed(line)
-                if window is not None and window.passage.id >= first and self._live is not None:
-                    ident = window.passage.id
+                if window is None:
+                    continue
+                ident = self._last = window.passage.id
+                if self._live is not None and ident >= first:
                     self._live[ident] = Mark(len(line), _seconds(ident))
                     self.bytes += len(line)
 
-    def _first(self) -> str:
+    def first(self) -> str:
+        """Return the id from which on windows have not left, as it was written down last."""
         try:
             return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
         except (ValueError, AttributeError):
             return ""
 
 
-def _line(passage: Passage, meta: Mapping[str, object]) -> bytes:
+def _line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> bytes:
     record = {
-        "id": passage.id, "created_at": passage.created_at, "importance": passage.importance,
-        "tags": passage.tags, "source": passage.source, "text": passage.text, "meta": meta,
+        "revision": revision or "", "id": passage.id, "created_at": passage.created_at,
+        "importance": passage.importance, "tags": passage.tags, "source": passage.source,
+        "text": passage.text, "meta": meta,
     }  # fmt: skip
     kept = {key: value for key, value in record.items() if value not in ("", (), {})}
     return (json.dumps(kept) + "\n").encode()
@@ -236,7 +268,9 @@ def _parsed(line: bytes) -> Window | None:
     try:
         found = json.loads(line) if line.endswith(b"\n") else {}
         meta = found.pop("meta", {})
-        return Window(Passage(**{**found, "tags": tuple(found.get("tags", ()))}), dict(meta))
+        revision = int(found.pop("revision", 0))
+        passage = Passage(**{**found, "tags": tuple(found.get("tags", ()))})
+        return Window(passage, dict(meta), revision)
     except (ValueError, TypeError, AttributeError):
         return None
 
@@ -253,7 +287,31 @@ def _mend(path: str) -> None:
     files.cut(path, end)
 
 
-def _looks(path: str) -> tuple[int, int]:
+def _revised(lines: list[str]) -> list[str]:
+    """Raise the revision of a segment: its first bytes are others than before.
+
+    The index tells by them that it did not merely grow.
+    """
+    first = _parsed(files.encode(lines[0])) if lines else None
+    if first is None:
+        return lines
+    line = _line(first.passage, first.meta, first.revision + 1)
+    return [line.decode(), *lines[1:]]
+
+
+class _Looks(NamedTuple):
+    """What the last segment looks like from outside, and the state."""
+
+    inode: int
+    size: int
+    state: tuple[int, int]
+
+
+_UNKNOWN = _Looks(0, 0, (0, 0))
+
+
+def sign(path: str) -> tuple[int, int]:
+    """Return the inode and the size of a file, (0, 0) if it is gone."""
     try:
         status = os.stat(path)
     except OSError:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memfs.core import label as labels
+from memfs.memory.flow import database
 from memfs.service import held
 from memfs.service.held import Held, Stores
 from memfs.store import blocks, daemon, service
@@ -24,6 +26,13 @@ def files_of(process: int) -> int:
     return len(os.listdir(f"/proc/{process}/fd"))
 
 
+def opened(process: int, name: str) -> bool:
+    folder = f"/proc/{process}/fd"
+    with suppress(FileNotFoundError):  # it was closed meanwhile
+        return any(os.readlink(f"{folder}/{each}").endswith(name) for each in os.listdir(folder))
+    return False
+
+
 def threads_of(process: int) -> int:
     return len(os.listdir(f"/proc/{process}/task"))
 
@@ -35,6 +44,7 @@ def test_two_thousand_questions_leave_nothing(warm: Service, place: Place, repo:
     for _ in range(100):
         asked(prompt)
     until(lambda: not (daemon.look() or warm).work)
+    until(lambda: asked(prompt) == "" and opened(warm.process, database.FILE))
     files, threads = files_of(warm.process), threads_of(warm.process)
     before = daemon.look()
     quiet = payload(repo, "UserPromptSubmit", "go")

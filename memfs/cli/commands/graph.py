@@ -13,7 +13,7 @@ from memfs.core.quoting import plain
 from memfs.ops import graph as op
 
 if TYPE_CHECKING:
-    from memfs.memory.flow.graph import Flow
+    from memfs.memory.flow.flows import Flow
     from memfs.store.blocks import Place
 
 _MARKS = {1: ("\u2713", "green"), -1: ("\u2717", "red"), 0: ("\u00b7", "bright_black")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
+import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,8 +19,7 @@ from memfs.search import catalog
 from memfs.store import files, lock, outcomes, recall
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from memfs.search.encoder import Encoder
     from memfs.store.layout import Store
@@ -56,16 +56,36 @@ class Built:
 
 
 def update(
-    store: Store, encoder: Encoder | None, tick: Callable[[int], object] = lambda _: None
-) -> Built:
-    """Read what is new in recall. `tick` is told of messages. Raises `LockedError`.
+    store: Store, encoder: Encoder | None, tick: Callable[[int], object] = lambda _: None,
+    *, wait: float = lock.WAIT, left: Callable[[], Iterable[tuple[str, int]]] = tuple,
+) -> Built:  # fmt: skip
+    """Read what is new in recall. `tick` is told of messages. Raises `LockedError`, `StoreError`.
 
-    Without an encoder turns have no vectors, and are found by their topics.
+    Without an encoder turns have no vectors, and are found by their topics. `left` gives the turns
+    that left, by path and number: a graph that is made anew is told of them. One that is damaged
+    is.
     """
-    with lock.hold(store, name=leaving.LOCK):
+    with lock.hold(store, wait, leaving.LOCK):
         files.make_folder(store.index, private=True)
-        with closing(database.opened(store.index)) as db:
+        try:
+            return _updated(store, encoder, tick, left)
+        except database.DamagedError:
+            database.remove(store.index)
+            return _updated(store, encoder, tick, left)
+
+
+def _updated(
+    store: Store, encoder: Encoder | None, tick: Callable[[int], object],
+    left: Callable[[], Iterable[tuple[str, int]]],
+) -> Built:  # fmt: skip
+    with closing(database.opened(store.index)) as db:
+        try:
+            if not db.execute("SELECT 1 FROM meta WHERE key = 'left'").fetchone():
+                db.executemany("INSERT OR IGNORE INTO gone VALUES (?, ?)", left())
+                db.execute("INSERT INTO meta VALUES ('left', 'told')")
             return _Run(store, db, encoder, tick).all()
+        except sqlite3.Error as error:
+            raise database.broken(error) from error
 
 
 class _Known(NamedTuple):
@@ -108,6 +128,7 @@ class _Run:
         self._next = int(db.execute("SELECT coalesce(max(id), 0) FROM turn").fetchone()[0]) + 1
         self._next_session = 1
         self._waiting: list[tuple[int, str]] = []
+        self._gone: list[int] = []
         self._done = Built()
 
     def all(self) -> Built:
@@ -116,7 +137,9 @@ class _Run:
         row = db.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
         if row is not None and row[0] != model:
             self._clear()
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (model,))
+        dims = self._encoder.dims if self._encoder else 0
+        for pair in (("model", model), ("dims", str(dims))):
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", pair)
         known = {
             str(path): _Known(*row)
             for path, *row in db.execute(
@@ -131,10 +154,13 @@ class _Run:
             seen.add(name)
             self._session(path, name, known.get(name))
         for name in known.keys() - seen:
-            database.forget(db, known[name].ident)
+            self._gone += database.forget(db, known[name].ident)
         self._embed()
+        if self._done.messages:
+            self._gone += leaving.again(db)
         self._told()
-        leaving.forget_before(db, leaving.first(self._store))
+        if self._gone:
+            leaving.taken(db, self._store.index, self._gone)
         db.execute("COMMIT")
         return self._done
 
@@ -153,18 +179,26 @@ class _Run:
                 start, before = known.consumed, known
                 turn = Turn(**json.loads(known.turn)) if known.turn else None
             else:
-                database.forget(self._db, known.ident)
-        self._next_session += not start
+                self._gone += database.forget(self._db, known.ident)
+                known = None
+        self._next_session += known is None
         read = self._read(path, start, before.ident, before.messages, turn)
         state = json.dumps(read.turn.state()) if read.turn else ""
         now = (read.number, read.end, str(sign), catalog.mark(path, read.end), state)
-        if start:
+        if known is not None:
             self._db.execute(
                 "UPDATE session SET messages = ?, consumed = ?, signature = ?, mark = ?, "
                 "turn = ?, ended = coalesce(nullif(?, ''), ended) WHERE id = ?",
                 (*now, read.last.at if read.last else "", before.ident),
             )
-        else:
+        if known is not None and not start and read.first is not None:
+            first = read.first
+            self._db.execute(
+                "UPDATE session SET host = ?, name = ?, project = ?, branch = ?, began = ? "
+                "WHERE id = ?",
+                (first.host, first.session, first.project, first.branch, first.at, before.ident),
+            )
+        if known is None:
             first = read.first or _NOBODY
             self._db.execute(
                 "INSERT INTO session (messages, consumed, signature, mark, turn, ended, id, path, "
@@ -293,17 +327,17 @@ class _Run:
     def _told(self) -> None:
         """Let what people said of sessions hold over what was seen of them."""
         db = self._db
-        db.execute("UPDATE turn SET told = 0 WHERE told != 0")
+        db.execute("UPDATE turn SET told = 0, told_why = '' WHERE told != 0")
         for each in outcomes.every(self._store):
             if each.gone:
-                leaving.take_out(db, each.session, each.turn)
+                self._gone += leaving.named(db, each.session, each.turn)
                 continue
             value = WORKED if each.worked else FAILED
             db.execute(
-                "UPDATE turn SET told = ?, why = CASE WHEN ? != '' THEN ? ELSE why END "
+                "UPDATE turn SET told = ?, told_why = ? "
                 "WHERE session IN (SELECT id FROM session WHERE name = ?) "
                 "AND (? = 0 OR number = ?)",
-                (value, each.why, each.why, each.session, each.turn, each.turn),
+                (value, each.why, each.session, each.turn, each.turn),
             )
 
 

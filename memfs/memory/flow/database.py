@@ -9,9 +9,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FILE = "flow-1.sqlite"  # the number changes with the schema: another one is another graph
 VECTORS = "flow-1.i8"  # a row for each turn, by its id
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS session (
     id INTEGER PRIMARY KEY, path TEXT UNIQUE, host TEXT, name TEXT, project TEXT, branch TEXT,
@@ -25,14 +32,16 @@ CREATE TABLE IF NOT EXISTS message (
 CREATE TABLE IF NOT EXISTS turn (
     id INTEGER PRIMARY KEY, session INTEGER, number INTEGER, chain INTEGER, first INTEGER,
     last INTEGER, intent TEXT, at TEXT, prompt TEXT, reply TEXT, steps TEXT, outcome INTEGER,
-    why TEXT, told INTEGER DEFAULT 0
+    why TEXT, told INTEGER DEFAULT 0, told_why TEXT DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS topic (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS discusses (topic INTEGER, turn INTEGER, weight REAL);
 CREATE TABLE IF NOT EXISTS resolves (message INTEGER, resolved INTEGER, turn INTEGER);
+CREATE TABLE IF NOT EXISTS gone (path TEXT, number INTEGER, PRIMARY KEY (path, number));
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE INDEX IF NOT EXISTS message_of ON message (session, number);
 CREATE INDEX IF NOT EXISTS turn_of ON turn (session, number);
+CREATE INDEX IF NOT EXISTS turn_at ON turn (at, id);
 CREATE INDEX IF NOT EXISTS discussed ON discusses (topic);
 CREATE INDEX IF NOT EXISTS discussing ON discusses (turn);
 CREATE INDEX IF NOT EXISTS resolving ON resolves (turn);
@@ -49,18 +58,33 @@ CREATE VIEW IF NOT EXISTS edge AS
 """
 
 
+class DamagedError(StoreError):
+    """The file of the graph is no database any more, or not all of it."""
+
+
 def opened(folder: str) -> sqlite3.Connection:
-    """Open the graph in an index folder, or make it. One that is damaged is made anew, empty."""
-    path = f"{folder}/{FILE}"
+    """Open the graph in an index folder, or make it.
+
+    Raises `StoreError`: `DamagedError` for one that is damaged.
+    """
     try:
-        return _connected(path)
-    except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise
-        for name in (path, f"{path}-journal", f"{path}-wal", f"{path}-shm", f"{folder}/{VECTORS}"):
-            with suppress(FileNotFoundError):
-                os.remove(name)
-        return _connected(path)
+        return _connected(f"{folder}/{FILE}")
+    except sqlite3.Error as error:
+        raise broken(error) from error
+
+
+def broken(error: sqlite3.Error) -> StoreError:
+    """Return what went wrong with the graph; a damaged one is made anew by the next update."""
+    if error.sqlite_errorcode in _DAMAGED:
+        return DamagedError("the graph of past sessions is damaged", "memfs graph makes it anew")
+    return StoreError(f"the graph of past sessions cannot be used: {error}", "try again")
+
+
+def remove(folder: str) -> None:
+    """Remove a graph that is damaged. The caller holds the lock of its writers."""
+    for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm", VECTORS):
+        with suppress(FileNotFoundError):
+            os.remove(f"{folder}/{name}")
 
 
 def _connected(path: str) -> sqlite3.Connection:
@@ -79,11 +103,26 @@ def _connected(path: str) -> sqlite3.Connection:
     return db
 
 
-def forget(db: sqlite3.Connection, session: int) -> None:
-    """Take a session out."""
-    turns = "(SELECT id FROM turn WHERE session = ?)"
-    db.execute(f"DELETE FROM discusses WHERE turn IN {turns}", (session,))  # noqa: S608
-    db.execute(f"DELETE FROM resolves WHERE turn IN {turns}", (session,))  # noqa: S608
+def forget(db: sqlite3.Connection, session: int) -> list[int]:
+    """Take a session out; return the turns it had."""
+    turns = [ident for (ident,) in db.execute("SELECT id FROM turn WHERE session = ?", (session,))]
+    for turn in turns:
+        for table in ("discusses", "resolves"):
+            db.execute(f"DELETE FROM {table} WHERE turn = ?", (turn,))  # noqa: S608 - our names
     for table in ("turn", "message"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608 - our names
     db.execute("DELETE FROM session WHERE id = ?", (session,))
+    return turns
+
+
+def blank(folder: str, turns: Iterable[int], dims: int) -> None:
+    """Blank the vectors of turns that are gone: they are near to nothing then."""
+    path = f"{folder}/{VECTORS}"
+    if not dims or not os.path.exists(path):
+        return
+    size = os.path.getsize(path)
+    with open(path, "r+b") as handle:
+        for turn in turns:
+            if turn * dims <= size:
+                handle.seek((turn - 1) * dims)
+                handle.write(bytes(dims))

@@ -3,88 +3,38 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
-from collections import Counter, deque
-from dataclasses import dataclass
+from collections import deque
 from typing import TYPE_CHECKING, Self
 
-from memfs.memory.flow import database, topics
-from memfs.memory.flow.turns import FAILED, WORKED
+from memfs.memory.flow import database, flows, recurring, topics
+from memfs.memory.flow.flows import Edge
+from memfs.memory.flow.turns import WORKED
 from memfs.search import catalog
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
     from types import TracebackType
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from memfs.memory.flow.flows import Flow, Pattern, Step
     from memfs.search.encoder import Encoder
 
 DEPTH = 10  # edges of a path
 _POOL = 50  # turns that are weighed
 _TOPIC = 0.1  # what a topic in common adds to a cosine
 _MOST_TOPICS = 0.3
-_LONGEST_PATTERN, _SHORTEST_PATTERN = 5, 2
-_SUFFIX = 4  # steps of a path that say what comes next
+_MANY = 2000  # turns; a topic of so many says nothing
 _NODES = 400  # that a walk visits
 _TURN = (
     "t.id, s.name, s.host, s.project, t.number, t.at, t.intent, t.prompt, t.reply, t.steps, "
-    "CASE WHEN t.told != 0 THEN t.told ELSE t.outcome END, t.why, t.chain, t.session"
+    "CASE WHEN t.told != 0 THEN t.told ELSE t.outcome END, "
+    "CASE WHEN t.told = 0 THEN t.why WHEN t.told_why = '' THEN 'you said so' ELSE t.told_why END, "
+    "t.chain, t.session"
 )
-
-
-@dataclass(frozen=True)
-class Flow:
-    """One turn of a past session: what was wanted, what was done, and how it came out.
-
-    `steps` are kinds of tool calls, a failed check with `!`. `outcome` is 1 (it worked), 0 (nobody
-    knows) or -1; `why` says what tells so. `relevance` is 0 to 1.
-    """
-
-    id: int
-    session: str
-    host: str
-    project: str
-    number: int
-    at: str
-    intent: str
-    prompt: str
-    reply: str
-    steps: tuple[str, ...]
-    outcome: int
-    why: str
-    relevance: float = 0.0
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """Steps that came after each other more than once: in so many turns, of which some worked."""
-
-    steps: tuple[str, ...]
-    turns: int
-    worked: int
-    failed: int
-
-
-@dataclass(frozen=True)
-class Step:
-    """What usually came next: in how many of the flows that are alike, and of those that worked."""
-
-    name: str
-    share: float
-    worked: int
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One edge; nodes are `message:ID` or `topic:NAME`."""
-
-    source: str
-    target: str
-    type: str
-    weight: float
 
 
 class Graph:
@@ -128,18 +78,18 @@ class Graph:
         Those of the session `but` are left out. By meaning, and by topics in common; by topics
         alone where there are no vectors.
         """
-        shared = self._by_topics(text)
         near = self._by_meaning(text)
+        shared = self._by_topics(text, list(near))
         scores = {
             turn: near.get(turn, 0.0) + min(_MOST_TOPICS, _TOPIC * shared.get(turn, 0.0))
             for turn in {*near, *shared}
         }
         best = sorted(scores, key=lambda turn: (-scores[turn], -turn))[: 4 * _POOL]
-        flows = self._turns(best)
+        there = self._turns(best)
         found = [
-            _scored(flows[turn], scores[turn])
+            flows.scored(there[turn], scores[turn])
             for turn in best
-            if turn in flows and _fits(flows[turn], but, outcome, intent, session)
+            if turn in there and flows.fits(there[turn], but, outcome, intent, session)
         ]
         return [flow for flow in found[:limit] if flow.relevance >= threshold]
 
@@ -154,17 +104,26 @@ class Graph:
             "ORDER BY t.number LIMIT 1",
             (flow.id,),
         )
-        return _flow(rows[0]) if rows and flow.outcome != WORKED else None
+        return flows.of_row(rows[0]) if rows and flow.outcome != WORKED else None
+
+    def sessions(self, beginning: str, most: int = 3) -> list[str]:
+        """Return the names of sessions that begin so; the one that is called so, alone."""
+        rows = self._rows(
+            "SELECT DISTINCT name FROM session WHERE name = ? OR name GLOB ? "
+            "ORDER BY name != ?, name LIMIT ?",
+            (beginning, f"{_plain(beginning)}*", beginning, most),
+        )
+        names = [str(name) for (name,) in rows]
+        return names[:1] if beginning in names else names
 
     def session(self, name: str) -> list[Flow]:
-        """Return the turns of a session, named by its id or the beginning of it."""
+        """Return the turns of a session, by its whole name."""
         rows = self._rows(
             f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
-            "WHERE s.name = ? OR s.name GLOB ? ORDER BY s.began, t.session, t.number",
-            (name, f"{_plain(name)}*"),
+            "WHERE s.name = ? ORDER BY s.began, t.session, t.number",
+            (name,),
         )
-        first = rows[0][1] if rows else ""
-        return [_flow(row) for row in rows if row[1] == first]
+        return [flows.of_row(row) for row in rows]
 
     def topic(self, name: str) -> list[Flow]:
         """Return the turns that a topic was discussed in, in the order of time."""
@@ -174,7 +133,7 @@ class Graph:
             "WHERE o.name = ? ORDER BY t.at, t.id",
             (name.lower(),),
         )
-        return [_flow(row) for row in rows]
+        return [flows.of_row(row) for row in rows]
 
     def topics(self, turns: Sequence[int] | None = None, most: int = 20) -> list[tuple[str, int]]:
         """Return topics of some turns, or of all, and in how many turns each is discussed."""
@@ -190,39 +149,15 @@ class Graph:
 
     def patterns(self, most: int = 10) -> list[Pattern]:
         """Return the sequences of steps that came in several turns, those that say most first."""
-        counts: Counter[tuple[str, ...]] = Counter()
-        good: Counter[tuple[str, ...]] = Counter()
-        bad: Counter[tuple[str, ...]] = Counter()
-        for steps, outcome in self._rows(
+        rows = self._rows(
             "SELECT steps, CASE WHEN told != 0 THEN told ELSE outcome END FROM turn "
             "WHERE steps != ''"
-        ):
-            for each in _sequences(tuple(str(steps).split())):
-                counts[each] += 1
-                good[each] += outcome == WORKED
-                bad[each] += outcome == FAILED
-        several = [(each, n) for each, n in counts.items() if n > 1]
-        several.sort(key=lambda pair: (-(pair[1] * (len(pair[0]) - 1)), pair[0]))
-        kept: list[Pattern] = []
-        for steps, turns in several:
-            if not any(_within(steps, other.steps) and other.turns >= turns for other in kept):
-                kept.append(Pattern(steps, turns, good[steps], bad[steps]))
-            if len(kept) == most:
-                break
-        return kept
+        )
+        return recurring.patterns(((tuple(str(s).split()), int(o)) for s, o in rows), most)
 
-    def steps(self, flows: Sequence[Flow], path: Sequence[str], most: int = 3) -> list[Step]:
+    def steps(self, like: Sequence[Flow], path: Sequence[str], most: int = 3) -> list[Step]:
         """Return what came next in flows that are alike, after the steps that were taken."""
-        votes: Counter[str] = Counter()
-        worked: Counter[str] = Counter()
-        for flow in flows:
-            name = _following(flow.steps, path)
-            if name and flow.outcome != FAILED:
-                votes[name] += 1
-                worked[name] += flow.outcome == WORKED
-        ordered = sorted(votes, key=lambda name: (-(votes[name] + worked[name]), name))
-        total = sum(votes.values()) or 1
-        return [Step(name, votes[name] / total, worked[name]) for name in ordered[:most]]
+        return recurring.steps(like, path, most)
 
     def latest(self, most: int = 20) -> list[Flow]:
         """Return the latest turns, the latest first."""
@@ -231,12 +166,15 @@ class Graph:
             "ORDER BY t.at DESC, t.id DESC LIMIT ?",
             (most,),
         )
-        return [_flow(row) for row in rows]
+        return [flows.of_row(row) for row in rows]
 
     def extent(self) -> tuple[int, int, str, str]:
-        """Return how many messages there are, the bytes of what is kept of them, first and last."""
-        count = self._one("SELECT count(*) FROM message")
-        size = self._one("SELECT coalesce(sum(length(prompt) + length(reply)), 0) FROM turn")
+        """Return how many turns there are, the bytes of what is kept of them, first and last."""
+        count = self._one("SELECT count(*) FROM turn")
+        size = self._one(
+            "SELECT coalesce(sum(length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))), 0) "
+            "FROM turn"
+        )
         [(first, last)] = self._rows("SELECT min(nullif(at, '')), max(at) FROM turn")
         return count, size, str(first or ""), str(last or "")
 
@@ -283,15 +221,27 @@ class Graph:
             Edge(node, f"message:{i}", "resolves", 1.0) for (i,) in solved
         ]
 
-    def _by_topics(self, text: str) -> dict[int, float]:
-        """Return turns by how much they discuss what a text is about."""
+    def _by_topics(self, text: str, among: Sequence[int]) -> dict[int, float]:
+        """Return turns by how much they discuss what a text is about.
+
+        Those that are near; where there are no vectors all, but for topics of very many turns.
+        """
         names = topics.of([text])
-        rows = self._rows(
-            "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
-            f"ON d.topic = o.id WHERE o.name IN ({_marks(names)}) GROUP BY d.turn "
-            "ORDER BY much DESC, d.turn DESC LIMIT ?",
-            (*names, _POOL),
-        )
+        if among:
+            rows = self._rows(
+                "SELECT d.turn, sum(d.weight) FROM discusses d JOIN topic o ON o.id = d.topic "  # noqa: S608
+                f"WHERE d.turn IN ({_marks(among)}) AND o.name IN ({_marks(names)}) "
+                "GROUP BY d.turn",
+                (*among, *names),
+            )
+        else:
+            rows = self._rows(
+                "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
+                f"ON d.topic = o.id WHERE o.name IN ({_marks(names)}) AND (SELECT count(*) FROM "
+                "(SELECT 1 FROM discusses c WHERE c.topic = o.id LIMIT ?)) < ? "
+                "GROUP BY d.turn ORDER BY much DESC, d.turn DESC LIMIT ?",
+                (*names, _MANY, _MANY, _POOL),
+            )
         return {int(turn): float(much) for turn, much in rows}
 
     def _by_meaning(self, text: str) -> dict[int, float]:
@@ -326,64 +276,18 @@ class Graph:
             f"WHERE t.id IN ({_marks(ids)})",
             tuple(ids),
         )
-        return {int(row[0]): _flow(row) for row in rows}
+        return {int(row[0]): flows.of_row(row) for row in rows}
 
     def _rows(self, query: str, given: tuple[object, ...] = ()) -> list[tuple]:  # type: ignore[type-arg]
-        with self._lock:
-            return self._db.execute(query, given).fetchall()
+        try:
+            with self._lock:
+                return self._db.execute(query, given).fetchall()
+        except sqlite3.Error as error:
+            raise database.broken(error) from error
 
     def _one(self, query: str, given: tuple[object, ...] = ()) -> int:
         rows = self._rows(query, given)
         return int(rows[0][0]) if rows else 0
-
-
-def _flow(row: Sequence[object]) -> Flow:
-    ident, name, host, project, number, at, intent, prompt, reply, steps, outcome, why, *_ = row
-    return Flow(
-        int(str(ident)), str(name), str(host), str(project), int(str(number)), str(at),
-        str(intent), str(prompt), str(reply), tuple(str(steps).split()), int(str(outcome)),
-        str(why),
-    )  # fmt: skip
-
-
-def _scored(flow: Flow, score: float) -> Flow:
-    from dataclasses import replace
-
-    return replace(flow, relevance=round(max(0.0, min(1.0, score)), 4))
-
-
-def _fits(flow: Flow, but: str, outcome: int | None, intent: str, session: str) -> bool:
-    return (
-        (not but or flow.session != but)
-        and (outcome is None or flow.outcome == outcome)
-        and intent in ("", flow.intent)
-        and session in ("", flow.session)
-    )
-
-
-def _sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """Return the sequences in the steps of one turn, each once."""
-    return {
-        steps[start : start + length]
-        for length in range(_SHORTEST_PATTERN, _LONGEST_PATTERN + 1)
-        for start in range(len(steps) - length + 1)
-    }
-
-
-def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
-
-
-def _following(steps: tuple[str, ...], path: Sequence[str]) -> str:
-    """Return what came after the longest end of a path in other steps; the first for no path."""
-    if not path:
-        return steps[0] if steps else ""
-    for length in range(min(_SUFFIX, len(path)), 0, -1):
-        end = tuple(path[-length:])
-        for at in range(len(steps) - length):
-            if steps[at : at + length] == end:
-                return steps[at + length]
-    return ""
 
 
 def _marks(values: Sequence[object]) -> str:

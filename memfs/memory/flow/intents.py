@@ -150,69 +150,85 @@ _TOOLS = {
     "websearch": "web", "web_search": "web", "web_fetch": "web", "fetch": "web",
     "google_web_search": "web",
 }  # fmt: skip
+# By what a simple command begins with.
 _COMMANDS = tuple(
     (name, re.compile(form))
     for name, form in (
-        ("commit", r"\bgit (?:-\S+ \S+ )*(?:commit|push|merge|tag|cherry-pick|rebase)\b|\bgh pr "),
+        (
+            "commit",
+            (
+                r"git(?: -\S+(?: [\w./=]+)?)* (?:commit|push|merge|cherry-pick|rebase|revert)\b"
+                r"(?!.*--(?:abort|quit|dry-run))|gh pr (?:create|merge)\b"
+            ),
+        ),
         (
             "test",
             (
-                r"\b(?:pytest|tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|"
-                r"(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|gradle|gradlew|mvn|"
+                r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |"
+                r"bundle exec )*"
+                r"(?:pytest|tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|"
+                r"playwright test)\b"
+                r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|\S*gradlew?|mvn|"
                 r"dotnet|mix|"
-                r"rake|bazel|swift)(?: run| exec| --\S+| -\S+)* (?:test|check-test|t|e2e)\w*)\b|"
-                r"\btest:"
+                r"rake|bazel|swift)(?: run| exec| --\S+| -\S+)* (?:test|check-test|t|e2e)\w*"
             ),
         ),
         (
             "check",
             (
-                r"\b(?:eslint|ruff|mypy|tsc|clippy|golangci-lint|shellcheck|prettier|biome|black|"
-                r"lint\w*|fmt|format|typecheck|vet|pyright|flake8|pylint)\b"
+                r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |"
+                r"bundle exec )*"
+                r"(?:eslint|ruff|mypy|tsc|golangci-lint|shellcheck|prettier|biome|black|pyright|"
+                r"flake8|pylint|gofmt|rubocop)\b"
+                r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|dotnet|mix)"
+                r"(?: run| exec| --\S+| -\S+)* (?:lint|fmt|format|typecheck|type-check|check|vet|"
+                r"clippy)\b"
             ),
         ),
         (
             "install",
             (
-                r"\b(?:npm (?:i|ci|install)|pnpm (?:i|add|install)|yarn(?: add| install)|"
-                r"pip3? install|uv (?:add|sync|pip)|poetry (?:add|install)|brew install|"
-                r"apt(?:-get)? "
-                r"install|cargo add|go (?:get|install|mod)|bundle install|composer (?:require|"
-                r"install))"
-                r"\b"
+                r"npm (?:i|ci|install)\b|pnpm (?:i|add|install)\b|yarn(?: add| install)\b|"
+                r"(?:python[\d.]* -m )?pip3? install|uv (?:add|sync|pip)\b|poetry (?:add|"
+                r"install)\b|"
+                r"brew install|apt(?:-get)? install|cargo add|go (?:get|install|mod)\b|"
+                r"bundle install|composer (?:require|install)\b"
             ),
         ),
         (
             "build",
             (
-                r"\b(?:make|cmake|(?:npm|pnpm|yarn|bun|cargo|go|mise|gradle|gradlew|mvn|dotnet|"
-                r"docker)"
-                r"(?: run)? (?:build|compile|package|assemble)\w*)\b"
+                r"(?:cmake|make)(?: -\S+| all)*$|make (?:build|all|compile)\w*|(?:npm|"
+                r"pnpm|yarn|bun|"
+                r"cargo|go|mise|just|\S*gradlew?|mvn|dotnet|docker)(?: run)? "
+                r"(?:build|compile|package|assemble)\w*"
             ),
         ),
-        ("web", r"^(?:curl|wget|gh (?:api|issue|run|search))\b"),
+        ("web", r"(?:curl|wget|gh (?:api|issue|run|search|pr|repo))\b"),
         (
             "edit",
-            (
-                r"\bsed -i|\bperl -p?i|^(?:mv|rm|cp|mkdir|touch|chmod)\b|<<\s*'?[A-Z]+|"
-                r"(?<![0-9&])> ?(?!/dev/null)[\w./]"
-            ),
+            r"sed -i|perl -p?i|(?:mv|rm|cp|mkdir|touch|chmod|patch|git (?:rm|mv|add|apply))\b",
         ),
         (
             "search",
             (
-                r"^(?:cd \S+ && )?(?:rg|grep|find|fd|ls|tree|ag|git (?:log|diff|status|show|"
-                r"blame|branch|grep|ls-files)|which|wc)\b"
+                r"(?:rg|grep|find|fd|ls|tree|ag|git (?:-\S+ )*(?:log|diff|status|show|blame|branch|"
+                r"grep|ls-files)|which|wc)\b"
             ),
         ),
-        ("read", r"^(?:cd \S+ && )?(?:cat|head|tail|less|sed -n|nl|jq|bat)\b"),
+        ("read", r"(?:cat|head|tail|less|sed -n|nl|jq|bat)\b"),
     )
 )
+_WRITES = re.compile(r"<<-?\s*['\"]?[A-Z]+|(?<![0-9&>])>>? ?(?!/dev/null|&)[\w./~$]")
+_SIMPLE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
+_STRONGEST = ("commit", "test", "check", "build", "install")  # whatever stands beside it
 _SHELLS = frozenset(
     {"bash", "shell", "exec_command", "run_shell_command", "powershell", "run_terminal_cmd",
      "terminal", "local_shell", "execute_command", "run_command", "shell_command"}
 )  # fmt: skip
 _WRAPPED = re.compile(r"^(?:(?:rtk|sudo|time|command|env(?: \w+=\S*)*|\w+=\S*) +)+")
+_END_OF_LIST = re.compile(r"[\"']+\]$")  # of arguments as JSON
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")  # what is in quotes is no command
 _ALL_PASSED = re.compile(r"\b[1-9][\d,]* pass(?:ed|es|ing)?\b")
 _NONE_FAILED = re.compile(r"\b0 fail(?:ed|ures?|ing)?\b")
 _SOME_FAILED = re.compile(r"\b[1-9][\d,]* fail(?:ed|ures?|ing)?\b|FAILED")
@@ -249,10 +265,24 @@ def call(tool: str, text: str) -> str:
 
 
 def command(text: str) -> str:
-    """Return which kind a shell command is, from what was given to the tool that ran it."""
+    """Return which kind a shell command is, from what was given to the tool that ran it.
+
+    Of several, one that tells how things are counts, else the first that is known.
+    """
     match = _CALLED.search(text)
-    line = _WRAPPED.sub("", (match[1] if match else text).strip("\"' "))
-    return next((name for name, form in _COMMANDS if form.search(line)), "run")
+    line = _END_OF_LIST.sub("", (match[1] if match else text).strip())
+    kinds = [_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
+    for name in _STRONGEST:
+        if name in kinds:
+            return name
+    if _WRITES.search(line):
+        return "edit"
+    return next((name for name in kinds if name), "run")
+
+
+def _simple(part: str) -> str:
+    bare = _WRAPPED.sub("", part)
+    return next((name for name, form in _COMMANDS if form.match(bare)), "")
 
 
 def failed(text: str) -> bool:

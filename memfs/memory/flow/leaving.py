@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.memory.flow import database
-from memfs.store import files, layout, lock
+from memfs.store import lock
 
 if TYPE_CHECKING:
     import sqlite3
@@ -16,78 +15,90 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 LOCK = "flow.lock"
-_STATE = "graph.state.json"  # from when on turns are in the graph: it can be built anew
-
-Row = tuple[int, str, int, str, str, str, str, str]  # id, session, number, at, prompt, reply, ...
+_SIZE = "length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))"  # bytes
 
 
-def first(store: Store) -> str:
-    """Return the time before which turns have left, "" for none."""
-    try:
-        text = files.read(f"{store.local}/{_STATE}") or "{}"
-        return str(json.loads(text).get("first", ""))
-    except (ValueError, AttributeError):
-        return ""
+class Row(NamedTuple):
+    """A turn that leaves; `path` is that of its session's recall file."""
+
+    id: int
+    path: str
+    session: str
+    number: int
+    at: str
+    prompt: str
+    reply: str
+    steps: str
+    why: str
+    size: int
 
 
 def oldest(
     store: Store, keep: int, most_bytes: int, before: str,
     archive: Callable[[Sequence[Row]], object],
 ) -> int:  # fmt: skip
-    """Let the oldest turns leave: down to `keep` messages (0: any), bytes, and a time.
+    """Let the oldest turns leave: down to `keep` of them (0: any), to bytes of text, and a time.
 
-    `archive` takes them before they are gone. Returns how many turns left.
+    `archive` takes them before they are gone. Returns how many left.
     """
     with lock.hold(store, name=LOCK), closing(database.opened(store.index)) as db:
-        messages = int(db.execute("SELECT count(*) FROM message").fetchone()[0])
-        size = int(db.execute(
-            "SELECT coalesce(sum(length(prompt) + length(reply)), 0) FROM turn"
-        ).fetchone()[0])  # fmt: skip
-        gone: list[Row] = []
-        after = ""
-        rows = db.execute(
-            "SELECT t.id, s.name, t.number, t.at, t.prompt, t.reply, t.steps, t.why, "
-            "(SELECT count(*) FROM message m WHERE m.session = t.session AND m.number >= t.first "
-            "AND m.number < coalesce((SELECT min(n.first) FROM turn n WHERE n.session = t.session "
-            "AND n.number > t.number), 1 << 60)) "
-            "FROM turn t JOIN session s ON s.id = t.session ORDER BY t.at, t.id"
-        )
-        for *row, count in rows:
-            over = bool(keep) and messages > keep
-            if not over and (not most_bytes or size <= most_bytes) and row[3] >= before:
-                after = row[3]
-                break
-            messages -= count
-            size -= len(row[4]) + len(row[5])
-            gone.append(tuple(row))
-        if not gone:
-            return 0
-        archive(gone)
-        db.execute("BEGIN")
-        for row in gone:
-            _take(db, row[0])
-        db.execute("COMMIT")
-        layout.make_local(store)
-        text = json.dumps({"first": after or gone[-1][3] + "~"})
-        files.write(f"{store.local}/{_STATE}", text, private=True)
+        gone = list(_over(db, keep, most_bytes, before))
+        if gone:
+            archive(gone)
+            db.execute("BEGIN")
+            db.executemany(
+                "INSERT OR IGNORE INTO gone VALUES (?, ?)", [(row.path, row.number) for row in gone]
+            )
+            taken(db, store.index, [row.id for row in gone])
+            db.execute("COMMIT")
     return len(gone)
 
 
-def forget_before(db: sqlite3.Connection, since: str) -> None:
-    """Take out the turns that have left, where the graph was built anew."""
-    if since:
-        for (ident,) in db.execute("SELECT id FROM turn WHERE at < ?", (since,)).fetchall():
-            _take(db, ident)
+def _over(db: sqlite3.Connection, keep: int, most_bytes: int, before: str) -> list[Row]:
+    turns = int(db.execute("SELECT count(*) FROM turn").fetchone()[0])
+    size = 0
+    if most_bytes:
+        size = int(db.execute(f"SELECT coalesce(sum({_SIZE}), 0) FROM turn").fetchone()[0])  # noqa: S608
+    found: list[Row] = []
+    rows = db.execute(
+        "SELECT t.id, s.path, s.name, t.number, t.at, t.prompt, t.reply, t.steps, t.why, "  # noqa: S608
+        f"{_SIZE} FROM turn t JOIN session s ON s.id = t.session ORDER BY t.at, t.id"
+    )
+    for each in rows:
+        row = Row(*each)
+        many = bool(keep) and turns - len(found) > keep
+        if not (many or (most_bytes and size > most_bytes) or row.at < before):
+            break
+        size -= row.size
+        found.append(row)
+    return found
 
 
-def take_out(db: sqlite3.Connection, session: str, number: int) -> None:
-    """Take a turn of a session out, all of them for number 0."""
+def taken(db: sqlite3.Connection, folder: str, turns: Sequence[int]) -> None:
+    """Take turns out, with their messages, edges, vectors, and topics that nothing has any more."""
+    for turn in turns:
+        _take(db, turn)
+    row = db.execute("SELECT value FROM meta WHERE key = 'dims'").fetchone()
+    database.blank(folder, turns, int(row[0]) if row else 0)
+    db.execute("DELETE FROM topic WHERE id NOT IN (SELECT topic FROM discusses)")
+
+
+def again(db: sqlite3.Connection) -> list[int]:
+    """Return the turns that left before and were read again, as their file was."""
+    rows = db.execute(
+        "SELECT t.id FROM gone g JOIN session s ON s.path = g.path "
+        "JOIN turn t ON t.session = s.id AND t.number = g.number"
+    )
+    return [int(ident) for (ident,) in rows]
+
+
+def named(db: sqlite3.Connection, session: str, number: int) -> list[int]:
+    """Return the turns of a session by its name, all of them for number 0."""
     rows = db.execute(
         "SELECT t.id FROM turn t JOIN session s ON s.id = t.session WHERE s.name = ? "
         "AND (? = 0 OR t.number = ?)", (session, number, number),
     )  # fmt: skip
-    for (ident,) in rows.fetchall():
-        _take(db, ident)
+    return [int(ident) for (ident,) in rows]
 
 
 def _take(db: sqlite3.Connection, turn: int) -> None:

@@ -11,7 +11,7 @@ from memfs.memory.flow.turns import FAILED, WORKED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memfs.memory.flow.graph import Flow
+    from memfs.memory.flow.flows import Flow
 
 _WIDTH, _ROW, _TOP, _LEFT = 960, 92, 56, 150
 _BOX = 560

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.private import public
+from memfs.core.private import public, storable
 from memfs.core.records import Message
 from memfs.core.secrets import redact
 from memfs.core.tokens import estimate
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from memfs.memory.kinds.protocol import Content
 
 _REST = {len("2026"): "-01-01", len("2026-05"): "-01"}  # of a time that is cut off
+_WORDS = re.compile(r"\s*\S+\s*")
+_WHO = 2  # tokens that say who speaks
 HOST = "python"  # of sessions that a program tells us of
 _ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "agent": "assistant",
@@ -64,7 +67,8 @@ def _message(each: object, session: str) -> Message:
         raise MemfsError(
             f"{type(each).__name__} cannot be stored", "give a text, a message, or several", USAGE
         )
-    return made._replace(text=redact(public(made.text)))
+    text = made.text if made.text.isprintable() else made.text.encode("utf-8", "replace").decode()
+    return made._replace(text=redact(public(text)))
 
 
 def _made(given: Mapping[str, object], session: str) -> Message:
@@ -78,6 +82,21 @@ def _made(given: Mapping[str, object], session: str) -> Message:
         time(given.get("at", given.get("timestamp"))), _ROLES.get(role.lower(), "user"), text,
         str(given.get("tool") or ""),
     )  # fmt: skip
+
+
+def clean(metadata: Mapping[str, object]) -> dict[str, object]:
+    """Return metadata as plain JSON, without secrets and `<private>` parts."""
+    return {storable(str(key)): _clean(value) for key, value in metadata.items()}
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return clean(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_clean(each) for each in value]
+    return value if isinstance(value, int | float | None) else storable(str(value))
 
 
 def time(value: object) -> str:
@@ -138,13 +157,30 @@ def chunks(said: Sequence[Message], size: int, overlap: int) -> list[Chunk]:
 
 
 def _parts(message: Message, size: int) -> list[tuple[Message, str, int]]:
-    tokens = estimate(message.text) + 2
+    """Cut a message into parts that fit: between words, and words that are too long within."""
+    tokens = estimate(message.text) + _WHO
     if tokens <= size:
         return [(message, message.text, tokens)]
-    words = message.text.split(" ")
-    step = max(1, len(words) * size // (tokens + 1))
-    texts = [" ".join(words[at : at + step]) for at in range(0, len(words), step)]
-    return [(message, text, estimate(text) + 2) for text in texts if text.strip()]
+    found: list[tuple[Message, str, int]] = []
+    text, used = "", _WHO
+    for word in _WORDS.findall(message.text):
+        for piece in _pieces(word, size - _WHO):
+            cost = estimate(piece)
+            if text and used + cost > size:
+                found.append((message, text, used))
+                text, used = "", _WHO
+            text += piece
+            used += cost
+    return [*found, (message, text, used)] if text.strip() else found
+
+
+def _pieces(word: str, size: int) -> list[str]:
+    """Cut a word that is longer than a window (base64, text without spaces) into pieces."""
+    tokens = estimate(word)
+    if tokens <= size:
+        return [word]
+    step = max(1, len(word) * size // (2 * tokens))
+    return [word[at : at + step] for at in range(0, len(word), step)]
 
 
 def _chunk(parts: Sequence[tuple[Message, str, int]], tokens: int) -> Chunk:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from memfs.core import edits
-from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.errors import USAGE, MemfsError, NotFoundError, RejectedError
 from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
 from memfs.core.records import Message, Passage
 from memfs.memory import facts as known
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from memfs.memory.kinds.protocol import Content
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
 
 Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
 
@@ -83,10 +82,15 @@ class Facts:
             fact = facts.get(query.id)
             return [_found(fact, 1.0)] if fact else []
         some = self._named(query.entities) if query.entities else list(facts.values())
-        some = known.matching(
-            some, pattern=query.pattern, since=query.since, until=query.until,
-            confidence=query.confidence, categories=query.categories,
-        )  # fmt: skip
+        try:
+            some = known.matching(
+                some, pattern=query.pattern, since=query.since, until=query.until,
+                confidence=query.confidence, categories=query.categories,
+            )  # fmt: skip
+        except re.error as error:
+            raise MemfsError(
+                f"{query.pattern!r} is no regular expression: {error}", "", USAGE
+            ) from error
         if not query.texts:
             some.sort(key=lambda fact: (fact.confidence, fact.at), reverse=True)
             found = [_found(fact, fact.confidence) for fact in some]
@@ -108,7 +112,7 @@ class Facts:
         new = replace(
             fact, id=_ident(fact, text), statement=text, at=clock.now(), revision=0, status=ACTIVE
         )
-        self._mark([fact], SUPERSEDED, by=new.id, fresh=[new])
+        self._supersede(fact, new)
 
     def delete(self, ident: str) -> None:
         """Reject a fact: it does not come back. Raises `NotFoundError`."""
@@ -148,8 +152,7 @@ class Facts:
     def archive(self, older_than: str) -> int:
         """Let facts from before a time leave."""
         before = contents.time(older_than)
-        gone = [fact for fact in self._known().values() if fact.holds and fact.at < before]
-        return self._leave(gone)
+        return self._leave(lambda some: [fact for fact in some if fact.at < before])
 
     def metrics(self) -> Metrics:
         """Return how many facts count."""
@@ -217,10 +220,12 @@ class Facts:
 
     def _bound(self) -> None:
         """Let the oldest facts leave until the bounds hold."""
+        if self.capacity.bounded:
+            self._leave(self._over)
+
+    def _over(self, some: Sequence[Fact]) -> Sequence[Fact]:
+        """Return the facts, the oldest first, that are over the bounds."""
         bounds = self.capacity
-        if not bounds.bounded:
-            return
-        some = sorted((f for f in self._known().values() if f.holds), key=lambda f: f.at)
         size, count = _size(some), 0
         oldest = contents.time(clock.seconds() - bounds.ttl) if bounds.ttl else ""
         for place, fact in enumerate(some):
@@ -228,35 +233,38 @@ class Facts:
             large = bool(bounds.max_bytes) and size > bounds.max_bytes
             if not (many or large or fact.at < oldest):
                 break
-            size -= len(fact.statement.encode())
+            size -= _size([fact])
             count += 1
-        if count:
-            self._leave(some[:count])
+        return some[:count]
 
-    def _leave(self, gone: Sequence[Fact]) -> int:
-        """Put facts into the archive, and mark them; a kill between the two loses nothing."""
-        by_id = {fact.id: fact for fact in gone}
-        for store in self.place.stores():
-            mine = [fact for ident, fact in stored.every(store).items() if ident in by_id]
-            if mine:
+    def _leave(self, choose: Callable[[Sequence[Fact]], Sequence[Fact]]) -> int:
+        """Put facts of this place's own store into the archive, and mark them.
+
+        A kill between the two loses nothing. What is in the user's store beside a project's is the
+        user's, whatever the project is configured for.
+        """
+        store = self.place.home
+        with lock.hold(store, name=stored.LOCK):
+            some = [fact for fact in stored.every(store).values() if fact.holds]
+            gone = choose(sorted(some, key=lambda fact: fact.at))
+            if gone:
                 log = windows.Log(store, self.id)
                 with log.writing():
-                    log.add([_passage(fact) for fact in mine], [{"fact": f.id} for f in mine])
-                self._mark(mine, ARCHIVED, store=store)
+                    log.add([_passage(fact) for fact in gone], [{"fact": f.id} for f in gone])
+                stored.add(
+                    store, [replace(f, status=ARCHIVED, revision=f.revision + 1) for f in gone]
+                )
         return len(gone)
 
-    def _mark(
-        self, facts: Sequence[Fact], status: str, *, by: str = "", fresh: Sequence[Fact] = (),
-        store: Store | None = None,
-    ) -> None:  # fmt: skip
-        for each in [store] if store else self.place.stores():
-            with lock.hold(each, name=stored.LOCK):
-                there = stored.every(each)
-                mine = [there[fact.id] for fact in facts if fact.id in there]
-                lines = [
-                    replace(f, status=status, by=by or f.by, revision=f.revision + 1) for f in mine
-                ]
-                stored.add(each, [*lines, *(fresh if mine else ())])
+    def _supersede(self, old: Fact, new: Fact) -> None:
+        """Put a fact in the place of another one, in its store."""
+        for store in self.place.stores():
+            with lock.hold(store, name=stored.LOCK):
+                there = stored.every(store).get(old.id)
+                if there is not None:
+                    revision = there.revision + 1
+                    lost = replace(there, status=SUPERSEDED, by=new.id, revision=revision)
+                    stored.add(store, [lost, new])
 
 
 def made(kept: Kept, id: str, capacity: Capacity, options: Mapping[str, object]) -> Facts:  # noqa: A002

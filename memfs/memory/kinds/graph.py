@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import LockedError, NotFoundError, RejectedError
+from memfs.core.private import storable
 from memfs.core.records import Identity, Passage, Transcript
 from memfs.memory import intake, models
 from memfs.memory.flow import build, intents, leaving
-from memfs.memory.flow.graph import DEPTH, Flow
+from memfs.memory.flow.graph import DEPTH
 from memfs.memory.flow.graph import Graph as Flows
 from memfs.memory.flow.turns import FAILED, WORKED
 from memfs.memory.kinds import content as contents
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from memfs.core.records import Message
+    from memfs.memory.flow.flows import Flow
     from memfs.memory.kinds.protocol import Content
     from memfs.search.encoder import Encoder
     from memfs.store.blocks import Place
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 SIMILAR = "similar_intent"
 ABOUT = 0.5  # relevance from which on a flow is like another
 _SHOWN = 400  # characters of what was said
+_MOMENT = 1.0  # seconds in which nothing new is looked for
 _WEIGHED = 20  # flows that say what comes next
 
 
@@ -35,7 +39,7 @@ class Graph:
     """Turns of all sessions in recall. Messages that are stored go into recall, then into it.
 
     `max_depth` is how far paths go; without `patterns` none are looked for, without `outcomes`
-    nothing is concluded from how turns came out. The capacity counts messages.
+    nothing is concluded from how turns came out. The capacity counts turns.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Graph:
         self._place, self._depth = place, max_depth
         self._patterns, self._outcomes = patterns, outcomes
         self._open: Flows | None = None
+        self._updated = 0.0
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Keep messages in recall, and note how they follow each other; return their ids."""
@@ -55,24 +60,29 @@ class Graph:
         for message in said:
             by_session.setdefault(message.session, []).append(message)
         new = [ident for name, some in by_session.items() for ident in self._keep(name, some)]
-        self.update_all()
+        self.update_all(wait=lock.WAIT)
         return new
 
-    def update_all(self, tick: Callable[[int], object] = lambda _: None) -> int:
+    def update_all(
+        self, tick: Callable[[int], object] = lambda _: None, *, wait: float = 0.0
+    ) -> int:  # fmt: skip
         """Read what is new in recall, unless another process is at it; return how many messages.
 
         `tick` is told of them.
         """
-        done = build.Built()
         with suppress(LockedError):
-            done = build.update(self._place.home, self._encoder(), tick)
-        self._bound()
-        return done.messages
+            done = build.update(self._place.home, self._encoder(), tick, wait=wait, left=self._left)
+            if done.messages or self.capacity.ttl:
+                self._bound()
+            return done.messages
+        return 0
 
     def flows(self) -> Flows:
-        """Return the graph, opened for questions."""
-        if self._open is None:
+        """Return the graph, opened for questions, with what was new a moment ago."""
+        now = time.monotonic()
+        if self._open is None or now - self._updated > _MOMENT:
             self.update_all()
+            self._updated = time.monotonic()
         if self._open is None or not self._open.current():
             self._open = Flows(self._place.home.index, self._encoder())
         return self._open
@@ -92,9 +102,9 @@ class Graph:
                 for edge in flows.paths(query.path, depth)
             ][: query.limit]  # fmt: skip
         if query.id:
-            session, _, number = query.id.removeprefix("flow/").rpartition("/")
+            session, number = _named(query.id)
             some = flows.session(session)
-            return [self._found(flow, 1.0) for flow in some if str(flow.number) == number]
+            return [self._found(flow, 1.0) for flow in some if flow.number == number]
         intent = steps = ""
         if query.pattern == SIMILAR and query.texts:
             intent = intents.of("user", "", query.texts[0])
@@ -103,7 +113,7 @@ class Graph:
         found: dict[str, Found] = {}
         for text in query.texts or ("",):
             for flow in self._like(text, query, intent):
-                if steps in f" {' '.join(flow.steps)} " or not steps:
+                if steps in f" {' '.join(flow.steps)} " and _within(flow.at, query):
                     each = self._found(flow, flow.relevance)
                     found.setdefault(each.id, each)
         best = sorted(found.values(), key=lambda each: -each.relevance)
@@ -121,11 +131,11 @@ class Graph:
 
     def delete(self, ident: str) -> None:
         """Take a turn out of the graph; what was said stays in recall. Raises `NotFoundError`."""
-        [*_, session, number] = ["", "", *ident.split("/")]
-        if not number.isdigit() or not self.retrieve(Query(id=ident)):
+        session, number = _named(ident)
+        if not self.retrieve(Query(id=ident)):
             raise NotFoundError(f"there is no turn {ident}", "ids are flow/SESSION/NUMBER")
-        outcomes.add(self._place.home, Outcome(session, turn=int(number), gone=True))
-        self.update_all()
+        outcomes.add(self._place.home, Outcome(session, turn=number, gone=True))
+        self.update_all(wait=lock.WAIT)
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return what worked in flows like this one, and what usually comes next."""
@@ -135,7 +145,8 @@ class Graph:
         if not asked:
             return Relevant()
         intent = intents.of("user", "", asked) if query.pattern == SIMILAR else ""
-        like = flows.similar(asked, _WEIGHED, but=state.session, intent=intent)
+        every = flows.similar(asked, _WEIGHED, but=state.session, intent=intent)
+        like = [flow for flow in every if _within(flow.at, query)]
         least = query.threshold or ABOUT
         good: dict[int, Found] = {}
         for flow in like:
@@ -176,11 +187,17 @@ class Graph:
 
     def outcome(self, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
         """Say how a session (or one turn of it, from 1) came out. Raises `NotFoundError`."""
-        some = self.flows().session(session)
+        flows = self.flows()
+        named = flows.sessions(session)
+        if len(named) > 1:
+            raise NotFoundError(
+                f"several sessions begin with {session}: {', '.join(named)} …", "name one of them"
+            )
+        some = flows.session(named[0]) if named else []
         if not some or (turn and all(flow.number != turn for flow in some)):
             raise NotFoundError(f"there is no session {session}", "memfs graph lists them")
-        outcomes.add(self._place.home, Outcome(some[0].session, worked, why, turn))
-        self.update_all()
+        outcomes.add(self._place.home, Outcome(named[0], worked, why, turn))
+        self.update_all(wait=lock.WAIT)
 
     def _keep(self, session: str, said: Sequence[Message]) -> list[str]:
         """Add messages to a session's recall file; return the ids of those that are new."""
@@ -209,14 +226,25 @@ class Graph:
 
         def archive(rows: Sequence[leaving.Row]) -> None:
             passages = [
-                Passage("", f"{prompt}\n{reply}".strip(), at or clock.now(), 5, ("flow",), session)
-                for _, session, _, at, prompt, reply, _, _ in rows
+                Passage(
+                    "", storable(f"{row.prompt}\n{row.reply}"), row.at or clock.now(), 5,
+                    ("flow",), row.session,
+                )
+                for row in rows
+            ]  # fmt: skip
+            metas = [
+                {"path": row.path, "turn": row.number, "steps": row.steps, "why": row.why}
+                for row in rows
             ]
-            metas = [{"turn": row[2], "steps": row[6], "why": row[7]} for row in rows]
             with log.writing():
                 log.add(passages, metas)
 
         return leaving.oldest(self._place.home, items, size, before, archive)
+
+    def _left(self) -> list[tuple[str, int]]:
+        """Return the turns that left, as the archive knows them."""
+        metas = [window.meta for window in windows.Log(self._place.home, self.id).every()]
+        return [(str(meta.get("path")), int(str(meta.get("turn") or 0))) for meta in metas]
 
     def _found(self, flow: Flow, relevance: float, asked: Flow | None = None) -> Found:
         return Found(
@@ -234,6 +262,18 @@ class Graph:
         from memfs.search import encoder
 
         return encoder.bundled()
+
+
+def _named(ident: str) -> tuple[str, int]:
+    """Return the session and the number in the id of a turn."""
+    session, _, number = ident.removeprefix("flow/").rpartition("/")
+    return session, int(number) if number.isdigit() else 0
+
+
+def _within(at: str, query: Query) -> bool:
+    return (not query.since or at >= query.since) and (
+        not query.until or at[: len(query.until)] <= query.until
+    )
 
 
 def told(flow: Flow, asked: Flow | None = None) -> str:

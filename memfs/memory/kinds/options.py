@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 class Options:
     """Options that are read one by one; what nobody reads is an error, so is a wrong type."""
 
-    def __init__(self, id: str, given: Mapping[str, object]) -> None:  # noqa: A002
-        self._where = f"memory_blocks.{id}.config"
+    def __init__(
+        self, id: str, given: Mapping[str, object], section: str = "config"  # noqa: A002
+    ) -> None:  # fmt: skip
+        self._where = f"memory_blocks.{id}.{section}"
         self._given = given
         self._read: set[str] = set()
 

@@ -18,13 +18,12 @@ from memfs.search.engine import Filter
 from memfs.store import archive, clock, files, lock, static
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from memfs.memory.kinds.protocol import Content
     from memfs.store.blocks import Place
     from memfs.store.static import Entry
 
-LOCK = "static.lock"
 INDEXES = ("key", "category", "tags")
 ABOUT = 0.42  # relevance from which on an entry has to do with a task
 _LOOKED_AT = 600  # characters of an entry
@@ -126,8 +125,7 @@ class Static:
     def archive(self, older_than: str) -> int:
         """Let entries leave for the archive that were stored before a time."""
         before = contents.time(older_than)
-        old = [each for each in find(self._place) if each.entry.created_at < before]
-        return self._leave(old)
+        return self._leave(lambda some: [each for each in some if each.created_at < before])
 
     def metrics(self) -> Metrics:
         """Return how many entries there are."""
@@ -151,31 +149,36 @@ class Static:
 
     def _bound(self) -> None:
         """Let the oldest entries leave until the bounds hold."""
+        if self.capacity.bounded:
+            self._leave(self._over)
+
+    def _over(self, some: Sequence[Entry]) -> Sequence[Entry]:
+        """Return the entries, the oldest first, that are over the bounds."""
         bounds = self.capacity
-        if not bounds.bounded:
-            return
-        some = sorted(find(self._place), key=lambda each: each.entry.created_at)
-        size = sum(_size(each.entry) for each in some)
-        oldest = (epoch(clock.now()) or 0) - bounds.ttl if bounds.ttl else 0
-        gone = []
-        for count, each in enumerate(some):
+        size, count = sum(map(_size, some)), 0
+        oldest = clock.seconds() - bounds.ttl if bounds.ttl else 0.0
+        for entry in some:
             many = bool(bounds.max_items) and len(some) - count > bounds.max_items
             large = bool(bounds.max_bytes) and size > bounds.max_bytes
-            if not (many or large or (epoch(each.entry.created_at) or oldest) < oldest):
+            if not (many or large or (epoch(entry.created_at) or oldest) < oldest):
                 break
-            gone.append(each)
-            size -= _size(each.entry)
-        self._leave(gone)
+            size -= _size(entry)
+            count += 1
+        return some[:count]
 
-    def _leave(self, gone: Sequence[Placed]) -> int:
-        """Archive entries in their own store, then remove them."""
-        for each in gone:
-            tags = tuple(filter(None, ("static", each.entry.category, *each.entry.tags)))
-            where = self._place.store(each.tier)
-            archive.add(
-                where, each.entry.text, importance=5, tags=tags, source=f"static {each.entry.key}"
-            )
-            files.remove(static.path_of(where, each.entry.key))
+    def _leave(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> int:
+        """Archive entries of this place's own store, then remove them.
+
+        What is in the user's store beside a project's is the user's.
+        """
+        store = self._place.home
+        with lock.hold(store, name=static.LOCK):
+            gone = choose(sorted(static.every(store), key=lambda entry: entry.created_at))
+            for entry in gone:
+                tags = tuple(filter(None, ("static", entry.category, *entry.tags)))
+                source = f"static {entry.key}"
+                archive.add(store, entry.text, importance=5, tags=tags, source=source)
+                files.remove(static.path_of(store, entry.key))
         return len(gone)
 
 
@@ -212,7 +215,7 @@ def put(
     )
     if odd:
         raise RejectedError(odd.message, odd.hint)
-    with lock.hold(where, name=LOCK):
+    with lock.hold(where, name=static.LOCK):
         try:
             static.add(where, key, text, " ".join(category.lower().split()), clean)
         except static.TakenError as error:
@@ -252,7 +255,7 @@ def remove(place: Place, key: str) -> Placed:
     """Remove an entry; that is a person's to do. Raises `NotFoundError`."""
     found = get(place, key)
     where = place.store(found.tier)
-    with lock.hold(where, name=LOCK):
+    with lock.hold(where, name=static.LOCK):
         files.remove(static.path_of(where, found.entry.key))
     return found
 

@@ -67,7 +67,7 @@ def _capacity(name: str, given: object) -> Capacity:
         return Capacity()
     if not isinstance(given, dict):
         raise MemfsError(f"memory_blocks.{name}.capacity is no mapping", "", USAGE)
-    with Options(f"{name}.capacity", given) as read:
+    with Options(name, given, "capacity") as read:
         return Capacity(
             read.number("max_items", 0), read.number("max_bytes", 0), read.seconds("ttl"),
             read.share("compression_threshold", 0.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from memfs.context import summary
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from memfs.memory.kinds.protocol import Content
     from memfs.search.engine import Engine
     from memfs.store.blocks import Place
+    from memfs.store.windows import Mark
 
 KINDS = ("message", "passage", "block")
 SUMMARY = "summary"  # the tag of what a compression wrote
@@ -33,6 +35,7 @@ _SEARCHED = 3  # as many are searched as are wanted: some may have left
 _MOST = 500
 _GROUP = 8  # windows that are compressed into one
 _SUMMED_UP = 200  # windows that a summary looks at
+_NONE = "~"  # after every id
 _RECENT = 6  # messages that say what is talked about
 
 
@@ -63,6 +66,7 @@ class Vector:
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Keep messages as windows; return their ids."""
+        metadata = contents.clean(metadata)
         said = contents.messages(content, str(metadata.get("session") or self._place.session))
         found = contents.chunks(said, self._size, self._overlap)
         tags = _several(metadata.get("tags"))
@@ -94,8 +98,9 @@ class Vector:
             return []
         engine = self._kept.engine("hybrid")
         best: dict[str, Hit] = {}
+        first = self._first()
         for text in query.texts:
-            for hit in self._hits(engine, text, query):
+            for hit in self._hits(engine, text, query, first):
                 known = best.get(hit.id)
                 if known is None or hit.score > known.score:
                     best[hit.id] = hit
@@ -204,40 +209,47 @@ class Vector:
 
     def _bound(self) -> None:
         """Let the oldest leave until the bounds hold. The caller is `writing`."""
-        bounds = self.capacity
-        if not bounds.bounded:
-            return
-        live, size = self._log.live(), self._log.bytes
-        over = len(live) - bounds.max_items if bounds.max_items else 0
+        if self.capacity.bounded:
+            self._log.leave(self._over(self._log.live()))
+
+    def _over(self, live: Mapping[str, Mark]) -> int:
+        """Return how many of the oldest are over the bounds."""
+        bounds, size = self.capacity, self._log.bytes
+        many = len(live) - bounds.max_items if bounds.max_items else 0
         latest = time.time() - bounds.ttl if bounds.ttl else 0.0
         count = 0
         for mark in live.values():
             small = not bounds.max_bytes or size <= bounds.max_bytes
-            if count >= over and small and mark.at >= latest:
+            if count >= many and small and mark.at >= latest:
                 break
             size -= mark.size
             count += 1
-        self._log.leave(count)
+        return count
 
     def _expire(self) -> None:
         if self.capacity.bounded:
             with self._log.writing():
                 self._bound()
 
-    def _hits(self, engine: Engine, text: str, query: Query) -> Sequence[Hit]:
+    def _first(self) -> str:
+        """Return the id from which on windows are in the bounds now; nothing leaves for it."""
+        if not self.capacity.bounded:
+            return self._log.first()
+        live = self._log.live()
+        return next(islice(live, self._over(live), None), _NONE)
+
+    def _hits(self, engine: Engine, text: str, query: Query, first: str) -> Sequence[Hit]:
         wanted = min(_MOST, query.limit * _SEARCHED)
         only = self._filter(query)
         found = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted).hits
         pinned = {labels.qualified(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
         some = [hit for hit in found if hit.kind in KINDS and hit.id not in pinned]
-        if not self.capacity.bounded:
-            return some
-        live = self._log.live()
         oldest = time.time() - self._retention if self._retention else 0
         return [
             hit for hit in some
-            if (self.id not in hit.tags or hit.id in live)
-            and (hit.kind != "message" or (epoch(hit.at) or oldest) >= oldest)
+            if (hit.project == self._log.whose and hit.id >= first)
+            or (hit.kind == "message" and (epoch(hit.at) or oldest) >= oldest)
+            or (hit.kind != "message" and not hit.project)
         ]  # fmt: skip
 
     def _filter(self, query: Query) -> Filter | None:
