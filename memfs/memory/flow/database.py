@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 FILE = "flow-1.sqlite"  # the number changes with the schema: another one is another graph
 VECTORS = "flow-1.i8"  # a row for each turn, by its id
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# Or of another version: it lacks what we ask for.
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS session (
     id INTEGER PRIMARY KEY, path TEXT UNIQUE, host TEXT, name TEXT, project TEXT, branch TEXT,

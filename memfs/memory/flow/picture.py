@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WIDTH, _ROW, _TOP, _LEFT = 960, 92, 56, 150
 _BOX = 560
 _COLOURS = {WORKED: "#2e7d32", FAILED: "#c62828", 0: "#607d8b"}
-_LETTERS = 76  # of a prompt that are shown
+_LETTERS, _TOPICS = 70, 27  # of a line in a box, and beside it
 _MOST_STEPS = 14
 
 
@@ -57,11 +57,11 @@ def _box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:
             f'stroke="{colour}" stroke-width="2"/>'
         ),
         f'<text x="{_LEFT + 12}" y="{y + 20}">{_text(flow.prompt, _LETTERS)}</text>',
-        f'<text x="{_LEFT + 12}" y="{y + 38}" fill="#455a64">{_text(steps + more, 84)}</text>',
+        f'<text x="{_LEFT + 12}" y="{y + 38}" fill="#455a64">{_text(steps + more, _LETTERS)}</text>',
         f'<text x="{_LEFT + 12}" y="{y + 56}" fill="{colour}">{_text(flow.why, 60)}</text>',
         (
             f'<text x="{_LEFT + _BOX + 16}" y="{y + 20}" fill="#37474f">'
-            f"{_text(', '.join(topics), 34)}</text>"
+            f"{_text(', '.join(topics), _TOPICS)}</text>"
         ),
     ]
 

@@ -17,9 +17,10 @@ MOST = 5
 _LOOKED_AT = 600  # characters of a text
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*|[\u3040-\u30ff\u4e00-\u9fff]{2,8}")
 _PLAIN = re.compile(r"[a-z]{4,24}")
+_HASH = re.compile(r"(?=.*\d)[0-9a-f]{5,}")  # an id, or a part of one
 _NAMED = 2  # what a name counts more than a plain word: an identifier, a file, an acronym
 _FILLING = """
-able above across already another around based because before better called code command
+able above across already another around based because before better called code command committed
 complete could create current currently details different does else ensure even example exactly
 existing false find following found function have here include instead into like main make many
 might must name needs none null output part possible project read results running same section
@@ -52,7 +53,7 @@ def _filling() -> frozenset[str]:
 
 
 def _weight(word: str, folded: str) -> int:
-    if folded in _filling():
+    if folded in _filling() or _HASH.fullmatch(folded):
         return 0
     if _PLAIN.fullmatch(folded):
         return 1 if word[1:] == word[1:].lower() else _NAMED
