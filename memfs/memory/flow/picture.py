@@ -47,7 +47,7 @@ def _line(start: int, end: int) -> str:
 def _box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:
     colour = _COLOURS[flow.outcome]
     steps = " \u2192 ".join(flow.steps[:_MOST_STEPS])
-    more = " \u2026" if len(flow.steps) > _MOST_STEPS else ""
+    steps += " \u2026" if len(flow.steps) > _MOST_STEPS else ""
     when = flow.at[:16].replace("T", " ")
     return [
         f'<text x="20" y="{y + 20}" fill="#546e7a">{_text(when, 20)}</text>',
@@ -57,7 +57,7 @@ def _box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:
             f'stroke="{colour}" stroke-width="2"/>'
         ),
         f'<text x="{_LEFT + 12}" y="{y + 20}">{_text(flow.prompt, _LETTERS)}</text>',
-        f'<text x="{_LEFT + 12}" y="{y + 38}" fill="#455a64">{_text(steps + more, _LETTERS)}</text>',
+        f'<text x="{_LEFT + 12}" y="{y + 38}" fill="#455a64">{_text(steps, _LETTERS)}</text>',
         f'<text x="{_LEFT + 12}" y="{y + 56}" fill="{colour}">{_text(flow.why, 60)}</text>',
         (
             f'<text x="{_LEFT + _BOX + 16}" y="{y + 20}" fill="#37474f">'
