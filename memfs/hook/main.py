@@ -208,6 +208,9 @@ def _can_run(path: str) -> bool:
 
 
 def _parsed(data: bytes) -> dict[str, object]:
+    """Return what a host says; of one that ended before it said anything, nothing."""
+    if not data.strip():
+        return {}
     found = fastjson.loads(data.decode("utf-8", "replace"))
     if not isinstance(found, dict):
         raise TypeError("stdin is not a JSON object")

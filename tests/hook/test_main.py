@@ -98,10 +98,17 @@ def test_the_console_script_says_the_same(place: Place, repo: Path) -> None:
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("stdin", [b"", b"garbage", b"[1]", b"\xff\xfe\x00", b'{"a":' * 5000])
+@pytest.mark.parametrize("stdin", [b"garbage", b"[1]", b"\xff\xfe\x00", b'{"a":' * 5000])
 def test_garbage_is_one_line_in_the_log(repo: Path, stdin: bytes) -> None:
     assert call(stdin, cwd=repo) == (b"", b"")
     assert len(log(repo)) == 1
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("stdin", [b"", b" \n"])
+def test_a_host_that_ended_without_a_word_asks_for_nothing(repo: Path, stdin: bytes) -> None:
+    assert call(stdin, cwd=repo) == (b"", b"")
+    assert log(repo) == []
 
 
 @pytest.mark.usefixtures("place")
