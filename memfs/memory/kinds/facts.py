@@ -18,6 +18,7 @@ from memfs.memory.kept import Kept
 from memfs.memory.kinds import content as contents
 from memfs.memory.kinds import hits, scoring
 from memfs.memory.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.memory.messages import epoch
 from memfs.search import catalog
 from memfs.search.engine import Filter
 from memfs.store import clock, lock, windows
@@ -225,17 +226,8 @@ class Facts:
 
     def _over(self, some: Sequence[Fact]) -> Sequence[Fact]:
         """Return the facts, the oldest first, that are over the bounds."""
-        bounds = self.capacity
-        size, count = _size(some), 0
-        oldest = contents.time(clock.seconds() - bounds.ttl) if bounds.ttl else ""
-        for place, fact in enumerate(some):
-            many = bool(bounds.max_items) and len(some) - place > bounds.max_items
-            large = bool(bounds.max_bytes) and size > bounds.max_bytes
-            if not (many or large or fact.at < oldest):
-                break
-            size -= _size([fact])
-            count += 1
-        return some[:count]
+        sizes = [(_size([fact]), float(epoch(fact.at) or 0)) for fact in some]
+        return some[: self.capacity.excess(sizes, len(some), _size(some), clock.seconds())]
 
     def _leave(self, choose: Callable[[Sequence[Fact]], Sequence[Fact]]) -> int:
         """Put facts of this place's own store into the archive, and mark them.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from memfs.core.errors import USAGE, MemfsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memfs.core.records import Message
     from memfs.store.blocks import Place
@@ -39,6 +39,24 @@ class Capacity:
     def bounded(self) -> bool:
         """Whether there is any bound."""
         return bool(self.max_items or self.max_bytes or self.ttl)
+
+    def excess(
+        self, items: Iterable[tuple[int, float]], count: int, size: int, now: float
+    ) -> int:  # fmt: skip
+        """Return how many of the oldest are over the bounds.
+
+        `items` are (bytes, seconds since 1970), the oldest first: `count` of `size` bytes in all.
+        """
+        oldest = now - self.ttl if self.ttl else 0.0
+        gone = 0
+        for each, at in items:
+            many = bool(self.max_items) and count - gone > self.max_items
+            large = bool(self.max_bytes) and size > self.max_bytes
+            if not (many or large or at < oldest):
+                break
+            size -= each
+            gone += 1
+        return gone
 
     def full(self, items: int, size: int) -> bool:
         """Tell whether so many items of so many bytes are to be compressed."""

@@ -154,17 +154,10 @@ class Static:
 
     def _over(self, some: Sequence[Entry]) -> Sequence[Entry]:
         """Return the entries, the oldest first, that are over the bounds."""
-        bounds = self.capacity
-        size, count = sum(map(_size, some)), 0
-        oldest = clock.seconds() - bounds.ttl if bounds.ttl else 0.0
-        for entry in some:
-            many = bool(bounds.max_items) and len(some) - count > bounds.max_items
-            large = bool(bounds.max_bytes) and size > bounds.max_bytes
-            if not (many or large or (epoch(entry.created_at) or oldest) < oldest):
-                break
-            size -= _size(entry)
-            count += 1
-        return some[:count]
+        now = clock.seconds()
+        sizes = [(_size(entry), float(epoch(entry.created_at) or now)) for entry in some]
+        total = sum(size for size, _ in sizes)
+        return some[: self.capacity.excess(sizes, len(some), total, now)]
 
     def _leave(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> int:
         """Archive entries of this place's own store, then remove them.

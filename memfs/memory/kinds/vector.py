@@ -214,17 +214,7 @@ class Vector:
 
     def _over(self, live: Mapping[str, Mark]) -> int:
         """Return how many of the oldest are over the bounds."""
-        bounds, size = self.capacity, self._log.bytes
-        many = len(live) - bounds.max_items if bounds.max_items else 0
-        latest = time.time() - bounds.ttl if bounds.ttl else 0.0
-        count = 0
-        for mark in live.values():
-            small = not bounds.max_bytes or size <= bounds.max_bytes
-            if count >= many and small and mark.at >= latest:
-                break
-            size -= mark.size
-            count += 1
-        return count
+        return self.capacity.excess(live.values(), len(live), self._log.bytes, time.time())
 
     def _expire(self) -> None:
         if self.capacity.bounded:
