@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SIMILAR = "similar_intent"
 ABOUT = 0.5  # relevance from which on a flow is like another
+_ARCHIVE = "graph"  # whose windows the turns are that left: there is one graph for a project
 _SHOWN = 400  # characters of what was said
 _MOMENT = 1.0  # seconds in which nothing new is looked for
 _WEIGHED = 20  # flows that say what comes next
@@ -181,7 +182,7 @@ class Graph:
         return self._leave(0, 0, contents.time(older_than))
 
     def metrics(self) -> Metrics:
-        """Return how many messages there are."""
+        """Return how many turns there are."""
         held = self.flows().extent()
         return Metrics(*held)
 
@@ -222,7 +223,7 @@ class Graph:
             self._leave(bounds.max_items, bounds.max_bytes, before)
 
     def _leave(self, items: int, size: int, before: str) -> int:
-        log = windows.Log(self._place.home, self.id)
+        log = windows.Log(self._place.home, _ARCHIVE)
 
         def archive(rows: Sequence[leaving.Row]) -> None:
             passages = [
@@ -243,7 +244,7 @@ class Graph:
 
     def _left(self) -> list[tuple[str, int]]:
         """Return the turns that left, as the archive knows them."""
-        metas = [window.meta for window in windows.Log(self._place.home, self.id).every()]
+        metas = [window.meta for window in windows.Log(self._place.home, _ARCHIVE).every()]
         return [(str(meta.get("path")), int(str(meta.get("turn") or 0))) for meta in metas]
 
     def _found(self, flow: Flow, relevance: float, asked: Flow | None = None) -> Found:
