@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memfs.core.errors import StoreError
 from memfs.core.records import Hit
 from memfs.memory.flow import intents
+from memfs.memory.flow.graph import MOST_TOPICS
 from memfs.memory.kinds import graph
 from memfs.search import relevance
 
@@ -21,37 +22,59 @@ if TYPE_CHECKING:
     from memfs.memory.flow.flows import Flow
     from memfs.memory.flow.graph import Graph
     from memfs.search.engine import Engine
+    from memfs.search.relevance import Looked
     from memfs.search.reminder import Recalled
 
 CAME_BACK = 0.72  # relevance from which on a prompt asks what another one asked
+_NEAREST = 4  # prompts that are looked at
 _ASKS = ("request", "problem", "question")  # what can come back
-_FEWEST = 4  # words of a prompt that say what it is about
 
 
 def find(
     engine: Engine, flows: Graph | None, prompt: str, session: str, shown: Sequence[str], limit: int
 ) -> Sequence[Hit | Recalled]:
     """Return at most `limit` of what a prompt is about, what was solved before first."""
+    if engine.vectors is None:
+        return relevance.find(engine, prompt, session, shown, limit)
+    looked = relevance.look(engine, prompt) if limit > 0 else None
+    if looked is None:
+        return []
     again = None
-    if flows is not None and limit:
+    if flows is not None and intents.of("user", "", prompt) in _ASKS:
         with suppress(StoreError):  # it is damaged, or locked: the next update mends it
-            again = came_back(flows, prompt, session, shown)
-    rest = relevance.find(engine, prompt, session, shown, limit - bool(again))
+            again = came_back(flows, looked, session, shown)
+    rest = relevance.chosen(engine, looked, session, shown, limit - (again is not None))
     if again is None:
         return rest
-    return [again, *(hit for hit in rest if getattr(hit, "session", "") != again.session)]
+    return [again, *(hit for hit in rest if hit.session != again.session)]
 
 
-def came_back(flows: Graph, prompt: str, session: str, shown: Sequence[str]) -> Hit | None:
+def came_back(flows: Graph, looked: Looked, session: str, shown: Sequence[str]) -> Hit | None:
     """Return what was wanted before as it is now, and what worked then; None where nothing is."""
-    asks = intents.of("user", "", prompt) in _ASKS
-    if not asks or len(prompt.split()) < _FEWEST:
-        return None
-    for flow in flows.similar(prompt, 5, but=session, threshold=CAME_BACK):
+    for flow in _like(flows, looked, session):
         fixed = flows.fixed(flow)
         if fixed is not None and _id(flow) not in shown:
             return _again(flow, fixed)
     return None
+
+
+def _like(flows: Graph, looked: Looked, session: str) -> list[Flow]:
+    """Return the turns of other sessions that asked the same, of the prompts that are nearest."""
+    told = looked.told
+    cosines = told.found.cosine
+    near = [place for place in told.found.order if cosines[place] >= CAME_BACK - MOST_TOPICS]
+    near.sort(key=lambda place: -cosines[place])
+    found: dict[int, float] = {}
+    for place in near[:_NEAREST]:
+        document = told.document(place)
+        if document is None or document.get_first("role") != "user":
+            continue
+        host, _, rest = str(document.get_first("id")).partition("/")
+        name = str(document.get_first("session"))
+        turn = flows.turn(host, name, rest.removeprefix(f"{name}/")) if name != session else 0
+        if turn:
+            found[turn] = max(cosines[place], found.get(turn, 0.0))
+    return flows.weighed(looked.prompt, found, CAME_BACK)
 
 
 def _again(flow: Flow, fixed: Flow) -> Hit:

@@ -72,10 +72,18 @@ class _Asked(NamedTuple):
     weight: float
 
 
+class Looked(NamedTuple):
+    """What a prompt is about, and what the index has that is near to it."""
+
+    prompt: str
+    asked: _Asked
+    told: Told
+
+
 def find(
     engine: Engine, prompt: str, session: str, shown: Sequence[str], limit: int
 ) -> Sequence[Hit | reminder.Recalled]:
-    """Return at most `limit` messages and passages that a prompt is about, best first.
+    """Return at most `limit` of what a prompt is about, best first.
 
     Those of the running session, those in `shown`, and what tools were given and put out are left
     out, and what says the same as one of them, as a better one, or as the prompt. Of the turns of
@@ -83,23 +91,35 @@ def find(
     """
     if engine.vectors is None:
         return reminder.by_words(engine.text, prompt, session, shown, limit)
+    looked = look(engine, prompt) if limit > 0 else None
+    return chosen(engine, looked, session, shown, limit) if looked else []
+
+
+def look(engine: Engine, prompt: str) -> Looked | None:
+    """Look a prompt up; None for one that is about nothing that could be looked up."""
     prompt = reminder.ends(prompt)
     asked = _asked(engine.text, prompt)
-    if limit < 1 or _count(asked.words, asked.pairs) < _FEWEST:
-        return []
+    if _count(asked.words, asked.pairs) < _FEWEST:
+        return None
     told = engine.told(prompt, quick=True)
-    if told is None:
-        return []
-    chosen = _Chosen(engine.text, told, asked, session, shown, prompt)
-    looked = read = 0
+    return Looked(prompt, asked, told) if told else None
+
+
+def chosen(
+    engine: Engine, looked: Looked, session: str, shown: Sequence[str], limit: int
+) -> list[Hit]:
+    """Return at most `limit` hits of what was looked up (see `find`)."""
+    told = looked.told
+    taken = _Chosen(engine.text, told, looked.asked, session, shown, looked.prompt)
+    count = read = 0
     for place in told.found.order:
-        if told.found.cosine[place] + _SHARE < chosen.floor or chosen.own(place):
+        if told.found.cosine[place] + _SHARE < taken.floor or taken.own(place):
             continue  # whatever words it holds
-        if looked == _LOOKED or read == _READ or len(chosen.places) == limit:
+        if count == _LOOKED or read == _READ or len(taken.places) == limit:
             break
-        looked += 1
-        read += chosen.look(place)
-    return [told.hit(place, 0) for place in chosen.places]
+        count += 1
+        read += taken.look(place)
+    return [told.hit(place, 0) for place in taken.places]
 
 
 class _Chosen:

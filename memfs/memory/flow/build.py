@@ -257,9 +257,10 @@ class _Run:
         self._next += 1
         self._db.execute(
             "INSERT INTO turn (id, session, number, chain, first, last, intent, at, "
-            "prompt, reply, steps, outcome, why) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "prompt, reply, steps, outcome, why, ident) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (ident, session, turn.number, turn.chain, turn.first, turn.last, turn.intent,
-             turn.at, turn.prompt, turn.reply, " ".join(turn.steps), turn.outcome, turn.why),
+             turn.at, turn.prompt, turn.reply, " ".join(turn.steps), turn.outcome, turn.why,
+             turn.ident),
         )  # fmt: skip
         self._waiting.append((ident, turn.prompt))
         return ident

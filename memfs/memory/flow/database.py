@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS message (
 CREATE TABLE IF NOT EXISTS turn (
     id INTEGER PRIMARY KEY, session INTEGER, number INTEGER, chain INTEGER, first INTEGER,
     last INTEGER, intent TEXT, at TEXT, prompt TEXT, reply TEXT, steps TEXT, outcome INTEGER,
-    why TEXT, told INTEGER DEFAULT 0, told_why TEXT DEFAULT ''
+    why TEXT, ident TEXT, told INTEGER DEFAULT 0, told_why TEXT DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS topic (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS discusses (topic INTEGER, turn INTEGER, weight REAL);
@@ -41,7 +41,9 @@ CREATE TABLE IF NOT EXISTS resolves (message INTEGER, resolved INTEGER, turn INT
 CREATE TABLE IF NOT EXISTS gone (path TEXT, number INTEGER, PRIMARY KEY (path, number));
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE INDEX IF NOT EXISTS message_of ON message (session, number);
+CREATE INDEX IF NOT EXISTS session_named ON session (name);
 CREATE INDEX IF NOT EXISTS turn_of ON turn (session, number);
+CREATE INDEX IF NOT EXISTS turn_begun ON turn (ident, session);
 CREATE INDEX IF NOT EXISTS turn_at ON turn (at, id);
 CREATE INDEX IF NOT EXISTS discussed ON discusses (topic);
 CREATE INDEX IF NOT EXISTS discussing ON discusses (turn);

@@ -14,7 +14,7 @@ from memfs.memory.flow.turns import WORKED
 from memfs.search import catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DEPTH = 10  # edges of a path
 _POOL = 50  # turns that are weighed
 _TOPIC = 0.1  # what a topic in common adds to a cosine
-_MOST_TOPICS = 0.3
+MOST_TOPICS = 0.3
 _MANY = 2000  # turns; a topic of so many says nothing
 _NODES = 400  # that a walk visits
 _TURN = (
@@ -79,19 +79,33 @@ class Graph:
         alone where there are no vectors.
         """
         near = self._by_meaning(text)
-        shared = self._by_topics(text, list(near))
+        found = self.weighed(text, near or self._by_topics(text), threshold)
+        fitting = [each for each in found if flows.fits(each, but, outcome, intent, session)]
+        return fitting[:limit]
+
+    def weighed(self, text: str, near: Mapping[int, float], threshold: float = 0.0) -> list[Flow]:
+        """Return turns by how near they are to a text, and by topics in common, the best first.
+
+        Those whose relevance is below a threshold are left out.
+        """
+        near = {turn: cosine for turn, cosine in near.items() if cosine + MOST_TOPICS >= threshold}
+        shared = self._shared(text, list(near)) if near else {}
         scores = {
-            turn: near.get(turn, 0.0) + min(_MOST_TOPICS, _TOPIC * shared.get(turn, 0.0))
-            for turn in {*near, *shared}
+            turn: cosine + min(MOST_TOPICS, _TOPIC * shared.get(turn, 0.0))
+            for turn, cosine in near.items()
         }
-        best = sorted(scores, key=lambda turn: (-scores[turn], -turn))[: 4 * _POOL]
-        there = self._turns(best)
-        found = [
-            flows.scored(there[turn], scores[turn])
-            for turn in best
-            if turn in there and flows.fits(there[turn], but, outcome, intent, session)
-        ]
-        return [flow for flow in found[:limit] if flow.relevance >= threshold]
+        best = [turn for turn in scores if scores[turn] >= threshold]
+        there = self._turns(best) if best else {}
+        found = [flows.scored(there[turn], scores[turn]) for turn in best if turn in there]
+        return sorted(found, key=lambda flow: (-flow.relevance, -flow.id))
+
+    def turn(self, host: str, session: str, message: str) -> int:
+        """Return the turn that a message begins, 0 for none."""
+        return self._one(
+            "SELECT t.id FROM session s JOIN turn t ON t.session = s.id "
+            "WHERE t.ident = ? AND s.name = ? AND s.host = ?",
+            (message, session, host),
+        )
 
     def fixed(self, flow: Flow) -> Flow | None:
         """Return the turn that brought what was wanted in `flow`: itself, or a later one."""
@@ -221,28 +235,31 @@ class Graph:
             Edge(node, f"message:{i}", "resolves", 1.0) for (i,) in solved
         ]
 
-    def _by_topics(self, text: str, among: Sequence[int]) -> dict[int, float]:
-        """Return turns by how much they discuss what a text is about.
+    def _shared(self, text: str, among: Sequence[int]) -> dict[int, float]:
+        """Return how much some turns discuss what a text is about."""
+        names = topics.of([text])
+        rows = self._rows(
+            "SELECT d.turn, sum(d.weight) FROM discusses d JOIN topic o ON o.id = d.topic "  # noqa: S608
+            f"WHERE d.turn IN ({_marks(among)}) AND o.name IN ({_marks(names)}) "
+            "GROUP BY d.turn",
+            (*among, *names),
+        )
+        return {int(turn): float(much) for turn, much in rows}
 
-        Those that are near; where there are no vectors all, but for topics of very many turns.
+    def _by_topics(self, text: str) -> dict[int, float]:
+        """Return the turns that discuss what a text is about, as far as nothing else is known.
+
+        Topics of very many turns say nothing.
         """
         names = topics.of([text])
-        if among:
-            rows = self._rows(
-                "SELECT d.turn, sum(d.weight) FROM discusses d JOIN topic o ON o.id = d.topic "  # noqa: S608
-                f"WHERE d.turn IN ({_marks(among)}) AND o.name IN ({_marks(names)}) "
-                "GROUP BY d.turn",
-                (*among, *names),
-            )
-        else:
-            rows = self._rows(
-                "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
-                f"ON d.topic = o.id WHERE o.name IN ({_marks(names)}) AND (SELECT count(*) FROM "
-                "(SELECT 1 FROM discusses c WHERE c.topic = o.id LIMIT ?)) < ? "
-                "GROUP BY d.turn ORDER BY much DESC, d.turn DESC LIMIT ?",
-                (*names, _MANY, _MANY, _POOL),
-            )
-        return {int(turn): float(much) for turn, much in rows}
+        rows = self._rows(
+            "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
+            f"ON d.topic = o.id WHERE o.name IN ({_marks(names)}) AND (SELECT count(*) FROM "
+            "(SELECT 1 FROM discusses c WHERE c.topic = o.id LIMIT ?)) < ? "
+            "GROUP BY d.turn ORDER BY much DESC, d.turn DESC LIMIT ?",
+            (*names, _MANY, _MANY, _POOL),
+        )
+        return {int(turn): 0.0 for turn, _ in rows}
 
     def _by_meaning(self, text: str) -> dict[int, float]:
         """Return turns by the cosine of their prompts to a text."""

@@ -26,10 +26,10 @@ _GOES_ON = ("correction", "problem", "approval")  # of what was wanted before
 class Turn:
     """One turn while it is read. `first` and `last` are numbers of messages in the session.
 
-    `last` is the assistant's last word on it, 0 for none: what it said once a check had passed, not
-    what it went on to (`settled`). `steps` are the kinds of tool calls, without
-    repetition; a check that failed has `!`. `chain` is the number of the turn that began it: a
-    correction goes on with what it corrects.
+    `ident` is the id of the prompt, `last` the assistant's last word on it, 0 for none: what it
+    said once a check had passed, not what it went on to (`settled`). `steps` are the kinds of tool
+    calls, without repetition; a check that failed has `!`. `chain` is the number of the turn that
+    began it: a correction goes on with what it corrects.
     """
 
     number: int
@@ -42,6 +42,7 @@ class Turn:
     last: int = 0
     outcome: int = UNKNOWN
     why: str = ""
+    ident: str = ""
     settled: bool = False
     steps: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)  # checks whose result is not read yet
@@ -91,7 +92,7 @@ def begun(message: Message, intent: str, number: int, before: Turn | None) -> Tu
     own = (before.number if before else 0) + 1
     goes_on = before is not None and intent in _GOES_ON and before.outcome != WORKED
     chain = before.chain if before is not None and goes_on else own
-    return Turn(own, number, chain, intent, message.at, message.text[:_HEAD])
+    return Turn(own, number, chain, intent, message.at, message.text[:_HEAD], ident=message.id)
 
 
 def intent_of(message: Message) -> str:
