@@ -12,12 +12,12 @@ from memfs.ops import graph as op
 @click.argument("session")
 @click.argument("how", type=click.Choice(["worked", "failed"]))
 @click.option("--why", default="", metavar="TEXT", help="What told you.")
-@click.option("--turn", type=click.IntRange(1), default=0, help="Of this turn alone.")
-def command(session: str, how: str, why: str, turn: int) -> None:
+@click.option("--turn", type=click.IntRange(1), help="Of this turn alone.")
+def command(session: str, how: str, why: str, turn: int | None) -> None:
     """Say how a past SESSION came out (the beginning of its id will do).
 
     memfs sees that tests passed, a commit was made, or you said thanks; what you say here counts
     more. `memfs graph` shows it, and prompts about the same thing are told what worked.
     """
-    op.outcome(context.place(), session, worked=how == "worked", why=why, turn=turn)
+    op.outcome(context.place(), session, worked=how == "worked", why=why, turn=turn or 0)
     screen.done(f"{how}: session {session}" + (f", turn {turn}" if turn else ""))
