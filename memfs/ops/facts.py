@@ -11,7 +11,7 @@ from memfs import hosts
 from memfs.core.errors import NotFoundError
 from memfs.memory import facts as kind
 from memfs.memory import intake
-from memfs.store import config, files, recall
+from memfs.store import archive, blocks, config, files, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _STATE = "facts.json"  # in the local folder: how far each recall file was looked through
+
+
+# Which block would have what; nothing is written into one unasked.
+_BLOCKS = {
+    "identity": "human", "preference": "human", "environment": "human",
+    "rule": "system_rules", "decision": "system_rules", "correction": "system_rules",
+}  # fmt: skip
+_SURE = 0.85  # confidence from which on a fact is offered
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A fact, and the label of the block it could stand in."""
+
+    fact: Fact
+    label: str
 
 
 @dataclass(frozen=True)
@@ -67,6 +83,19 @@ def by_model(place: Place) -> bool:
         and each["config"].get("extraction_model") == "configured"
         for each in (kinds.values() if isinstance(kinds, dict) else ())
     )
+
+
+def offered(place: Place) -> list[Offer]:
+    """Return the facts that could stand in a block, each with which one: sure, and in none yet."""
+    there = " ".join(archive.folded(block.value) for block in blocks.load(place))
+    return [
+        Offer(fact, _BLOCKS[fact.category])
+        for fact in kind.every(place)
+        if fact.holds
+        and fact.confidence >= _SURE
+        and fact.category in _BLOCKS
+        and archive.folded(fact.statement) not in there
+    ]
 
 
 def count(place: Place) -> int:

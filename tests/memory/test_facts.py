@@ -255,7 +255,10 @@ def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
     assert intake.LOCK
     recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
     shown = memfs("facts", "--extract")
-    assert shown.err == "✓ 2 new facts in 3 messages\n"
+    assert shown.err == (
+        "✓ 2 new facts in 3 messages\n"
+        "some could stand in a block, if you want: memfs facts --offer\n"
+    )
     assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
     assert memfs("facts", "--extract").err == "✓ 0 new facts in 0 messages\n"
     found = json.loads(memfs("facts", "--json").out)
@@ -282,3 +285,26 @@ def test_facts_are_in_the_context_of_a_task(place: Place) -> None:
     add(place, "Never deploy the shop on Fridays.", "I prefer tabs.")
     found = context.for_task(Kept(place), "deploy the shop", 300)
     assert found.text.endswith("- facts from past sessions\n> Never deploy the shop on Fridays\n")
+
+
+def test_what_is_sure_is_offered_for_a_block_and_written_into_none(
+    place: Place, memfs: Run
+) -> None:
+    add(
+        place,
+        "I prefer tabs over spaces.",
+        "Never deploy on Fridays.",
+        "We use Biome to format the code.",
+    )
+    shown = memfs("facts", "--offer")
+    assert sorted(shown.out.splitlines()) == [
+        "memfs edit human --append 'I prefer tabs over spaces'",
+        "memfs edit system_rules --append 'Never deploy on Fridays'",
+    ]
+    assert "tabs" not in memfs("show", "human").out
+    memfs("edit", "human", "--append", "I prefer tabs over spaces")
+    assert len(json.loads(memfs("facts", "--offer", "--json").out)) == 1
+    memfs("edit", "system_rules", "--append", "Never deploy on Fridays")
+    assert (
+        memfs("facts", "--offer").err == "no fact that is sure enough is missing from the blocks\n"
+    )

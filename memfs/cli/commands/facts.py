@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ _ID = 8  # characters of an id that are shown
               help="Also what does not count any more.")  # fmt: skip
 @click.option("--sources", is_flag=True, help="Show what each fact was taken from.")
 @click.option("--summary", is_flag=True, help="The facts that count, by category.")
+@click.option("--offer", is_flag=True,
+              help="Those that could stand in a block, with the commands for it.")  # fmt: skip
 @click.option("--accept", metavar="ID", default="", help="Say that a fact is right.")
 @click.option(
     "--reject", metavar="ID", default="", help="Say that it is wrong: it does not come back."
@@ -49,7 +52,7 @@ def command(
     pattern: str, wanted: bool, by_model: bool | None, entity: tuple[str, ...],
     category: tuple[str, ...], since: str,
     until: str, min_confidence: float, status: tuple[str, ...], sources: bool, summary: bool,
-    accept: str, reject: str, as_json: bool,
+    offer: bool, accept: str, reject: str, as_json: bool,
 ) -> None:  # fmt: skip
     """List what past sessions stated: preferences, decisions, causes, commands, where things are.
 
@@ -62,6 +65,9 @@ def command(
         return
     if wanted:
         _extract(place, by_model)
+    if offer:
+        _offer(place, as_json=as_json)
+        return
     try:
         found = kind.matching(
             kind.every(place), entities=entity, pattern=pattern, since=since, until=until,
@@ -75,6 +81,17 @@ def command(
         screen.data(kind.summary(found))
     else:
         _show(place, found, sources=sources)
+
+
+def _offer(place: Place, *, as_json: bool) -> None:
+    found = op.offered(place)
+    if as_json:
+        screen.as_json([asdict(each) for each in found])
+        return
+    for each in found:
+        screen.data(shlex.join(["memfs", "edit", each.label, "--append", each.fact.statement]))
+    if not found:
+        screen.talk("no fact that is sure enough is missing from the blocks")
 
 
 def _extract(place: Place, by_model: bool | None) -> None:
@@ -94,6 +111,8 @@ def _extract(place: Place, by_model: bool | None) -> None:
     screen.done(
         f"{screen.count(len(done.facts), 'new fact')} in {screen.count(done.messages, 'message')}"
     )
+    if done.facts and op.offered(place):
+        screen.talk("some could stand in a block, if you want: memfs facts --offer")
 
 
 def _decide(place: Place, accept: str, reject: str) -> None:
