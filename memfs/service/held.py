@@ -11,8 +11,7 @@ from memfs.memory import reminding
 from memfs.memory.flow import database
 from memfs.memory.flow.graph import Graph
 from memfs.memory.kept import Kept
-from memfs.search import encoder, reminder, serving
-from memfs.store import windows
+from memfs.search import catalog, encoder, reminder, serving
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -69,6 +68,7 @@ class Held:
         """Return the graph of past sessions, opened again if another took its place."""
         if self._flows is not None and self._flows.current():
             return self._flows
+        self.close()
         folder = self.place.home.index
         return (
             Graph(folder, encoder.bundled())
@@ -89,8 +89,9 @@ class Held:
         engine = self._engine
         name = engine.vectors.encoder.name if engine and engine.vectors else ""
         index = self.place.home.index
-        flows = windows.sign(f"{index}/{database.FILE}")[0]
-        return serving.published(index, name), serving.graphed(index, name), flows
+        flows = catalog.sign(f"{index}/{database.FILE}")
+        inode = flows.inode if flows else 0
+        return serving.published(index, name), serving.graphed(index, name), inode
 
 
 class Stores:

@@ -79,9 +79,7 @@ def add(store: Store, facts: Iterable[Fact]) -> int:
         if os.path.islink(path):
             raise StoreError(f"{path} is a link", "replace it by a file")
         lines = "".join(json.dumps(_record(each), ensure_ascii=False) + "\n" for each in some)
-        before = files.read(path, cap=_CAP) or ""
-        start = "\n" if before and not before.endswith("\n") else ""  # a kill tore the last line
-        files.append(path, files.encode(start + lines), private=store.private)
+        files.add_lines(path, lines, private=store.private)
     return sum(map(len, by_month.values()))
 
 

@@ -115,6 +115,17 @@ def append(path: str, data: bytes, *, private: bool = True, durable: bool = True
     return before + len(data)
 
 
+def add_lines(path: str, lines: str, *, private: bool) -> int:
+    """Append whole lines durably, behind a last one that a kill tore; return the new size."""
+    torn = False
+    if os.path.exists(path):
+        with open(path, "rb") as handle:
+            if handle.seek(0, os.SEEK_END):
+                handle.seek(-1, os.SEEK_END)
+                torn = handle.read(1) != b"\n"
+    return append(path, encode("\n" * torn + lines), private=private)
+
+
 def sync_all(paths: list[str]) -> None:
     """Make durable what was written to files.
 

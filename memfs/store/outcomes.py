@@ -38,10 +38,8 @@ def add(store: Store, outcome: Outcome) -> Outcome:
     why = " ".join(storable(outcome.why).split())[:_LONGEST]
     outcome = replace(outcome, why=why, at=clock.now())
     with lock.hold(store, name=LOCK):
-        path = f"{store.local}/{FILE}"
-        before = files.read(path, cap=_CAP) or ""
-        start = "\n" if before and not before.endswith("\n") else ""  # a kill tore the last line
-        files.append(path, f"{start}{json.dumps(asdict(outcome))}\n".encode())
+        line = json.dumps(asdict(outcome)) + "\n"
+        files.add_lines(f"{store.local}/{FILE}", line, private=True)
     return outcome
 
 

@@ -6,22 +6,20 @@ says up to where a transcript was read and what its read part looked like.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.core.records import Identity, Message
-from memfs.store import files, layout
+from memfs.store import files, layout, lines
 from memfs.store.known import Known, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
-    from memfs.core.records import Transcript
+    from memfs.core.records import Identity, Message, Transcript
     from memfs.store.layout import Store
 
 SUFFIX = ".jsonl"
@@ -30,8 +28,6 @@ _STATE = ".state.json"
 _SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
 _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are set aside at a time
-_QUOTE = json.encoder.encode_basestring_ascii
-_quoted = functools.lru_cache(256)(_QUOTE)  # of names, which come again
 
 
 @dataclass
@@ -251,7 +247,9 @@ class Draft:
 def rows(read: Transcript) -> Rows:
     """Return the messages of a reading as they are kept."""
     ids = [message.id for message in read.messages]
-    return Rows(ids, list(map(_line, read.messages)), read.end, read.malformed, read.left_out)
+    return Rows(
+        ids, list(map(lines.written, read.messages)), read.end, read.malformed, read.left_out
+    )
 
 
 def fingerprint(path: str, offset: int) -> str:
@@ -277,9 +275,9 @@ def fingerprint_of(handle: BinaryIO, offset: int) -> str:
 
 def parse(data: bytes) -> tuple[list[Message], int]:
     """Return the messages in the bytes of a recall file, and how many lines are none."""
-    lines = [line + b"\n" for line in data.split(b"\n") if line.strip()]
-    found = [message for line in lines if (message := _message(line))]
-    return found, len(lines) - len(found)
+    whole = [line + b"\n" for line in data.split(b"\n") if line.strip()]
+    found = [message for line in whole if (message := lines.read(line))]
+    return found, len(whole) - len(found)
 
 
 def add(path: str, found: list[Message]) -> None:
@@ -321,12 +319,20 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     So is a last line without line end: it is still being written, or its writer was killed. A
     start inside a line is such an end of before, and goes back to that line's beginning.
     """
+    for message, _ in located(path, start):
+        yield message
+
+
+def located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
+    """Read what `messages` does, each message with the byte behind its line."""
     with open(path, "rb") as handle:
-        handle.seek(_line_start(handle, start))
+        end = _line_start(handle, start)
+        handle.seek(end)
         for line in handle:
-            message = _message(line)
+            end += len(line)
+            message = lines.read(line)
             if message is not None:
-                yield message
+                yield message, end
 
 
 def _read_state(path: str) -> State | None:
@@ -340,14 +346,6 @@ def _read_state(path: str) -> State | None:
 
 def _write_state(path: str, state: State) -> None:
     files.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)
-
-
-def _message(line: bytes) -> Message | None:
-    """Return the message of a whole line; None for one that is damaged or not whole."""
-    try:
-        return Message(**json.loads(line)) if line.endswith(b"\n") else None
-    except (ValueError, TypeError):
-        return None
 
 
 def _mend(path: str, start: int | None = None) -> tuple[int, int]:
@@ -364,7 +362,7 @@ def _mend(path: str, start: int | None = None) -> tuple[int, int]:
             count = 0
             for line in handle:
                 at += len(line)
-                if _message(line) is not None:
+                if lines.read(line) is not None:
                     count, end = count + 1, at
     except FileNotFoundError:
         return 0, 0
@@ -386,15 +384,4 @@ def _line_start(handle: BinaryIO, at: int) -> int:
 
 
 def _lines(found: list[Message]) -> bytes:
-    return b"".join(_line(message) for message in found)
-
-
-def _line(message: Message) -> bytes:
-    """Return the line of a message: what `json.dumps` of it as a dict gives, ten times as fast."""
-    ident, session, host, project, branch, at, role, text, tool, side = message
-    return (
-        f'{{"id": {_QUOTE(ident)}, "session": {_quoted(session)}, "host": {_quoted(host)}'
-        f', "project": {_quoted(project)}, "branch": {_quoted(branch)}, "at": {_QUOTE(at)}'
-        f', "role": {_quoted(role)}, "text": {_QUOTE(text)}, "tool": {_quoted(tool)}'
-        f', "side": {"true" if side else "false"}}}\n'
-    ).encode("ascii")
+    return b"".join(map(lines.written, found))

@@ -88,6 +88,7 @@ class Log:
         self._folder = f"{folder(store)}/{self.name}"
         self._segment = ""  # the last one
         self._looks = _UNKNOWN
+        self._end = 0  # of the last whole line that was read in it
         self._last = ""  # the id of its last line
         self._live: OrderedDict[str, Mark] | None = None
         self._left = 0  # since it was written down
@@ -121,7 +122,7 @@ class Log:
         if not self._segment or self._looks.size > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
         files.make_folder(self._folder, private=True)
-        files.append(self._segment, b"".join(lines))
+        self._end = files.append(self._segment, b"".join(lines))
         self._looks = self._look()
         if self._live is not None:
             self._live.update(marks)
@@ -211,7 +212,7 @@ class Log:
             _mend(last)
         grew = last == self._segment and now.inode == before.inode and now.size > before.size > 0
         if grew and now.state == before.state:
-            self._load(last, before.size, "")
+            self._load(last, self._end, "")
         else:
             self._segment, self._live, self.bytes, self._last = last, None, 0, ""
             if last:
@@ -219,7 +220,7 @@ class Log:
         self._looks = self._look()
 
     def _look(self) -> _Looks:
-        segment, state = sign(self._segment), sign(f"{self._folder}/{_STATE}")
+        segment, state = _sign(self._segment), _sign(f"{self._folder}/{_STATE}")
         return _Looks(*segment, state)
 
     def _loaded(self) -> OrderedDict[str, Mark]:
@@ -236,8 +237,10 @@ class Log:
         """Take in what a segment says from a byte on."""
         with open(path, "rb") as handle:
             handle.seek(start)
+            self._end = start
             for line in handle:
                 window = _parsed(line)
+                self._end += len(line) if line.endswith(b"\n") else 0
                 if window is None:
                     continue
                 ident = self._last = window.passage.id
@@ -310,7 +313,7 @@ class _Looks(NamedTuple):
 _UNKNOWN = _Looks(0, 0, (0, 0))
 
 
-def sign(path: str) -> tuple[int, int]:
+def _sign(path: str) -> tuple[int, int]:
     """Return the inode and the size of a file, (0, 0) if it is gone."""
     try:
         status = os.stat(path)

@@ -231,3 +231,19 @@ def test_file_names_of_sessions_do_not_collide() -> None:
     names = ["a", "A.b-c_d", "", "..", "a/b", "-a", ".a", "x" * 200, "é", "\ud800"]
     made = [layout.file_name(name) for name in names if name]
     assert len(set(made)) == len(made)
+
+
+def test_lines_are_read_as_json_reads_them(tmp_path: Path) -> None:
+    """Also what the quick reader does not take: halves of characters, and names it does not know."""
+    good = {"id": "1", "session": "s", "host": "h", "project": "", "branch": "", "at": "",
+            "role": "user", "text": "a"}  # fmt: skip
+    rows = [good, {**good, "text": "\ud800"}, {**good, "side": True, "tool": "t"}]
+    bad = ["{", "[]", "5", json.dumps({**good, "more": 1}), json.dumps({"id": "1"})]
+    path = tmp_path / "r.jsonl"
+    lines = [*map(json.dumps, rows), *bad, json.dumps(good)]
+    path.write_text("\n".join(lines) + '\n{"torn')
+    found = list(recall.located(str(path)))
+    assert [message for message, _ in found] == [Message(**row) for row in [*rows, good]]  # type: ignore[arg-type]
+    data = path.read_bytes()
+    assert [data[:end].count(b"\n") for _, end in found] == [1, 2, 3, 9]
+    assert list(recall.messages(str(path), found[0][1])) == [m for m, _ in found[1:]]

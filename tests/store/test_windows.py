@@ -68,6 +68,21 @@ def test_a_reader_cuts_nothing_off(place: Place) -> None:
     assert [w.passage.text for w in windows.read(path)] == ["a", "b"]
 
 
+def test_who_read_half_of_a_line_reads_all_of_it_later(place: Place) -> None:
+    log, other = Log(place.home, "k"), Log(place.home, "k")
+    add(log, "a")
+    assert len(other.live()) == 1
+    [path] = windows.every(place.home)
+    whole = Path(path).read_bytes()
+    [ident] = add(log, "b")
+    line = Path(path).read_bytes()[len(whole) :]
+    Path(path).write_bytes(whole + line[:20])
+    assert len(other.live()) == 1
+    with open(path, "ab") as handle:
+        handle.write(line[20:])
+    assert list(other.live())[1:] == [ident]
+
+
 def test_readers_and_writers_at_once_lose_nothing(place: Place) -> None:
     ended = threading.Event()
 

@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 import json
-import operator
 import os
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from memfs.core.records import Message
 from memfs.memory.flow import database, leaving, topics, turns
 from memfs.memory.flow.turns import FAILED, WORKED, Turn
 from memfs.search import catalog
 from memfs.store import files, lock, outcomes, recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
+    from memfs.core.records import Message
     from memfs.search.encoder import Encoder
     from memfs.store.layout import Store
 
 _TOGETHER = 4096  # turns whose vectors are made together
-
-
-class _Line(msgspec.Struct, gc=False):
-    """A line of a recall file."""
-
-    id: str
-    session: str
-    host: str
-    project: str
-    branch: str
-    at: str
-    role: str
-    text: str
-    tool: str = ""
-    side: bool = False
-
-
-_NOBODY = Message("", "", "", "", "", "", "", "")
-_FIELDS = operator.attrgetter(*_Line.__struct_fields__)
-_DECODER = msgspec.json.Decoder(_Line)
 
 
 @dataclass
@@ -182,30 +159,24 @@ class _Run:
                 self._gone += database.forget(self._db, known.ident)
                 known = None
         self._next_session += known is None
-        read = self._read(path, start, before.ident, before.messages, turn)
+        db, ident = self._db, before.ident
+        if known is None:
+            db.execute("INSERT INTO session (id, path) VALUES (?, ?)", (ident, name))
+        read = self._read(path, start, ident, before.messages, turn)
         state = json.dumps(read.turn.state()) if read.turn else ""
-        now = (read.number, read.end, str(sign), catalog.mark(path, read.end), state)
-        if known is not None:
-            self._db.execute(
-                "UPDATE session SET messages = ?, consumed = ?, signature = ?, mark = ?, "
-                "turn = ?, ended = coalesce(nullif(?, ''), ended) WHERE id = ?",
-                (*now, read.last.at if read.last else "", before.ident),
-            )
-        if known is not None and not start and read.first is not None:
+        db.execute(
+            "UPDATE session SET messages = ?, consumed = ?, signature = ?, mark = ?, turn = ?, "
+            "ended = coalesce(?, ended) WHERE id = ?",
+            (read.number, read.end, str(sign), catalog.mark(path, read.end), state,
+             read.last.at if read.last else None, ident),
+        )  # fmt: skip
+        if read.first is not None and not start:
             first = read.first
-            self._db.execute(
+            db.execute(
                 "UPDATE session SET host = ?, name = ?, project = ?, branch = ?, began = ? "
                 "WHERE id = ?",
-                (first.host, first.session, first.project, first.branch, first.at, before.ident),
+                (first.host, first.session, first.project, first.branch, first.at, ident),
             )
-        if known is None:
-            first = read.first or _NOBODY
-            self._db.execute(
-                "INSERT INTO session (messages, consumed, signature, mark, turn, ended, id, path, "
-                "host, name, project, branch, began) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                (*now, read.last.at if read.last else "", before.ident, name, first.host,
-                 first.session, first.project, first.branch, first.at),
-            )  # fmt: skip
         self._done.sessions += 1
 
     def _read(self, path: str, start: int, session: int, number: int, turn: Turn | None) -> _Read:
@@ -213,7 +184,7 @@ class _Run:
         rows = _Rows()
         open_one = turn  # it is in the database already: its row is written again
         end = start
-        for message, here in _messages(path, start):
+        for message, here in recall.located(path, start):
             number, end = number + 1, here
             last = message
             first = first or message
@@ -340,18 +311,3 @@ class _Run:
                 "AND (? = 0 OR number = ?)",
                 (value, each.why, each.session, each.turn, each.turn),
             )
-
-
-def _messages(path: str, start: int) -> Iterator[tuple[Message, int]]:
-    """Yield the whole messages of a recall file from a byte on, and where each of them ends."""
-    end = start
-    with open(path, "rb") as handle:
-        handle.seek(start)
-        for line in handle:
-            if not line.endswith(b"\n"):
-                return
-            end += len(line)
-            try:
-                yield Message(*_FIELDS(_DECODER.decode(line))), end
-            except msgspec.MsgspecError:
-                continue

@@ -55,6 +55,10 @@ class Graph:
     ) -> None:  # fmt: skip
         self.close()
 
+    def __del__(self) -> None:
+        if db := getattr(self, "_db", None):  # whoever asked it last forgot it
+            db.close()
+
     def close(self) -> None:
         """Close the database."""
         self._db.close()

@@ -84,7 +84,10 @@ class Graph:
         if self._open is None or now - self._updated > _MOMENT:
             self.update_all()
             self._updated = time.monotonic()
-        if self._open is None or not self._open.current():
+        if self._open is not None and not self._open.current():
+            self._open.close()
+            self._open = None
+        if self._open is None:
             self._open = Flows(self._place.home.index, self._encoder())
         return self._open
 

@@ -16,7 +16,7 @@ from memfs.store.blocks import Place
 
 def message(ident: str, text: str, tool: str = "result", host: str = "claude") -> Message:
     return Message(
-        ident, "s1", host, "/work/shop", "main", "2026-05-03T09:00:00Z", "tool", text, tool
+        ident, "s1", host, "/home/dev/shop", "main", "2026-05-03T09:00:00Z", "tool", text, tool
     )
 
 
@@ -50,7 +50,10 @@ def numbered(*lines: str, start: int = 1) -> str:
     return "\n".join(f"{number:6}→{line}" for number, line in enumerate(lines, start))
 
 
-READ_A, READ_B = "file_path: /work/shop/a.go", "file_path: /work/shop/b.go\noffset: 40\nlimit: 9"
+READ_A, READ_B = (
+    "file_path: /home/dev/shop/a.go",
+    "file_path: /home/dev/shop/b.go\noffset: 40\nlimit: 9",
+)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ READ_A, READ_B = "file_path: /work/shop/a.go", "file_path: /work/shop/b.go\noffs
         (
             [message("1", f"{READ_A}\nold_string: x", "Edit"),
              message("2", f"{READ_B}\nold_string: x", "Edit"),
-             message("3", "The file /work/shop/b.go has been updated.")],
+             message("3", "The file /home/dev/shop/b.go has been updated.")],
             ["b.go"],
         ),
         (
@@ -107,14 +110,14 @@ def test_what_somebody_says_ends_the_waiting() -> None:
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/work/shop/src/a.go", "src/a.go"),
+        ("/home/dev/shop/src/a.go", "src/a.go"),
         ("/home/ann/.tools/skills/plan/SKILL.md", "plan/SKILL.md"),
         ("D:\\other\\build\\pre.ps1", "build/pre.ps1"),
         ("./src/a.go", "src/a.go"),
     ],
 )
 def test_paths_are_those_of_the_project_and_tell_of_no_home(path: str, name: str) -> None:
-    assert relative(path, "/work/shop") == name
+    assert relative(path, "/home/dev/shop") == name
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from memfs.memory.extraction.calls import Call
 
 
 def read(path: str, text: str) -> list[str]:
-    result = Message("r", "s1", "claude", "/work/shop", "main", "", "tool", text, "result")
+    result = Message("r", "s1", "claude", "/home/dev/shop", "main", "", "tool", text, "result")
     return [each.statement for each in printed.facts(Call("", path, "read"), result)]
 
 
 def searched(text: str) -> list[str]:
-    result = Message("r", "s1", "claude", "/work/shop", "main", "", "tool", text, "result")
+    result = Message("r", "s1", "claude", "/home/dev/shop", "main", "", "tool", text, "result")
     return [each.statement for each in printed.facts(Call("", "", "search"), result)]
 
 
@@ -161,9 +161,9 @@ def test_tests_and_licences_tell_nothing() -> None:
 
 def test_a_search_tells_what_it_found() -> None:
     text = (
-        "/work/shop/pay.go:12:// refund gives the money back to a customer.\n"
-        "/work/shop/pay.go:13:func refund() {\n"
-        "/work/shop/pay.go-14-	return\n"
+        "/home/dev/shop/pay.go:12:// refund gives the money back to a customer.\n"
+        "/home/dev/shop/pay.go:13:func refund() {\n"
+        "/home/dev/shop/pay.go-14-	return\n"
         "src/types.ts:8:export interface IOrder {\n"
         "src/types.ts:20:	order?: IOrder;\n"
     )
