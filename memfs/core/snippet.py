@@ -9,7 +9,7 @@ def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -
     flat = " ".join(text.split())
     if len(flat) <= width:
         return flat
-    folded = flat.lower()
+    folded = flat.lower() if words else flat
     places: list[tuple[int, str]] = []
     for word in words:
         at = folded.find(word)

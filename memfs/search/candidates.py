@@ -57,8 +57,8 @@ class Said:
         if not len(self.ordered):
             return np.zeros(numbers.shape)
         places = np.searchsorted(self.ordered, numbers)
-        found = np.take(self.ordered, places, mode="clip") == numbers
-        return np.where(found, np.take(self.scores, places, mode="clip"), 0.0)
+        found = self.ordered.take(places, mode="clip") == numbers
+        return np.where(found, self.scores.take(places, mode="clip"), 0.0)
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,7 @@ def said(words: Matches, vectors: VectorIndex, *, filtered: bool) -> Said:
     order = np.argsort(numbers)
     after = np.zeros(0, np.int64)
     if not filtered:
-        stars = numbers[np.argsort(-scores, kind="stable")[:_STARS]]
-        after = vectors.neighbours(stars, 1)[:, 1]
+        after = vectors.neighbours(numbers[:_STARS], 1)[:, 1]
     return Said(words, numbers, after[after > 0], numbers[order], scores[order])
 
 
@@ -99,7 +98,7 @@ def gather(said: Said, nearest: Numbers, vectors: VectorIndex, asked: Asked) -> 
     known = np.empty((4, len(numbers)))
     known[0] = scored[:, 0]
     known[1] = known[0] + scored[:, 1:] @ _SIDES
-    known[2] = _of_sessions(kept[:, GROUP], known[0])
+    known[2] = _of_sessions(kept[:, GROUP].tolist(), scored[:, 0].tolist())
     known[3] = fuse.most(vectors.cosines(asked.vector, semantic.flat(first, counts)), counts)
     kind = np.where(near.any(axis=1), fuse.TURN, np.where(counts > 1, fuse.LONG, fuse.ALONE))
     return Candidates(numbers, Evidence(known, kind), near, kept, first, counts)
@@ -121,7 +120,7 @@ def closely(
     texts = [*rows.tolist(), *semantic.flat(first, of_before).tolist()]
     place = {row: at for at, row in enumerate(dict.fromkeys(texts))}  # each is looked at once
     best = _best_of_tokens(vectors, asked.tokens, np.array(list(place), np.intp))
-    best = best[[place[row] for row in texts]]
+    best = np.take(best, [place[row] for row in texts], axis=0)
     told = fuse.most(best[len(rows) :], of_before)
     told = told.reshape(len(places), BESIDE, len(asked.tokens))
     told = (told * _FADED[:, None]).max(axis=1)
@@ -140,7 +139,7 @@ def _best_of_tokens(
     place = np.empty(len(seen), np.int32)  # of ids alone: the rest is not even touched
     place[ids] = np.arange(len(ids))
     similar = vectors.encoder.cosines(ids, tokens)
-    return fuse.most(np.take(similar, place[said], axis=0, mode="clip"), counts)
+    return fuse.most(similar.take(place[said], 0, mode="clip"), counts)
 
 
 def _nearest_windows(
@@ -156,11 +155,10 @@ def _nearest_windows(
     return np.minimum(counts, _WINDOWS), rows[order][rank < _WINDOWS]
 
 
-def _of_sessions(groups: NDArray[np.uint32], lexical: Scores) -> list[float]:
-    """Return for each candidate the score of the best turn of its session."""
-    best: dict[int, float] = {}
-    turns = list(zip(groups.tolist(), lexical.tolist(), strict=True))
-    for group, score in turns:
-        if score > best.get(group, 0.0):
-            best[group] = score
-    return [best.get(group, 0.0) if group else score for group, score in turns]
+def _of_sessions(groups: list[int], lexical: list[float]) -> list[float]:
+    """Return for each candidate the score of the best turn of its session.
+
+    Those that words found come first, the best of them before the others.
+    """
+    best = dict(zip(reversed(groups), reversed(lexical), strict=True))
+    return [best[group] if group else score for group, score in zip(groups, lexical, strict=True)]

@@ -123,12 +123,9 @@ class Engine:
 
     def told(
         self, query: str, mode: Mode = "hybrid", only: Filter | None = None,
-        now: datetime | None = None, *, quick: bool = False,
+        now: datetime | None = None,
     ) -> reasons.Told | None:  # fmt: skip
-        """Rank what answers a question; None if it says nothing that could be meant.
-
-        `quick`: of vectors, only the very nearest matter.
-        """
+        """Rank what answers a question; None if it says nothing that could be meant."""
         moment = now or datetime.now().astimezone()
         if mode == "semantic" and self.vectors is None:
             return None
@@ -140,7 +137,7 @@ class Engine:
         else:
             from memfs.search import hybrid
 
-            searched = hybrid.Searched(self.text, self.vectors, within, moment, quick=quick)
+            searched = hybrid.Searched(self.text, self.vectors, within, moment)
             asked, terms, found = searched.ranking(query, by_words=mode == "hybrid")
         if not terms and not asked.parts:  # punctuation, or one endless token
             return None

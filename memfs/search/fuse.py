@@ -89,7 +89,8 @@ def _features(found: Evidence) -> Scores:
     known = found.known
     if not known.size:
         return known
-    low = np.array([0.0, 0.0, 0.0, found.cosine.min()])[:, None]
+    low = np.zeros((4, 1))
+    low[3] = known[3].min()
     span = known.max(axis=1, keepdims=True) - low
     span[span <= _LEAST] = np.inf  # it says nothing
     return np.asarray((known - low) / span)
@@ -111,13 +112,14 @@ def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
 
     `values` (n, or n x m: by column) are those of one owner after the other, `counts` of each.
     """
-    some = counts > 0
-    if len(values) == len(counts) and some.all():
+    least = counts.min(initial=1)
+    if least and len(values) == len(counts):
         return values
-    begins = np.cumsum(counts) - counts
-    if some.all() and len(some):
+    begins = counts.cumsum() - counts
+    if least:
         return np.asarray(np.maximum.reduceat(values, begins, axis=0))
     out = np.zeros((len(counts), *values.shape[1:]), values.dtype)
+    some = counts > 0
     if some.any():
         out[some] = np.maximum.reduceat(values, begins[some], axis=0)
     return out

@@ -38,10 +38,8 @@ class Searched:
     """One question to one index: everything on the way to its ranking."""
 
     def __init__(
-        self, text: TextIndex, vectors: VectorIndex, only: Query | None, now: datetime,
-        *, quick: bool = False,
-    ) -> None:  # fmt: skip
-        self._quick = quick
+        self, text: TextIndex, vectors: VectorIndex, only: Query | None, now: datetime
+    ) -> None:
         self._text, self._vectors = text, vectors
         self._only, self._now = only, now
 
@@ -52,7 +50,9 @@ class Searched:
         vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
         tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
         asked, terms, said, weights = self._said(query, tokens, by_words=by_words)
-        nearest = vectors.nearest(vector, candidates.POOL, self._allowed(vector), quick=self._quick)
+        nearest = vectors.nearest(
+            vector, candidates.POOL, self._allowed(vector), exact=not said.words.numbers
+        )
         meant = Asked(vector, tokens, weights)
         found = candidates.gather(said, nearest, vectors, meant)
         scores = np.maximum(found.found.cosine, 0.0)
@@ -100,13 +100,7 @@ class Searched:
             return found
         within = matches.both(self._only, text.between("at", *asked.period[:2]))
         more = matches.find(text, asked, terms, within, candidates.POOL // 2)
-        known = set(found.numbers)
-        new = [place for place, number in enumerate(more.numbers) if number not in known]
-        return Matches(
-            found.numbers + [more.numbers[place] for place in new],
-            found.scores + [more.scores[place] for place in new],
-            found.addresses + [more.addresses[place] for place in new],
-        )
+        return matches.joined(found, more)
 
     def _allowed(self, vector: NDArray[np.int8]) -> NDArray[np.int64] | None:
         """Return the numbers of the documents that the filter allows, None: all of them.

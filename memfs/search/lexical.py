@@ -200,6 +200,16 @@ class TextIndex:
         """Return a document: only what it is asked for becomes a value of Python."""
         return self.searcher.doc(address)
 
+    def beside(self, address: tantivy.DocAddress, step: int) -> "tantivy.Document | None":
+        """Return the document that lies `step` behind another in its segment, also a deleted one.
+
+        None where the segment ends.
+        """
+        try:
+            return self.opened(tantivy.DocAddress(address.segment_ord, address.doc + step))
+        except (ValueError, OverflowError):
+            return None
+
     def document(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
         """Return the stored fields of a document."""
         found: dict[str, list[object]] = self.opened(address).to_dict()

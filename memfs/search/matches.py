@@ -49,6 +49,14 @@ def find(
     return Matches(text.numbers(addresses), [score for score, _ in found], addresses)
 
 
+def joined(one: Matches, other: Matches) -> Matches:
+    """Return what is in one of both, the best first."""
+    known = set(one.numbers)
+    new = [row for row in zip(*other, strict=True) if row[0] not in known]
+    rows = sorted([*zip(*one, strict=True), *new], key=lambda row: -row[1])
+    return Matches(*map(list, zip(*rows, strict=True))) if rows else one
+
+
 def located(text: TextIndex, numbers: Iterable[int]) -> dict[int, DocAddress]:
     """Return the addresses of documents by number; those deleted are missing.
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CLOSE = 0.35  # a cosine worth naming as a reason
 _MOST_WORDS = 6
 _BESIDE = 160  # characters of a turn beside a hit
+_LOOKED_AT = 8 * _BESIDE  # of its characters, white space among them
 
 
 class Told:
@@ -32,18 +33,16 @@ class Told:
         self.found = found
         self._addresses = dict(found.addresses)
 
-    def locate(self, places: list[int], *, beside: bool = True) -> list[int]:
-        """Find some candidates and the turns beside them, all at once; return those still there."""
-        numbers = {self.found.numbers[place] for place in places}
-        if beside:
-            numbers |= {number for place in places for number in self.found.near[place]}
-        missing = sorted(numbers - self._addresses.keys() - {0})
+    def locate(self, places: list[int]) -> list[int]:
+        """Find where some candidates are; return those still there."""
+        numbers = self.found.numbers
+        missing = [numbers[place] for place in places if numbers[place] not in self._addresses]
         self._addresses |= matches.located(self._text, missing)
-        return [place for place in places if self.found.numbers[place] in self._addresses]
+        return [place for place in places if numbers[place] in self._addresses]
 
     def document(self, place: int) -> Document | None:
         """Return the document of a candidate, None if it is gone."""
-        if not self.locate([place], beside=False):
+        if not self.locate([place]):
             return None
         return self._text.opened(self._addresses[self.found.numbers[place]])
 
@@ -92,12 +91,24 @@ class Told:
 
     def _sides(self, place: int) -> tuple[str, str]:
         """Return the turns before and after a message, shortened; "" where there are none."""
-        told = []
-        for beside in self.found.near[place]:
-            address = self._addresses.get(beside)
-            role, content = self._text.stored(address, "role", "text") if address else ("", "")
-            told.append(f"{role}: {snippet(content, [], _BESIDE)}" if content else "")
-        return told[0], told[1]
+        before, after = self.found.near[place]
+        return self._side(place, before, -1), self._side(place, after, 1)
+
+    def _side(self, place: int, number: int, step: int) -> str:
+        document = self._beside(place, number, step) if number else None
+        if document is None:
+            return ""
+        content = snippet(_first(document, "text")[:_LOOKED_AT], [], _BESIDE)
+        return f"{_first(document, 'role')}: {content}" if content else ""
+
+    def _beside(self, place: int, number: int, step: int) -> Document | None:
+        """Return the document `number`: mostly the one beside that of a candidate in the index."""
+        address = self._addresses[self.found.numbers[place]]
+        found = self._text.beside(address, step)
+        if found is None or found.get_first("num") != number:
+            there = matches.located(self._text, [number])
+            found = self._text.opened(there[number]) if there else None
+        return found
 
 
 def listed(

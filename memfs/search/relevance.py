@@ -101,7 +101,7 @@ def look(engine: Engine, prompt: str) -> Looked | None:
     asked = _asked(engine.text, prompt)
     if _count(asked.words, asked.pairs) < _FEWEST:
         return None
-    told = engine.told(prompt, quick=True)
+    told = engine.told(prompt)
     return Looked(prompt, asked, told) if told else None
 
 

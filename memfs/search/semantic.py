@@ -130,12 +130,12 @@ class VectorIndex:
 
     def nearest(
         self, query: NDArray[np.int8], limit: int, allowed: NDArray[np.int64] | None = None,
-        *, quick: bool = False,
+        *, exact: bool = False,
     ) -> NDArray[np.int64]:  # fmt: skip
         """Return the numbers of the documents nearest to a vector, the best first.
 
         Those that are gone are not among them. Not many fewer than `limit`, however many windows
-        the nearest of them have. `quick`: see `Graph.nearest`.
+        the nearest of them have. `exact`: all rows are looked at, not the graph (see `graph`).
         """
         vectors, owners = self.vectors, self.owners
         if allowed is not None:
@@ -143,14 +143,14 @@ class VectorIndex:
             vectors, owners = vectors[keep], owners[keep]
         if not len(vectors) or not query.any():
             return np.zeros(0, np.int64)
-        graph = self.graph if allowed is None else None
+        graph = None if exact or allowed is not None else self.graph
         windows = len(self.owners) / max(1, self.extent.documents)  # of a document
         wanted = min(len(vectors), math.ceil(limit * _SPARE * max(1.0, windows)))
         while True:
             if graph is None:
                 found, _ = scan.nearest(vectors, query, wanted)
             else:
-                found, _ = graph.nearest(vectors, query, wanted, quick=quick)
+                found, _ = graph.nearest(vectors, query, wanted)
             numbers = distinct(owners[found].astype(np.int64))
             numbers = numbers[self.of(numbers)[:, WEIGHT] > 0]
             if len(numbers) >= limit * _ENOUGH or wanted == len(vectors):
@@ -160,7 +160,7 @@ class VectorIndex:
     def of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return what is kept of documents (see `rows`): the columns last, 0 for one unknown."""
         count = self.extent.documents
-        found = np.take(self.documents, numbers, axis=0, mode="clip")  # a copy, and fast
+        found = self.documents.take(numbers, 0, mode="clip")  # a copy, and fast
         if numbers.max(initial=0) >= count:
             unknown = numbers >= count
             found[unknown] = 0
@@ -177,7 +177,7 @@ class VectorIndex:
 
     def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosine of each row to a vector."""
-        return 1.0 - scan.distances(np.take(self.vectors, rows, axis=0, mode="clip"), query)
+        return 1.0 - scan.distances(self.vectors.take(rows, 0, mode="clip"), query)
 
     def neighbours(
         self, numbers: NDArray[np.int64], most: int, kept: NDArray[np.uint32] | None = None
@@ -193,7 +193,7 @@ class VectorIndex:
         beside = kept[:, BEFORE:].astype(np.int64)
         for step in range(most):
             kept = self.of(beside)
-            there = kept[..., GROUP] == group  # or it was never finished
+            there = (kept[..., GROUP] == group) & (kept[..., WEIGHT] > 0)  # finished, and not gone
             beside *= there
             found[:, :, step] = beside
             if step + 1 < most:
@@ -365,8 +365,10 @@ def split(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
 
 def flat(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the numbers of ranges, `counts` from `first` on, one range after the other."""
-    ends = np.cumsum(counts)
-    found = np.repeat(first - ends + counts, counts)
+    if counts.min(initial=1) == counts.max(initial=1) == 1:  # most texts are short
+        return first
+    ends = counts.cumsum()
+    found: NDArray[np.intp] = (first - ends + counts).repeat(counts)
     found += np.arange(len(found))
     return found
 

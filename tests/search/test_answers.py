@@ -37,6 +37,22 @@ def test_the_answer_beside_the_question_is_found(tmp_path: Path) -> None:
     assert "beside a turn with these words" in hits[1].why
 
 
+def test_what_is_beside_a_turn_is_shown_wherever_the_index_has_it(tmp_path: Path) -> None:
+    """Turns of two sessions came in by turns; one was taken out again."""
+    first = turns("we bake bread", "the marmalade is sweet", "and the tea is hot", session="one")
+    second = turns("the gears are steel", "the gearbox hums", "oil it", session="second")
+    corpus = Corpus(tmp_path)
+    mixed = [each for pair in zip(first, second, strict=True) for each in pair]
+    corpus.write("log", *mixed)
+    corpus.update(embed=True)
+    (found, *_) = corpus.engine().search("marmalade").hits
+    assert (found.before, found.after) == (": we bake bread", ": and the tea is hot")
+    corpus.write("log", *(each for each in mixed if each["id"] != "one0"))
+    corpus.update(embed=True)
+    (found, *_) = corpus.engine().search("marmalade").hits
+    assert (found.before, found.after) == ("", ": and the tea is hot")
+
+
 def test_what_follows_a_question_is_nearer_than_what_came_before_it(tmp_path: Path) -> None:
     talk = turns("good, then that is done", "where do we keep the deploy keys?", "in ops, mostly")
     others = turns(*(f"we talked about topic {n} and keys" for n in range(30)), session="other")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from pathlib import Path
 
@@ -65,3 +66,29 @@ def test_many_threads_search_it(corpus: Corpus) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_meaning_alone_is_not_left_to_the_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A graph loses some of the nearest: where words find nothing, all rows are looked at."""
+    monkeypatch.setattr(graph, "FEWEST", 5)
+    monkeypatch.setattr(graph, "_FEWEST_LOOKED_AT", 1)
+    lot = random.Random(3)  # noqa: S311 - texts, no secrets
+    texts = [" ".join("".join(lot.sample("aeioulmnrst", 4)) for _ in range(9)) for _ in range(1500)]
+    corpus = Corpus(tmp_path)
+    corpus.write("log", *(document(f"m{n:04}", text) for n, text in enumerate(texts)))
+    corpus.update(embed=True)
+    cold, ready = corpus.engine(), warm(corpus)
+    assert cold.vectors
+    assert ready.vectors
+    missed = 0
+    for subject in ("bread", "garden", "kernel", "postgres", "marmalade"):  # like none of them
+        asked = (ready.vectors.encoder.encode([subject]).vectors[0] * 127).astype("int8")
+        exact = cold.vectors.nearest(asked, 48).tolist()
+        assert ready.vectors.nearest(asked, 48, exact=True).tolist() == exact
+        missed += ready.vectors.nearest(asked, 48).tolist() != exact
+        assert hits(ready, subject) == hits(cold, subject) != []
+        both = [each.search(subject, mode="semantic").hits for each in (ready, cold)]
+        assert both[0] == both[1] != []
+    assert missed, "the graph finds them all: there is nothing to be seen here"
