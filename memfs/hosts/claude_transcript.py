@@ -36,7 +36,7 @@ _OWN = (
 )  # fmt: skip
 _OWN_COMMANDS = ("/compact", "/clear", "/exit", "/quit", "/resume", "/model", "/config", "/login")
 _BOOKKEEPING = ("attachment", "system", "queue-operation", "mode", "permission-mode")
-_QUEUE, _ATTACHMENT = b'"queue-operation"', b'"attachment"'
+_QUEUE, _ATTACHMENT, _SESSION = b'"queue-operation"', b'"attachment"', b'"sessionId"'
 _TASK = ('{"task_id"', "<task-notification>")  # what a task in the background has to say
 _SYNTHETIC = "<synthetic>"  # the "model" of Claude Code's own words: "No response requested."
 
@@ -69,7 +69,7 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
     """Tell whose session this is, from its first lines; None: not Claude Code's."""
     stem = os.path.basename(path).removesuffix(".jsonl")
     session = ""
-    for found in _LINES.first(lines):
+    for found in _LINES.first(line for line in lines if _SESSION in line):
         name = text_of(found.session_id)
         if not name:
             continue

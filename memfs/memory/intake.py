@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import stat
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -139,6 +140,7 @@ class _Work:
         self._tally = tally
         self._tick = tick or (lambda _: None)
         self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
+        self._reading: set[str] = set()  # the logs of them: one at a time for each
         self._met: dict[str, recall.Log] = {}  # by path, the latest last
         self._unsettled: dict[str, tuple[recall.Log, recall.State]] = {}  # by that of the log
         self._bytes = 0
@@ -161,10 +163,11 @@ class _Work:
                 yield None
 
     def _parts(self, path: str, later: dict[str, str]) -> Iterator[Part | None]:
-        size = os.path.getsize(path)
-        if not os.path.isfile(path):
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
             self._tally.skip(path, "not a file")
             return
+        size = status.st_size
         if self._known is not None:
             found = self._known[path]
         else:
@@ -182,8 +185,7 @@ class _Work:
         """Yield what is to be read of a session; its size is 0 behind the first one of a file."""
         log = self._log(recall.Log(self._store, host, identity))
         self._tally.logs.add(log.path)
-        reading = {job.log.path for job in self._jobs.values()}
-        if log.path in self._unsettled or log.path in reading or log.path in later.values():
+        if log.path in self._unsettled or log.path in self._reading or log.path in later.values():
             later[path] = log.path
             return
         state = log.state()
@@ -194,6 +196,7 @@ class _Work:
         elif start != size or not state or (identity.mark and identity.mark != state.print):
             job = _Job(path, log, state, size, state.print if state else "")
             self._jobs[path, identity] = job
+            self._reading.add(log.path)
             if not start and (state or os.path.exists(log.path)):
                 job.draft = recall.Draft(log)
             elif self._index:
@@ -279,6 +282,7 @@ class _Work:
         if job.draft:
             job.draft.drop()
         del self._jobs[part.path, part.identity]
+        self._reading.discard(job.log.path)
         tally = self._tally
         if reason:
             tally.skip(job.path, reason)

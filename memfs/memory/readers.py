@@ -56,13 +56,13 @@ class Part(NamedTuple):
 class Found(NamedTuple):
     """What a part gave. `before` and `mark` are what the file looks like up to it, and with it.
 
-    `documents` are the rows as the index takes them, if they are wanted.
+    `documents` are the rows as the index takes them (see `fields.prepared`), if they are wanted.
     """
 
     rows: recall.Rows
     before: str
     mark: str
-    documents: list[dict[str, object]]
+    documents: list[str]
 
 
 Result: TypeAlias = "Found | OSError"
@@ -78,9 +78,13 @@ def parts(
     if identity.mark:
         yield Part(host, identity, path, 0, size, indexed)
         return
+    if identity.whole or size - start <= PART:
+        if start < size:
+            yield Part(host, identity, path, start, size, indexed)
+        return
     with open(path, "rb") as handle:
         while start < size:
-            end = size if identity.whole else min(size, start + PART)
+            end = min(size, start + PART)
             if end < size:
                 handle.seek(end)
                 end = min(size, end + _rest_of_line(handle.read1, size - end))
@@ -245,19 +249,20 @@ def _remembered(text: str) -> str:
 def _storable(found: Transcript) -> Transcript:
     """Return a reading without secrets and private parts: before anything of it is written."""
     kept = [message._replace(text=_kept(message.text)) for message in found.messages]
-    kept = [message for message in kept if message.text and not _is_ours(message)]
+    folder = layout.model_folder()
+    kept = [message for message in kept if message.text and not _is_ours(message, folder)]
     left_out = found.left_out + len(found.messages) - len(kept)
     return found._replace(messages=kept, left_out=left_out)
 
 
-def _is_ours(message: Message) -> bool:
+def _is_ours(message: Message, folder: str) -> bool:
     """Tell whether a message is of our own asking.
 
     A prompt that some hosts take for what a person typed, or all that was said in an assistant that
-    memfs itself asked.
+    memfs itself asked, which runs in `folder`.
     """
     prompt = message.role == "user" and message.text.startswith(REVIEW)
-    return prompt or message.project == layout.model_folder()
+    return prompt or message.project == folder
 
 
 def _rest_of_line(more: Callable[[int], bytes], most: int) -> int:

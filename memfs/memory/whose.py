@@ -10,7 +10,7 @@ from memfs import hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import TypeAlias
+    from typing import BinaryIO, TypeAlias
 
     from memfs.core.records import Identity
 
@@ -21,6 +21,7 @@ EMPTY = "empty"
 UNREADABLE = "cannot be read"
 _HEAD_LINES = 200  # that are looked at to tell whose transcript a file is
 _HEAD_BYTES = 4096  # that tell whether it is a file with several sessions
+_BUFFER = 32 << 10  # bytes: mostly all that is looked at, once
 _LONGEST_HEAD = 64 << 20  # bytes of them
 
 
@@ -91,16 +92,16 @@ def is_transcript(path: str) -> bool:
         return False
 
 
-def _first_lines(path: str) -> Iterator[bytes]:
+def _first_lines(handle: BinaryIO) -> Iterator[bytes]:
     """Yield the first lines of a file, whole: a pasted log makes the first one very long."""
+    handle.seek(0)
     left = _LONGEST_HEAD
-    with open(path, "rb") as handle:
-        for _ in range(_HEAD_LINES):
-            line = handle.readline(left)
-            left -= len(line)
-            if not line:
-                return
-            yield line
+    for _ in range(_HEAD_LINES):
+        line = handle.readline(left)
+        left -= len(line)
+        if not line:
+            return
+        yield line
 
 
 def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Identity]]:
@@ -108,16 +109,16 @@ def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Iden
 
     Where it has many: those of a project, or the one that is named.
     """
-    with open(path, "rb") as handle:
+    with open(path, "rb", buffering=_BUFFER) as handle:
         head = handle.read(_HEAD_BYTES)
-    for name in hosts.COLLECTIONS:
-        found = hosts.collection(name).sessions(path, head, project, session)
-        if found:
-            return [(name, identity) for identity in found]
-    for name in hosts.READ:
-        identity = hosts.reader(name).identify(_first_lines(path), path)
-        if identity:
-            return [(name, identity)]
+        for name in hosts.COLLECTIONS:
+            found = hosts.collection(name).sessions(path, head, project, session)
+            if found:
+                return [(name, identity) for identity in found]
+        for name in hosts.READ:
+            identity = hosts.reader(name).identify(_first_lines(handle), path)
+            if identity:
+                return [(name, identity)]
     return []
 
 

@@ -6,12 +6,15 @@ import functools
 import zlib
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from memfs.search.identifiers import joined
 from memfs.search.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_JSON = msgspec.json.Encoder()
 _LONG = 1000  # characters; longer texts that say the same are two texts all the same
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
 _SHORT = 4096  # characters of a text that may come again
@@ -19,13 +22,13 @@ _SHORTEST = 4  # letters (or bytes) of a word that a mistyped one may be meant t
 _BEGINNING = 500  # characters of a tool's output whose words a mistyped one may be meant to be
 
 
-def prepared(document: Mapping[str, object]) -> dict[str, object]:
-    """Return a document as the full-text index takes it: valid Unicode, and its words' parts."""
+def prepared(document: Mapping[str, object]) -> str:
+    """Return a document as the full-text index takes it: JSON, and its words' parts in it."""
     return with_words({name: clean(value) for name, value in document.items()})
 
 
-def with_words(document: dict[str, object]) -> dict[str, object]:
-    """Add to a document of valid Unicode the fields that its text is searched by."""
+def with_words(document: dict[str, object]) -> str:
+    """Return a document of valid Unicode as JSON, with the fields that its text is searched by."""
     text = str(document.get("text", ""))
     find = _remembered if len(text) <= _SHORT else _fields
     said, exact, parts = find(text, document.get("role") == "tool")
@@ -33,7 +36,17 @@ def with_words(document: dict[str, object]) -> dict[str, object]:
     document["exact"] = exact
     if parts:
         document["parts"] = parts
-    return document
+    return _JSON.encode(document).decode()
+
+
+def numbered(prepared: str, number: int, source: str) -> str:
+    """Return a prepared document with its number and its source, a path as `quoted` gives it."""
+    return f'{{"num":{number},"source":{source},{prepared[1:]}'
+
+
+def quoted(path: str) -> str:
+    """Return a path as JSON."""
+    return _JSON.encode(clean(path)).decode()
 
 
 def _fields(text: str, tool: bool) -> tuple[int, str, str]:

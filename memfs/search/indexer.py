@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shutil
 from contextlib import nullcontext
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.search import catalog, rows, serving
+from memfs.search import catalog, fields, rows, serving
 from memfs.search.catalog import Catalog, Known, Source
 from memfs.search.lexical import Query, TextIndex
-from memfs.search.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from memfs.search.modelfiles import ModelFiles
     from memfs.search.semantic import Document, VectorIndex
 
-BATCH = 20_000  # documents for one commit: a commit costs the same whatever it holds
+BATCH = 20_000  # documents that get vectors before those of them count
+COMMIT = 60_000  # for one commit: whatever it holds it costs the same, and small ones are merged
 _FEW_ROWS = 100
 _MANY = 2000  # documents from which on every core makes vectors
 _TOLD = 200  # documents for which progress is told
@@ -96,7 +97,7 @@ class Indexer:
             changed += 1
             self._delete(path)
             self._pending[path] = None
-        self._commit()
+        self.publish()
         if not partly and not self.whole:
             self._catalog.put("whole", "1")
         return Indexed(added, changed)
@@ -109,14 +110,13 @@ class Indexer:
             return known is None and not size and (found is None or not found.size)
         return known.consumed == size and known.signature == str(found)
 
-    def feed(self, path: str, documents: list[dict[str, object]]) -> None:
+    def feed(self, path: str, documents: list[str]) -> None:
         """Add what a file that grows says from where the index is (see `fields.prepared`)."""
         self._begin()
-        source = clean(path)
-        for document in documents:
-            document["num"], document["source"] = self._next, source
-            self._next += 1
-        self._waiting += self._text.put(documents)
+        first, source = self._next, fields.quoted(path)
+        self._next += len(documents)
+        numbers = range(first, self._next)
+        self._waiting += self._text.put(map(fields.numbered, documents, numbers, repeat(source)))
 
     def reach(self, sizes: Mapping[str, int]) -> None:
         """Note that files which were fed are indexed up to these sizes, which are all of them."""
@@ -126,12 +126,13 @@ class Indexer:
                 self._pending[path] = Known(str(found), size, catalog.mark(path, size))
             else:  # somebody else wrote to it: all of it again
                 self._pending[path] = Known("", 0)
-        if self._waiting >= BATCH:
+        if self._waiting >= COMMIT:
             self._commit()
 
     def publish(self) -> None:
-        """Make what was fed count."""
+        """Make what was fed count, and let other processes write."""
         self._commit()
+        self._text.finish()
 
     def embed(
         self,
@@ -207,7 +208,7 @@ class Indexer:
         else:  # somebody wrote while it was read: nobody knows up to where, so all of it again
             self._pending[source.path] = Known("", 0)
         self._waiting += added
-        if self._waiting >= BATCH:
+        if self._waiting >= COMMIT:
             self._commit()
         return added
 

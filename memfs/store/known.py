@@ -13,6 +13,7 @@ import sys
 from array import array
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import chain
 
 from memfs.store import files
 
@@ -25,13 +26,13 @@ _DECODER = json.JSONDecoder()
 
 
 class Known:
-    """The messages of one recall file, `path`; of those held in memory, each is 8 bytes."""
+    """The messages of one recall file, `path`; of those that are kept beside it, hashes alone."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._beside = beside(path)
-        self._hashes: set[int] = set()
-        self._fresh = array("Q")  # what is to be added to the file beside
+        self._hashes: set[int] = set()  # of those that the file beside has
+        self._fresh: dict[str, int] = {}  # the others, in their order: where their lines end
         self._kept = 0  # bytes of the file beside that count
         self.reached = 0
         size = _size(path)
@@ -40,36 +41,33 @@ class Known:
         self._scan(size)
 
     def __contains__(self, ident: str) -> bool:
-        return _hash(ident) in self._hashes
+        return ident in self._fresh or (bool(self._hashes) and _hash(ident) in self._hashes)
 
     def __len__(self) -> int:
-        return len(self._hashes)
+        return len(self._fresh) + len(self._hashes)
 
     def add(self, ident: str, end: int) -> bool:
         """Note a message whose line ends at byte `end`, behind all that were noted.
 
         Returns whether it was not known; otherwise nothing is noted.
         """
-        found = _hash(ident)
-        if found in self._hashes:
+        if ident in self:
             return False
-        self._note(found, end)
+        self._fresh[ident] = self.reached = end
         return True
-
-    def _note(self, found: int, end: int) -> None:
-        self._hashes.add(found)
-        self._fresh.extend((found, end))
-        self.reached = end
 
     def save(self) -> None:
         """Write down what was added, if the file is worth it. Not durable: it is derived."""
         if not self._fresh or self.reached < WORTH:
             return
-        data = array("Q", self._fresh)
+        hashes = [_hash(ident) for ident in self._fresh]
+        data = array("Q", chain.from_iterable(zip(hashes, self._fresh.values(), strict=True)))
         if sys.byteorder == "big":
             data.byteswap()
         with suppress(OSError):
             self._append(data.tobytes())
+            self._hashes.update(hashes)
+            self._fresh.clear()
 
     def _append(self, data: bytes) -> None:
         handle = os.open(self._beside, os.O_WRONLY | os.O_CREAT | files.BINARY, 0o600)
@@ -80,7 +78,6 @@ class Known:
         finally:
             os.close(handle)
         self._kept += len(data)
-        del self._fresh[:]
 
     def _load(self, size: int) -> None:
         try:
@@ -115,7 +112,7 @@ class Known:
                 at += len(line)
                 ident = id_of(line) if line.endswith(b"\n") else ""
                 if ident:
-                    self._note(_hash(ident), at)
+                    self.add(ident, at)
 
 
 def beside(path: str) -> str:

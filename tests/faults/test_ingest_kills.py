@@ -25,7 +25,7 @@ from memfs.cli.main import main
 from memfs.memory import intake, readers
 from memfs.search import indexer
 
-readers.PART, readers.MUCH, intake._BATCH_BYTES, indexer.BATCH = 20_000, 0, 100_000, 200
+readers.PART, readers.MUCH, intake._BATCH_BYTES, indexer.COMMIT = 20_000, 0, 100_000, 200
 if __name__ == "__main__":
     sys.argv[1:1] = ["ingest", "--json"]
     sys.exit(main())

@@ -190,7 +190,7 @@ def test_an_interrupted_first_run_leaves_no_lock(corpus: Corpus) -> None:
 def test_large_sources_are_committed_in_batches(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memfs.search.indexer.BATCH", 2)
+    monkeypatch.setattr("memfs.search.indexer.COMMIT", 2)
     (corpus.files / "z.md").write_bytes(b"broken")
     indexer = Indexer(corpus.index)
     with pytest.raises(ValueError, match="Expecting value"):
@@ -302,6 +302,7 @@ def test_what_a_killed_run_took_out_is_not_near_anything(corpus: Corpus) -> None
     path.unlink()
     text.delete("source", str(path))
     text.commit()  # and then it was killed: nobody noted which documents those were
+    text.finish()
     catalog = Catalog(corpus.index)
     catalog.put("dirty", "1")
     catalog.close()
