@@ -15,6 +15,9 @@ del sys.path[0]
 sys.modules["memfs.store.asking"] = asking  # for the rest of memfs: it is there already
 _call = asking.Call(sys.argv[1:])
 if not asking.answered(_call):
+    import gc
+
+    gc.disable()  # it ends soon: looking for cycles takes a millisecond
     _prefix = sys.executable.replace("\\", "/").rsplit("/", 2)[0]
     _version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     sys.path += [_root, f"{_prefix}/lib/{_version}/site-packages", f"{_prefix}/Lib/site-packages"]

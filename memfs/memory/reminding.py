@@ -59,7 +59,7 @@ def came_back(flows: Graph, looked: Looked, session: str, shown: Sequence[str]) 
 
 
 def _like(flows: Graph, looked: Looked, session: str) -> list[Flow]:
-    """Return the turns of other sessions that asked the same, of the prompts that are nearest."""
+    """Return the turns of other sessions that asked the same and were solved, of the nearest."""
     told = looked.told
     cosines = told.found.cosine
     near = [place for place in told.found.order if cosines[place] >= CAME_BACK - MOST_TOPICS]
@@ -71,7 +71,7 @@ def _like(flows: Graph, looked: Looked, session: str) -> list[Flow]:
             continue
         host, _, rest = str(document.get_first("id")).partition("/")
         name = str(document.get_first("session"))
-        turn = flows.turn(host, name, rest.removeprefix(f"{name}/")) if name != session else 0
+        turn = flows.solved(host, name, rest.removeprefix(f"{name}/")) if name != session else 0
         if turn:
             found[turn] = max(cosines[place], found.get(turn, 0.0))
     return flows.weighed(looked.prompt, found, CAME_BACK)

@@ -200,9 +200,8 @@ def _variables() -> dict[str, object]:
     key would go there.
     """
     layer: dict[str, object] = {}
-    for key, value in os.environ.items():
-        if not key.startswith("MEMFS_"):
-            continue
+    for key in [key for key in os.environ if key.startswith("MEMFS_")]:
+        value = os.environ.get(key, "")
         section, _, name = key[len("MEMFS_") :].lower().partition("_")
         theirs = section == "llm" or (section, name) == ("review", "apply")
         if isinstance(settings.DEFAULTS.get(section), dict) and name and not theirs:

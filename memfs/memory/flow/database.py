@@ -20,6 +20,7 @@ FILE = "flow-1.sqlite"  # the number changes with the schema: another one is ano
 VECTORS = "flow-1.i8"  # a row for each turn, by its id
 # Or of another version: it lacks what we ask for.
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+WORKED = "({0}told = 1 OR ({0}told = 0 AND {0}outcome = 1))"  # of a turn, as the index below has it
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS session (
     id INTEGER PRIMARY KEY, path TEXT UNIQUE, host TEXT, name TEXT, project TEXT, branch TEXT,
@@ -45,6 +46,7 @@ CREATE INDEX IF NOT EXISTS session_named ON session (name);
 CREATE INDEX IF NOT EXISTS turn_of ON turn (session, number);
 CREATE INDEX IF NOT EXISTS turn_begun ON turn (ident, session);
 CREATE INDEX IF NOT EXISTS turn_at ON turn (at, id);
+CREATE INDEX IF NOT EXISTS turn_worked ON turn (session, chain, number) WHERE {worked};
 CREATE INDEX IF NOT EXISTS discussed ON discusses (topic);
 CREATE INDEX IF NOT EXISTS discussing ON discusses (turn);
 CREATE INDEX IF NOT EXISTS resolving ON resolves (turn);
@@ -96,7 +98,7 @@ def _connected(path: str) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=OFF")  # it is derived: a crash costs a rebuild at most
         db.execute("PRAGMA temp_store=MEMORY")
-        db.executescript(_SCHEMA)
+        db.executescript(_SCHEMA.format(worked=WORKED.format("")))
         db.execute("SELECT count(*) FROM session").fetchone()
     except BaseException:
         db.close()

@@ -103,11 +103,13 @@ class Graph:
         found = [flows.scored(there[turn], scores[turn]) for turn in best if turn in there]
         return sorted(found, key=lambda flow: (-flow.relevance, -flow.id))
 
-    def turn(self, host: str, session: str, message: str) -> int:
-        """Return the turn that a message begins, 0 for none."""
+    def solved(self, host: str, session: str, message: str) -> int:
+        """Return the turn that a message begins, 0 for none, and where nothing worked since."""
         return self._one(
-            "SELECT t.id FROM session s JOIN turn t ON t.session = s.id "
-            "WHERE t.ident = ? AND s.name = ? AND s.host = ?",
+            "SELECT t.id FROM session s JOIN turn t ON t.session = s.id "  # noqa: S608
+            "WHERE t.ident = ? AND s.name = ? AND s.host = ? AND EXISTS (SELECT 1 FROM turn w "
+            "WHERE w.session = t.session AND w.chain = t.chain AND w.number >= t.number "
+            f"AND {database.WORKED.format('w.')})",
             (message, session, host),
         )
 
@@ -118,7 +120,7 @@ class Graph:
         rows = self._rows(
             f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
             "JOIN turn me ON me.id = ? WHERE t.session = me.session AND t.chain = me.chain "
-            "AND t.number > me.number AND (t.told = 1 OR (t.told = 0 AND t.outcome = 1)) "
+            f"AND t.number > me.number AND {database.WORKED.format('t.')} "
             "ORDER BY t.number LIMIT 1",
             (flow.id,),
         )
