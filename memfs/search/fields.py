@@ -6,15 +6,12 @@ import functools
 import zlib
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from memfs.search.identifiers import joined
 from memfs.search.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-_JSON = msgspec.json.Encoder()
 _LONG = 1000  # characters; longer texts that say the same are two texts all the same
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
 _SHORT = 4096  # characters of a text that may come again
@@ -36,7 +33,7 @@ def with_words(document: dict[str, object]) -> str:
     document["exact"] = exact
     if parts:
         document["parts"] = parts
-    return _JSON.encode(document).decode()
+    return _encoder()(document).decode()
 
 
 def numbered(prepared: str, number: int, source: str) -> str:
@@ -46,7 +43,14 @@ def numbered(prepared: str, number: int, source: str) -> str:
 
 def quoted(path: str) -> str:
     """Return a path as JSON."""
-    return _JSON.encode(clean(path)).decode()
+    return _encoder()(clean(path)).decode()
+
+
+@functools.cache
+def _encoder() -> Callable[[object], bytes]:
+    import msgspec  # 10 ms: who searches may have nothing to index
+
+    return msgspec.json.Encoder().encode
 
 
 def _fields(text: str, tool: bool) -> tuple[int, str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memfs.core import frontmatter, yamlmini
+from memfs.core import frontmatter
 from memfs.core.records import Passage
-from memfs.store import clock, files
+from memfs.store import blocks, clock, files
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
@@ -62,12 +62,7 @@ def read(path: str) -> Passage | None:
 def parse(ident: str, raw: str) -> Passage:
     """Read the text of a passage file."""
     head, body = frontmatter.split(raw)
-    text = frontmatter.inner(head)
-    meta = yamlmini.read(text)
-    if meta is None:
-        from memfs.core import yamlhead
-
-        meta, _ = yamlhead.read(text)
+    meta = blocks.front_matter(head)
     importance = meta.get("importance")
     tags = meta.get("tags")
     return Passage(

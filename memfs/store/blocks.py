@@ -224,6 +224,14 @@ def full_reader(text: str) -> tuple[dict[str, object], str]:
     return yamlhead.read(text)
 
 
+def front_matter(head: str) -> dict[str, object]:
+    """Return what the head of a file says that is no block; nothing where it cannot be read."""
+    from memfs.core import frontmatter  # a quiet prompt needs none
+
+    found = frontmatter.read(head)
+    return full_reader(frontmatter.inner(head))[0] if found is None else found
+
+
 def _text(path: str) -> tuple[str, int]:
     """Return (text, 0) of a block file; of one too large (its beginning and a note, its size).
 

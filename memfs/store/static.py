@@ -10,10 +10,10 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.core import frontmatter, yamlhead
+from memfs.core import frontmatter
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
-from memfs.store import clock, files
+from memfs.store import blocks, clock, files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +50,8 @@ def path_of(store: Store, key: str) -> str:
 
 def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
     """Write a new entry and return its path. Raises `TakenError` for a key that is taken."""
+    from memfs.core import yamlhead  # 10 ms: who reads needs it rarely
+
     path = path_of(store, key)
     body = text.strip("\n") + "\n"
     head = yamlhead.write(
@@ -105,7 +107,7 @@ def sources(store: Store) -> Iterator[tuple[str, str]]:
 
 def _parsed(key: str, raw: str) -> Entry:
     head, body = frontmatter.split(raw)
-    meta, _ = yamlhead.read(frontmatter.inner(head))
+    meta = blocks.front_matter(head)
     tags = meta.get("tags")
     known = str(meta.get("sha256") or "")
     return Entry(
