@@ -34,6 +34,7 @@ _SHORT = 4096  # characters of a text that may come again: a tool's output, a fi
 _AHEAD = 4 * PART  # bytes that are given to each worker before the first part is taken back
 _PARTS_AHEAD = 50  # likewise, of small files
 _MOST_WORKERS = 8
+_PIPE = 1 << 20  # bytes that a worker may be ahead of who takes them
 _SERVE = """
 import sys
 sys.path[:] = sys.argv[1:]
@@ -183,6 +184,7 @@ class _Worker:
             [sys.executable, "-I", "-S", "-c", _SERVE, *path],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
+        _widen(self.process.stdout)
 
     def give(self, part: Part) -> None:
         with suppress(OSError):
@@ -228,6 +230,15 @@ def _send(pipe: IO[bytes] | None, value: Part | Result) -> None:
 
 def _receive(pipe: IO[bytes] | None) -> Any:
     return pickle.load(_open(pipe))  # noqa: S301 - between processes of our own
+
+
+def _widen(pipe: IO[bytes] | None) -> None:
+    """Have a pipe hold `_PIPE` bytes where the system lets us: two processes then wait less."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):  # a user with very many pipes
+            fcntl.fcntl(_open(pipe), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:
