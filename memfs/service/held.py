@@ -7,6 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from memfs.core.errors import StoreError
 from memfs.memory import reminding
 from memfs.memory.flow import database
 from memfs.memory.flow.graph import Graph
@@ -61,7 +62,10 @@ class Held:
             engine = self.kept.opened("hybrid")
             if engine.vectors is not None:
                 engine.vectors.warm(build=False)
-                self._flows = self._followed()
+                try:
+                    self._flows = self._followed()
+                except StoreError:  # it is just being made: the next prompt has it tried again
+                    self._flows = self._published = None
             self._engine = engine
 
     def _followed(self) -> Graph | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memfs.core.records import Origin
 from memfs.memory import corpus
+from memfs.memory.flow import database
 from memfs.memory.kept import Kept
 from memfs.ops import archive
 from memfs.search import graph
@@ -28,4 +31,20 @@ def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.Monke
     assert held._engine
     assert held._engine.vectors
     assert held._engine.vectors.graph
+    assert not held.stale()
+
+
+def test_a_graph_of_sessions_that_cannot_be_opened_yet_is_tried_again(place: Place) -> None:
+    """Who makes it may have it locked for a moment; nothing is published when that is over."""
+    archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
+    corpus.sync(place, embed=True)
+    path = Path(place.home.index, database.FILE)
+    whole = path.read_bytes() if path.exists() else b""
+    path.write_bytes(b"no database, and long enough to be taken for one" * 100)
+    held = Held(place)
+    held.refresh()
+    assert [hit.text for hit in held.recall(place, "gophers dig tunnels", [], 2)]
+    assert held.stale()
+    path.write_bytes(whole)
+    held.refresh()
     assert not held.stale()
