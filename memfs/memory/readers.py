@@ -116,7 +116,7 @@ def read(part: Part) -> Result:
 def _found(found: Transcript, before: str, mark: str, part: Part) -> Found:
     found = _storable(found)
     wanted = found.messages if part.indexed else ()
-    documents = [fields.with_words(messages.document(message)) for message in wanted]
+    documents = [fields.encoded(messages.document(message)) for message in wanted]
     return Found(recall.rows(found), before, mark, documents)
 
 

@@ -21,10 +21,10 @@ _BEGINNING = 500  # characters of a tool's output whose words a mistyped one may
 
 def prepared(document: Mapping[str, object]) -> str:
     """Return a document as the full-text index takes it: JSON, and its words' parts in it."""
-    return with_words({name: clean(value) for name, value in document.items()})
+    return encoded({name: clean(value) for name, value in document.items()})
 
 
-def with_words(document: dict[str, object]) -> str:
+def encoded(document: dict[str, object]) -> str:
     """Return a document of valid Unicode as JSON, with the fields that its text is searched by."""
     text = str(document.get("text", ""))
     find = _remembered if len(text) <= _SHORT else _fields

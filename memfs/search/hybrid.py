@@ -50,9 +50,9 @@ class Searched:
         vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
         tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
         asked, terms, said, weights = self._said(query, tokens, by_words=by_words)
-        nearest = vectors.nearest(
-            vector, candidates.POOL, self._allowed(vector), exact=not said.words.numbers
-        )
+        exact = not said.words.numbers  # meaning alone has to find them
+        allowed = self._allowed(vector, exact=exact)
+        nearest = vectors.nearest(vector, candidates.POOL, allowed, exact=exact)
         meant = Asked(vector, tokens, weights)
         found = candidates.gather(said, nearest, vectors, meant)
         scores = np.maximum(found.found.cosine, 0.0)
@@ -102,7 +102,7 @@ class Searched:
         more = matches.find(text, asked, terms, within, candidates.POOL // 2)
         return matches.joined(found, more)
 
-    def _allowed(self, vector: NDArray[np.int8]) -> NDArray[np.int64] | None:
+    def _allowed(self, vector: NDArray[np.int8], *, exact: bool) -> NDArray[np.int64] | None:
         """Return the numbers of the documents that the filter allows, None: all of them.
 
         Of very many those that are near: they are held against the filter, not listed.
@@ -116,7 +116,7 @@ class Searched:
             return np.array(text.numbers([address for _, address in some]), np.int64)
         wanted = 2 * candidates.POOL
         while True:
-            near = vectors.nearest(vector, wanted)
+            near = vectors.nearest(vector, wanted, exact=exact)
             numbers = matches.among(text, near.tolist(), self._only)
             if len(numbers) >= candidates.POOL or wanted >= vectors.extent.documents:
                 return np.array(numbers, np.int64)

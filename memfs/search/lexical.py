@@ -206,11 +206,6 @@ class TextIndex:
         found: dict[str, list[object]] = self.opened(address).to_dict()
         return found
 
-    def stored(self, address: tantivy.DocAddress, *fields: str) -> list[str]:
-        """Return some stored fields of a document as text, "" for what it has not."""
-        document = self.opened(address)
-        return [str(document.get_first(field) or "") for field in fields]
-
     def add(self, documents: "Iterable[dict[str, object]]") -> int:
         """Add documents (not visible before `commit`); return how many."""
         from memfs.search.fields import prepared
@@ -255,8 +250,6 @@ class TextIndex:
         if self._writer is not None:
             writer, self._writer = self._writer, None
             writer.wait_merging_threads()
-            self._index.reload()
-            self.searcher = self._index.searcher()
 
     def rollback(self) -> None:
         """Forget what was added and deleted since the last commit."""

@@ -72,7 +72,7 @@ class Held:
         """Return the graph of past sessions, opened again if another took its place."""
         if self._flows is not None and self._flows.current():
             return self._flows
-        self.close()
+        self._flows = None  # closed when nobody asks it any more
         folder = self.place.home.index
         return (
             Graph(folder, encoder.bundled())
@@ -81,9 +81,8 @@ class Held:
         )
 
     def close(self) -> None:
-        """Close what is kept open of it."""
-        if self._flows is not None:
-            self._flows.close()
+        """Let go of what is kept open of it; who asks it just now is answered."""
+        self._flows = None
 
     def gone(self) -> bool:
         """Tell whether the store was removed."""

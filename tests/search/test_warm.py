@@ -74,6 +74,7 @@ def test_meaning_alone_is_not_left_to_the_graph(
     """A graph loses some of the nearest: where words find nothing, all rows are looked at."""
     monkeypatch.setattr(graph, "FEWEST", 5)
     monkeypatch.setattr(graph, "_FEWEST_LOOKED_AT", 1)
+    monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
     lot = random.Random(3)  # noqa: S311 - texts, no secrets
     texts = [" ".join("".join(lot.sample("aeioulmnrst", 4)) for _ in range(9)) for _ in range(1500)]
     corpus = Corpus(tmp_path)
@@ -89,6 +90,7 @@ def test_meaning_alone_is_not_left_to_the_graph(
         assert ready.vectors.nearest(asked, 48, exact=True).tolist() == exact
         missed += ready.vectors.nearest(asked, 48).tolist() != exact
         assert hits(ready, subject) == hits(cold, subject) != []
-        both = [each.search(subject, mode="semantic").hits for each in (ready, cold)]
-        assert both[0] == both[1] != []
+        for only in (None, Filter(kinds=("message",))):  # a filter that is not listed, too
+            both = [each.search(subject, mode="semantic", only=only).hits for each in (ready, cold)]
+            assert both[0] == both[1] != []
     assert missed, "the graph finds them all: there is nothing to be seen here"

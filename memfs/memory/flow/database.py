@@ -80,7 +80,7 @@ def opened(folder: str) -> sqlite3.Connection:
 
 def broken(error: sqlite3.Error) -> StoreError:
     """Return what went wrong with the graph; a damaged one is made anew by the next update."""
-    if error.sqlite_errorcode in _DAMAGED:
+    if getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # Python's own errors have none
         return DamagedError("the graph of past sessions is damaged", "memfs graph makes it anew")
     return StoreError(f"the graph of past sessions cannot be used: {error}", "try again")
 

@@ -56,7 +56,7 @@ class Graph:
         self.close()
 
     def __del__(self) -> None:
-        if db := getattr(self, "_db", None):  # whoever asked it last forgot it
+        if db := getattr(self, "_db", None):  # another took its place, and nobody asks it now
             db.close()
 
     def close(self) -> None:

@@ -85,8 +85,7 @@ class Graph:
             self.update_all()
             self._updated = time.monotonic()
         if self._open is not None and not self._open.current():
-            self._open.close()
-            self._open = None
+            self._open = None  # closed when nobody asks it any more
         if self._open is None:
             self._open = Flows(self._place.home.index, self._encoder())
         return self._open

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from memfs.core.errors import StoreError
 from memfs.memory.flow import build, database
 from memfs.memory.flow.graph import Graph
 from memfs.memory.flow.turns import FAILED, UNKNOWN, WORKED
@@ -137,6 +138,14 @@ def test_a_damaged_graph_is_made_anew(place: Place) -> None:
         handle.write(b"rubbish" * 100)
     with built(place) as graph:
         assert graph.counts()["turn"] == 2
+
+
+def test_a_graph_that_was_closed_says_so(place: Place) -> None:
+    say(place, "one", *FIXED)
+    with built(place) as graph:
+        pass
+    with pytest.raises(StoreError, match="graph of past sessions"):
+        graph.counts()
 
 
 def test_what_people_say_counts_more(place: Place) -> None:
