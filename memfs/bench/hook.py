@@ -41,25 +41,31 @@ class Timing:
 def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
     """Time the floor and the hook in turns, `rounds` times each, on stores made for it.
 
-    By itself, with blocks alone and with a recall of `items` messages; then with the service of a
-    user at hand, which searches by meaning too.
+    By itself, with blocks alone and with a recall of `items` messages that is searched by words,
+    then by meaning too; and with the service of a user at hand, which does the same.
     """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
-        cold, warm = _environment(folder, "cold"), _environment(folder, "warm")
-        alone, full, served = f"{folder}/alone", f"{folder}/full", f"{folder}/served"
+        cold = _environment(folder, "cold", "service:\n  mode: off")
+        near = _environment(folder, "near", "service:\n  mode: off\nhooks:\n  cold: hybrid")
+        warm = _environment(folder, "warm", "service:\n  mode: auto")
+        alone, full, by_meaning, served = (
+            f"{folder}/{name}" for name in ("alone", "full", "by_meaning", "served")
+        )
         project.make(alone)
         place = passages.store(full, items, stage("writing", items))
         for path in (alone, full):
             _blocks(path)
-        corpus.sync(place, embed=False, stage=stage)
-        shutil.copytree(full, served)
-        for path, env in ((alone, cold), (full, cold), (served, warm)):
+        corpus.sync(place, embed=True, stage=stage)
+        for path in (by_meaning, served):
+            shutil.copytree(full, path)
+        for path, env in ((alone, cold), (full, cold), (by_meaning, near), (served, warm)):
             _memfs(["trust", "--yes"], env, path)
         bare = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
         cases: list[tuple[str, list[str], dict[str, str], str]] = [
             ("python -I -S -E -c pass", bare, cold, ""),
             (f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone),
             (f"prompt hook, {BLOCKS} blocks, {items:,} messages", _HOOK, cold, full),
+            ("the same, by meaning too", _HOOK, near, by_meaning),
             ("the same with the service, by meaning too", _HOOK, warm, served),
         ]
         try:
@@ -136,13 +142,12 @@ def _run(command: list[str], stdin: bytes, env: dict[str, str], folder: str = "/
     return done.stdout
 
 
-def _environment(folder: str, name: str) -> dict[str, str]:
-    """Return the environment of a user with a store, and a service if their name is warm."""
+def _environment(folder: str, name: str, configured: str) -> dict[str, str]:
+    """Return the environment of a user with a store of that name."""
     user = f"{folder}/{name}"
     os.mkdir(user)
     with open(f"{user}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
-        mode = "auto" if name == "warm" else "off"
-        handle.write(f"memfs: 1\nservice:\n  mode: {mode}\n")
+        handle.write(f"memfs: 1\n{configured}\n")
     return {"HOME": folder, "MEMFS_HOME": user, "PATH": os.environ.get("PATH", "")}
 
 

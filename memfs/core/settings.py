@@ -1,12 +1,14 @@
 """What can be configured, with types and defaults. Hot path."""
 
 NAME, HOLD = "name", "hold"
+TEXT, HYBRID = "text", "hybrid"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
 
 DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # per label: {limit, description}
-    "hooks": {"recall": "auto"},  # off, auto, or hits for a prompt at most
+    # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
+    "hooks": {"recall": "auto", "cold": TEXT},
     "service": {"mode": "auto", "idle": 30},  # auto or off; minutes until it leaves
     "embedding": BUNDLED,  # the model: see `model_kind`
     "tools": {"remove": [], "describe": {}, "add": {}},  # of those a model is offered

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.memory import models, reembed
-from memfs.search import catalog, serving
+from memfs.search import catalog, extents, serving
 from memfs.search.lexical import TextIndex
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def look(place: Place) -> Coverage:
     """Look at a place; nothing is written."""
     wanted, index = models.wanted(place), place.home.index
     files = wanted.files
-    now = serving.served(index)
+    now = extents.served(index)
     former = now.source if now and files and now.model != files.name else ""
     return Coverage(
         model=wanted.model.name,
@@ -91,5 +91,5 @@ def _share(index: str, wanted: Wanted) -> float:
     if wanted.files is None:
         return 0.0
     last = catalog.published(index) - 1
-    done = max(0, serving.extent(index, wanted.files.name).documents - 1)
+    done = max(0, extents.extent(index, wanted.files.name).documents - 1)
     return min(1.0, done / last) if last else 1.0

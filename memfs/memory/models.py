@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, StoreError
-from memfs.search import catalog, hub, modelfiles, serving
+from memfs.search import catalog, extents, hub, modelfiles
 from memfs.store import config, layout
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def searched(index: str, wanted: Wanted) -> ModelFiles | None:
     """
     if wanted.off:
         return None
-    now = serving.served(index)
+    now = extents.served(index)
     if now is None or (wanted.files and wanted.files.name == now.model):
         return wanted.files
     try:
@@ -88,5 +88,5 @@ def searched(index: str, wanted: Wanted) -> ModelFiles | None:
 
 def changes(index: str, files: ModelFiles) -> bool:
     """Tell whether vectors of another model are searched than of this one."""
-    now = serving.served(index)
+    now = extents.served(index)
     return now is not None and now.model != files.name

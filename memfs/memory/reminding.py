@@ -14,7 +14,7 @@ from memfs.core.records import Hit
 from memfs.memory.flow import intents
 from memfs.memory.flow.graph import MOST_TOPICS
 from memfs.memory.kinds import graph
-from memfs.search import relevance
+from memfs.search import warm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from memfs.memory.flow.flows import Flow
     from memfs.memory.flow.graph import Graph
     from memfs.search.engine import Engine
-    from memfs.search.relevance import Looked
     from memfs.search.reminder import Recalled
+    from memfs.search.warm import Looked
 
 CAME_BACK = 0.72  # relevance from which on a prompt asks what another one asked
 _NEAREST = 4  # prompts that are looked at
@@ -35,15 +35,15 @@ def find(
 ) -> Sequence[Hit | Recalled]:
     """Return at most `limit` of what a prompt is about, what was solved before first."""
     if engine.vectors is None:
-        return relevance.find(engine, prompt, session, shown, limit)
-    looked = relevance.look(engine, prompt) if limit > 0 else None
+        return warm.find(engine, prompt, session, shown, limit)
+    looked = warm.look(engine, prompt) if limit > 0 else None
     if looked is None:
         return []
     again = None
     if flows is not None and intents.of("user", "", prompt) in _ASKS:
         with suppress(StoreError):  # it is damaged, or locked: the next update mends it
             again = came_back(flows, looked, session, shown)
-    rest = relevance.chosen(engine, looked, session, shown, limit - (again is not None))
+    rest = warm.chosen(engine, looked, session, shown, limit - (again is not None))
     if again is None:
         return rest
     return [again, *(hit for hit in rest if hit.session != again.session)]
@@ -74,7 +74,7 @@ def _like(flows: Graph, looked: Looked, session: str) -> list[Flow]:
         turn = flows.solved(host, name, rest.removeprefix(f"{name}/")) if name != session else 0
         if turn:
             found[turn] = max(cosines[place], found.get(turn, 0.0))
-    return flows.weighed(looked.prompt, found, CAME_BACK)
+    return flows.weighed(looked.asked.prompt, found, CAME_BACK)
 
 
 def _again(flow: Flow, fixed: Flow) -> Hit:

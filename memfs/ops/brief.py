@@ -91,7 +91,7 @@ def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
         if sessions.claim(place.home, place.session, PROMPT):
             return start(place, tools=tools)
         return Reply()  # the start's hook is just giving it
-    reply, now = news(place, text, shown, _by_words, tools=tools)
+    reply, now = news(place, text, shown, None, tools=tools)
     if now is not None:
         note(place, now)
     return reply
@@ -104,11 +104,12 @@ def note(place: Place, now: Shown) -> None:
 
 
 def news(
-    place: Place, text: str, shown: Shown, recall: "Recall", *, tools: bool
+    place: Place, text: str, shown: Shown, recall: "Recall | None", *, tools: bool
 ) -> tuple[Reply, Shown | None]:
     """Return what is new for a session that was `shown` something, and what it will have seen then.
 
-    Nothing is noted: None if nothing is new. `recall` finds what a prompt brings to mind.
+    Nothing is noted: None if nothing is new. `recall` finds what a prompt brings to mind; None:
+    this process does, which has just started.
     """
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
@@ -168,19 +169,21 @@ def _stranger(folder: str) -> str:
     )
 
 
-def _recall(place: Place, text: str, shown: Shown, recall: "Recall") -> "Sequence[Recalled]":
+def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "Sequence[Recalled]":
     if len(text.split(None, 2)) < 2 or not os.path.isdir(place.home.index):
         return []  # a reminder needs two words in common
+    from memfs.core.settings import HYBRID, NONE
     from memfs.store import config
 
-    wanted = config.load(place).get("hooks.recall")
+    settings = config.load(place)
+    wanted = settings.get("hooks.recall")
     limit = RECALL_AUTO if wanted == "auto" else wanted if isinstance(wanted, int) else 0
     if limit < 1:
         return []
-    return recall(place, text, shown.hits, limit)
-
-
-def _by_words(place: Place, text: str, shown: list[str], limit: int) -> "Sequence[Recalled]":
-    from memfs.search import reminder
-
-    return reminder.remind(place.home.index, text, place.session, shown, limit)
+    if recall is not None:
+        return recall(place, text, shown.hits, limit)
+    if settings.get("hooks.cold") == HYBRID and config.model(place).kind != NONE:
+        from memfs.search.cold import remind
+    else:
+        from memfs.search.reminder import remind
+    return remind(place.home.index, text, place.session, shown.hits, limit)

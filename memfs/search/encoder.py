@@ -6,16 +6,17 @@ its loader asks a hub when a path is wrong.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from memfs.search import modelfiles, words
+from memfs.search import modelfiles, wordpiece, words
 from memfs.search.modelfiles import BUNDLED, MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ _DTYPES: dict[str, type[np.generic]] = {
 _SHORT_IDS = 1 << 16  # tokens up to which two bytes name one
 _UNIGRAM_UNKNOWN = re.compile(rb'"unk_id"\s*:\s*(\d+)')  # before the vocabulary
 _MOST_OPEN = 2  # the model that is searched, and the one that takes its place
+_NORMAL = {
+    "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "lowercase": True,
+}  # fmt: skip
 _TRIAL = "a trial: \u2603 \u65e5\u672c"
 
 
@@ -49,6 +53,23 @@ class Encoded:
 
     vectors: NDArray[np.float32]
     tokens: list[TokenIds]
+
+
+class Cut(NamedTuple):
+    """How a model cuts texts as `wordpiece` does, and where the rows of its tokens are.
+
+    `vocabulary` are the numbers of its tokens, `added` those that a text may name. `at` is the
+    first byte of its table, `weights` that of what each row counts, 0 for none; `kind` is the type
+    of its entries as safetensors names it. `longest` is how many tokens of a text count, 0: all.
+    """
+
+    vocabulary: dict[str, int]
+    added: list[str]
+    unknown: int
+    kind: str
+    at: int
+    weights: int
+    longest: int
 
 
 _open: dict[str, Encoder] = {}
@@ -95,6 +116,7 @@ class Encoder:
         self.dims = files.dims
         self.ids = np.uint16 if files.size <= _SHORT_IDS else np.uint32
         self._files = files
+        self.path = f"{self.folder}/{modelfiles.TABLE}"
         self.table = self._tensor("embeddings")  # rows x dims
         self._kind = files.tensors["embeddings"].dtype
         self._mapping = self._rows_of_tokens()
@@ -153,6 +175,30 @@ class Encoder:
         found = 1.0 - found
         return found if self._kind == "I8" else np.nan_to_num(found)  # a row of zeros: like nothing
 
+    def cut(self) -> Cut | None:
+        """Return how texts are cut; None for a model of another make than `wordpiece` knows."""
+        told = json.loads(self._tokenizer.to_str())
+        normal, before, model = (told[name] for name in ("normalizer", "pre_tokenizer", "model"))
+        plain = (
+            isinstance(normal, dict)
+            and isinstance(before, dict)
+            and normal.pop("strip_accents", None) is not False
+            and normal == _NORMAL
+            and before == {"type": "BertPreTokenizer"}
+            and model["type"] == "WordPiece"
+            and model["continuing_subword_prefix"] == wordpiece.MARK
+            and model["max_input_chars_per_word"] == wordpiece.LONGEST
+        )
+        tensors = self._files.tensors
+        kind, _, at = tensors["embeddings"]
+        weighted = tensors.get("weights")
+        if not plain or self._mapping is not None or (weighted and weighted.dtype != "F32"):
+            return None
+        return Cut(
+            model["vocab"], [each["content"] for each in told["added_tokens"]], self._unknown,
+            kind, at, weighted.start if weighted else 0, self._files.longest,
+        )  # fmt: skip
+
     def _rows(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.generic]:
         """Return the rows of tokens as they stand in the model, with numbers alone in them."""
         numbers = tokens if self._mapping is None else self._mapping[tokens]
@@ -192,9 +238,8 @@ class Encoder:
 
     def _tensor(self, name: str) -> NDArray[np.generic]:
         dtype, shape, start = self._files.tensors[name]
-        path = f"{self.folder}/{modelfiles.TABLE}"
         try:
-            return np.asarray(np.memmap(path, _DTYPES[dtype], "r", start, shape))
+            return np.asarray(np.memmap(self.path, _DTYPES[dtype], "r", start, shape))
         except (OSError, ValueError) as error:  # another file since it was looked at
             raise self._broken(f"{modelfiles.TABLE} cannot be read") from error
 

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.search import catalog, fields, rows, serving
+from memfs.search import catalog, extents, fields, rows, serving
 from memfs.search.catalog import Catalog, Known, Source
 from memfs.search.lexical import Query, TextIndex
 
@@ -167,7 +167,7 @@ class Indexer:
 
     def unembedded(self, model: str) -> int:
         """Return about how many documents have no vectors of a model, by its name."""
-        return max(0, self._next - max(1, serving.extent(self._folder, model).documents))
+        return max(0, self._next - max(1, extents.extent(self._folder, model).documents))
 
     def _vectors(self, model: ModelFiles | None) -> VectorIndex:
         # Numpy and usearch take longer than all the rest of a hook that indexes one message.

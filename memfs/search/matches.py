@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs.search.lexical import Occur, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tantivy import DocAddress
 
     from memfs.search.lexical import Term, TextIndex
@@ -55,18 +53,6 @@ def joined(one: Matches, other: Matches) -> Matches:
     new = [row for row in zip(*other, strict=True) if row[0] not in known]
     rows = sorted([*zip(*one, strict=True), *new], key=lambda row: -row[1])
     return Matches(*map(list, zip(*rows, strict=True))) if rows else one
-
-
-def located(text: TextIndex, numbers: Iterable[int]) -> dict[int, DocAddress]:
-    """Return the addresses of documents by number; those deleted are missing.
-
-    One by one: one query for all takes twice the time, and does not tell which is which.
-    """
-    found = {}
-    for number in numbers:
-        for _, address in text.search(text.term("num", number), 1):
-            found[number] = address
-    return found
 
 
 def among(text: TextIndex, numbers: list[int], only: Query) -> list[int]:

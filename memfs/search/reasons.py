@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet
-from memfs.search import identifiers, matches
+from memfs.search import identifiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Told:
         """Find where some candidates are; return those still there."""
         numbers = self.found.numbers
         missing = [numbers[place] for place in places if numbers[place] not in self._addresses]
-        self._addresses |= matches.located(self._text, missing)
+        self._addresses |= self._text.located(missing)
         return [place for place in places if numbers[place] in self._addresses]
 
     def document(self, place: int) -> Document | None:
@@ -46,12 +46,12 @@ class Told:
             return None
         return self._text.opened(self._addresses[self.found.numbers[place]])
 
-    def hit(self, place: int, alike: int) -> Hit:
-        """Return the hit of a candidate that is still there."""
+    def hit(self, place: int, alike: int, *, beside: bool = True) -> Hit:
+        """Return the hit of a candidate that is still there, with the turns `beside` it."""
         document = self._text.opened(self._addresses[self.found.numbers[place]])
         content = _first(document, "text")
         words = self._words(content)
-        before, after = self._sides(place)
+        before, after = self._sides(place) if beside else ("", "")
         why = tuple(self._why(place, content, words))
         score = round(min(1.0, self.found.scores[place]), 4)
         return listed(document, words, why, score, (before, after), alike)
@@ -106,7 +106,7 @@ class Told:
         address = self._addresses[self.found.numbers[place]]
         found = self._text.beside(address, step)
         if found is None or found.get_first("num") != number:
-            there = matches.located(self._text, [number])
+            there = self._text.located([number])
             found = self._text.opened(there[number]) if there else None
         return found
 

@@ -1,14 +1,16 @@
-"""What a prompt brings to mind: lexical hits that clear a floor. Hot path."""
+"""What a prompt brings to mind by its words alone: hits that clear a floor. Hot path."""
 
 import math
 import os
 
 from memfs.core.snippet import snippet
-from memfs.search.lexical import Occur, Query, Term, TextIndex
+from memfs.search.lexical import Occur, Query, TextIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tantivy import Document
 
 # A hit must hold two of the prompt's words (one in common is chance), score at least this share
 # of what they all weigh (idf), and enough by itself: "fix the tests" must not recall every time
@@ -19,6 +21,8 @@ ENOUGH = 1.9
 FEWEST_WORDS = 2
 _TERMS = 12
 _POOL = 24
+_SNIPPET = 300  # characters
+_MOST_WORDS = 6  # that are named
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
 
 
@@ -59,19 +63,18 @@ def by_words(
     for score, address in index.search(query, _POOL):
         if score < floor:
             break
-        document = index.document(address)
+        document = index.opened(address)
         hit = Recalled(document)
         if hit.id in seen or hit.text in texts:
             continue
-        source = _first(document, "source")
+        source = first(document, "source")
         if source and not os.path.exists(source):
             continue  # somebody removed it; the index is told of that by the next search
-        matched = _matched(index, hit.text, terms)
-        if len(matched) < FEWEST_WORDS:
+        stems = index.stems(hit.text)
+        words = [term.word for term in terms if term.stem in stems]
+        if len(words) < FEWEST_WORDS:
             continue
-        words = [term.word for term in matched]
-        hit.snippet = snippet(hit.text, words, 300)
-        hit.why = ("words: " + ", ".join(words[:6]),)
+        hit.told(words)
         texts.add(hit.text)
         found.append(hit)
         if len(found) == limit:
@@ -84,25 +87,25 @@ class Recalled:
 
     __slots__ = ("at", "host", "id", "kind", "role", "snippet", "text", "why")
 
-    def __init__(self, document: "dict[str, list[object]]") -> None:
-        self.id = _first(document, "id")
-        self.kind = _first(document, "kind")
-        self.text = _first(document, "text")
-        self.at = _first(document, "time")
-        self.host = _first(document, "host")
-        self.role = _first(document, "role")
+    def __init__(self, document: "Document") -> None:
+        self.id = first(document, "id")
+        self.kind = first(document, "kind")
+        self.text = first(document, "text")
+        self.at = first(document, "time")
+        self.host = first(document, "host")
+        self.role = first(document, "role")
         self.snippet = ""
         self.why: tuple[str, ...] = ()
 
+    def told(self, words: list[str], *more: str) -> None:
+        """Say why it came: the words of the prompt that are in it, and what else there is."""
+        self.snippet = snippet(self.text, words, _SNIPPET)
+        self.why = ("words: " + ", ".join(words[:_MOST_WORDS]), *more) if words else more
 
-def _first(document: "dict[str, list[object]]", name: str) -> str:
-    values = document.get(name)
-    return str(values[0]) if values else ""
 
-
-def _matched(index: TextIndex, text: str, terms: list[Term]) -> list[Term]:
-    stems = index.stems(text)
-    return [term for term in terms if term.stem in stems]
+def first(document: "Document", name: str) -> str:
+    """Return a stored field as text, "" where it has none."""
+    return str(document.get_first(name) or "")
 
 
 def ends(prompt: str) -> str:

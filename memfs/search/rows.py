@@ -1,13 +1,11 @@
-"""What the vector index keeps of each document, and how one is marked as gone.
+"""What the vector index keeps of each document, and how one is marked as gone. Hot path.
 
 Nothing here needs numpy: a hook that indexes one message takes documents out, too.
 """
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -19,7 +17,7 @@ FIRST, GROUP, SAID, AT, WEIGHT, BEFORE, AFTER = range(7)
 COLUMNS = 7
 
 
-def forget(folder: str, numbers: Iterable[int]) -> None:
+def forget(folder: str, numbers: "Iterable[int]") -> None:
     """Mark documents of the index in `folder` as gone, also for those who have it open.
 
     For good: numbers are not given twice. Each model has vectors of its own.
@@ -33,7 +31,7 @@ def forget(folder: str, numbers: Iterable[int]) -> None:
         write(f"{folder}/{FOLDER}/{model}/{DOCUMENTS}", WEIGHT, gone)
 
 
-def write(path: str, column: int, values: Mapping[int, int]) -> None:
+def write(path: str, column: int, values: "Mapping[int, int]") -> None:
     """Set a column of documents by number, in place; what the file does not have is left out."""
     try:
         file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))

@@ -7,16 +7,15 @@ cold process scans them exactly; one that was told to get warm looks into a grap
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shutil
-from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from memfs.search import rows, scan, serving
+from memfs.search import extents, plain, rows, scan
+from memfs.search.extents import Extent
 from memfs.search.rows import (
     AFTER,
     AT,
@@ -28,7 +27,6 @@ from memfs.search.rows import (
     SAID,
     WEIGHT,
 )
-from memfs.search.serving import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,7 +70,7 @@ class VectorIndex:
     """The rows that a model gives to all documents, ordered by document number."""
 
     def __init__(self, folder: str, encoder: Encoder) -> None:
-        self._root, self._folder = folder, serving.path(folder, encoder.name)
+        self._root, self._folder = folder, extents.path(folder, encoder.name)
         self._tokens_file = f"tokens.u{8 * np.dtype(encoder.ids).itemsize}"
         self.encoder = encoder
         self.extent = self._load_extent()
@@ -118,6 +116,7 @@ class VectorIndex:
                 file.close()
         self.extent.documents = end
         self._save_frequencies()
+        plain.keep(self._folder, self.encoder)
         self._save_extent()
         self._map()
 
@@ -316,7 +315,7 @@ class VectorIndex:
             file.truncate(size)
 
     def _load_extent(self) -> Extent:
-        found = serving.extent(self._root, self.encoder.name)
+        found = extents.extent(self._root, self.encoder.name)
         found.source = self.encoder.folder
         return found if self._whole(found) else self._nothing()
 
@@ -339,7 +338,7 @@ class VectorIndex:
     def _save_extent(self) -> None:
         temporary = self._path("rows.json.tmp")
         with open(temporary, "w", encoding="utf-8") as handle:
-            json.dump(asdict(self.extent), handle)
+            handle.write(self.extent.written())
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(temporary, self._path("rows.json"))

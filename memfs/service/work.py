@@ -25,6 +25,7 @@ BUSY, LATER = "busy", "later"
 _IDLE = 20.0  # seconds that the process stays without a job
 _TRIES = 3
 _RETRY = 1.0  # seconds until a job is done again that found a lock
+_WAITS = "\n"  # says to the process that another job waits
 _CODE = """
 import sys
 sys.path[:] = sys.argv[1:]
@@ -46,6 +47,11 @@ class Job:
     rest: bool = False
     not_before: float = 0.0
     failed: int = 0  # times that the process ended over it
+
+    @property
+    def unread(self) -> bool:
+        """Tell whether something was not read yet: done soon, and words in it are found then."""
+        return self.all or bool(self.paths)
 
 
 class Work:
@@ -142,6 +148,8 @@ class Work:
             return False
         with self._changed:
             process.stdin.write(json.dumps(asked) + "\n")
+            if any(other.unread for other in self._jobs):
+                process.stdin.write(_WAITS)  # or this one could rest until there is power again
             process.stdin.flush()
         for line in process.stdout:
             said = json.loads(line)
@@ -181,7 +189,7 @@ class Work:
             self._changed.notify()
             if self._now and self._process and self._process.stdin:
                 with suppress(OSError, ValueError):  # it has just ended
-                    self._process.stdin.write("\n")  # somebody waits
+                    self._process.stdin.write(_WAITS)
                     self._process.stdin.flush()
 
     def _end(self) -> None:

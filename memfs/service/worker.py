@@ -22,7 +22,7 @@ from memfs.memory import corpus, intake, reembed, shares, whose
 from memfs.memory.intake import Tally
 from memfs.memory.kept import Kept
 from memfs.memory.kinds.graph import Graph
-from memfs.search import graph, serving
+from memfs.search import extents, graph
 from memfs.service import pace
 from memfs.service.work import BUSY, LATER
 from memfs.store import layout, lock
@@ -115,7 +115,7 @@ def _finish(place: Place) -> None:
     with suppress(LockedError):
         if reembed.run(place, _stage("embedding", 0), _rest):
             _say({"published": True})
-        served = serving.served(place.home.index)
+        served = extents.served(place.home.index)
         if served and served.rows >= graph.FEWEST:
             Kept(place).graph(_stage("graph", 0))
             _say({"published": True})

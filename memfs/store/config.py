@@ -11,6 +11,7 @@ from memfs.store.blocks import Place
 _LARGEST = 64 << 10  # bytes; a hook has no time for more
 _WORDS = {  # what may be said, and what it may be besides
     "hooks.recall": ("off, auto or 3", ("off", "auto", False)),
+    "hooks.cold": ("text or hybrid", (settings.TEXT, settings.HYBRID)),
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
     "git.commit": ("off, edit or session", ("off", "edit", "session", False)),

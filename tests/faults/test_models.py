@@ -11,7 +11,7 @@ import pytest
 from memfs.memory import models, reembed
 from memfs.memory.kept import Kept
 from memfs.ops import archive, model
-from memfs.search import encoder, rows, serving
+from memfs.search import encoder, extents, rows, serving
 from memfs.store import configure
 from tests.faults import harness
 from tests.faults.harness import DONE, EIO, ENOSPC, KILLS
@@ -51,7 +51,7 @@ def look(world: World, *names: str) -> None:
 
 
 def served(world: World) -> str:
-    now = serving.served(world.place().home.index)
+    now = extents.served(world.place().home.index)
     return now.model if now else ""
 
 
@@ -82,7 +82,7 @@ def finish(world: World, former: str, new: str) -> None:
 
 def check(world: World, seen: Seen[str]) -> None:
     assert served(world) in (seen.old, seen.new)
-    now = serving.served(world.place().home.index)
+    now = extents.served(world.place().home.index)
     assert now
     assert now.documents > len(TEXTS), "what is searched has all documents"
     step = partial(finish, world, encoder.bundled().name, wanted(world))

@@ -15,7 +15,7 @@ import pytest
 from memfs.core.errors import LockedError, StoreError
 from memfs.memory import corpus, coverage, models, reembed
 from memfs.memory.kept import Kept
-from memfs.search import encoder, modelfiles, serving
+from memfs.search import encoder, extents, modelfiles, serving
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
@@ -46,7 +46,7 @@ def configure(place: Place, value: object) -> None:
 
 
 def name(place: Place) -> str:
-    now = serving.served(place.home.index)
+    now = extents.served(place.home.index)
     return now.model if now else ""
 
 
@@ -99,7 +99,7 @@ def test_many_are_left_to_the_background_and_the_former_model_serves(
     keep(store, "a blue piano that came meanwhile")
     found = indexed.engine("hybrid").search("blue piano", mode="hybrid").hits
     assert "a blue piano that came meanwhile" in [hit.text for hit in found], "by its words"
-    assert serving.extent(place.home.index, modelfiles.read(str(mine)).name).documents == 0
+    assert extents.extent(place.home.index, modelfiles.read(str(mine)).name).documents == 0
     look = coverage.look(place)
     assert (look.share, look.former, look.running) == (0.0, modelfiles.BUNDLED, False)
     told: list[int] = []
@@ -158,12 +158,12 @@ def test_a_run_that_is_killed_is_gone_on_with(
     command = [sys.executable, "-c", code, store.root, place.user.root]
     process = subprocess.Popen(command)
     deadline = time.monotonic() + 60
-    while serving.extent(store.index, new).documents < 20:
+    while extents.extent(store.index, new).documents < 20:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = serving.extent(store.index, new).documents
+    done = extents.extent(store.index, new).documents
     assert 20 <= done < 120
     assert name(place) == encoder.bundled().name
     told: list[int] = []

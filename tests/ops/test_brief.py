@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,6 +178,27 @@ def test_recall_can_be_switched_off(
     monkeypatch.setenv("MEMFS_HOOKS_RECALL", "off")
     say(START)
     assert say(PROMPT, "backoff in the payments client") == ""
+
+
+def test_a_hook_that_searches_by_itself_can_go_by_meaning_too(
+    place: Place, say: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(place, "Postgres is backed up at three o'clock.", "lunch was good")
+    corpus.sync(place, embed=True)
+    prompt = "when is the postgres backup made?"
+    say(START)
+    assert say(PROMPT, prompt) == "", "by words"
+    monkeypatch.setenv("MEMFS_HOOKS_COLD", "hybrid")
+    monkeypatch.setenv("MEMFS_EMBEDDING", "none")
+    assert say(PROMPT, prompt) == "", "there is to be no meaning"
+    monkeypatch.delenv("MEMFS_EMBEDDING")
+    assert re.fullmatch(
+        "# Recalled .*\n"
+        r"- 2026-04-01, claude, user \(words: postgres; meaning 0\.\d\d\)\n"
+        "> Postgres is backed up at three o'clock\\.\\n",
+        say(PROMPT, prompt),
+    )
+    assert say(PROMPT, prompt) == "", "it was said already"
 
 
 def test_hooks_of_a_start_and_of_a_prompt_at_once_give_the_brief_once(

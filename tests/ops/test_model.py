@@ -15,7 +15,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.memory import reembed
 from memfs.memory.kept import Kept
 from memfs.ops import doctor, model, search, status, trust
-from memfs.search import encoder, modelfiles, serving
+from memfs.search import encoder, extents, modelfiles, serving
 from memfs.search.engine import Filter, Page
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
@@ -56,7 +56,7 @@ def test_another_model_is_taken_with_all_documents(place: Place, kept: Kept, min
     taken = model.use(place, str(mine), stage)
     assert taken == model.Taken(str(mine), str(settings(place)), "", "made")
     assert settings(place).read_text() == f'memfs: 1  # ours\nmax_blocks: 12\nembedding: "{mine}"\n'
-    now = serving.served(place.home.index)
+    now = extents.served(place.home.index)
     assert now
     assert now.model == modelfiles.read(str(mine)).name
     look = model.look(place)

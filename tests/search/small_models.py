@@ -13,6 +13,17 @@ from memfs.search import modelfiles
 
 WORDS = ("bread", "bake", "oven", "loaf", "piano", "music", "server", "request", "red", "blue")
 _NAMES = {"float32": "F32", "float16": "F16", "float64": "F64", "int8": "I8", "int64": "I64"}
+_PLAIN: dict[str, object] = {
+    "version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
+    "post_processor": None, "decoder": None,
+}  # fmt: skip
+_BERT: dict[str, object] = {
+    "normalizer": {
+        "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
+        "strip_accents": None, "lowercase": True,
+    },
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+}  # fmt: skip
 Array = NDArray[Any]
 
 
@@ -74,12 +85,22 @@ def tokenizer(words: tuple[str, ...], kind: str) -> dict[str, object]:
         "WordLevel": {"type": "WordLevel", "vocab": numbers, "unk_token": "<unk>"},
         "Unigram": {"type": "Unigram", "unk_id": 0, "vocab": [[word, -1.0] for word in listed]},
         "BPE": {"type": "BPE", "vocab": numbers, "merges": []},
+        "WordPiece": {
+            "type": "WordPiece",
+            "vocab": numbers,
+            "unk_token": "<unk>",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+        },
     }
+    if kind == "WordPiece":
+        return {**_PLAIN, **_BERT, "model": models[kind]}
     return {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
-        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"},
-        "post_processor": None, "decoder": None, "model": models[kind],
-    }  # fmt: skip
+        **_PLAIN,
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Whitespace"},
+        "model": models[kind],
+    }
 
 
 def of_letters(count: int) -> tuple[str, ...]:

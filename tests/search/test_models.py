@@ -13,7 +13,7 @@ import pytest
 from model2vec import StaticModel
 
 from memfs.core.errors import BUG, StoreError
-from memfs.search import encoder, modelfiles, serving
+from memfs.search import encoder, extents, modelfiles, serving
 from memfs.search.encoder import Encoder
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
@@ -116,13 +116,13 @@ def test_vectors_of_two_models_lie_beside_each_other(tmp_path: Path) -> None:
     for model, end in ((one, 3), (two, 2)):
         texts = (Document(number, 0, WORDS[number]) for number in range(1, end))
         VectorIndex(index, model).extend(texts, end)
-    assert [serving.extent(index, model.name).documents for model in (one, two)] == [3, 2]
-    assert serving.served(index) is None
+    assert [extents.extent(index, model.name).documents for model in (one, two)] == [3, 2]
+    assert extents.served(index) is None
     serving.serve(index, one.name)
-    now = serving.served(index)
+    now = extents.served(index)
     assert now
     assert (now.model, now.source) == (one.name, str(tmp_path / "1"))
-    assert serving.extent(index, two.name).documents == 0
+    assert extents.extent(index, two.name).documents == 0
     assert sorted(os.listdir(f"{index}/v3/vectors")) == sorted([one.name, "serving"])
 
 
@@ -131,7 +131,7 @@ def test_a_pointer_to_nothing_is_none(tmp_path: Path, text: str) -> None:
     folder = tmp_path / "v3/vectors"
     folder.mkdir(parents=True)
     (folder / "serving").write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert serving.served(str(tmp_path)) is None
+    assert extents.served(str(tmp_path)) is None
 
 
 def test_what_lay_there_before_models_had_folders_is_removed(tmp_path: Path) -> None:

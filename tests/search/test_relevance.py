@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs.search import relevance
-from memfs.search.engine import Engine
+from memfs.core.records import Hit
+from memfs.search import cold, warm
+from memfs.search.reminder import Recalled
 from tests.search.stores import Corpus, Document, document
+
+Found = Sequence[Hit | Recalled]
+Brings = Callable[[str, str, list[str], int], Found]
+Way = Callable[[Corpus], Brings]
 
 SAID = "the flaky login test fails because the clock is not frozen"
 FIXED = "I froze the clock with freezegun in the login tests, so that they are no longer flaky."
@@ -46,9 +51,24 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return corpus
 
 
+def warmly(corpus: Corpus) -> Brings:
+    engine = corpus.engine()
+    return lambda prompt, session, shown, limit: warm.find(engine, prompt, session, shown, limit)
+
+
+def coldly(corpus: Corpus) -> Brings:
+    return lambda *asked: cold.remind(corpus.index, *asked)
+
+
+@pytest.fixture(scope="module", params=[warmly, coldly])
+def way(request: pytest.FixtureRequest) -> Way:
+    found: Way = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def engine(corpus: Corpus) -> Engine:
-    return corpus.engine()
+def brings(corpus: Corpus, way: Way) -> Brings:
+    return way(corpus)
 
 
 def _session(name: str, group: int, turns: list[tuple[str, str]]) -> Iterator[Document]:
@@ -60,13 +80,13 @@ def _session(name: str, group: int, turns: list[tuple[str, str]]) -> Iterator[Do
 
 
 def ids(
-    engine: Engine,
+    brings: Brings,
     prompt: str,
     session: str = "now",
     shown: list[str] | None = None,
     limit: int = 3,
 ) -> list[str]:
-    return [hit.id for hit in relevance.find(engine, prompt, session, shown or [], limit)]
+    return [hit.id for hit in brings(prompt, session, shown or [], limit)]
 
 
 @pytest.mark.parametrize(
@@ -81,13 +101,13 @@ def ids(
         ("データベースの接続のタイムアウトは何秒ですか", "cjk"),
     ],
 )
-def test_what_a_prompt_is_about_comes_back(engine: Engine, prompt: str, ident: str) -> None:
-    assert ids(engine, prompt)[0] == ident
+def test_what_a_prompt_is_about_comes_back(brings: Brings, prompt: str, ident: str) -> None:
+    assert ids(brings, prompt)[0] == ident
 
 
 @pytest.mark.parametrize("prompt", TALK)
-def test_talk_about_the_work_brings_nothing(engine: Engine, prompt: str) -> None:
-    assert ids(engine, prompt, session="") == []
+def test_talk_about_the_work_brings_nothing(brings: Brings, prompt: str) -> None:
+    assert ids(brings, prompt, session="") == []
 
 
 @pytest.mark.parametrize(
@@ -101,38 +121,38 @@ def test_talk_about_the_work_brings_nothing(engine: Engine, prompt: str) -> None
         "redis", "frozen", "clock clock clock", "", "   ", "???", "the",
     ],
 )  # fmt: skip
-def test_what_is_about_something_else_brings_nothing(engine: Engine, prompt: str) -> None:
-    assert ids(engine, prompt, session="") == []
+def test_what_is_about_something_else_brings_nothing(brings: Brings, prompt: str) -> None:
+    assert ids(brings, prompt, session="") == []
 
 
-def test_a_stack_trace_of_another_project_brings_nothing(engine: Engine) -> None:
+def test_a_stack_trace_of_another_project_brings_nothing(brings: Brings) -> None:
     frames = "".join(
         f'  File "/srv/warehouse/{name}.py", line {line}, in {name}\n    return self.{name}(pallet)\n'
         for line, name in enumerate(["assign_lane", "drive_to", "scan_barcode", "advance"] * 40)
     )
-    assert ids(engine, f"Traceback (most recent call last):\n{frames}JammedError: lane 7") == []
+    assert ids(brings, f"Traceback (most recent call last):\n{frames}JammedError: lane 7") == []
 
 
 @pytest.mark.parametrize("count", [1, 10, 60])
-def test_a_small_store_does_not_bring_back_everything(tmp_path: Path, count: int) -> None:
+def test_a_small_store_does_not_bring_back_everything(way: Way, tmp_path: Path, count: int) -> None:
     corpus = Corpus(tmp_path)
     texts = [f"{text} ({n})" for n in range(count // len(TEXTS) + 1) for text in TEXTS.values()]
     corpus.write("all.jsonl", *(document(f"p{n}", texts[n], kind="passage") for n in range(count)))
     corpus.update(embed=True)
-    engine = corpus.engine()
+    brings = way(corpus)
     for prompt in [*TALK, "implement quicksort in Haskell", "rename the class of the png parser"]:
-        assert ids(engine, prompt) == []
-    assert ids(engine, "when are the postgres database backups made?")
+        assert ids(brings, prompt) == []
+    assert ids(brings, "when are the postgres database backups made?")
 
 
-def test_an_empty_store_has_nothing_to_say(tmp_path: Path) -> None:
+def test_an_empty_store_has_nothing_to_say(way: Way, tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.update(embed=True)
-    assert ids(corpus.engine(), PROMPT) == []
+    assert ids(way(corpus), PROMPT) == []
 
 
-def test_a_hit_says_when_it_was_and_why_it_is_there(engine: Engine) -> None:
-    (hit,) = relevance.find(engine, PROMPT, "now", [], 1)
+def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
+    (hit,) = brings(PROMPT, "now", [], 1)
     assert (hit.kind, hit.role, hit.host, hit.at) == (
         "message", "user", "claude", "2026-05-03T10:00:00Z",
     )  # fmt: skip
@@ -140,98 +160,101 @@ def test_a_hit_says_when_it_was_and_why_it_is_there(engine: Engine) -> None:
     assert any(why.startswith("words: ") for why in hit.why)
 
 
-def test_of_one_exchange_only_the_best_comes(engine: Engine) -> None:
-    assert len({"old-0", "old-1"} & set(ids(engine, PROMPT))) == 1
+def test_of_one_exchange_only_the_best_comes(brings: Brings) -> None:
+    assert len({"old-0", "old-1"} & set(ids(brings, PROMPT))) == 1
 
 
-def test_tools_and_blocks_are_left_out(engine: Engine) -> None:
+def test_tools_and_blocks_are_left_out(brings: Brings) -> None:
     for prompt in (PROMPT, "login clock frozen flaky test"):
-        assert not {"cli-0", "block"} & set(ids(engine, prompt, session=""))
+        assert not {"cli-0", "block"} & set(ids(brings, prompt, session=""))
 
 
-def test_the_running_session_is_left_out(engine: Engine) -> None:
+def test_the_running_session_is_left_out(brings: Brings) -> None:
     prompt = "is the clock frozen, for the flaky logins?"
-    assert "now-0" not in ids(engine, prompt)
-    assert "now-0" in ids(engine, prompt, session="other")
-    assert "now-0" in ids(engine, prompt, session="")
+    assert "now-0" not in ids(brings, prompt)
+    assert "now-0" in ids(brings, prompt, session="other")
+    assert "now-0" in ids(brings, prompt, session="")
 
 
-def test_a_long_running_session_does_not_hide_what_was_said_before(tmp_path: Path) -> None:
+def test_a_long_running_session_does_not_hide_what_was_said_before(
+    way: Way, tmp_path: Path
+) -> None:
     corpus = Corpus(tmp_path)
     turns = [("user", f"the flaky login test {n}: is its clock {n} frozen?") for n in range(40)]
     corpus.write("now.jsonl", *_session("now", 2, turns))
     corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
-    assert ids(corpus.engine(), PROMPT) == ["old-0"]
+    assert ids(way(corpus), PROMPT) == ["old-0"]
 
 
-def test_what_tools_put_out_does_not_hide_what_was_said(tmp_path: Path) -> None:
+def test_what_tools_put_out_does_not_hide_what_was_said(way: Way, tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     turns = [("tool", f"flaky login test {n}: clock {n} is not frozen") for n in range(20)]
     corpus.write("cli.jsonl", *_session("cli", 2, turns))
     corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
-    assert ids(corpus.engine(), PROMPT) == ["old-0"]
+    assert ids(way(corpus), PROMPT) == ["old-0"]
 
 
-def test_what_was_shown_is_left_out(engine: Engine) -> None:
-    first = ids(engine, PROMPT)
+def test_what_was_shown_is_left_out(brings: Brings) -> None:
+    first = ids(brings, PROMPT)
     assert first
-    assert not set(first) & set(ids(engine, PROMPT, shown=first))
-    assert ids(engine, PROMPT, shown=["old-0", "old-1"]) == []
+    assert not set(first) & set(ids(brings, PROMPT, shown=first))
+    assert ids(brings, PROMPT, shown=["old-0", "old-1"]) == []
 
 
-def _copies(folder: Path, *texts: str) -> Engine:
+def _copies(way: Way, folder: Path, *texts: str) -> Brings:
     corpus = Corpus(folder)
     others = [document(name, text, kind="passage") for name, text in TEXTS.items()]
     mine = [document(f"c{n}", text, kind="passage") for n, text in enumerate(texts)]
     corpus.write("all.jsonl", *others, *mine)
     corpus.update(embed=True)
-    return corpus.engine()
+    return way(corpus)
 
 
-def test_what_says_nearly_the_same_comes_once(tmp_path: Path) -> None:
-    engine = _copies(tmp_path, FIXED, FIXED + " Done.", "Really: " + FIXED)
-    assert len(ids(engine, PROMPT)) == 1
-    assert ids(engine, PROMPT, shown=ids(engine, PROMPT)) == []
+def test_what_says_nearly_the_same_comes_once(way: Way, tmp_path: Path) -> None:
+    brings = _copies(way, tmp_path, FIXED, FIXED + " Done.", "Really: " + FIXED)
+    assert len(ids(brings, PROMPT)) == 1
+    assert ids(brings, PROMPT, shown=ids(brings, PROMPT)) == []
 
 
-def test_what_a_person_asked_before_is_no_answer(tmp_path: Path) -> None:
+def test_what_a_person_asked_before_is_no_answer(way: Way, tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("old.jsonl", *_session("old", 1, [("user", PROMPT), ("assistant", FIXED)]))
     corpus.write("other.jsonl", *_session("other", 2, [("user", PROMPT + " now")]))
     corpus.update(embed=True)
-    assert ids(corpus.engine(), PROMPT) == ["old-1"]
+    assert ids(way(corpus), PROMPT) == ["old-1"]
 
 
-def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
+def test_what_was_removed_meanwhile_is_not_brought_up(way: Way, tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     path = corpus.write("old.jsonl", *(
         {**each, "source": str(corpus.files / "old.jsonl")}
         for each in _session("old", 1, [("user", SAID), ("assistant", FIXED)])
     ))  # fmt: skip
     corpus.update(embed=True)
-    engine = corpus.engine()
-    assert ids(engine, PROMPT)
+    brings = way(corpus)
+    assert ids(brings, PROMPT)
     path.unlink()
-    assert ids(engine, PROMPT) == []
+    assert ids(brings, PROMPT) == []
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1])
-def test_the_limit_holds(engine: Engine, limit: int) -> None:
-    assert len(ids(engine, PROMPT, limit=limit)) == max(0, limit)
+def test_the_limit_holds(brings: Brings, limit: int) -> None:
+    assert len(ids(brings, PROMPT, limit=limit)) == max(0, limit)
 
 
-def test_of_a_huge_prompt_the_ends_count(engine: Engine) -> None:
+def test_of_a_huge_prompt_the_ends_count(brings: Brings) -> None:
     filler = " ".join(f"log{n}" for n in range(60_000))
-    assert ids(engine, filler + PROMPT + filler) == []
-    assert ids(engine, PROMPT + " a" * 200_000) != []
+    assert ids(brings, filler + PROMPT + filler) == []
+    assert ids(brings, PROMPT + " a" * 200_000) != []
 
 
 def test_without_vectors_words_find(corpus: Corpus) -> None:
     engine = corpus.engine("text")
-    assert {"old-0", "old-1"} & set(ids(engine, PROMPT))
-    assert ids(engine, "fix the tests") == []
+    hits = warm.find(engine, PROMPT, "now", [], 3)
+    assert {"old-0", "old-1"} & {hit.id for hit in hits}
+    assert warm.find(engine, "fix the tests", "now", [], 3) == []
 
 
 @pytest.mark.parametrize(
@@ -243,8 +266,8 @@ def test_without_vectors_words_find(corpus: Corpus) -> None:
     ],
     ids=range(10),
 )  # fmt: skip
-def test_prompts_of_all_shapes_are_taken(engine: Engine, prompt: str) -> None:
-    assert len(ids(engine, prompt)) <= 3
+def test_prompts_of_all_shapes_are_taken(brings: Brings, prompt: str) -> None:
+    assert len(ids(brings, prompt)) <= 3
 
 
 @given(
@@ -253,7 +276,7 @@ def test_prompts_of_all_shapes_are_taken(engine: Engine, prompt: str) -> None:
     st.sampled_from(["now", "", "\ud800"]),
 )
 @settings(max_examples=60, deadline=None)
-def test_no_prompt_raises(engine: Engine, prompt: str, session: str) -> None:
-    found = ids(engine, prompt, session=session)
+def test_no_prompt_raises(brings: Brings, prompt: str, session: str) -> None:
+    found = ids(brings, prompt, session=session)
     assert len(found) == len(set(found)) <= 3
     assert not {"block", "cli-0"} & set(found)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memfs.search import encoder, rows, semantic, serving
+from memfs.search import encoder, extents, rows, semantic
 from memfs.search.rows import AT, GROUP, SAID, WEIGHT
 from memfs.search.semantic import OVERLAP, WINDOW, Document, VectorIndex, split
 
@@ -36,7 +36,7 @@ def opened(folder: Path) -> VectorIndex:
 
 
 def lies(folder: Path) -> Path:
-    return Path(serving.path(str(folder), encoder.bundled().name))
+    return Path(extents.path(str(folder), encoder.bundled().name))
 
 
 def filled(folder: Path) -> VectorIndex:
@@ -68,7 +68,7 @@ def rows_of(index: VectorIndex, number: int) -> NDArray[np.intp]:
 
 def content(index: VectorIndex) -> tuple[object, ...]:
     return (
-        vars(index.extent), index.vectors.tobytes(), index.owners.tolist(), index.tokens.tolist(),
+        index.extent.written(), index.vectors.tobytes(), index.owners.tolist(), index.tokens.tolist(),
         index.ends.tolist(), index.documents.tolist(), index.frequencies.tolist(),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ import pytest
 from memfs.memory import corpus
 from memfs.memory.kept import Kept
 from memfs.ops import init
-from memfs.search import serving
+from memfs.search import extents
 from memfs.search.engine import Filter
 from memfs.service import work as room
 from memfs.service.held import Held
@@ -186,7 +186,7 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
         until(rests)
     (battery / "status").write_text("Charging\n")
     until(lambda: not work.said())
-    served = serving.served(slow.place.home.index)
+    served = extents.served(slow.place.home.index)
     assert served
     assert served.documents >= 2000
     work.stop()

@@ -1,0 +1,51 @@
+"""What a prompt brings to mind, by words and meaning, in a process that keeps its index open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.search import relevance, reminder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memfs.core.records import Hit
+    from memfs.search.engine import Engine
+    from memfs.search.reasons import Told
+    from memfs.search.relevance import Asked
+
+
+class Looked(NamedTuple):
+    """What a prompt is about, and what the index has that is near to it."""
+
+    asked: Asked
+    told: Told
+
+
+def find(
+    engine: Engine, prompt: str, session: str, shown: Sequence[str], limit: int
+) -> Sequence[Hit | reminder.Recalled]:
+    """Return at most `limit` of what a prompt is about, best first (see `relevance.chosen`).
+
+    Without vectors it is what `reminder` finds.
+    """
+    if engine.vectors is None:
+        return reminder.by_words(engine.text, prompt, session, shown, limit)
+    looked = look(engine, prompt) if limit > 0 else None
+    return chosen(engine, looked, session, shown, limit) if looked else []
+
+
+def look(engine: Engine, prompt: str) -> Looked | None:
+    """Look a prompt up; None for one that is about nothing that could be looked up."""
+    asked = relevance.asked(engine.text, prompt)
+    told = engine.told(asked.prompt) if asked else None
+    return Looked(asked, told) if asked and told else None
+
+
+def chosen(
+    engine: Engine, looked: Looked, session: str, shown: Sequence[str], limit: int
+) -> list[Hit]:
+    """Return at most `limit` hits of what was looked up."""
+    asked, told = looked
+    places = relevance.chosen(engine.text, asked, told.found, told.document, session, shown, limit)
+    return [told.hit(place, 0, beside=False) for place in places]
