@@ -4,15 +4,14 @@ What asks the service is loaded as a file of its own first: most hooks need noth
 """
 
 import sys
+from _frozen_importlib_external import SourceFileLoader
 
 _root = __file__.replace("\\", "/").rsplit("/", 2)[0]
 if _root.endswith("/memfs/_shipped"):
     _root = _root.rsplit("/", 2)[0]
-sys.path.insert(0, f"{_root}/memfs/store")
-import asking  # type: ignore[import-not-found]  # noqa: E402 - memfs/store/asking.py
-
-del sys.path[0]
-sys.modules["memfs.store.asking"] = asking  # for the rest of memfs: it is there already
+_name = "memfs.store.asking"
+asking = sys.modules[_name] = type(sys)(_name)  # for the rest of memfs, too
+SourceFileLoader(_name, f"{_root}/memfs/store/asking.py").exec_module(asking)
 _call = asking.Call(sys.argv[1:])
 if not asking.answered(_call):
     import gc

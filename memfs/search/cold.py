@@ -49,8 +49,8 @@ def remind(
     if asked is None:
         return []
     found = Candidates(text, rows, asked)
-    places = relevance.chosen(text, asked, found, found.document, session, shown, limit)
-    return [found.hit(place) for place in places]
+    taken = relevance.chosen(text, asked, found, found.document, session, shown, limit)
+    return [found.hit(*each) for each in taken]
 
 
 class Rows:
@@ -136,10 +136,9 @@ class Candidates:
         address = self._addresses.get(number)
         return None if address is None else self._text.opened(address)
 
-    def hit(self, place: int) -> "Recalled":
-        """Return the hit of a candidate that was read."""
-        found = reminder.Recalled(self._text.opened(self._addresses[self.numbers[place]]))
-        stems = self._text.stems(found.text)
+    def hit(self, place: int, document: "Document", stems: set[str]) -> "Recalled":
+        """Return the hit of a candidate that was read, with the stems of its text."""
+        found = reminder.Recalled(document)
         words = [term.word for term in self._asked.words if term.stem in stems]
         cosine = self.cosine[place]
         found.told(words, *([f"meaning {cosine:.2f}"] if cosine >= _CLOSE or not words else []))

@@ -12,6 +12,7 @@ from memfs.search.lexical import Occur, Query, TextIndex
 
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
+    from memfs.search.lexical import Term
     from memfs.search.semantic import VectorIndex
 
 Mode = Literal["hybrid", "text", "semantic"]
@@ -123,24 +124,29 @@ class Engine:
 
     def told(
         self, query: str, mode: Mode = "hybrid", only: Filter | None = None,
-        now: datetime | None = None,
+        now: datetime | None = None, terms: list[Term] | None = None,
+        reranked: int | None = None,
     ) -> reasons.Told | None:  # fmt: skip
-        """Rank what answers a question; None if it says nothing that could be meant."""
+        """Rank what answers a question; None if it says nothing that could be meant.
+
+        `terms` are its words, for who knows them already (see `TextIndex.terms`); `reranked` how
+        many are looked at closely, for who needs only the first few (see `fuse`).
+        """
         moment = now or datetime.now().astimezone()
         if mode == "semantic" and self.vectors is None:
             return None
+        terms = self.text.terms(query) if terms is None else terms
+        asked = question.read(query, moment)
+        if not terms and not asked.parts:  # punctuation, or one endless token
+            return None
         within = self._restriction(only) if only else None
         if mode == "text" or self.vectors is None:
-            asked = question.read(query, moment)
-            terms = self.text.terms(query)
             found = ranking.by_words(self.text, asked, terms, within)
         else:
             from memfs.search import hybrid
 
             searched = hybrid.Searched(self.text, self.vectors, within, moment)
-            asked, terms, found = searched.ranking(query, by_words=mode == "hybrid")
-        if not terms and not asked.parts:  # punctuation, or one endless token
-            return None
+            found = searched.ranking(asked, terms, by_words=mode == "hybrid", reranked=reranked)
         return reasons.Told(self.text, asked, terms, found)
 
     def _restriction(self, only: Filter) -> Query | None:

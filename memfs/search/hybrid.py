@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memfs.search import candidates, fuse, matches, question
+from memfs.search import candidates, fuse, matches
 from memfs.search.candidates import BESIDE, Asked
 from memfs.search.matches import Matches
 from memfs.search.ranking import IN_TIME, Ranking
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memfs.search.candidates import Candidates, Said
+    from memfs.search.candidates import Candidates
     from memfs.search.dates import Period
     from memfs.search.encoder import TokenIds
     from memfs.search.lexical import Query, Term, TextIndex
@@ -43,22 +43,25 @@ class Searched:
         self._text, self._vectors = text, vectors
         self._only, self._now = only, now
 
-    def ranking(self, query: str, *, by_words: bool) -> tuple[Question, list[Term], Ranking]:
-        """Return what a query asks for, its words, and the ranking by meaning, or by both."""
+    def ranking(
+        self, asked: Question, terms: list[Term], *, by_words: bool, reranked: int | None = None
+    ) -> Ranking:
+        """Return the ranking for a question and its words: by meaning, or by both."""
         vectors = self._vectors
-        encoded = vectors.encoder.encode([query])
+        encoded = vectors.encoder.encode([asked.text])
         vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
         tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
-        asked, terms, said, weights = self._said(query, tokens, by_words=by_words)
-        exact = not said.words.numbers  # meaning alone has to find them
+        words = self._words(asked, terms) if by_words else Matches([], [], [])
+        said = candidates.said(words, vectors, filtered=self._only is not None)
+        exact = not words.numbers  # meaning alone has to find them
         allowed = self._allowed(vector, exact=exact)
         nearest = vectors.nearest(vector, candidates.POOL, allowed, exact=exact)
-        meant = Asked(vector, tokens, weights)
+        meant = Asked(vector, tokens, vectors.weights(tokens))
         found = candidates.gather(said, nearest, vectors, meant)
         scores = np.maximum(found.found.cosine, 0.0)
         if by_words:
-            scores = self._fused(found, meant)
-        return asked, terms, self._ranked(found, scores, said.words, asked.period)
+            scores = self._fused(found, meant, fuse.RERANKED if reranked is None else reranked)
+        return self._ranked(found, scores, words, asked.period)
 
     def _ranked(
         self, found: Candidates, scores: Scores, words: Matches, period: Period | None
@@ -82,15 +85,6 @@ class Searched:
             found.kept[:, SAID].tolist(), found.kept[:, GROUP].tolist(), in_time,
             dict(zip(words.numbers, words.addresses, strict=True)),
         )  # fmt: skip
-
-    def _said(
-        self, query: str, tokens: TokenIds, *, by_words: bool
-    ) -> tuple[Question, list[Term], Said, NDArray[np.float32]]:
-        """Return what is asked for, its words and what they find, and what its tokens say."""
-        asked, terms = question.read(query, self._now), self._text.terms(query)
-        words = self._words(asked, terms) if by_words else Matches([], [], [])
-        said = candidates.said(words, self._vectors, filtered=self._only is not None)
-        return asked, terms, said, self._vectors.weights(tokens)
 
     def _words(self, asked: Question, terms: list[Term]) -> Matches:
         """Return what the words find, and more of the time that the question names."""
@@ -122,12 +116,12 @@ class Searched:
                 return np.array(numbers, np.int64)
             wanted *= 4
 
-    def _fused(self, found: Candidates, asked: Asked) -> Scores:
+    def _fused(self, found: Candidates, asked: Asked, reranked: int) -> Scores:
         """Return scores by all that is known; the best get their place by late interaction."""
         evidence = found.found
         scores = fuse.first(evidence)
         ranked = fuse.order(evidence, scores)
-        best, rest = ranked[: fuse.RERANKED], ranked[fuse.RERANKED :]
+        best, rest = ranked[:reranked], ranked[reranked:]
         full = candidates.closely(found, best, self._vectors, asked)
         top = float(scores[rest].max(initial=0.0))
         scores = scores * (float(full.min()) / top if top > 0 else 0.0)

@@ -32,6 +32,7 @@ class Told:
         self._terms = terms
         self.found = found
         self._addresses = dict(found.addresses)
+        self._documents: dict[int, Document] = {}  # that were read, by place
 
     def locate(self, places: list[int]) -> list[int]:
         """Find where some candidates are; return those still there."""
@@ -42,23 +43,33 @@ class Told:
 
     def document(self, place: int) -> Document | None:
         """Return the document of a candidate, None if it is gone."""
-        if not self.locate([place]):
-            return None
-        return self._text.opened(self._addresses[self.found.numbers[place]])
+        found = self._documents.get(place)
+        if found is None and self.locate([place]):
+            found = self._text.opened(self._addresses[self.found.numbers[place]])
+            self._documents[place] = found
+        return found
 
-    def hit(self, place: int, alike: int, *, beside: bool = True) -> Hit:
-        """Return the hit of a candidate that is still there, with the turns `beside` it."""
+    def hit(self, place: int, alike: int) -> Hit:
+        """Return the hit of a candidate that is still there, with the turns beside it."""
         document = self._text.opened(self._addresses[self.found.numbers[place]])
+        stems = self._text.stems(_first(document, "text"))
+        return self._hit(place, document, stems, self._sides(place), alike)
+
+    def brought(self, place: int, document: Document, stems: set[str]) -> Hit:
+        """Return the hit of a candidate that was read, by itself, with the stems of its text."""
+        return self._hit(place, document, stems, ("", ""), 0)
+
+    def _hit(
+        self, place: int, document: Document, stems: set[str], beside: tuple[str, str], alike: int
+    ) -> Hit:
         content = _first(document, "text")
-        words = self._words(content)
-        before, after = self._sides(place) if beside else ("", "")
+        words = self._words(content, stems)
         why = tuple(self._why(place, content, words))
         score = round(min(1.0, self.found.scores[place]), 4)
-        return listed(document, words, why, score, (before, after), alike)
+        return listed(document, words, why, score, beside, alike)
 
-    def _words(self, content: str) -> list[str]:
+    def _words(self, content: str, stems: set[str]) -> list[str]:
         """Return the words of the question that are in a text, also those that were mistyped."""
-        stems = self._text.stems(content)
         found = [term.word for term in self._terms if term.stem in stems]
         folded = content.lower()
         if any(term.stem not in stems and term.word in folded for term in self._terms):

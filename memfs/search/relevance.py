@@ -13,7 +13,7 @@ from memfs.search import lexical, reminder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Protocol
+    from typing import Protocol, TypeAlias
 
     from tantivy import Document
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         def group(self) -> Sequence[int]: ...
         @property
         def said(self) -> Sequence[int]: ...
+
+    Taken: TypeAlias = tuple[int, Document, set[str]]  # its place, and the stems of its text
 
 
 # A hit scores its cosine, and this much of the share that it holds of what the prompt's words weigh
@@ -79,12 +81,18 @@ _STEMS: set[str] = set()  # of these, once they were needed
 
 
 class Asked:
-    """What a prompt is about: its words, the CJK pairs in it, and the idf of all together."""
+    """What a prompt is about: its words, the CJK pairs in it, and the idf of all together.
 
-    __slots__ = ("pairs", "prompt", "weight", "words")
+    `terms` are all that it says (see `TextIndex.terms`).
+    """
 
-    def __init__(self, prompt: str, words: "list[Term]", pairs: "list[Term]") -> None:
+    __slots__ = ("pairs", "prompt", "terms", "weight", "words")
+
+    def __init__(
+        self, prompt: str, terms: "list[Term]", words: "list[Term]", pairs: "list[Term]"
+    ) -> None:
         self.prompt = prompt
+        self.terms = terms
         self.words = words
         self.pairs = pairs
         self.weight = sum(term.idf for term in [*words, *pairs])
@@ -102,17 +110,18 @@ def asked(text: "TextIndex", prompt: str) -> "Asked | None":
 
         inner = dict.fromkeys(part for part in identifiers.parts(prompt) if not part.isascii())
     pairs = [text.inner(part) for part in list(inner)[:_MOST_PAIRS]]
-    words = [term for term in text.terms(prompt) if term.stem not in _talk()]
+    terms = text.terms(prompt)
+    words = [term for term in terms if term.stem not in _talk()]
     if inner:
         words = [term for term in words if not inner.keys() & identifiers.parts(term.word)]
-    return Asked(prompt, words, pairs) if _count(words, pairs) >= _FEWEST else None
+    return Asked(prompt, terms, words, pairs) if _count(words, pairs) >= _FEWEST else None
 
 
 def chosen(
     text: "TextIndex", asked: Asked, found: "Found",
     document: "Callable[[int], Document | None]", session: str, shown: "Sequence[str]", limit: int,
-) -> "list[int]":  # fmt: skip
-    """Return the places of at most `limit` candidates that a prompt is about, in their order.
+) -> "list[Taken]":  # fmt: skip
+    """Return at most `limit` candidates that a prompt is about, in their order.
 
     Those of the running session, those in `shown`, and what tools were given and put out are left
     out, and what says the same as one of them, as a better one, or as the prompt. Of the turns of
@@ -123,11 +132,11 @@ def chosen(
     for place in found.order:
         if found.cosine[place] + SHARE < taken.floor or taken.own(place):
             continue  # whatever words it holds
-        if count == _LOOKED or read == _READ or len(taken.places) == limit:
+        if count == _LOOKED or read == _READ or len(taken.taken) == limit:
             break
         count += 1
         read += taken.look(place)
-    return taken.places
+    return taken.taken
 
 
 class _Chosen:
@@ -144,7 +153,8 @@ class _Chosen:
         self._gone: set[str] = set()
         self._group = 0  # of the running session, once a turn of it was seen
         self.floor = _FLOOR + _TENFOLD * math.log10(max(10, text.searcher.num_docs))
-        self.places: list[int] = []
+        self._prompt: set[str] = set()  # its stems, once they were needed
+        self.taken: list[Taken] = []
 
     def own(self, place: int) -> bool:
         """Tell whether a turn is known to be of the running session, without reading it."""
@@ -175,7 +185,7 @@ class _Chosen:
             and self._there(reminder.first(document, "source"))
         ):
             self._know(place, stems)
-            self.places.append(place)
+            self.taken.append((place, document, stems))
         return True
 
     def _clears(self, cosine: float, content: str, stems: set[str]) -> bool:
@@ -192,14 +202,16 @@ class _Chosen:
         numbers, group = self._found.numbers, self._found.group
         return group[place] > 0 and any(
             group[other] == group[place] and abs(numbers[other] - numbers[place]) <= _EXCHANGE
-            for other in self.places
+            for other, *_ in self.taken
         )
 
     def _repeats(self, document: "Document", stems: set[str]) -> bool:
         """Tell whether a text says what is known: a person also what the prompt says."""
-        person = reminder.first(document, "role") == "user"
-        asked_before = person and _alike(stems, self._text.stems(self._asked.prompt))
-        return asked_before or any(_alike(stems, known) for known in self._known)
+        if reminder.first(document, "role") == "user":
+            self._prompt = self._prompt or self._text.stems(self._asked.prompt)
+            if _alike(stems, self._prompt):
+                return True
+        return any(_alike(stems, known) for known in self._known)
 
     def _know(self, place: int, stems: set[str]) -> None:
         self._known.append(stems)

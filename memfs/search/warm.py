@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from memfs.search.reasons import Told
     from memfs.search.relevance import Asked
 
+_RERANKED = 12  # at most 8 are read; on LoCoMo and devmembench 25 bring up the same
+
 
 class Looked(NamedTuple):
     """What a prompt is about, and what the index has that is near to it."""
@@ -38,7 +40,7 @@ def find(
 def look(engine: Engine, prompt: str) -> Looked | None:
     """Look a prompt up; None for one that is about nothing that could be looked up."""
     asked = relevance.asked(engine.text, prompt)
-    told = engine.told(asked.prompt) if asked else None
+    told = engine.told(asked.prompt, terms=asked.terms, reranked=_RERANKED) if asked else None
     return Looked(asked, told) if asked and told else None
 
 
@@ -47,5 +49,5 @@ def chosen(
 ) -> list[Hit]:
     """Return at most `limit` hits of what was looked up."""
     asked, told = looked
-    places = relevance.chosen(engine.text, asked, told.found, told.document, session, shown, limit)
-    return [told.hit(place, 0, beside=False) for place in places]
+    taken = relevance.chosen(engine.text, asked, told.found, told.document, session, shown, limit)
+    return [told.brought(*each) for each in taken]
