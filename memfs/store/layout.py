@@ -8,6 +8,7 @@ from memfs.store import files
 
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
+_user_roots: dict[str, str] = {}  # real paths, by what names them
 
 
 class Store:
@@ -45,9 +46,17 @@ class Store:
 
 
 def user_root() -> str:
-    """Return the user tier's folder: `$MEMFS_HOME`, else `~/.agent-memory`."""
+    """Return the user tier's folder: `$MEMFS_HOME`, else `~/.agent-memory`.
+
+    It is looked for once: where it is asked for, it is asked for often.
+    """
     named = os.environ.get("MEMFS_HOME") or os.path.join(os.path.expanduser("~"), NAME)
-    return os.path.realpath(named)
+    found = _user_roots.get(named)
+    if found is None:
+        found = os.path.realpath(named)
+        if os.path.isabs(named):
+            _user_roots[named] = found
+    return found
 
 
 def model_folder() -> str:
@@ -67,7 +76,7 @@ def find(start: str) -> Store | None:
     Raises `StoreError` for one that lost its `config.yaml`.
     """
     folder = os.path.realpath(start)
-    home = os.path.realpath(os.path.expanduser("~"))
+    home = ""
     user = user_root()
     while True:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
@@ -80,6 +89,7 @@ def find(start: str) -> Store | None:
                     "memfs init writes it anew if it is gone; it needs the line: memfs: 1",
                 )
         parent = os.path.dirname(folder)
+        home = home or os.path.realpath(os.path.expanduser("~"))
         if folder in (parent, home) or os.path.exists(f"{folder}/.git"):
             return None
         folder = parent
