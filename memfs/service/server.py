@@ -74,6 +74,7 @@ class Server:
         gc.set_threshold(_GARBAGE, 50, 50)
         log.line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
+        self._get_warm()
         try:
             while not self._leave:
                 connected = self._next(max(0.01, look - time.monotonic()))
@@ -92,13 +93,25 @@ class Server:
             log.line(f"left: {self._leave}")
 
     def warmth(self) -> Warmth | None:
-        """Return what is kept warm; made when the first one asks, and none by who leaves."""
+        """Return what is kept warm, as soon as it is made; none by who leaves."""
         with self._making:
             if self._warmth is None and not self._leave:
                 from memfs.service.warmth import Warmth
 
                 self._warmth = Warmth()
             return self._warmth
+
+    def _get_warm(self) -> None:
+        """Make what is kept warm, and let nobody wait for it."""
+        if not self._making.locked():
+            with suppress(RuntimeError):  # no room for one more thread
+                _thread.start_new_thread(self._make, ())
+
+    def _make(self) -> None:
+        try:
+            self.warmth()
+        except Exception:  # noqa: BLE001 - who asks next has it tried again
+            log.failure()
 
     def _next(self, wait: float) -> socket.socket | None:
         try:
@@ -170,6 +183,10 @@ class Server:
         self._told(line, kind, rest, body)
 
     def _told(self, line: asking.Line, kind: str, words: list[str], body: bytes) -> None:
+        if kind == "hook" and self._warmth is None:
+            self._get_warm()
+            line.send(asking.YOURS)  # sooner than this takes
+            return
         try:
             warmth = self.warmth()
             answer = warmth.answer(kind, words, body) if warmth else None

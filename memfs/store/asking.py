@@ -44,11 +44,15 @@ class OutOfTimeError(BaseException):
     """The alarm rang: no error of files or programs, so that nothing takes it for one of those."""
 
 
+class GoneError(OSError):
+    """Whoever was asked ended before it answered."""
+
+
 class Line:
-    """A connection to the service, or to one that asks it. Raises `OSError`, also when time is up.
+    """A connection to the service, or to one that asks it.
 
     Frames are `bytes` of at most `LARGEST`. All that is sent and received has `wait` seconds
-    together.
+    together. Raises `OSError`, also when time is up; `GoneError` if there is nobody any more.
     """
 
     __slots__ = ("_socket", "_until")
@@ -62,7 +66,10 @@ class Line:
         self._until = time.monotonic() + wait
 
     def send(self, data: bytes) -> None:
-        self._timed().sendall(len(data).to_bytes(4, "big") + data)
+        try:
+            self._timed().sendall(len(data).to_bytes(4, "big") + data)
+        except ConnectionError as error:
+            raise GoneError(*error.args) from None
 
     def receive(self) -> bytes:
         size = int.from_bytes(self._exactly(4), "big")
@@ -87,9 +94,12 @@ class Line:
     def _exactly(self, size: int) -> bytes:
         parts = []
         while size:
-            part = self._timed().recv(min(size, 1 << 20))
+            try:
+                part = self._timed().recv(min(size, 1 << 20))
+            except ConnectionError:
+                part = b""
             if not part:
-                raise OSError("the other side ended")
+                raise GoneError("the other side ended")
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -156,6 +166,9 @@ def answered(call: Call) -> bool:
         return (
             exchange(line, question("hook", call.told(), data, system.environ), write) is not None
         )
+    except GoneError:
+        call.asked = False  # it died just now: there may be another one, or there is to be
+        return False
     except (OSError, ValueError, OutOfTimeError):
         return False
     finally:

@@ -4,7 +4,7 @@ import os
 import time
 
 from memfs.store import asking, layout
-from memfs.store.asking import QUICK, Line
+from memfs.store.asking import QUICK, GoneError, Line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +21,25 @@ def ask(
 ) -> "bytes | None":  # fmt: skip
     """Ask the service; None if there is none, it is too slow, or it leaves the work to the asker.
 
-    `deliver` is given the answer before it counts as taken.
+    `deliver` is given the answer before it counts as taken. One that died is started anew, unless
+    there is no reason to.
     """
     try:
-        line = connect(wait, revive=kind not in _WITHOUT)
+        line = connect(wait)
+        if line is None:
+            return None
+        try:
+            return asking.exchange(line, question(kind, words, body), deliver)
+        finally:
+            line.close()
+    except GoneError:
+        if kind not in _WITHOUT:
+            from memfs.store import starting
+
+            starting.start()
+        return None
     except OSError:
         return None
-    if line is None:
-        return None
-    try:
-        return asking.exchange(line, question(kind, words, body), deliver)
-    except OSError:
-        return None
-    finally:
-        line.close()
 
 
 def there() -> bool:
@@ -45,10 +50,10 @@ def there() -> bool:
     return asking.ours(os.path.dirname(where)) and os.path.exists(where)
 
 
-def connect(wait: float, *, revive: bool = False) -> "Line | None":
-    """Connect to the service; None if there is none. `revive`: one that died is started anew.
+def connect(wait: float) -> "Line | None":
+    """Connect to the service; None if there is none.
 
-    Raises `OSError` if it is there and does not listen just now.
+    Raises `OSError` if it is there and does not listen just now, `GoneError` if it died.
     """
     if not there():
         return None
@@ -63,11 +68,7 @@ def connect(wait: float, *, revive: bool = False) -> "Line | None":
         line.connect(where)
     except ConnectionRefusedError:
         line.close()
-        if revive:
-            from memfs.store import starting
-
-            starting.start()
-        return None
+        raise GoneError("nobody listens") from None
     except BaseException:
         line.close()
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
 from memfs.store import daemon, inbox, service
-from memfs.store.asking import Call
+from memfs.store.asking import YOURS, Call
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
 from tests.hosts.transcript_lines import user
@@ -109,6 +110,48 @@ def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
     found = running.until(daemon.look)
     assert found.process != warm.process
     assert asked(payload(repo, "UserPromptSubmit", "go on with it")) == ""
+
+
+def test_a_service_that_dies_over_a_question_is_there_again(
+    place: Place, repo: Path, home: Path
+) -> None:
+    hook(payload(repo, "SessionStart"))
+    running.until(daemon.look)
+    running.end_all(home)
+    changed(place, "Timeouts are 5 seconds.")
+    where = service.address()
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.bind(str(where))
+        dying.listen()
+
+        def die() -> None:
+            dying.accept()[0].close()
+
+        thread = threading.Thread(target=die)
+        thread.start()
+        prompt = payload(repo, "UserPromptSubmit", "go on with it")
+        assert "Timeouts" in running.process(prompt)
+        thread.join()
+    assert running.until(daemon.look)
+
+
+def test_a_hook_does_not_wait_for_what_is_just_made(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as alone:
+        alone.setenv("MEMFS_SERVICE_MODE", "off")
+        hook(payload(repo, "SessionStart"))
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    with running.inside() as inside:
+        made, inside._warmth = inside._warmth, None
+        with inside._making:
+            line = service.connect(running.LONG)
+            assert line
+            line.send(service.question("hook", Call(["claude"], prompt).told(), prompt))
+            assert line.receive() == YOURS
+            line.close()
+            inside._warmth = made
+        assert asked(prompt) == ""
 
 
 def test_a_service_that_hangs_costs_a_prompt_a_moment(
