@@ -9,7 +9,7 @@ import sys
 
 from memfs.search import extents, plain, relevance, reminder
 from memfs.search.lexical import TextIndex
-from memfs.search.rows import COLUMNS, DOCUMENTS, FIRST, GROUP, SAID, WEIGHT
+from memfs.search.rows import COLUMNS, DOCUMENTS, FIRST, GROUP, OWNERS, SAID, VECTORS, WEIGHT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _ROWS = 64  # the nearest: a long text has several
 _CHUNK = 1 << 16  # rows whose distances are looked at together
 _SAMPLED = 16  # one of so many distances tells what is near
 _SURE = 4  # times as many as are wanted are looked for so
-_CLOSE = 0.35  # a cosine worth naming as a reason
 
 
 def remind(
@@ -64,9 +63,9 @@ class Rows:
         self._kong = _numkong()
         size = extent.rows * model.dims
         shape = [extent.rows, model.dims]
-        vectors = memoryview(plain.mapped(f"{folder}/vectors.i8", size))
+        vectors = memoryview(plain.mapped(f"{folder}/{VECTORS}", size))
         self._vectors = vectors.cast("b", shape)
-        self._owners = memoryview(plain.mapped(f"{folder}/owners.u32", 4 * extent.rows)).cast("I")
+        self._owners = memoryview(plain.mapped(f"{folder}/{OWNERS}", 4 * extent.rows)).cast("I")
         size = 4 * COLUMNS * extent.documents
         self._documents = memoryview(plain.mapped(f"{folder}/{DOCUMENTS}", size)).cast("I")
 
@@ -141,7 +140,9 @@ class Candidates:
         found = reminder.Recalled(document)
         words = [term.word for term in self._asked.words if term.stem in stems]
         cosine = self.cosine[place]
-        found.told(words, *([f"meaning {cosine:.2f}"] if cosine >= _CLOSE or not words else []))
+        found.told(
+            words, *([f"meaning {cosine:.2f}"] if cosine >= relevance.CLOSE or not words else [])
+        )
         return found
 
     def _by_words(self) -> "tuple[dict[int, float], dict[int, DocAddress]]":

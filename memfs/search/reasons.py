@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet
 from memfs.search import identifiers
+from memfs.search.relevance import CLOSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from memfs.search.question import Question
     from memfs.search.ranking import Ranking
 
-_CLOSE = 0.35  # a cosine worth naming as a reason
 _MOST_WORDS = 6
 _BESIDE = 160  # characters of a turn beside a hit
 _LOOKED_AT = 8 * _BESIDE  # of its characters, white space among them
@@ -92,7 +92,7 @@ class Told:
         if words:
             why.append("words: " + ", ".join(words[:_MOST_WORDS]))
         cosine = found.cosine[place]
-        if cosine >= _CLOSE or (not why and cosine > 0):
+        if cosine >= CLOSE or (not why and cosine > 0):
             why.append(f"meaning {cosine:.2f}")
         if not words and found.lexical[place] == 0 and found.around[place] > 0:
             why.append("beside a turn with these words")

@@ -49,6 +49,7 @@ _FEWER = 0.15
 # precisionmembench chose, each asked in its own and in other stores, with prompts of real sessions.
 _FLOOR = 0.42
 _TENFOLD = 0.08
+CLOSE = 0.35  # a cosine worth naming as a reason
 _FEWEST = 2  # words of a prompt that say what it is about
 _PAIR = 0.5  # of a word is what two CJK characters are
 _MOST_PAIRS = 24

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 FOLDER = "v3/vectors"  # the number changes with the files: others are another index
-DOCUMENTS = "documents.u32"
+VECTORS, OWNERS, DOCUMENTS = "vectors.i8", "owners.u32", "documents.u32"
 # The columns: its first row, what ties it to others, what it says (see `lexical`), seconds since
 # 1970, percent that it counts (0: it is gone), the documents of its group before and after it.
 FIRST, GROUP, SAID, AT, WEIGHT, BEFORE, AFTER = range(7)

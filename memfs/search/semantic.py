@@ -24,7 +24,9 @@ from memfs.search.rows import (
     DOCUMENTS,
     FIRST,
     GROUP,
+    OWNERS,
     SAID,
+    VECTORS,
     WEIGHT,
 )
 
@@ -98,7 +100,7 @@ class VectorIndex:
         if not self.extent.rows:  # files of another model may be mapped by readers: no truncating
             self.clear()
         os.makedirs(self._folder, 0o700, exist_ok=True)
-        names = ("vectors.i8", "owners.u32", self._tokens_file, "ends.u64", DOCUMENTS)
+        names = (VECTORS, OWNERS, self._tokens_file, "ends.u64", DOCUMENTS)
         files = [open(self._path(name), "ab") for name in names]  # noqa: SIM115
         self._latest, self._after = self._tail(), {}
         try:
@@ -219,9 +221,9 @@ class VectorIndex:
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
         self._file = self._identity()  # before it is mapped: what is mapped keeps its number
-        vectors = self._mapped("vectors.i8", np.int8, extent.rows * dims)
+        vectors = self._mapped(VECTORS, np.int8, extent.rows * dims)
         self.vectors = np.asarray(vectors, np.int8).reshape(-1, dims)
-        self.owners = self._mapped("owners.u32", np.uint32, extent.rows)
+        self.owners = self._mapped(OWNERS, np.uint32, extent.rows)
         self.tokens = self._mapped(self._tokens_file, self.encoder.ids, extent.tokens)
         self.ends = self._mapped("ends.u64", np.uint64, extent.rows)
         count = extent.documents
@@ -232,7 +234,7 @@ class VectorIndex:
 
     def _identity(self) -> tuple[int, int] | None:
         try:
-            status = os.stat(self._path("vectors.i8"))
+            status = os.stat(self._path(VECTORS))
         except OSError:
             return None
         return status.st_dev, status.st_ino
@@ -325,7 +327,7 @@ class VectorIndex:
     def _whole(self, extent: Extent) -> bool:
         """Tell whether the files are at least as long as the extent says."""
         needed = {
-            "vectors.i8": extent.rows * self.encoder.dims, "owners.u32": extent.rows * 4,
+            VECTORS: extent.rows * self.encoder.dims, OWNERS: extent.rows * 4,
             self._tokens_file: extent.tokens * np.dtype(self.encoder.ids).itemsize,
             "ends.u64": extent.rows * 8,
             DOCUMENTS: extent.documents * 4 * COLUMNS,
