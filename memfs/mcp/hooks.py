@@ -26,7 +26,7 @@ def answered(arguments: dict[str, object]) -> str:
     said: list[bytes] = []
     try:
         call = Call(words, json.dumps(payload).encode())
-        found = service.ask("hook", call.told(), call.read(), _WAIT)
+        found = service.ask("hook", call.told(), call.read(), _WAIT, lasting=True)
         if found is not None:
             return found.decode("utf-8", "replace")
         main.run(call, told, said.append, lambda _: None)

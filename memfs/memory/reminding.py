@@ -14,7 +14,7 @@ from memfs.core.records import Hit
 from memfs.memory.flow import intents
 from memfs.memory.flow.graph import MOST_TOPICS
 from memfs.memory.kinds import graph
-from memfs.search import warm
+from memfs.search import reminder, warm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def find(
 ) -> Sequence[Hit | Recalled]:
     """Return at most `limit` of what a prompt is about, what was solved before first."""
     if engine.vectors is None:
-        return warm.find(engine, prompt, session, shown, limit)
+        return reminder.by_words(engine.text, prompt, session, shown, limit)
     looked = warm.look(engine, prompt) if limit > 0 else None
     if looked is None:
         return []

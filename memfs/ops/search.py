@@ -107,7 +107,7 @@ def _served(kept: Kept, kind: str, wanted: Asked) -> _Answered | None:
 
     query = wanted.query.encode("utf-8", "replace").decode()  # no halves of characters
     body = msgspec.json.encode(replace(wanted, query=query))
-    data = service.ask("search", [kind], body, _WAIT)
+    data = service.ask("search", [kind], body, _WAIT, lasting=True)
     try:
         found = msgspec.json.decode(data, type=_Answered) if data else None
     except (ValueError, msgspec.MsgspecError):  # what does not read that does its own work

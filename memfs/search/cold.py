@@ -41,13 +41,16 @@ def remind(
     text = TextIndex.open(folder)
     if text is None or limit < 1:
         return []
-    rows = Rows.open(folder)
-    if rows is None:
+    extent = extents.served(folder)
+    if extent is None:
         return reminder.by_words(text, prompt, session, shown, limit)
     asked = relevance.asked(text, prompt)
     if asked is None:
         return []
-    found = Candidates(text, rows, asked)
+    rows = Rows.open(folder, extent)
+    if rows is None:
+        return reminder.by_words(text, prompt, session, shown, limit)
+    found = Candidates(text, rows, asked, session)
     taken = relevance.chosen(text, asked, found, found.document, session, shown, limit)
     return [found.hit(*each) for each in taken]
 
@@ -70,10 +73,9 @@ class Rows:
         self._documents = memoryview(plain.mapped(f"{folder}/{DOCUMENTS}", size)).cast("I")
 
     @classmethod
-    def open(cls, index: str) -> "Rows | None":
+    def open(cls, index: str, extent: "Extent") -> "Rows | None":
         """Open the vectors of an index; None if there are none, or too many to look at all."""
-        extent = extents.served(index)
-        if extent is None or not 0 < extent.rows <= MOST_ROWS:
+        if not 0 < extent.rows <= MOST_ROWS:
             return None
         folder = extents.path(index, extent.model)
         model = plain.opened(folder)
@@ -110,9 +112,9 @@ class Candidates:
 
     __slots__ = ("_addresses", "_asked", "_text", "cosine", "group", "numbers", "order", "said")
 
-    def __init__(self, text: TextIndex, rows: Rows, asked: "Asked") -> None:
+    def __init__(self, text: TextIndex, rows: Rows, asked: "Asked", session: str) -> None:
         self._text, self._asked = text, asked
-        scores, self._addresses = self._by_words()
+        scores, self._addresses = self._by_words(session)
         vector = rows.model.vector(asked.prompt)
         far = rows.distances(vector) if vector else None
         near = rows.nearest(far) if far else []
@@ -140,17 +142,21 @@ class Candidates:
         found = reminder.Recalled(document)
         words = [term.word for term in self._asked.words if term.stem in stems]
         cosine = self.cosine[place]
-        found.told(
-            words, *([f"meaning {cosine:.2f}"] if cosine >= relevance.CLOSE or not words else [])
-        )
+        near = cosine >= relevance.CLOSE or (not words and cosine > 0)
+        more = [f"meaning {cosine:.2f}"] if near else [] if words else ["parts of words"]
+        found.told(words, *more)
         return found
 
-    def _by_words(self) -> "tuple[dict[int, float], dict[int, DocAddress]]":
-        """Return the scores and addresses of documents by number, the best by words first."""
+    def _by_words(self, session: str) -> "tuple[dict[int, float], dict[int, DocAddress]]":
+        """Return the scores and addresses of documents by number, the best by words first.
+
+        Those of the running session are left to meaning, and so is what tools put out: they would
+        leave no room for others.
+        """
         text = self._text
         inner = [text.part(pair.word, 1.0) for pair in self._asked.pairs]
         query = text.query(self._asked.words, *inner)
-        found = [] if query is None else text.search(query, _POOL)
+        found = [] if query is None else text.search(reminder.said(text, query, session), _POOL)
         numbers = text.numbers([address for _, address in found])
         scores = {number: score for number, (score, _) in zip(numbers, found, strict=True)}
         return scores, {n: address for n, (_, address) in zip(numbers, found, strict=True)}

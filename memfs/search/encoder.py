@@ -175,8 +175,15 @@ class Encoder:
         found = 1.0 - found
         return found if self._kind == "I8" else np.nan_to_num(found)  # a row of zeros: like nothing
 
+    @cached_property
     def cut(self) -> Cut | None:
-        """Return how texts are cut; None for a model of another make than `wordpiece` knows."""
+        """How texts are cut; None for a model of another make than `wordpiece` knows."""
+        tensors = self._files.tensors
+        weighted = tensors.get("weights")
+        if self._mapping is not None or (weighted and weighted.dtype != "F32"):
+            return None
+        if type(self._tokenizer.model).__name__ != "WordPiece":
+            return None  # of others the vocabulary may be large: it takes a moment to read
         told = json.loads(self._tokenizer.to_str())
         normal, before, model = (told[name] for name in ("normalizer", "pre_tokenizer", "model"))
         plain = (
@@ -185,15 +192,14 @@ class Encoder:
             and normal.pop("strip_accents", None) is not False
             and normal == _NORMAL
             and before == {"type": "BertPreTokenizer"}
-            and model["type"] == "WordPiece"
             and model["continuing_subword_prefix"] == wordpiece.MARK
             and model["max_input_chars_per_word"] == wordpiece.LONGEST
+            and max(model["vocab"].values(), default=0) < self.size
+            and all(each["special"] for each in told["added_tokens"])
         )
-        tensors = self._files.tensors
-        kind, _, at = tensors["embeddings"]
-        weighted = tensors.get("weights")
-        if not plain or self._mapping is not None or (weighted and weighted.dtype != "F32"):
+        if not plain:
             return None
+        kind, _, at = tensors["embeddings"]
         return Cut(
             model["vocab"], [each["content"] for each in told["added_tokens"]], self._unknown,
             kind, at, weighted.start if weighted else 0, self._files.longest,

@@ -9,6 +9,7 @@ import numpy as np
 from memfs.search import candidates, fuse, matches
 from memfs.search.candidates import BESIDE, Asked
 from memfs.search.matches import Matches
+from memfs.search.plain import LARGEST
 from memfs.search.ranking import IN_TIME, Ranking
 from memfs.search.rows import AT, GROUP, SAID, WEIGHT
 
@@ -49,7 +50,7 @@ class Searched:
         """Return the ranking for a question and its words: by meaning, or by both."""
         vectors = self._vectors
         encoded = vectors.encoder.encode([asked.text])
-        vector = np.rint(encoded.vectors[0] * 127).astype(np.int8)
+        vector = np.rint(encoded.vectors[0] * LARGEST).astype(np.int8)
         tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
         words = self._words(asked, terms) if by_words else Matches([], [], [])
         said = candidates.said(words, vectors, filtered=self._only is not None)

@@ -10,6 +10,7 @@ import os
 import struct
 
 from memfs.core import fastjson
+from memfs.core.errors import StoreError
 from memfs.search import wordpiece, words
 
 TYPE_CHECKING = False
@@ -51,7 +52,8 @@ class PlainModel:
     def vector(self, text: str) -> bytes | None:
         """Return the vector of a text, `dims` entries of int8; None for one that says nothing.
 
-        It is the encoder's, but for a text that names a special token (`[MASK]`): here it has none.
+        It is the encoder's, but where a text names a special token (`[MASK]`), or has characters
+        that are younger than Python's tables.
         """
         text = str(words.clean(text))
         for special in self._added:
@@ -69,8 +71,7 @@ class PlainModel:
 
     def tokens(self, text: str) -> list[int]:
         """Return the tokens that count of a text: not those that are unknown."""
-        found = wordpiece.tokens(text, self._number, self._most, self._unknown)
-        found = found[: self._longest] if self._longest else found
+        found = wordpiece.tokens(text, self._number, self._most, self._unknown, self._longest)
         return [token for token in found if token != self._unknown]
 
     def _number(self, token: str) -> int:
@@ -114,18 +115,26 @@ def signature(path: str) -> str:
 
 def keep(folder: str, encoder: "Encoder") -> None:
     """Write what is read of a model here beside its vectors, if it can be, and is not there yet."""
-    path = encoder.path
-    known = opened(folder)
+    path, known = encoder.path, opened(folder)
     if known is not None and known.path == path:
         return
-    cut = encoder.cut()
+    del known  # some systems replace no file that is mapped
+    try:
+        _keep(folder, encoder)
+    except (OSError, StoreError):  # it is for hooks alone: they go by words
+        return
+
+
+def _keep(folder: str, encoder: "Encoder") -> None:
+    cut = encoder.cut
     if cut is None or cut.kind not in _FORMATS:
         return
     data = _laid_out(cut.vocabulary)
     about = {
-        "table": path, "signature": signature(path), "dims": encoder.dims, "bytes": len(data),
-        "kind": cut.kind, "at": cut.at, "weights": cut.weights, "unknown": cut.unknown,
-        "longest": cut.longest, "most": max(map(len, cut.vocabulary)), "added": cut.added,
+        "table": encoder.path, "signature": signature(encoder.path), "dims": encoder.dims,
+        "bytes": len(data), "kind": cut.kind, "at": cut.at, "weights": cut.weights,
+        "unknown": cut.unknown, "longest": cut.longest, "most": max(map(len, cut.vocabulary)),
+        "added": cut.added,
     }  # fmt: skip
     for name, content in ((WORDS, data), (FILE, fastjson.dumps(about).encode())):
         with open(f"{folder}/{name}.tmp", "wb") as file:

@@ -8,6 +8,7 @@ from memfs.core.records import Hit
 from memfs.core.snippet import snippet
 from memfs.search import identifiers
 from memfs.search.relevance import CLOSE
+from memfs.search.reminder import MOST_WORDS, first
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from memfs.search.question import Question
     from memfs.search.ranking import Ranking
 
-_MOST_WORDS = 6
 _BESIDE = 160  # characters of a turn beside a hit
 _LOOKED_AT = 8 * _BESIDE  # of its characters, white space among them
 
@@ -52,7 +52,7 @@ class Told:
     def hit(self, place: int, alike: int) -> Hit:
         """Return the hit of a candidate that is still there, with the turns beside it."""
         document = self._text.opened(self._addresses[self.found.numbers[place]])
-        stems = self._text.stems(_first(document, "text"))
+        stems = self._text.stems(first(document, "text"))
         return self._hit(place, document, stems, self._sides(place), alike)
 
     def brought(self, place: int, document: Document, stems: set[str]) -> Hit:
@@ -62,7 +62,7 @@ class Told:
     def _hit(
         self, place: int, document: Document, stems: set[str], beside: tuple[str, str], alike: int
     ) -> Hit:
-        content = _first(document, "text")
+        content = first(document, "text")
         words = self._words(content, stems)
         why = tuple(self._why(place, content, words))
         score = round(min(1.0, self.found.scores[place]), 4)
@@ -88,9 +88,9 @@ class Told:
         others = [name for name in named if name not in paths]
         why = [f"same file: {path}" for path in paths[:2]]
         if others:
-            why.append("names: " + ", ".join(others[:_MOST_WORDS]))
+            why.append("names: " + ", ".join(others[:MOST_WORDS]))
         if words:
-            why.append("words: " + ", ".join(words[:_MOST_WORDS]))
+            why.append("words: " + ", ".join(words[:MOST_WORDS]))
         cosine = found.cosine[place]
         if cosine >= CLOSE or (not why and cosine > 0):
             why.append(f"meaning {cosine:.2f}")
@@ -109,8 +109,8 @@ class Told:
         document = self._beside(place, number, step) if number else None
         if document is None:
             return ""
-        content = snippet(_first(document, "text")[:_LOOKED_AT], [], _BESIDE)
-        return f"{_first(document, 'role')}: {content}" if content else ""
+        content = snippet(first(document, "text")[:_LOOKED_AT], [], _BESIDE)
+        return f"{first(document, 'role')}: {content}" if content else ""
 
     def _beside(self, place: int, number: int, step: int) -> Document | None:
         """Return the document `number`: mostly the one beside that of a candidate in the index."""
@@ -127,22 +127,17 @@ def listed(
     score: float = 0.0, beside: tuple[str, str] = ("", ""), alike: int = 0,
 ) -> Hit:  # fmt: skip
     """Return a document as a hit; without words and reasons, as one nobody searched for."""
-    content = _first(document, "text")
+    content = first(document, "text")
     return Hit(
-        id=_first(document, "id"), kind=_first(document, "kind"), text=content,
-        snippet=snippet(content, [*words]), why=why, score=score, at=_first(document, "time"),
-        role=_first(document, "role"), host=_first(document, "host"),
-        session=_first(document, "session"), project=_first(document, "project"),
-        branch=_first(document, "branch"),
+        id=first(document, "id"), kind=first(document, "kind"), text=content,
+        snippet=snippet(content, [*words]), why=why, score=score, at=first(document, "time"),
+        role=first(document, "role"), host=first(document, "host"),
+        session=first(document, "session"), project=first(document, "project"),
+        branch=first(document, "branch"),
         tags=tuple(str(tag) for tag in document.get_all("tag")),
-        importance=document.get_first("importance") or 0, label=_first(document, "label"),
+        importance=document.get_first("importance") or 0, label=first(document, "label"),
         before=beside[0], after=beside[1], alike=alike,
     )  # fmt: skip
-
-
-def _first(document: Document, name: str) -> str:
-    """Return a stored field as text, "" where it has none."""
-    return document.get_first(name) or ""
 
 
 def _meant(word: str, content: str) -> list[str]:

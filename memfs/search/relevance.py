@@ -53,8 +53,8 @@ CLOSE = 0.35  # a cosine worth naming as a reason
 _FEWEST = 2  # words of a prompt that say what it is about
 _PAIR = 0.5  # of a word is what two CJK characters are
 _MOST_PAIRS = 24
-_LOOKED = 24  # candidates that are looked at, at most
-_READ = 8  # and those of them that are read
+_FIRST_CJK = "\u3040"
+_READ = 8  # candidates that are read, at most
 _ALIKE = 0.8  # of all their words have two texts in common that say the same
 _EXCHANGE = 2  # messages apart that are of one exchange
 
@@ -106,7 +106,7 @@ def asked(text: "TextIndex", prompt: str) -> "Asked | None":
     """
     prompt = reminder.ends(prompt)
     inner: dict[str, None] = {}
-    if not prompt.isascii():
+    if max(prompt, default="") >= _FIRST_CJK:
         from memfs.search import identifiers
 
         inner = dict.fromkeys(part for part in identifiers.parts(prompt) if not part.isascii())
@@ -129,13 +129,12 @@ def chosen(
     one exchange only the best comes. `document` reads a candidate: None for one that is gone.
     """
     taken = _Chosen(text, asked, found, document, session, shown)
-    count = read = 0
+    read = 0
     for place in found.order:
         if found.cosine[place] + SHARE < taken.floor or taken.own(place):
             continue  # whatever words it holds
-        if count == _LOOKED or read == _READ or len(taken.taken) == limit:
+        if read == _READ or len(taken.taken) >= limit:
             break
-        count += 1
         read += taken.look(place)
     return taken.taken
 

@@ -22,7 +22,7 @@ FEWEST_WORDS = 2
 _TERMS = 12
 _POOL = 24
 _SNIPPET = 300  # characters
-_MOST_WORDS = 6  # that are named
+MOST_WORDS = 6  # that are named
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
 
 
@@ -48,12 +48,7 @@ def by_words(
     query = index.query(terms)
     if query is None or len(terms) < FEWEST_WORDS:
         return []
-    own = index.term("session", session) if session else Query.empty_query()
-    blocks = index.term("kind", "block")
-    tools = index.term("role", "tool")
-    query = Query.boolean_query(
-        [(Occur.Must, query), *[(Occur.MustNot, out) for out in (own, blocks, tools)]]
-    )
+    query = said(index, query, session)
     # A word that no document has can only speak against a hit; half of its weight does.
     weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
     floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.searcher.num_docs / 10))
@@ -82,6 +77,17 @@ def by_words(
     return found
 
 
+def said(index: TextIndex, query: Query, session: str) -> Query:
+    """Return a query for what was said and kept, but in the running session.
+
+    There are no blocks in it, nor what tools were given and put out.
+    """
+    out = [index.term("kind", "block"), index.term("role", "tool")]
+    if session:
+        out.append(index.term("session", session))
+    return Query.boolean_query([(Occur.Must, query), *[(Occur.MustNot, each) for each in out]])
+
+
 class Recalled:
     """A hit as the brief shows it: the fields of `records.Hit` that rendering reads."""
 
@@ -100,7 +106,7 @@ class Recalled:
     def told(self, words: list[str], *more: str) -> None:
         """Say why it came: the words of the prompt that are in it, and what else there is."""
         self.snippet = snippet(self.text, words, _SNIPPET)
-        self.why = ("words: " + ", ".join(words[:_MOST_WORDS]), *more) if words else more
+        self.why = ("words: " + ", ".join(words[:MOST_WORDS]), *more) if words else more
 
 
 def first(document: "Document", name: str) -> str:

@@ -265,7 +265,7 @@ class VectorIndex:
         ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
         owners = np.array([number for number, _ in pieces], np.uint32)
         noted = self._noted(batch[-1].number + 1, owners, batch)
-        files[0].write(np.rint(encoded.vectors * 127).astype(np.int8).tobytes())
+        files[0].write(np.rint(encoded.vectors * plain.LARGEST).astype(np.int8).tobytes())
         files[1].write(owners.tobytes())
         files[2].write(tokens.astype(ids).tobytes())
         files[3].write(ends.astype(np.uint64).tobytes())
@@ -338,12 +338,12 @@ class VectorIndex:
             return not extent.rows
 
     def _save_extent(self) -> None:
-        temporary = self._path("rows.json.tmp")
+        temporary = self._path(f"{extents.ROWS}.tmp")
         with open(temporary, "w", encoding="utf-8") as handle:
             handle.write(self.extent.written())
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(temporary, self._path("rows.json"))
+        os.replace(temporary, self._path(extents.ROWS))
 
     def _save_frequencies(self) -> None:
         temporary = self._path("frequencies.tmp.npy")

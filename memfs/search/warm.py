@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.search import relevance, reminder
+from memfs.search import relevance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,19 +22,6 @@ class Looked(NamedTuple):
 
     asked: Asked
     told: Told
-
-
-def find(
-    engine: Engine, prompt: str, session: str, shown: Sequence[str], limit: int
-) -> Sequence[Hit | reminder.Recalled]:
-    """Return at most `limit` of what a prompt is about, best first (see `relevance.chosen`).
-
-    Without vectors it is what `reminder` finds.
-    """
-    if engine.vectors is None:
-        return reminder.by_words(engine.text, prompt, session, shown, limit)
-    looked = look(engine, prompt) if limit > 0 else None
-    return chosen(engine, looked, session, shown, limit) if looked else []
 
 
 def look(engine: Engine, prompt: str) -> Looked | None:

@@ -23,14 +23,18 @@ _CHINESE = (
 )  # fmt: skip
 
 
-def tokens(text: str, number: "Callable[[str], int]", longest: int, unknown: int) -> list[int]:
-    """Return the tokens of a text, `unknown` for a word that has none.
+def tokens(
+    text: str, number: "Callable[[str], int]", longest: int, unknown: int, most: int = 0
+) -> list[int]:
+    """Return the first `most` tokens (0: all) of a text, `unknown` for a word that has none.
 
     `number` gives that of a token, -1 for none; no token has more than `longest` characters.
     """
     found: list[int] = []
     for word in words(text):
         found += _pieces(word, number, longest) or (unknown,)
+        if 0 < most <= len(found):
+            return found[:most]
     return found
 
 

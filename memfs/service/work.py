@@ -25,7 +25,6 @@ BUSY, LATER = "busy", "later"
 _IDLE = 20.0  # seconds that the process stays without a job
 _TRIES = 3
 _RETRY = 1.0  # seconds until a job is done again that found a lock
-_WAITS = "\n"  # says to the process that another job waits
 _CODE = """
 import sys
 sys.path[:] = sys.argv[1:]
@@ -38,20 +37,17 @@ worker.main()
 class Job:
     """What changed in a store: transcripts, and whether its other sources did too.
 
-    `rest`: it was read, and what takes long is to be gone on with.
+    `unread`: something was not read yet, if only a note that a hook left. `rest`: it was read, and
+    what takes long is to be gone on with.
     """
 
     held: Held
     paths: set[str] = field(default_factory=set)
     all: bool = False
+    unread: bool = True
     rest: bool = False
     not_before: float = 0.0
     failed: int = 0  # times that the process ended over it
-
-    @property
-    def unread(self) -> bool:
-        """Tell whether something was not read yet: done soon, and words in it are found then."""
-        return self.all or bool(self.paths)
 
 
 class Work:
@@ -148,16 +144,17 @@ class Work:
             return False
         with self._changed:
             process.stdin.write(json.dumps(asked) + "\n")
-            if any(other.unread for other in self._jobs):
-                process.stdin.write(_WAITS)  # or this one could rest until there is power again
             process.stdin.flush()
         for line in process.stdout:
             said = json.loads(line)
             if "stage" in said:
                 self._progress = said
             if said.get("published"):
-                job.paths, job.all, job.rest = set(), False, True
+                job.paths, job.all, job.unread, job.rest = set(), False, False, True
                 self._published(job.held)
+                with self._changed:
+                    if any(other.unread for other in self._jobs):
+                        self._say_that_one_waits()
             if said.get("end"):
                 if said["wrong"] not in ("", BUSY, LATER):
                     log.line(f"{place.home.root}: {said['wrong']}")
@@ -182,15 +179,21 @@ class Work:
                 if other.held is job.held:
                     other.paths |= job.paths
                     other.all |= job.all
+                    other.unread |= job.unread
                     other.rest |= job.rest
                     break
             else:
                 self._jobs.append(job)
             self._changed.notify()
-            if self._now and self._process and self._process.stdin:
-                with suppress(OSError, ValueError):  # it has just ended
-                    self._process.stdin.write(_WAITS)
-                    self._process.stdin.flush()
+            if self._now:
+                self._say_that_one_waits()
+
+    def _say_that_one_waits(self) -> None:
+        """Let what takes long be put off for a job that waits; the caller has the lock."""
+        if self._process and self._process.stdin:
+            with suppress(OSError, ValueError):  # it has just ended
+                self._process.stdin.write("\n")
+                self._process.stdin.flush()
 
     def _end(self) -> None:
         """End the process. Its own thread alone does that: nobody else is reading what it says."""

@@ -1,6 +1,7 @@
 """Where things are: stores, tiers, and the folders inside a store. Hot path."""
 
 import os
+import time
 
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
@@ -8,7 +9,7 @@ from memfs.store import files
 
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
-_user_roots: dict[str, str] = {}  # real paths, by what names them
+_user_roots: dict[str, tuple[str, float]] = {}  # real paths by what names them, until when
 
 
 class Store:
@@ -48,14 +49,15 @@ class Store:
 def user_root() -> str:
     """Return the user tier's folder: `$MEMFS_HOME`, else `~/.agent-memory`.
 
-    It is looked for once: where it is asked for, it is asked for often.
+    Whoever asks for it asks several times: what it is counts for a second.
     """
     named = os.environ.get("MEMFS_HOME") or os.path.join(os.path.expanduser("~"), NAME)
-    found = _user_roots.get(named)
-    if found is None:
+    found, until = _user_roots.get(named, ("", 0.0))
+    now = time.monotonic()
+    if now >= until:
         found = os.path.realpath(named)
         if os.path.isabs(named):
-            _user_roots[named] = found
+            _user_roots[named] = found, now + 1.0
     return found
 
 

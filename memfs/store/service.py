@@ -17,12 +17,12 @@ _PORTS = 1 << 16
 
 def ask(
     kind: str, words: "list[str]", body: bytes = b"", wait: float = QUICK,
-    deliver: "Callable[[bytes], object] | None" = None,
+    deliver: "Callable[[bytes], object] | None" = None, *, lasting: bool = False,
 ) -> "bytes | None":  # fmt: skip
     """Ask the service; None if there is none, it is too slow, or it leaves the work to the asker.
 
     `deliver` is given the answer before it counts as taken. One that died is started anew, unless
-    there is no reason to.
+    there is no reason to. `lasting`: this process lives on.
     """
     try:
         line = connect(wait)
@@ -34,12 +34,25 @@ def ask(
             line.close()
     except GoneError:
         if kind not in _WITHOUT:
-            from memfs.store import starting
-
-            starting.start()
+            _revive(lasting=lasting)
         return None
     except OSError:
         return None
+
+
+def _revive(*, lasting: bool) -> None:
+    """Start the service anew if it died: not if it was told to stop, or only sent us away."""
+    try:
+        line = connect(QUICK)
+    except GoneError:
+        from memfs.store import starting
+
+        starting.start(wait=lasting)
+    except OSError:
+        return
+    else:
+        if line is not None:
+            line.close()
 
 
 def there() -> bool:

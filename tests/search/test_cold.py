@@ -65,6 +65,27 @@ def test_a_hit_says_what_matched(corpus: Corpus) -> None:
     assert hit.snippet
 
 
+def test_parts_of_words_are_a_reason_too(corpus: Corpus) -> None:
+    text = "鬱蒼鸞鳳麒麟"  # the model has no token for it
+    corpus.write("rare.jsonl", document("rare", f"{text}鬱", kind="passage"))
+    corpus.update(embed=True)
+    (hit,) = cold.remind(corpus.index, text, "now", [], 3)
+    assert (hit.id, hit.why) == ("rare", ("parts of words",))
+
+
+def test_what_tools_put_out_leaves_room_for_what_was_said(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    said = "The flaky login test fails because its clock is not frozen."
+    corpus.write("old.jsonl", document("old", said, role="user", session="old", group=1))
+    corpus.write("cli.jsonl", *(
+        document(f"cli{n}", f"flaky login test {n}: clock {n} is not frozen", role="tool",
+                 session="cli", group=2)
+        for n in range(60)
+    ))  # fmt: skip
+    corpus.update(embed=True)
+    assert ids(corpus, "why is the login test so flaky? is its clock frozen?") == ["old"]
+
+
 def test_what_is_new_is_found_by_its_words_until_it_has_vectors(corpus: Corpus) -> None:
     text = "The flaky login test fails because its clock is not frozen."
     corpus.write("login.jsonl", document("login", text, kind="passage"))
@@ -112,7 +133,9 @@ def test_more_rows_than_there_is_time_for_are_left_alone(
 
 
 def test_cosines_are_those_of_the_engine(corpus: Corpus) -> None:
-    rows = cold.Rows.open(corpus.index)
+    extent = extents.served(corpus.index)
+    assert extent
+    rows = cold.Rows.open(corpus.index, extent)
     assert rows
     vector = rows.model.vector(NEAR)
     assert vector

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs.search import encoder, plain
+from memfs.search import encoder, modelfiles, plain
 from memfs.search.encoder import Encoder
 from memfs.search.plain import PlainModel
 from tests.search import small_models
@@ -96,6 +97,28 @@ def test_a_model_of_another_make_is_left_to_its_encoder(tmp_path: Path, kind: st
 def test_so_is_a_table_of_another_make(tmp_path: Path, more: dict[str, object]) -> None:
     made = small_models.make(tmp_path / "m", kind="WordPiece", **more)  # type: ignore[arg-type]
     assert kept(tmp_path / "kept", Encoder(str(made))) is None
+
+
+def test_so_is_one_with_added_words_or_tokens_without_rows(tmp_path: Path) -> None:
+    made = small_models.make(tmp_path / "m", kind="WordPiece")
+    path = made / modelfiles.TOKENIZER
+    told = json.loads(path.read_text())
+    token = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    added = {"id": 1, "content": "bread", "special": False, **token}
+    path.write_text(json.dumps({**told, "added_tokens": [added]}))
+    assert kept(tmp_path / "kept", Encoder(str(made))) is None
+    path.write_text(json.dumps({**told, "added_tokens": [{**added, "special": True}]}))
+    assert kept(tmp_path / "kept", Encoder(str(made))) is not None
+    told["model"]["vocab"].pop("bread")
+    told["model"]["vocab"]["loaves"] = 500
+    path.write_text(json.dumps(told))
+    assert kept(tmp_path / "another", Encoder(str(made))) is None
+
+
+def test_it_is_no_matter_if_it_cannot_be_written(tmp_path: Path) -> None:
+    model = Encoder(str(small_models.make(tmp_path / "m", kind="WordPiece")))
+    plain.keep(str(tmp_path / "gone"), model)
+    assert not (tmp_path / "gone").exists()
 
 
 def test_a_table_that_became_another_is_not_read(tmp_path: Path) -> None:

@@ -53,7 +53,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 def warmly(corpus: Corpus) -> Brings:
     engine = corpus.engine()
-    return lambda prompt, session, shown, limit: warm.find(engine, prompt, session, shown, limit)
+
+    def brings(prompt: str, session: str, shown: list[str], limit: int) -> Found:
+        looked = warm.look(engine, prompt)
+        return warm.chosen(engine, looked, session, shown, limit) if looked else []
+
+    return brings
 
 
 def coldly(corpus: Corpus) -> Brings:
@@ -189,7 +194,7 @@ def test_a_long_running_session_does_not_hide_what_was_said_before(
 
 def test_what_tools_put_out_does_not_hide_what_was_said(way: Way, tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
-    turns = [("tool", f"flaky login test {n}: clock {n} is not frozen") for n in range(20)]
+    turns = [("tool", f"flaky login test {n}: clock {n} is not frozen") for n in range(30)]
     corpus.write("cli.jsonl", *_session("cli", 2, turns))
     corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
@@ -248,13 +253,6 @@ def test_of_a_huge_prompt_the_ends_count(brings: Brings) -> None:
     filler = " ".join(f"log{n}" for n in range(60_000))
     assert ids(brings, filler + PROMPT + filler) == []
     assert ids(brings, PROMPT + " a" * 200_000) != []
-
-
-def test_without_vectors_words_find(corpus: Corpus) -> None:
-    engine = corpus.engine("text")
-    hits = warm.find(engine, PROMPT, "now", [], 3)
-    assert {"old-0", "old-1"} & {hit.id for hit in hits}
-    assert warm.find(engine, "fix the tests", "now", [], 3) == []
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
-from memfs.store import daemon, inbox, service
+from memfs.store import daemon, inbox, service, trust
 from memfs.store.asking import YOURS, Call
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
@@ -112,9 +114,22 @@ def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
     assert asked(payload(repo, "UserPromptSubmit", "go on with it")) == ""
 
 
+@pytest.mark.parametrize("near", [True, False])
 def test_a_service_that_dies_over_a_question_is_there_again(
-    place: Place, repo: Path, home: Path
+    place: Place, repo: Path, home: Path, near: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where the launcher asks it, which knows short paths alone."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        shutil.copytree(home / ".agent-memory", f"{folder}/user")
+        if near:
+            monkeypatch.setenv("MEMFS_HOME", f"{folder}/user")
+            assert place.project
+            trust.give(place.project)
+        died_over_a_question(place, repo, home)
+        running.end_all(home)
+
+
+def died_over_a_question(place: Place, repo: Path, home: Path) -> None:
     hook(payload(repo, "SessionStart"))
     running.until(daemon.look)
     running.end_all(home)
@@ -125,7 +140,9 @@ def test_a_service_that_dies_over_a_question_is_there_again(
         dying.listen()
 
         def die() -> None:
-            dying.accept()[0].close()
+            line = dying.accept()[0]
+            dying.close()
+            line.close()
 
         thread = threading.Thread(target=die)
         thread.start()

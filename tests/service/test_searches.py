@@ -60,8 +60,8 @@ def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.Monkey
     asked: list[str] = []
     ask = service.ask
 
-    def noted(kind: str, *given: object) -> bytes | None:
-        answer = ask(kind, *given)  # type: ignore[arg-type]
+    def noted(kind: str, *given: object, **more: object) -> bytes | None:
+        answer = ask(kind, *given, **more)  # type: ignore[arg-type]
         asked.append(f"{kind} {answer is not None}")
         return answer
 

@@ -47,6 +47,29 @@ def large(path: Path, repo: Path, count: int) -> Path:
     return path
 
 
+def on_battery(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str = "") -> Path:
+    """Let workers find a battery that is not charged; return its folder."""
+    battery = folder / "power/BAT0"
+    battery.mkdir(parents=True)
+    (battery / "type").write_text("Battery\n")
+    (battery / "status").write_text("Discharging\n")
+    faked = f"os.getloadavg = lambda: (0, 0, 0); pace.SUPPLIES = '{battery.parent}/*'"
+    begun = f"import os; from memfs.service import pace, worker; {faked}{more}"
+    monkeypatch.setattr(
+        room, "_CODE", room._CODE.replace("from memfs.service import worker", begun)
+    )
+    monkeypatch.setattr(room, "_RETRY", 0.1)
+    return battery
+
+
+def another(folder: Path, repo: Path, home: Path) -> Held:
+    """Make another store of the same user."""
+    other = folder / "other"
+    shutil.copytree(repo / ".git", other / ".git")
+    init.run(str(other), str(home))
+    return Held(blocks.here(str(other)))
+
+
 def test_a_job_is_done_and_its_process_goes_when_there_is_none(
     work: Work, published: list[Held], place: Place, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +163,42 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     assert not inbox.waiting(place.home)
 
 
+def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
+    published: list[Held], place: Place, repo: Path, home: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    on_battery(tmp_path, monkeypatch)
+    slow, quick = another(tmp_path, repo, home), Held(place)
+    top = Path(slow.place.home.top)
+    inbox.put(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", top, 2000)))
+    inbox.put(place.home, "claude", str(large(tmp_path / "u.jsonl", repo, 2)))
+    work = Work(published.append)
+    with work._changed:  # the second waits before the first begins
+        work.add(slow, set())
+        work.add(quick, set())
+    until(lambda: slow in published)
+    until(lambda: quick in published)
+    assert Kept(place).engine("text").dated(Filter(), limit=1, offset=0).total >= 2
+    work.stop()
+
+
+def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
+    published: list[Held], place: Place, repo: Path, home: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    battery = on_battery(tmp_path, monkeypatch, "; worker._BATCH = 1")
+    (battery / "status").write_text("Charging\n")
+    one, two = another(tmp_path, repo, home), Held(place)
+    work = Work(published.append)
+    with work._changed:
+        for held in (one, two):
+            top = Path(held.place.home.top)
+            paths = {str(large(tmp_path / f"{top.name}{n}.jsonl", top, 3)) for n in range(3)}
+            work.add(held, paths)
+    until(lambda: {one, two} == set(published))
+    work.stop()
+
+
 def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
     warm: Service, place: Place, repo: Path, home: Path
 ) -> None:
@@ -156,20 +215,9 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Vectors of many turns of one store wait for power, while another store has its turn."""
-    battery = tmp_path / "power/BAT0"
-    battery.mkdir(parents=True)
-    (battery / "type").write_text("Battery\n")
-    (battery / "status").write_text("Discharging\n")
-    faked = f"os.getloadavg = lambda: (0, 0, 0); pace.SUPPLIES = '{battery.parent}/*'"
-    begun = f"import os; from memfs.service import pace, worker; {faked}"
-    monkeypatch.setattr(
-        room, "_CODE", room._CODE.replace("from memfs.service import worker", begun)
-    )
-    monkeypatch.setattr(room, "_RETRY", 0.1)
-    other = tmp_path / "other"
-    shutil.copytree(repo / ".git", other / ".git")
-    init.run(str(other), str(home))
-    slow, quick = Held(blocks.here(str(other))), Held(place)
+    battery = on_battery(tmp_path, monkeypatch)
+    slow, quick = another(tmp_path, repo, home), Held(place)
+    other = Path(slow.place.home.top)
     inbox.put(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", other, 2000)))
     work = Work(published.append)
     work.add(slow, set(), everything=True)

@@ -46,8 +46,8 @@ def command() -> None:
 def hook(rounds: int, items: int, plot: str, as_json: bool) -> None:
     """Time the prompt hook against a bare start of the interpreter.
 
-    10 blocks with 39 kB; alone, with a recall that every prompt searches by words, and by words and
-    meaning with the service at hand.
+    10 blocks with 39 kB; alone, with a recall that every prompt searches by words, by meaning too,
+    and so with the service at hand.
     """
     from memfs.bench import hook as bench
 
