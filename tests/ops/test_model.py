@@ -15,7 +15,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.memory import reembed
 from memfs.memory.kept import Kept
 from memfs.ops import doctor, model, search, status, trust
-from memfs.search import encoder, extents, modelfiles, serving
+from memfs.search import cold, encoder, extents, modelfiles, serving
 from memfs.search.engine import Filter, Page
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
@@ -157,6 +157,25 @@ def test_a_broken_model_is_named_everywhere(place: Place, kept: Kept, mine: Path
     assert said in model.look(place).problem
     assert said in status.run(place, "").embedding
     assert any(said in each.text for each in doctor.run(place, ""))
+
+
+def test_doctor_says_where_hooks_cannot_go_by_meaning(
+    place: Place, kept: Kept, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said() -> list[str]:
+        found = doctor.run(place, "")
+        return [each.text for each in found if each.text.startswith("hooks.cold: hybrid: ")]
+
+    assert find(kept).hits
+    assert said() == []
+    monkeypatch.setenv("MEMFS_HOOKS_COLD", "hybrid")
+    assert said() == [], "the bundled model is read"
+    with monkeypatch.context() as few:
+        few.setattr(cold, "MOST_ROWS", 0)
+        (many,) = said()
+    assert "vectors are more than a hook looks at" in many
+    model.use(place, str(mine), stage)
+    assert said() == ["hooks.cold: hybrid: a hook cannot read this model, and goes by words"]
 
 
 def test_a_repository_that_reaches_out_is_named_when_it_is_looked_at(place: Place) -> None:
