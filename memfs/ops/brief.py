@@ -109,7 +109,7 @@ def news(
     """Return what is new for a session that was `shown` something, and what it will have seen then.
 
     Nothing is noted: None if nothing is new. `recall` finds what a prompt brings to mind; None:
-    this process does, which need not have started long ago.
+    this process looks by itself, as `hooks.cold` says.
     """
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,19 @@ def test_linked_worktrees_share_the_local_folder(repo: Path, tmp_path: Path) -> 
 def test_names_from_outside_become_safe_file_names(session: str, name: str) -> None:
     assert layout.file_name(session) == name
     assert "/" not in layout.file_name(session)
+
+
+def test_a_users_folder_that_moved_is_found_a_second_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, other = tmp_path / "named", tmp_path / "other"
+    named.mkdir()
+    other.mkdir()
+    monkeypatch.setenv("MEMFS_HOME", str(named))
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    assert layout.user_root() == str(named)
+    named.rmdir()
+    named.symlink_to(other)
+    now += 1.0
+    assert layout.user_root() == str(other)
