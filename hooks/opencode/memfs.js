@@ -6,6 +6,8 @@
 import { spawn } from "node:child_process"
 
 const HOOK = "{hook}"
+const QUICK = "{quick}"
+const ANSWERED = ["UserPromptSubmit", "Stop"] // by the service, which can be asked quickly
 const HOST = "opencode"
 const DEADLINE = 10_000 // ms; the hook itself ends in half of that
 const STOP_DEADLINE = 30_000
@@ -24,7 +26,8 @@ function ask(event, session, cwd, more = {}) {
       resolve(late ? {} : parsed(said))
     }
     try {
-      child = spawn(HOOK[0], HOOK.slice(1), { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+      const [program, ...words] = ANSWERED.includes(event) ? QUICK : HOOK
+      child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
       child.on("error", () => done(true))
       child.on("close", () => done(false))
       child.stdin.on("error", () => {})

@@ -14,6 +14,7 @@ OWN = "memfs"  # whose sessions are those of `memfs agent`
 READ = (*NAMES, OWN)  # whose transcripts are read
 COLLECTIONS = ("opencode", "aider", "cursor", "specstory")  # files that may hold several sessions
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
+QUICK_HOOK = "memfs_hook.pl"  # what asks the service before it
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
 # What hosts tell those they start: a session's id, or only who they are. A host that another one

@@ -66,7 +66,9 @@ def programs(command: str) -> list[str]:
         words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
     except ValueError:  # a quote that nothing closes: no shell runs that
         return [command]
-    if "exec" in words:  # before it, whether there is anything to start
+    while (
+        "exec" in words
+    ):  # before the last, whether there is anything to start, or something quicker
         del words[: words.index("exec") + 1]
     while words and _VARIABLE.match(words[0]):
         del words[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 SUFFIX = ".js"
 _MARK = "// memfs: "
@@ -17,6 +18,12 @@ def is_one(path: str) -> bool:
 def ours(text: str) -> bool:
     """Tell whether memfs wrote a file: this version or another one."""
     return text.startswith(_MARK)
+
+
+def text(template: str, hook: list[str], quick: str) -> str:
+    """Return a file of ours, with the words of a hook and the shell command of a quick one."""
+    asks = ["/bin/sh", "-c", quick] if os.name != "nt" else hook
+    return template.replace('"{hook}"', json.dumps(hook)).replace('"{quick}"', json.dumps(asks))
 
 
 def words(text: str) -> list[str]:

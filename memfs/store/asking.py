@@ -26,6 +26,7 @@ VERSION = "0.1.0"  # as in `memfs/__init__.py`: a test holds them together
 PROTOCOL = "memfs-1"
 MINE, YOURS, LEAVING = b"+", b"-", b"!"  # the service did it; the asker is to; another version
 TAKEN = b"k"
+ASKED = "asked"  # before the words of a hook, if its launcher asked already
 NO_TOKEN = "-"  # noqa: S105 - where the system tells who asks
 NAME = "/local/service.sock"  # below the user's store
 QUICK = 0.1  # seconds that a prompt waits for an answer
@@ -115,6 +116,8 @@ class Line:
 class Call:
     """A hook call. `data` is its stdin as soon as it was read, `asked` whether the service was.
 
+    The first word may say that it was.
+
     `began` is when the process started, on the clock of `time.perf_counter`.
     """
 
@@ -123,9 +126,9 @@ class Call:
     def __init__(self, words: list[str], data: bytes | None = None) -> None:
         # An interpreter that starts waits for nothing: its processor time is the time it took.
         self.began = time.perf_counter() - (time.process_time() if data is None else 0)
-        self.words = words or ["claude"]
+        self.asked = words[:1] == [ASKED]
+        self.words = words[self.asked :] or ["claude"]
         self.data = data
-        self.asked = False
         self.wrong: BaseException | None = None
 
     def told(self) -> list[str]:
@@ -156,7 +159,7 @@ def answered(call: Call) -> bool:
     """
     if inside():
         return True
-    line = _connected(call)
+    line = None if call.asked else _connected(call)
     if line is None:
         return False
     try:

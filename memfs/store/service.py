@@ -105,6 +105,11 @@ def address() -> "str | tuple[str, int]":
     return f"/tmp/memfs-{os.getuid()}/{sha256(os.fsencode(path)).hexdigest()[:24]}.sock"  # noqa: S108
 
 
+def quick() -> bool:
+    """Tell whether whoever knows the user's store knows where the service listens."""
+    return address() == layout.user_root() + asking.NAME
+
+
 def note() -> "tuple[str, str]":
     """Return (port, token) that a service on loopback left: ("", "") if there is none."""
     try:

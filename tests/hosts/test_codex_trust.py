@@ -10,11 +10,11 @@ import pytest
 from memfs.core.errors import StoreError
 from memfs.hosts import codex_trust
 from memfs.ops import doctor, install
-from memfs.ops.install.files import commands
+from memfs.ops.install import commands
 from memfs.store.blocks import Place
 from tests.hosts import fake_codex
 
-COMMANDS = commands("codex")
+COMMANDS = commands.of("codex")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -88,7 +89,9 @@ def test_skills_name_tools_and_commands_that_exist() -> None:
                 assert word in tools, f"{skill.name}: {word}"
 
 
-def test_the_launcher_starts_the_python_of_the_program_on_the_path(tmp_path: Path) -> None:
+def test_the_launcher_starts_the_python_of_the_program_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "a venv"
     script = folder / "lib/python3.11/site-packages/memfs/_shipped/hooks/memfs_hook.py"
     script.parent.mkdir(parents=True)
@@ -105,6 +108,18 @@ def test_the_launcher_starts_the_python_of_the_program_on_the_path(tmp_path: Pat
     (tmp_path / "bin/memfs").symlink_to(program)  # as pipx does
     shown = launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp")
     assert shown == "['auto', 'mcp'] 1 1\n"
+    script.with_suffix(".pl").write_text("print qq(@ARGV\n)")
+    assert launch(f"{tmp_path}/bin:/usr/bin:/bin", "quick", "auto", "mcp") == shown
+    local = Path.home() / ".agent-memory/local"
+    local.mkdir(parents=True)
+    monkeypatch.chdir(local)  # its path is too long to bind to
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("service.sock")
+        assert launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp") == shown
+        asked = launch(f"{tmp_path}/bin:/usr/bin:/bin", "quick", "auto", "mcp")
+        perl = f"{folder}/bin/python auto mcp\n"
+        assert asked == (perl if os.access("/usr/bin/perl", os.X_OK) else shown)
+    (local / "service.sock").unlink()
     (package / "main.py").unlink()  # as in an editable installation
     assert launch(f"{tmp_path}/bin:/usr/bin:/bin", "auto", "mcp") == "", "an error is kept quiet"
     program.write_text('#!/bin/sh\necho "$@"\n')

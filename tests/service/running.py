@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,12 +14,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from memfs.hook import main
+from memfs.ops.install import commands
 from memfs.service.server import Server
-from memfs.store import daemon, service, shipped, starting
+from memfs.store import daemon, service, starting
 from memfs.store.asking import Call
 from memfs.store.daemon import Service
 
 T = TypeVar("T")
+Command = Callable[..., str]  # of a hook, by its words
 LONG = 10.0  # seconds: for what takes a moment, on a machine that has other things to do
 
 
@@ -101,12 +102,11 @@ def asked(data: bytes) -> str | None:
     return None if found is None else context(found)
 
 
-def process(data: bytes, stdout: int = subprocess.PIPE) -> str:
+def process(data: bytes, stdout: int = subprocess.PIPE, by: Command = commands.hook) -> str:
     """Return what the hook of the host prints, as a process."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"],
-        input=data, stdout=stdout, check=True, timeout=30,
-    )  # fmt: skip
+        ["/bin/sh", "-c", by("claude")], input=data, stdout=stdout, check=True, timeout=30
+    )
     return context(done.stdout or b"")
 
 

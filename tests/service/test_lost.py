@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,33 @@ import pytest
 from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
+from memfs.ops.install import commands
 from memfs.store import daemon, inbox, service, trust
 from memfs.store.asking import YOURS, Call
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
 from tests.hosts.transcript_lines import user
 from tests.service import running
-from tests.service.running import asked, hook, payload
+from tests.service.running import Command, asked, hook, payload
+
+
+@pytest.fixture(params=["python", "python, short path", "perl"])
+def by(
+    request: pytest.FixtureRequest, place: Place, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Command]:
+    """What a host runs as hook. The launchers know short paths alone."""
+    if request.param == "python":
+        yield commands.hook
+        return
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        shutil.copytree(home / ".agent-memory", f"{folder}/user")
+        monkeypatch.setenv("MEMFS_HOME", f"{folder}/user")
+        assert place.project
+        trust.give(place.project)
+        if request.param == "perl" and not commands.perl("claude"):
+            pytest.skip("no Perl")
+        yield commands.quick if request.param == "perl" else commands.hook
+        running.end_all(home)
 
 
 def changed(place: Place, text: str) -> None:
@@ -76,14 +97,16 @@ def test_two_hooks_of_one_prompt_are_told_once(place: Place, repo: Path) -> None
     assert sorted(str(each).count("+ Timeouts are 5 seconds.") for each in told) == [0, 0, 0, 0, 1]
 
 
-@pytest.mark.usefixtures("warm")
-def test_a_hook_whose_output_is_closed_has_told_nothing(place: Place, repo: Path) -> None:
+@pytest.mark.usefixtures("by", "warm")
+def test_a_hook_whose_output_is_closed_has_told_nothing(
+    place: Place, repo: Path, by: Command
+) -> None:
     hook(payload(repo, "SessionStart"))
     changed(place, "Timeouts are 5 seconds.")
     reader, writer = os.pipe()
     os.close(reader)
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
-    running.process(prompt, writer)
+    running.process(prompt, writer, by)
     os.close(writer)
     # The service's answer is told again; in its own process the hook forgets all that was told.
     assert "Timeouts are 5 seconds." in hook(prompt)
@@ -102,34 +125,22 @@ def test_what_was_told_is_noted_before_the_next_prompt_is_answered(
 
 
 def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
-    warm: Service, place: Place, repo: Path, home: Path
+    by: Command, warm: Service, place: Place, repo: Path, home: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     os.kill(warm.process, signal.SIGKILL)
     running.until(lambda: warm.process not in running.ours(home))
     changed(place, "Timeouts are 5 seconds.")
-    assert "Timeouts" in running.process(payload(repo, "UserPromptSubmit", "go on with it"))
+    prompt = payload(repo, "UserPromptSubmit", "go on with it")
+    assert "Timeouts" in running.process(prompt, by=by)
     found = running.until(daemon.look)
     assert found.process != warm.process
-    assert asked(payload(repo, "UserPromptSubmit", "go on with it")) == ""
+    assert asked(prompt) == ""
 
 
-@pytest.mark.parametrize("near", [True, False])
 def test_a_service_that_dies_over_a_question_is_there_again(
-    place: Place, repo: Path, home: Path, near: bool, monkeypatch: pytest.MonkeyPatch
+    place: Place, repo: Path, home: Path, by: Command
 ) -> None:
-    """Also where the launcher asks it, which knows short paths alone."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        shutil.copytree(home / ".agent-memory", f"{folder}/user")
-        if near:
-            monkeypatch.setenv("MEMFS_HOME", f"{folder}/user")
-            assert place.project
-            trust.give(place.project)
-        died_over_a_question(place, repo, home)
-        running.end_all(home)
-
-
-def died_over_a_question(place: Place, repo: Path, home: Path) -> None:
     hook(payload(repo, "SessionStart"))
     running.until(daemon.look)
     running.end_all(home)
@@ -147,7 +158,7 @@ def died_over_a_question(place: Place, repo: Path, home: Path) -> None:
         thread = threading.Thread(target=die)
         thread.start()
         prompt = payload(repo, "UserPromptSubmit", "go on with it")
-        assert "Timeouts" in running.process(prompt)
+        assert "Timeouts" in running.process(prompt, by=by)
         thread.join()
     assert running.until(daemon.look)
 
@@ -172,14 +183,14 @@ def test_a_hook_does_not_wait_for_what_is_just_made(
 
 
 def test_a_service_that_hangs_costs_a_prompt_a_moment(
-    warm: Service, place: Place, repo: Path
+    by: Command, warm: Service, place: Place, repo: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     changed(place, "Timeouts are 5 seconds.")
     os.kill(warm.process, signal.SIGSTOP)
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     try:
-        assert "Timeouts" in running.process(prompt)
+        assert "Timeouts" in running.process(prompt, by=by)
     finally:
         os.kill(warm.process, signal.SIGCONT)
     # What it does now, with a question that nobody waits for, changes nothing.
@@ -190,9 +201,9 @@ def test_a_service_that_hangs_costs_a_prompt_a_moment(
     assert not running.begins(told)
 
 
-@pytest.mark.usefixtures("warm")
+@pytest.mark.usefixtures("by", "warm")
 def test_killed_at_any_moment_it_loses_and_doubles_nothing(
-    place: Place, repo: Path, home: Path, tmp_path: Path
+    place: Place, repo: Path, home: Path, tmp_path: Path, by: Command
 ) -> None:
     transcript = tmp_path / "t.jsonl"
     hook(payload(repo, "SessionStart"))
@@ -210,14 +221,14 @@ def test_killed_at_any_moment_it_loses_and_doubles_nothing(
     try:
         for number in range(6):
             changed(place, f"Rule {number:03}.")
-            told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it")))
+            told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it"), by=by))
             with transcript.open("ab") as file:
                 file.write(user(f"message {number:03}", f"u{number}", cwd=str(repo)))
-            running.process(payload(repo, "Stop", transcript_path=str(transcript)))
+            running.process(payload(repo, "Stop", transcript_path=str(transcript)), by=by)
     finally:
         done.set()
         killer.join()
-    told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it")))
+    told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it"), by=by))
     assert all(any(f"Rule {number:03}." in text for text in told) for number in range(6))
     running.begin()
     service.ask("hold", [str(repo)], wait=running.LONG)

@@ -10,7 +10,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.hosts import entries, settings, version, whole
 from memfs.ops.doctor import leftovers, runs
 from memfs.ops.doctor.finding import Finding
-from memfs.ops.install.files import commands
+from memfs.ops.install import commands
 from memfs.store import files
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def _looked(
             tools = "hooks and tools" if served else "hooks alone"
             if entries.calls_tool(settings.parse(found.text, found.path)):
                 tools += "; prompts call a tool"
+            elif hosts.QUICK_HOOK in found.text:
+                tools += "; prompts ask the service by Perl"
             yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
 
 
@@ -92,7 +94,9 @@ def _trusted(host: Host, place: Place) -> Iterator[Finding]:
     if asking is None or not shutil.which(host.COMMAND):
         return
     try:
-        skipped = sum(not hook.runs for hook in asking.hooks(place.home.top, commands(host.NAME)))
+        skipped = sum(
+            not hook.runs for hook in asking.hooks(place.home.top, commands.of(host.NAME))
+        )
     except StoreError as error:
         yield Finding("warning", error.message, error.hint)
         return

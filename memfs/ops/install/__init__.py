@@ -12,7 +12,8 @@ from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.core.quoting import plain
 from memfs.hosts import settings, version
-from memfs.ops.install.files import Edit, Shipped, commands
+from memfs.ops.install import commands
+from memfs.ops.install.files import Edit, Shipped
 from memfs.store import files, shipped
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def trust(place: Place, host: str) -> int:
     Raises `StoreError` where the host cannot be asked.
     """
     asking = hosts.asking(host)
-    return int(asking.trust(place.home.top, commands(host))) if asking else 0
+    return int(asking.trust(place.home.top, commands.of(host))) if asking else 0
 
 
 def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:

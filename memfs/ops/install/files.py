@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shlex
-import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from memfs import hosts
 from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
 from memfs.hosts import entries, jsontext, settings, tomltext, whole
+from memfs.ops.install import commands
 from memfs.store import files, lock, shipped
 
 if TYPE_CHECKING:
@@ -48,10 +46,10 @@ class Shipped:
         *, tools: bool, line: bool, calls: bool,
     ) -> Shipped:  # fmt: skip
         """Return what is in shipped files; `calls`: prompt hooks call a tool, start no process."""
-        hook = _words(host, "mcp" if tools else "")
+        hook = (host, "mcp") if tools else (host,)
         values = {
-            "{hook}": _hook(hook), "{line}": _command(_words("line")),
-            "{python}": sys.executable,
+            "{hook}": commands.hook(*hook), "{quick}": commands.quick(*hook),
+            "{line}": commands.line(commands.python("line")), "{python}": sys.executable,
             "{project}": place.project.top if place.project else "",
         }  # fmt: skip
         wanted: entries.Json = {}
@@ -61,8 +59,10 @@ class Shipped:
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
             text = shipped.text("hooks", *name.split("/"))
-            if whole.is_one(name):  # it starts the hook without a shell
-                return cls({}, {}, text.replace('"{hook}"', json.dumps(hook)), tools)
+            if whole.is_one(name):
+                return cls(
+                    {}, {}, whole.text(text, commands.python(*hook), values["{quick}"]), tools
+                )
             for mark, value in values.items():
                 text = text.replace(f'"{mark}"', fastjson.dumps(value))
             if name.endswith(".toml"):
@@ -282,31 +282,3 @@ def _read(path: str) -> str | None:
     if size > files.READ_CAP:
         raise StoreError(f"{path} has {size:,} bytes; memfs reads {files.READ_CAP:,} at most")
     return text
-
-
-def commands(host: str) -> tuple[str, ...]:
-    """Return the commands of our hooks for a host, with its tools and without."""
-    return _hook(_words(host)), _hook(_words(host, "mcp"))
-
-
-def _words(*words: str) -> list[str]:
-    """Return the command of a hook: this interpreter, without site-packages, on our file."""
-    script = shipped.path("hooks", hosts.HOOK)
-    return [sys.executable, "-I", "-S", "-E", script, *filter(None, words)]
-
-
-def _hook(words: list[str]) -> str:
-    """Return the command of a hook, which does nothing where Python or our script is gone.
-
-    The shell would end with 127, by which Gemini refuses a prompt, and Python with 2, as all do.
-    """
-    if os.name == "nt":
-        return _command(words)
-    script = next(word for word in words if word.endswith(hosts.HOOK))
-    there = f"[ -x {shlex.quote(words[0])} ] && [ -f {shlex.quote(script)} ]"
-    return f"{there} || exit 0; exec {_command(words)}"
-
-
-def _command(words: list[str]) -> str:
-    """Return a command as a shell reads it."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
