@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.bench import passages, plot, project
 from memfs.memory import corpus
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from memfs.memory.corpus import Stage
 
 BLOCKS, BLOCK_CHARS = 10, 3900
+_FLOOR = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
 _HOOK = commands.python("claude")
+_QUICK = commands.perl("claude")  # empty where there is none
 _UNTIMED = 2  # rounds that warm the file cache
 _PAUSE = 0.3  # seconds
 _LONGEST = 3600.0
@@ -37,6 +39,20 @@ class Timing:
     median: float
     p95: float
     ratio: float
+
+
+class _Case(NamedTuple):
+    """What is run, by which user, in which project ("": the floor) and session of an assistant."""
+
+    name: str
+    command: list[str]
+    env: dict[str, str]
+    path: str
+    session: str
+
+    def payload(self, event: str, **more: str) -> bytes:
+        told = {"session_id": self.session, "cwd": self.path, "hook_event_name": event}
+        return json.dumps({**told, **more}).encode()
 
 
 def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
@@ -62,55 +78,54 @@ def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
             shutil.copytree(full, path)
         for path, env in ((alone, cold), (full, cold), (by_meaning, near), (served, warm)):
             _memfs(["trust", "--yes"], env, path)
-        quick = commands.perl("claude")
-        bare = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
-        cases: list[tuple[str, list[str], dict[str, str], str]] = [
-            ("python -I -S -E -c pass", bare, cold, ""),
-            (f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone),
-            (f"prompt hook, {BLOCKS} blocks, {items:,} messages", _HOOK, cold, full),
-            ("the same, by meaning too", _HOOK, near, by_meaning),
-            ("the same with the service, by meaning too", quick or _HOOK, warm, served),
+        cases = [
+            _Case("python -I -S -E -c pass", _FLOOR, cold, "", ""),
+            _Case(f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone, "1"),
+            _Case(f"prompt hook, {BLOCKS} blocks, {items:,} messages", _HOOK, cold, full, "2"),
+            _Case("the same, by meaning too", _HOOK, near, by_meaning, "3"),
+            _Case("the same with the service, by meaning too", _QUICK or _HOOK, warm, served, "4"),
         ]
-        if quick:
-            cases.append(("the same, where there is no Perl", _HOOK, warm, served))
+        if _QUICK:
+            cases.append(_Case("the same, where there is no Perl", _HOOK, warm, served, "5"))
         try:
-            for _, command, env, path in cases[1:]:
-                brief = _run(command, _payload(path, env, "SessionStart", source="startup"), env)
+            for case in cases[1:]:
+                brief = _run(case.command, case.payload("SessionStart", source="startup"), case.env)
                 if b"BLOCK0" not in brief:
-                    raise RuntimeError(f"the hook does not show the blocks of {path}")
-            _warmed(served, warm, stage("warming", 0))
+                    raise RuntimeError(f"the hook does not show the blocks of {case.path}")
+            _warmed(cases[4], stage("warming", 0))
             return _timings(_timed(cases, rounds, stage("timing", rounds)))
         finally:
             _memfs(["daemon", "stop"], warm, folder)
 
 
 def _timed(
-    cases: list[tuple[str, list[str], dict[str, str], str]], rounds: int,
-    tick: Callable[[int], object],
-) -> dict[str, list[float]]:  # fmt: skip
-    times: dict[str, list[float]] = {name: [] for name, *_ in cases}
+    cases: list[_Case], rounds: int, tick: Callable[[int], object]
+) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {case.name: [] for case in cases}
     prompts = [f"please look at {query}" for query in passages.queries(rounds + _UNTIMED)]
-    for number, prompt in enumerate(prompts):
+    for number in range(len(prompts)):
         # What one leaves in the processor's caches is no advantage of the same other each time.
-        for name, command, env, path in cases[:: 1 if number % 2 else -1]:
-            stdin = _payload(path, env, "UserPromptSubmit", prompt=prompt) if path else b""
+        for at in range(len(cases))[:: 1 if number % 2 else -1]:
+            case = cases[at]
+            prompt = prompts[(number + at) % len(prompts)]  # none is asked twice in a row
+            stdin = case.payload("UserPromptSubmit", prompt=prompt) if case.path else b""
             start = time.perf_counter()
-            _run(command, stdin, env)
+            _run(case.command, stdin, case.env)
             spent = time.perf_counter() - start
             if number >= _UNTIMED:
-                times[name].append(spent * 1000)
+                times[case.name].append(spent * 1000)
         tick(number >= _UNTIMED)
     return times
 
 
-def _warmed(path: str, env: dict[str, str], tick: Callable[[int], object]) -> None:
+def _warmed(case: _Case, tick: Callable[[int], object]) -> None:
     """Have the service hold a store, and wait until it has nothing left to do for it."""
-    prompt = _payload(path, env, "UserPromptSubmit", prompt="hello there")
+    prompt = case.payload("UserPromptSubmit", prompt="hello there")
     deadline = time.monotonic() + _LONGEST
     while time.monotonic() < deadline:
-        _run(_HOOK, prompt, env)
+        _run(case.command, prompt, case.env)
         time.sleep(_PAUSE)
-        found = json.loads(_memfs(["daemon", "--json"], env, path))
+        found = json.loads(_memfs(["daemon", "--json"], case.env, case.path))
         if found.get("stores") and not found["work"]:
             return
         tick(0)
@@ -168,9 +183,3 @@ def _blocks(path: str) -> None:
                 f"---\ndescription: Block {number}, for measuring.\nlimit: 5000\n"
                 f"read_only: false\npinned: true\nversion: 1\n---\n{body}\n"
             )
-
-
-def _payload(path: str, env: dict[str, str], event: str, **more: str) -> bytes:
-    session = os.path.basename(env["MEMFS_HOME"])
-    found = {"session_id": session, "cwd": path, "hook_event_name": event, **more}
-    return json.dumps(found).encode()
