@@ -7,25 +7,36 @@ returns what that process would print.
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.hook import log, main
 from memfs.store import service
 from memfs.store.asking import Call
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is
 _WAIT = 1.0  # seconds for the service
 
 
+def at_once(arguments: dict[str, object], deliver: Callable[[bytes], object]) -> bool:
+    """Deliver what the service answers a hook; False if that takes it longer, or is another's."""
+    try:
+        call = _call(arguments)
+        return service.ask("hook", call.told(), call.read(), deliver=deliver) is not None
+    except ValueError:  # no text can be made of it
+        return False
+
+
 def answered(arguments: dict[str, object]) -> str:
     """Return what a hook is answered; "" for nothing. Whatever goes wrong is a line in the log."""
-    words = [str(arguments.get(HOST, "")), "mcp"]
-    payload = {key: value for key, value in arguments.items() if key != HOST}
-    told = [str(payload.get("cwd") or "."), f"{words[0]} hook"]
+    told = [str(arguments.get("cwd") or "."), f"{arguments.get(HOST, '')} hook"]
     said: list[bytes] = []
     try:
-        call = Call(words, json.dumps(payload).encode())
+        call = _call(arguments)
         found = service.ask("hook", call.told(), call.read(), _WAIT, lasting=True)
         if found is not None:
             return found.decode("utf-8", "replace")
@@ -34,3 +45,9 @@ def answered(arguments: dict[str, object]) -> str:
         log.line(told[0], told[1], error)
         return ""
     return b"".join(said).decode("utf-8", "replace")
+
+
+def _call(arguments: dict[str, object]) -> Call:
+    """Return what would be the call of a process."""
+    payload = {key: value for key, value in arguments.items() if key != HOST}
+    return Call([str(arguments.get(HOST, "")), "mcp"], json.dumps(payload).encode())

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import anyio.to_thread
@@ -28,6 +28,7 @@ from memfs.core.errors import MemfsError
 from memfs.core.records import Origin
 from memfs.mcp import hooks, prompts, resources
 from memfs.mcp.host import host_of, session_of
+from memfs.mcp.wire import Wire
 from memfs.store import daemon
 from memfs.tools import calls, shapes, table
 from memfs.tools.calls import Call
@@ -49,8 +50,7 @@ def run(folder: str, session: str, version: str) -> None:
     try:
         anyio.run(_Served(folder, session, version).serve)
     except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        # The client is gone; nor can what is left in the buffer be said any more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        pass  # the client is gone
 
 
 class _Served:
@@ -85,7 +85,11 @@ class _Served:
             on_get_prompt=self._get_prompt,
         )
         options = server.create_initialization_options(NotificationOptions(resources_changed=True))
-        async with anyio.create_task_group() as tasks, stdio_server() as (reading, writing):
+        wire = cast("anyio.AsyncFile[str]", Wire())
+        async with (
+            anyio.create_task_group() as tasks,
+            stdio_server(wire, wire) as (reading, writing),
+        ):
             tasks.start_soon(self._watch)
             tasks.start_soon(anyio.to_thread.run_sync, daemon.wake, self._reader.folder)
             await server.run(reading, writing, options)

@@ -36,7 +36,7 @@ def find(
     """Return at most `limit` of what a prompt is about, what was solved before first."""
     if engine.vectors is None:
         return reminder.by_words(engine.text, prompt, session, shown, limit)
-    looked = warm.look(engine, prompt) if limit > 0 else None
+    looked = warm.look(engine, prompt, session) if limit > 0 else None
     if looked is None:
         return []
     again = None

@@ -44,7 +44,7 @@ def remind(
     extent = extents.served(folder)
     if extent is None:
         return reminder.by_words(text, prompt, session, shown, limit)
-    asked = relevance.asked(text, prompt)
+    asked = relevance.asked(text, prompt, session)
     if asked is None:
         return []
     rows = Rows.open(folder, extent)

@@ -8,7 +8,8 @@ a floor (see `_clears`). A silent hook is better than a wrong reminder.
 import math
 import os
 
-from memfs.search import lexical, reminder
+from memfs.search import lexical, reminder, words
+from memfs.search.lexical import Occur, Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,11 +100,13 @@ class Asked:
         self.weight = sum(term.idf for term in [*words, *pairs])
 
 
-def asked(text: "TextIndex", prompt: str) -> "Asked | None":
-    """Return what a prompt is about, None for one that is about nothing.
+def asked(text: "TextIndex", prompt: str, session: str) -> "Asked | None":
+    """Return what a prompt is about; None if that is nothing, or there is nothing to bring up.
 
     What it says of the work itself is left out.
     """
+    if _alone(text, session):
+        return None
     prompt = reminder.ends(prompt)
     inner: dict[str, None] = {}
     if max(prompt, default="") >= _FIRST_CJK:
@@ -224,6 +227,23 @@ class _Chosen:
             self._gone.add(source)
             return False
         return True
+
+
+def _alone(text: "TextIndex", session: str) -> bool:
+    """Tell whether there is nothing but what is never brought up, as in a project's first session.
+
+    These are blocks, and what the session said itself.
+    """
+    searcher = text.searcher
+    session = str(words.clean(session))
+    never = searcher.doc_freq("kind", "block")
+    never += searcher.doc_freq("session", session) if session else 0
+    if never < searcher.num_docs:
+        return False
+    rest = [(Occur.Must, Query.all_query()), (Occur.MustNot, text.term("kind", "block"))]
+    if session:
+        rest.append((Occur.MustNot, text.term("session", session)))
+    return not text.search(Query.boolean_query(rest), 1)  # those that were deleted count above
 
 
 def _talk() -> set[str]:

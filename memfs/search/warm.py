@@ -24,9 +24,9 @@ class Looked(NamedTuple):
     told: Told
 
 
-def look(engine: Engine, prompt: str) -> Looked | None:
-    """Look a prompt up; None for one that is about nothing that could be looked up."""
-    asked = relevance.asked(engine.text, prompt)
+def look(engine: Engine, prompt: str, session: str) -> Looked | None:
+    """Look a prompt of a session up; None if there is nothing that it could bring up."""
+    asked = relevance.asked(engine.text, prompt, session)
     told = engine.told(asked.prompt, terms=asked.terms, reranked=_RERANKED) if asked else None
     return Looked(asked, told) if asked and told else None
 

@@ -27,6 +27,7 @@ from tests.hosts.scripted_model import ScriptedModel
 WAYS: Final = ("without", "hooks", "service", "tool")
 CALLS: Final = ("claude", "codex")  # hosts whose prompts can call a tool
 UNTIMED: Final = 3  # prompts: the first ones wait for servers that start
+PAUSE: Final = 0.8  # seconds: what is read of a turn after it is not the next prompt's work
 
 
 class Way(NamedTuple):
@@ -71,7 +72,7 @@ def measured(host: Assistant, prompts: int) -> dict[str, list[float]]:
                 way.session.say(f"prompt number {number} about the weather")  # type: ignore[attr-defined]
                 if number >= UNTIMED:
                     way.took.append((way.asked[before] - began) * 1000)
-                time.sleep(0.3)  # what comes after a turn is not the next prompt's
+                time.sleep(PAUSE)
         return {way.name: way.took for way in found}
 
 

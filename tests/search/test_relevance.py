@@ -55,7 +55,7 @@ def warmly(corpus: Corpus) -> Brings:
     engine = corpus.engine()
 
     def brings(prompt: str, session: str, shown: list[str], limit: int) -> Found:
-        looked = warm.look(engine, prompt)
+        looked = warm.look(engine, prompt, session)
         return warm.chosen(engine, looked, session, shown, limit) if looked else []
 
     return brings
@@ -92,6 +92,27 @@ def ids(
     limit: int = 3,
 ) -> list[str]:
     return [hit.id for hit in brings(prompt, session, shown or [], limit)]
+
+
+def test_a_first_session_is_brought_what_others_say_from_then_on(tmp_path: Path, way: Way) -> None:
+    corpus = Corpus(tmp_path)
+    corpus.write("block.jsonl", document("block", SAID, kind="block"))
+    corpus.write("now.jsonl", *_session("now", 1, [("user", SAID)]))
+    corpus.update(embed=True)
+    engine = corpus.engine()
+    assert warm.look(engine, PROMPT, "now") is None
+    assert warm.look(engine, PROMPT, "\ud800") is not None
+    assert warm.look(engine, PROMPT, "") is not None
+    assert ids(way(corpus), PROMPT) == []
+    other = corpus.write("old.jsonl", *_session("old", 2, [("user", FIXED)]))
+    corpus.update(embed=True)
+    assert ids(way(corpus), PROMPT) == ["old-0"]
+    corpus.append("now.jsonl", *_session("now", 1, [("user", "one"), ("user", "two")]))
+    other.unlink()
+    corpus.update(embed=True)
+    assert ids(way(corpus), PROMPT) == []
+    assert warm.look(corpus.engine(), PROMPT, "now") is None
+    assert warm.look(corpus.engine(), PROMPT, "old") is not None
 
 
 @pytest.mark.parametrize(
