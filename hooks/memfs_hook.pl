@@ -8,6 +8,7 @@ our ($python, @words) = @ARGV;
 our $data = '';    # what was read of stdin
 our $line;         # the connection
 
+delete $ENV{PERL_BADLANG};              # is told to Perl alone
 exit 0 if exists $ENV{MEMFS_INSIDE};    # an assistant that memfs itself runs
 $SIG{PIPE} = sub { };                   # who writes is told, and not ended
 $SIG{ALRM} = sub { die "time is up\n" };

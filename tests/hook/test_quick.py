@@ -76,7 +76,9 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
 def python(tmp_path: Path) -> Path:
     """A program in Python's place: says with which words it was started, and its stdin."""
     path = tmp_path / "python"
-    path.write_text('#!/bin/sh\nshift 4\necho "python $*"\nexec cat\n')
+    path.write_text(
+        '#!/bin/sh\nshift 4\necho "python $*"\necho "${PERL_BADLANG-}" | tr -d "\\n"\nexec cat\n'
+    )
     path.chmod(0o755)
     return path
 
@@ -268,8 +270,11 @@ def shown(monkeypatch: pytest.MonkeyPatch, python: Path) -> Callable[[], bytes]:
 def test_a_host_starts_perl_where_there_is_a_socket(
     service: Asked, shown: Callable[[], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("LC_ALL", "xx_YY.UTF-8")  # of which Perl would warn
     service.answer(saying(b"+told"))
     assert shown() == b"told"
+    service.answer(saying(asking.YOURS))
+    assert shown() == b"python asked claude mcp\n" + BODY
     monkeypatch.setenv("PERL5OPT", "-Mstrict")
     assert shown() == b"python claude mcp\n" + BODY
     monkeypatch.delenv("PERL5OPT")

@@ -30,12 +30,13 @@ def quick(*words: str) -> str:
     """Return the command of a hook that the service answers: Perl asks it where that is there.
 
     What modules somebody wants loaded into every Perl (`PERL5OPT`) would take longer than Python.
+    Of a locale that is missing Perl warns on stderr, unless it is told not to (`PERL_BADLANG`).
     """
     asks = perl(*words)
     if not asks:
         return hook(*words)
     can = f'[ -S {shlex.quote(str(service.address()))} ] && [ -x {_PERL} ] && [ -z "$PERL5OPT" ]'
-    return f"{_there()}; {can} && exec {line(asks)}; exec {line(python(*words))}"
+    return f"{_there()}; {can} && PERL_BADLANG=0 exec {line(asks)}; exec {line(python(*words))}"
 
 
 def python(*words: str) -> list[str]:
