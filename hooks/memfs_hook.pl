@@ -6,31 +6,35 @@
 
 our ($python, @words) = @ARGV;
 our $data = '';    # what was read of stdin
+our $ended;        # whether that is all
 our $line;         # the connection
 
 delete $ENV{PERL_BADLANG};              # is told to Perl alone
 exit 0 if exists $ENV{MEMFS_INSIDE};    # an assistant that memfs itself runs
 $SIG{PIPE} = sub { };                   # who writes is told, and not ended
-$SIG{ALRM} = sub { die "time is up\n" };
-alarm 1;                                # for the rest: an answer is waited for more shortly
+$SIG{ALRM} = sub { die "time is up\n" if $^S };
+alarm 1;                                # for stdin: an answer is waited for more shortly
 my $outcome = eval { asked() } // 'unanswered';
 alarm 0;
 run_python($outcome) if $outcome ne 'answered';
 
 # Return 'answered', 'unanswered', or 'unasked': there may be, or is to be, another service.
 sub asked {
+    my $linux = $^O eq 'linux';
     my $root = $ENV{MEMFS_HOME} || "$ENV{HOME}/.agent-memory";
     my $path = "$root/local/service.sock";
     my (undef, undef, $mode, undef, $owner) = lstat "$root/local" or return 'unasked';
     return 'unasked' if $path !~ m{^/} || length $path > 100;
     return 'unasked' if $owner != $< || ($mode & 0170022) != 0040000;    # others may write there
     socket($line, 1, 1, 0) or return 'unasked';
-    connect($line, pack($^O eq 'linux' ? 'SZ*' : 'xCZ*', 1, $path)) or return 'unasked';
+    fcntl($line, 4, $linux ? 04000 : 4) or return 'unasked';    # it does not block
+    connect($line, pack($linux ? 'SZ*' : 'xCZ*', 1, $path)) or return 'unasked';
     while (my $size = sysread(STDIN, $data, 1 << 18, length $data) // return 'unasked') {
         return 'unasked' if length $data > 512 << 10;
     }
-    sent($line, question()) or return 'unasked';
+    $ended = 1;
     my $left = 0.1;    # seconds that a prompt waits
+    sent($line, question(), \$left) or return $left ? 'unasked' : 'unanswered';
     my $size = received(4, \$left) // return $left ? 'unasked' : 'unanswered';
     my $answer = received(unpack('N', $size), \$left) // return $left ? 'unasked' : 'unanswered';
     return 'unanswered' if substr($answer, 0, 1) ne '+';
@@ -50,25 +54,36 @@ sub question {
     return pack('N', length $text) . $text;
 }
 
-# Return so many bytes; undef if the other side ended, or if no time is left (0) for them.
+# Return so many bytes; undef if the other side ended, or if no time is `left` for them.
 sub received {
     my ($size, $left) = @_;
     my $found = '';
-    vec(my $connected = '', fileno $line, 1) = 1;
     while (length $found < $size) {
-        (my $ready, $$left) = select(my $ready_ones = $connected, undef, undef, $$left);
-        if (!$ready) { $$left = 0; return undef }
+        vec(my $set = '', fileno $line, 1) = 1;
+        in_time($left, $set, undef) or return undef;
         sysread($line, $found, $size - length $found, length $found) or return undef;
     }
     return $found;
 }
 
-# Return whether all of a text was written.
+# Return whether all of a text was written, in the time that is `left`, if that matters.
 sub sent {
-    my ($to, $text) = @_;
+    my ($to, $text, $left) = @_;
     my $at = 0;
-    while ($at < length $text) { $at += syswrite($to, $text, 1 << 18, $at) // return 0 }
+    while ($at < length $text) {
+        vec(my $set = '', fileno $to, 1) = 1;
+        !$left or in_time($left, undef, $set) or return 0;
+        $at += syswrite($to, $text, 1 << 18, $at) // return 0;
+    }
     return 1;
+}
+
+# Return whether one can read, or write; if not, no time is left.
+sub in_time {
+    my ($left, $reading, $writing) = @_;
+    (my $ready, $$left) = select($reading, $writing, undef, $$left);
+    $$left = 0 if !$ready;
+    return $ready;
 }
 
 # Become the other launcher. What was read of stdin comes to it once more, and the rest after it.
@@ -76,13 +91,24 @@ sub run_python {
     my @said = $_[0] eq 'unasked' ? () : 'asked';
     if (length $data) {
         pipe(my $from, my $to) or return;
-        my $child = fork // return;
-        if (!$child) {
-            close $_ for $from, $line, *STDOUT, *STDERR;
-            do { sent($to, $data) or exit 0 } while sysread STDIN, $data, 1 << 16;
-            exit 0;
+        if ($ended && length $data <= 4096) {    # a pipe takes that, and nobody has to wait
+            sent($to, $data);
+        }
+        else {
+            feed($from, $to);
         }
         open STDIN, '<&', $from;
     }
     exec $python, '-I', '-S', '-E', $0 =~ s/pl\z/py/r, @said, @words;
+}
+
+# Write what was read and is still to be read, in a process that ends with it, or with the hook.
+sub feed {
+    my ($from, $to) = @_;
+    return if fork // exit 0;
+    $SIG{ALRM} = sub { exit 0 };
+    alarm 30;
+    close $_ for $from, $line, *STDOUT, *STDERR;
+    do { sent($to, $data) or exit 0 } while !$ended && sysread STDIN, $data, 1 << 16;
+    exit 0;
 }

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.hook import log, main
-from memfs.store import service
-from memfs.store.asking import Call
+from memfs.store import asking, service
+from memfs.store.asking import QUICK, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,14 @@ def at_once(arguments: dict[str, object], deliver: Callable[[bytes], object]) ->
     """Deliver what the service answers a hook; False if that takes it longer, or is another's."""
     try:
         call = _call(arguments)
-        return service.ask("hook", call.told(), call.read(), deliver=deliver) is not None
+        line = service.connect(QUICK)
+        if line is None:
+            return False
+        try:
+            question = service.question("hook", call.told(), call.read())
+            return asking.exchange(line, question, deliver) is not None
+        finally:
+            line.close()
     except Exception:  # noqa: BLE001 - who answers it then, says what is wrong
         return False
 

@@ -10,6 +10,7 @@ import json
 import os
 import threading
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from anyio.lowlevel import EventLoopToken
 
-_CALL = "tools/call"
+_CALL = ("2.0", "tools/call", hooks.TOOL)
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _HOOK = f'"{hooks.TOOL}"'.encode()
 
@@ -68,9 +69,11 @@ class Wire:
                     if not self._answered(line):
                         text = line.decode("utf-8", "replace")
                         anyio.from_thread.run(self._lines.send, text, token=loop)
-            anyio.from_thread.run_sync(self._lines.close, token=loop)
-        except (OSError, RuntimeError, CancelledError, *_CLOSED):  # the server ended before
-            return
+        except (OSError, RuntimeError, CancelledError, *_CLOSED):
+            return  # the client is gone, or the server ended before
+        finally:
+            with suppress(RuntimeError, CancelledError):
+                anyio.from_thread.run_sync(self._lines.close, token=loop)
 
     def _answered(self, line: bytes) -> bool:
         """Answer a hook that the service answers at once; False for anything else."""
@@ -79,10 +82,12 @@ class Wire:
         try:
             asked = json.loads(line)
             number, params = asked["id"], asked["params"]
-            if (asked["method"], params["name"]) != (_CALL, hooks.TOOL):
+            if (asked["jsonrpc"], asked["method"], params["name"]) != _CALL:
+                return False
+            if type(number) not in (int, str):
                 return False
             given, meta = {**params["arguments"]}, params.get("_meta") or ()
-        except (ValueError, TypeError, LookupError, AttributeError):
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return False  # the SDK tells what is wrong with it
 
         def deliver(text: bytes) -> None:

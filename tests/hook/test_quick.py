@@ -226,6 +226,34 @@ def test_a_host_that_keeps_its_pipe_open_is_pythons(service: Asked, python: Path
         assert process.stdout.read() == b" and last"
 
 
+def test_a_service_that_lets_nobody_in_costs_a_moment(service: Asked, python: Path) -> None:
+    service._listening.listen(0)
+    waiting = []
+    try:
+        while True:
+            one = socket.socket(socket.AF_UNIX)
+            waiting.append(one)
+            one.setblocking(False)
+            try:
+                one.connect(str(service.local / "service.sock"))
+            except BlockingIOError:
+                break
+        began = time.monotonic()
+        assert run(words(python)) == b"python claude mcp\n" + BODY
+        assert time.monotonic() - began < 0.9
+    finally:
+        for one in waiting:
+            one.close()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux")
+def test_no_process_is_left_to_be_waited_for(service: Asked, python: Path) -> None:
+    listed = "/proc/$$/task/$$/children"
+    python.write_text(f'#!/bin/sh\nread -r children <{listed}\necho "<$children>"\nexec cat\n')
+    service.answer(saying(asking.YOURS))
+    assert run(words(python)) == b"<>\n" + BODY
+
+
 def test_in_assistants_that_memfs_runs_it_keeps_still(
     service: Asked, python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +306,9 @@ def test_a_host_starts_perl_where_there_is_a_socket(
     monkeypatch.setenv("PERL5OPT", "-Mstrict")
     assert shown() == b"python claude mcp\n" + BODY
     monkeypatch.delenv("PERL5OPT")
+    monkeypatch.setenv("PERL_HASH_SEED_DEBUG", "1")
+    assert shown() == b"python claude mcp\n" + BODY
+    monkeypatch.delenv("PERL_HASH_SEED_DEBUG")
     shutil.rmtree(service.local)
     assert shown() == b"python claude mcp\n" + BODY
 
@@ -292,6 +323,7 @@ def test_a_perl_that_went_is_not_missed(
     assert shown() == b"told"
     command = commands.quick("claude", "mcp")
     assert command != commands.hook("claude", "mcp")
+    assert run(["/bin/sh", "-c", command.replace(".pl", ".gone")]) == b"python claude mcp\n" + BODY
     perl.unlink()
     assert run(["/bin/sh", "-c", command]) == b"python claude mcp\n" + BODY
     assert commands.quick("claude", "mcp") == commands.hook("claude", "mcp")

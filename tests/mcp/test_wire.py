@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -107,6 +109,7 @@ def test_broken_lines_end_nothing(repo: Path) -> None:
         '["memory_hook"]',
         '{"id": 1, "params": "memory_hook"}',
     ]
+    broken.append('["memory_hook",' + "[" * 5000 + "]" * 5000 + "]")
     odd = [json.dumps({**call(hooks.TOOL, {}), "params": wrong}) for wrong in (None, [hooks.TOOL])]
     answers = asked(repo, *broken, *odd, json.dumps(call(hooks.TOOL, arguments(repo, "s"))))
     (result,) = [answer["result"] for answer in answers if "result" in answer]
@@ -148,6 +151,22 @@ def test_answers_do_not_get_between_each_other(served: Place, repo: Path) -> Non
             assert len(texts) == 80
 
     run(test)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_client_that_breaks_off_ends_the_server(repo: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with subprocess.Popen(
+        [sys.executable, "-c", START, "mcp"],
+        cwd=repo,
+        stdin=theirs.fileno(),
+        stdout=theirs.fileno(),
+    ) as process:
+        theirs.close()
+        ours.sendall(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        select.select([ours], [], [], running.LONG)
+        ours.close()  # with the answer unread: the other side gets an error, not an end
+        assert process.wait(running.LONG) is not None
 
 
 def test_what_others_print_or_read_does_not_get_between_the_lines() -> None:

@@ -12,6 +12,8 @@ from memfs.store import service, shipped
 
 _PERL = "/usr/bin/perl"  # the system's: one on the PATH may be anybody's
 
+_TELLS_PERL = "$PERL5OPT$PERL_SIGNALS$PERL_HASH_SEED_DEBUG"
+
 
 def of(host: str) -> tuple[str, ...]:
     """Return all commands of our hooks for a host, with its tools and without."""
@@ -29,13 +31,14 @@ def hook(*words: str) -> str:
 def quick(*words: str) -> str:
     """Return the command of a hook that the service answers: Perl asks it where that is there.
 
-    What modules somebody wants loaded into every Perl (`PERL5OPT`) would take longer than Python.
+    What somebody wants every Perl to load or print would take longer than Python, or be printed.
     Of a locale that is missing Perl warns on stderr, unless it is told not to (`PERL_BADLANG`).
     """
     asks = perl(*words)
     if not asks:
         return hook(*words)
-    can = f'[ -S {shlex.quote(str(service.address()))} ] && [ -x {_PERL} ] && [ -z "$PERL5OPT" ]'
+    socket, script = shlex.quote(str(service.address())), shlex.quote(_script(hosts.QUICK_HOOK))
+    can = f'[ -S {socket} ] && [ -x {_PERL} ] && [ -r {script} ] && [ -z "{_TELLS_PERL}" ]'
     return f"{_there()}; {can} && PERL_BADLANG=0 exec {line(asks)}; exec {line(python(*words))}"
 
 
