@@ -66,9 +66,7 @@ def programs(command: str) -> list[str]:
         words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
     except ValueError:  # a quote that nothing closes: no shell runs that
         return [command]
-    while (
-        "exec" in words
-    ):  # before the last, whether there is anything to start, or something quicker
+    while "exec" in words:  # what is started last is what needs to be there
         del words[: words.index("exec") + 1]
     while words and _VARIABLE.match(words[0]):
         del words[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -48,6 +49,11 @@ class Wire:
         except OSError:  # there is no standard error
             os.dup2(null, 1)
         os.close(null)
+        if sys.platform == "win32":  # pragma: no cover - where children have handles, not numbers
+            from mcp.os.win32.utilities import rebind_std_handle_to_fd
+
+            rebind_std_handle_to_fd(0)
+            rebind_std_handle_to_fd(1)
         self._writing = threading.Lock()
         self._lines, self._read_lines = anyio.create_memory_object_stream[str]()
         threading.Thread(target=self._read, args=(current_token(),), daemon=True).start()

@@ -11,7 +11,6 @@ from memfs import hosts
 from memfs.store import service, shipped
 
 _PERL = "/usr/bin/perl"  # the system's: one on the PATH may be anybody's
-
 _TELLS_PERL = "$PERL5OPT$PERL_SIGNALS$PERL_HASH_SEED_DEBUG"
 
 
