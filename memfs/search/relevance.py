@@ -9,7 +9,7 @@ import math
 import os
 
 from memfs.search import lexical, reminder, words
-from memfs.search.lexical import Occur, Query
+from memfs.search.lexical import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -230,20 +230,13 @@ class _Chosen:
 
 
 def _alone(text: "TextIndex", session: str) -> bool:
-    """Tell whether there is nothing but what is never brought up, as in a project's first session.
-
-    These are blocks, and what the session said itself.
-    """
+    """Tell whether there is nothing that could be brought up, as in a project's first session."""
     searcher = text.searcher
-    session = str(words.clean(session))
     never = searcher.doc_freq("kind", "block")
-    never += searcher.doc_freq("session", session) if session else 0
+    never += searcher.doc_freq("session", str(words.clean(session))) if session else 0
     if never < searcher.num_docs:
-        return False
-    rest = [(Occur.Must, Query.all_query()), (Occur.MustNot, text.term("kind", "block"))]
-    if session:
-        rest.append((Occur.MustNot, text.term("session", session)))
-    return not text.search(Query.boolean_query(rest), 1)  # those that were deleted count above
+        return False  # which takes no search to tell
+    return not text.search(reminder.said(text, Query.all_query(), session), 1)
 
 
 def _talk() -> set[str]:

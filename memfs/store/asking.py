@@ -114,11 +114,10 @@ class Line:
 
 
 class Call:
-    """A hook call. `data` is its stdin as soon as it was read, `asked` whether the service was.
+    """A hook call. `data` is its stdin as soon as it was read.
 
-    The first word may say that it was.
-
-    `began` is when the process started, on the clock of `time.perf_counter`.
+    `asked` tells whether the service was asked: its launcher's first word may say so. `began` is
+    when the process started, on the clock of `time.perf_counter`.
     """
 
     __slots__ = ("asked", "began", "data", "words", "wrong")
