@@ -9,7 +9,8 @@ DEFAULTS: dict[str, object] = {
     "blocks": {},  # per label: {limit, description}
     # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
     "hooks": {"recall": "auto", "cold": TEXT},
-    "service": {"mode": "auto", "idle": 30},  # auto or off; minutes until it leaves
+    # Minutes until it leaves; mode, and whether large jobs wait for power and room: auto or off.
+    "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`
     "tools": {"remove": [], "describe": {}, "add": {}},  # of those a model is offered
     "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back

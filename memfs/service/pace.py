@@ -8,6 +8,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memfs.store import config, layout
+from memfs.store.blocks import Place
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,7 +29,12 @@ def rest(pause: Callable[[str], object], longest: float = _LONGEST) -> None:
 
 
 def why_not() -> str:
-    """Return why heavy work should wait: battery, load or "" for no reason."""
+    """Return why heavy work should wait: battery, load or "" for no reason.
+
+    With `service.pause: off` there is none.
+    """
+    if config.load(Place(None, layout.user_store())).get("service.pause") != "auto":
+        return ""
     return "battery" if on_battery(SUPPLIES) else "load" if loaded() else ""
 
 

@@ -14,6 +14,7 @@ _WORDS = {  # what may be said, and what it may be besides
     "hooks.cold": ("text or hybrid", (settings.TEXT, settings.HYBRID)),
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
+    "service.pause": ("auto or off", ("auto", "off", False)),
     "git.commit": ("off, edit or session", ("off", "edit", "session", False)),
     "orchestrator.compression": ("smart or aggressive", ("smart", "aggressive")),
     "review.mode": (

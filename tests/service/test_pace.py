@@ -48,9 +48,16 @@ def test_a_full_one_that_of_a_mouse_and_what_says_nothing_are_none(
     assert not on_battery(tmp_path)
 
 
+@pytest.fixture
+def busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMFS_SERVICE_PAUSE", "auto")
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+
+
 def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MEMFS_SERVICE_PAUSE", "auto")
     monkeypatch.setattr(pace, "SUPPLIES", f"{tmp_path}/*")
     monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
     told: list[str] = []
@@ -78,11 +85,24 @@ def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
     assert time.monotonic() - began < 5
 
 
-def test_resting_ends_when_nobody_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
-
+@pytest.mark.usefixtures("busy")
+def test_resting_ends_when_nobody_hears_it() -> None:
     def gone(why: str) -> None:
         raise BrokenPipeError(why)
 
     with pytest.raises(BrokenPipeError):
         pace.rest(gone)
+
+
+@pytest.mark.usefixtures("busy")
+@pytest.mark.parametrize("said", ["off", "false"])  # as a word, and as YAML reads it
+def test_whoever_turns_it_off_has_no_job_wait(
+    home: Path, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pace.why_not() == "load"
+    monkeypatch.delenv("MEMFS_SERVICE_PAUSE")
+    assert pace.why_not() == "load"
+    config = home / ".agent-memory/config.yaml"
+    config.parent.mkdir()
+    config.write_text(f"memfs: 1\nservice:\n  pause: {said}\n")
+    assert pace.why_not() == ""

@@ -59,6 +59,7 @@ def on_battery(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str = "") ->
         room, "_CODE", room._CODE.replace("from memfs.service import worker", begun)
     )
     monkeypatch.setattr(room, "_RETRY", 0.1)
+    monkeypatch.setenv("MEMFS_SERVICE_PAUSE", "auto")
     return battery
 
 
