@@ -137,9 +137,10 @@ class Candidates:
         address = self._addresses.get(number)
         return None if address is None else self._text.opened(address)
 
-    def hit(self, place: int, document: "Document", stems: set[str]) -> "Recalled":
-        """Return the hit of a candidate that was read, with the stems of its text."""
+    def hit(self, place: int, document: "Document") -> "Recalled":
+        """Return the hit of a candidate that was read."""
         found = reminder.Recalled(document)
+        stems = self._text.held(self._asked.wanted, found.text)
         words = [term.word for term in self._asked.words if term.stem in stems]
         cosine = self.cosine[place]
         near = cosine >= relevance.CLOSE or (not words and cosine > 0)
@@ -173,7 +174,7 @@ def smallest(values: "memoryview[float]", count: int) -> list[int]:
         else:
             most = best[-1][0]
         found = [(value, start + at) for at, value in enumerate(chunk) if value <= most]
-        if len(best) + len(found) < count:
+        if sum(value <= most for value, _ in best) + len(found) < count:
             found = [(value, start + at) for at, value in enumerate(chunk)]
         best = sorted(best + found)[:count]
     return [at for _, at in best]

@@ -37,13 +37,15 @@ class Period(NamedTuple):
     rest: str
 
 
-def read(question: str, now: datetime) -> Period | None:
+def read(question: str, now: datetime | None) -> Period | None:
     """Return the period that a question names, None for none.
 
-    `now` is the local time. Days are whole local days; a month or a weekday is the last one.
+    `now` is the local time, None: that of the clock. Days are whole local days; a month or a
+    weekday is the last one.
     """
     if not _HINT.search(question.lower()):  # twice as fast as a pattern that ignores case
         return None
+    now = now or datetime.now().astimezone()
     for pattern, meant in _TABLE:
         match = pattern.search(question)
         if match:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from memfs.core.records import Conversation, Hit  # pages are read back from JSON by their types
@@ -11,6 +11,8 @@ from memfs.search import question, ranking, reasons
 from memfs.search.lexical import Occur, Query, TextIndex
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memfs.search.encoder import Encoder
     from memfs.search.lexical import Term
     from memfs.search.semantic import VectorIndex
@@ -96,7 +98,7 @@ class Engine:
             return Page([], 0)
         shown, alike = told.found.once()
         page = told.locate(shown[offset : offset + limit])
-        return Page([told.hit(place, alike[place]) for place in page], len(shown))
+        return Page([told.hit(place, alike.get(place, 0)) for place in page], len(shown))
 
     def sessions(
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
@@ -132,11 +134,10 @@ class Engine:
         `terms` are its words, for who knows them already (see `TextIndex.terms`); `reranked` how
         many are looked at closely, for who needs only the first few (see `fuse`).
         """
-        moment = now or datetime.now().astimezone()
         if mode == "semantic" and self.vectors is None:
             return None
         terms = self.text.terms(query) if terms is None else terms
-        asked = question.read(query, moment)
+        asked = question.read(query, now)
         if not terms and not asked.parts:  # punctuation, or one endless token
             return None
         within = self._restriction(only) if only else None
@@ -145,7 +146,8 @@ class Engine:
         else:
             from memfs.search import hybrid
 
-            searched = hybrid.Searched(self.text, self.vectors, within, moment)
+            seconds = now.timestamp() if now else time.time()
+            searched = hybrid.Searched(self.text, self.vectors, within, seconds)
             found = searched.ranking(asked, terms, by_words=mode == "hybrid", reranked=reranked)
         return reasons.Told(self.text, asked, terms, found)
 

@@ -106,6 +106,8 @@ class Equal:
         # that others equal, in their order; as keys are, or each search would make them so
         self._rows = self.order[begins[many]][repeated].astype(np.int64)
         self._spans = begins[many][repeated], ends[many][repeated]  # where those are
+        self._many = np.zeros(len(rows), np.bool_)
+        self._many[self._rows] = True
 
     def firsts(self, start: int) -> NDArray[np.uint32]:
         """Return the rows from `start` on that equal none before them."""
@@ -116,15 +118,13 @@ class Equal:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Put its equals beside each row; of very many, the latest."""
         far = distances.astype(np.float64)
-        if not len(self._rows):
-            return keys, far
-        places = np.searchsorted(self._rows, keys)
-        many = np.flatnonzero(self._rows.take(places, mode="clip") == keys)
+        many = np.flatnonzero(self._many.take(keys, mode="clip"))
         if not len(many):
             return keys, far
         found, distant = keys.tolist(), far.tolist()
-        for at in reversed(many.tolist()):
-            begin, end = (int(side[places[at]]) for side in self._spans)
+        places = np.searchsorted(self._rows, keys[many]).tolist()
+        for at, place in zip(reversed(many.tolist()), reversed(places), strict=True):
+            begin, end = (int(side[place]) for side in self._spans)
             equal = self.order[max(begin, end - _MOST_EQUAL) : end].tolist()
             found[at : at + 1] = equal
             distant[at : at + 1] = [distant[at]] * len(equal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +15,9 @@ from memfs.search.ranking import IN_TIME, Ranking
 from memfs.search.rows import AT, GROUP, SAID, WEIGHT
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from numpy.typing import NDArray
 
-    from memfs.search.candidates import Candidates
+    from memfs.search.candidates import Candidates, Said
     from memfs.search.dates import Period
     from memfs.search.encoder import TokenIds
     from memfs.search.lexical import Query, Term, TextIndex
@@ -39,7 +38,7 @@ class Searched:
     """One question to one index: everything on the way to its ranking."""
 
     def __init__(
-        self, text: TextIndex, vectors: VectorIndex, only: Query | None, now: datetime
+        self, text: TextIndex, vectors: VectorIndex, only: Query | None, now: float
     ) -> None:
         self._text, self._vectors = text, vectors
         self._only, self._now = only, now
@@ -49,20 +48,26 @@ class Searched:
     ) -> Ranking:
         """Return the ranking for a question and its words: by meaning, or by both."""
         vectors = self._vectors
-        encoded = vectors.encoder.encode([asked.text])
-        vector = np.rint(encoded.vectors[0] * LARGEST).astype(np.int8)
-        tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
-        words = self._words(asked, terms) if by_words else Matches([], [], [])
-        said = candidates.said(words, vectors, filtered=self._only is not None)
-        exact = not words.numbers  # meaning alone has to find them
-        allowed = self._allowed(vector, exact=exact)
-        nearest = vectors.nearest(vector, candidates.POOL, allowed, exact=exact)
-        meant = Asked(vector, tokens, vectors.weights(tokens))
+        coming = vectors.begin(partial(self._said, asked, terms if by_words else None))
+        meant = self._meant(asked.text)
+        nearest = None if self._only else vectors.nearest(meant.vector, candidates.POOL)
+        said = coming()
+        exact = not said.words.numbers  # meaning alone has to find them
+        if nearest is None or (exact and vectors.graph):
+            allowed = self._allowed(meant.vector, exact=exact)
+            nearest = vectors.nearest(meant.vector, candidates.POOL, allowed, exact=exact)
         found = candidates.gather(said, nearest, vectors, meant)
         scores = np.maximum(found.found.cosine, 0.0)
         if by_words:
             scores = self._fused(found, meant, fuse.RERANKED if reranked is None else reranked)
-        return self._ranked(found, scores, words, asked.period)
+        return self._ranked(found, scores, said.words, asked.period)
+
+    def _meant(self, text: str) -> Asked:
+        vectors = self._vectors
+        encoded = vectors.encoder.encode([text])
+        vector = np.rint(encoded.vectors[0] * LARGEST).astype(np.int8)
+        tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
+        return Asked(vector, tokens, vectors.weights(tokens))
 
     def _ranked(
         self, found: Candidates, scores: Scores, words: Matches, period: Period | None
@@ -86,6 +91,11 @@ class Searched:
             found.kept[:, SAID].tolist(), found.kept[:, GROUP].tolist(), in_time,
             dict(zip(words.numbers, words.addresses, strict=True)),
         )  # fmt: skip
+
+    def _said(self, asked: Question, terms: list[Term] | None) -> Said:
+        """Return the candidates by words: none for a question without `terms`."""
+        words = Matches([], [], []) if terms is None else self._words(asked, terms)
+        return candidates.said(words, self._vectors, filtered=self._only is not None)
 
     def _words(self, asked: Question, terms: list[Term]) -> Matches:
         """Return what the words find, and more of the time that the question names."""
@@ -131,5 +141,5 @@ class Searched:
 
     def _recency(self, times: NDArray[np.uint32]) -> Scores:
         """Return what each candidate's score is multiplied with for being of late."""
-        age = np.maximum(self._now.timestamp() - times, 0.0)
-        return 1.0 + np.where(times > 0, _FRESH * np.exp2(-age / _HALF_LIFE), 0.0)
+        age = np.maximum(self._now - times, 0.0)  # of one without a time, decades
+        return np.asarray(1.0 + _FRESH * np.exp2(-age / _HALF_LIFE))

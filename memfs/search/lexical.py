@@ -11,7 +11,7 @@ from tantivy import FieldType, Filter, Occur, Query, SchemaBuilder, TextAnalyzer
 
 from memfs.search import words
 
-__all__ = ["Occur", "Query", "Term", "TextIndex"]
+__all__ = ["Occur", "Query", "Term", "TextIndex", "Wanted"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ _SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
 _TYPO = 5  # letters from which a word may be mistyped
+# What a text is cut into to look for words: letters and digits are, and what is not ASCII.
+_RUNS = bytes(
+    byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32
+    for byte in range(256)
+)
 
 
 class Term:
@@ -37,6 +42,20 @@ class Term:
         self.stem = stem
         self.frequency = frequency
         self.idf = math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+
+class Wanted:
+    """The stems of terms, and with which two letters the words of them begin; none: any."""
+
+    __slots__ = ("starts", "stems")
+
+    def __init__(self, terms: "Iterable[Term]") -> None:
+        self.stems = {term.stem for term in terms}
+        self.starts: set[bytes] = set()
+        if all(len(stem) > 1 for stem in self.stems):  # of "aed" one letter is left
+            self.starts = {stem[:2].encode() for stem in self.stems}
+            bent = (stem for stem in self.stems if stem[1:] == "ie")  # dying, lying and the like
+            self.starts.update(f"{stem[0]}y".encode() for stem in bent)
 
 
 class TextIndex:
@@ -94,6 +113,21 @@ class TextIndex:
     def stems(self, text: str) -> set[str]:
         """Return the indexed forms of the words of a text."""
         return set(self._unstopped.analyze(str(words.clean(text))))
+
+    def held(self, wanted: Wanted, text: str) -> set[str]:
+        """Return the stems that are wanted and that a text has a word for.
+
+        Words that begin otherwise are not even stemmed: of a long text that takes longest.
+        """
+        if not wanted.starts:
+            return self.stems(text) & wanted.stems
+        cut = str(words.clean(text)).encode().translate(_RUNS)
+        runs = {*cut.split()}
+        like = [run for run in runs if run[:2] in wanted.starts]
+        if not cut.isascii():
+            like += [run for run in runs if not run.isascii()]
+        found = self._unstopped.analyze(b" ".join(like).decode()) if like else ()
+        return wanted.stems.intersection(found)
 
     def inner(self, part: str) -> Term:
         """Return a word inside of words (see `identifiers`) as a term."""

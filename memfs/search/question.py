@@ -30,8 +30,11 @@ class Question(NamedTuple):
     period: Period | None
 
 
-def read(text: str, now: datetime) -> Question:
-    """Take a question apart; `now` is the local time that "last week" is seen from."""
+def read(text: str, now: datetime | None) -> Question:
+    """Take a question apart; `now` is the local time that "last week" is seen from.
+
+    None: that of the clock.
+    """
     head = text[:_MOST]
     period = dates.read(head, now)
     phrases = ["".join(groups) for groups in _QUOTED.findall(head)]

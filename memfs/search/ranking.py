@@ -48,14 +48,14 @@ class Ranking:
     addresses: dict[int, DocAddress]
 
     def once(self) -> tuple[list[int], dict[int, int]]:
-        """Return the order without what says the same as a better one, and how many do."""
-        alike = dict.fromkeys(self.order, 0)
+        """Return the order without what says the same as a better one, and how many do, if any."""
+        alike: dict[int, int] = {}
         first: dict[int, int] = {}
         kept = []
         for place in self.order:
             same = self.said[place]
             if same and same in first:
-                alike[first[same]] += 1
+                alike[first[same]] = alike.get(first[same], 0) + 1
                 continue
             first[same] = place
             kept.append(place)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet
 from memfs.search import identifiers
+from memfs.search.lexical import Wanted
 from memfs.search.relevance import CLOSE
 from memfs.search.reminder import MOST_WORDS, first
 
@@ -30,6 +31,7 @@ class Told:
         self._text = text
         self._asked = asked
         self._terms = terms
+        self._wanted = Wanted(terms)
         self.found = found
         self._addresses = dict(found.addresses)
         self._documents: dict[int, Document] = {}  # that were read, by place
@@ -52,24 +54,22 @@ class Told:
     def hit(self, place: int, alike: int) -> Hit:
         """Return the hit of a candidate that is still there, with the turns beside it."""
         document = self._text.opened(self._addresses[self.found.numbers[place]])
-        stems = self._text.stems(first(document, "text"))
-        return self._hit(place, document, stems, self._sides(place), alike)
+        return self._hit(place, document, self._sides(place), alike)
 
-    def brought(self, place: int, document: Document, stems: set[str]) -> Hit:
-        """Return the hit of a candidate that was read, by itself, with the stems of its text."""
-        return self._hit(place, document, stems, ("", ""), 0)
+    def brought(self, place: int, document: Document) -> Hit:
+        """Return the hit of a candidate that was read, by itself."""
+        return self._hit(place, document, ("", ""), 0)
 
-    def _hit(
-        self, place: int, document: Document, stems: set[str], beside: tuple[str, str], alike: int
-    ) -> Hit:
+    def _hit(self, place: int, document: Document, beside: tuple[str, str], alike: int) -> Hit:
         content = first(document, "text")
-        words = self._words(content, stems)
+        words = self._words(content)
         why = tuple(self._why(place, content, words))
         score = round(min(1.0, self.found.scores[place]), 4)
         return listed(document, words, why, score, beside, alike)
 
-    def _words(self, content: str, stems: set[str]) -> list[str]:
+    def _words(self, content: str) -> list[str]:
         """Return the words of the question that are in a text, also those that were mistyped."""
+        stems = self._text.held(self._wanted, content)
         found = [term.word for term in self._terms if term.stem in stems]
         folded = content.lower()
         if any(term.stem not in stems and term.word in folded for term in self._terms):

@@ -9,7 +9,7 @@ import math
 import os
 
 from memfs.search import lexical, reminder, words
-from memfs.search.lexical import Query
+from memfs.search.lexical import Query, Wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         @property
         def said(self) -> Sequence[int]: ...
 
-    Taken: TypeAlias = tuple[int, Document, set[str]]  # its place, and the stems of its text
+    Taken: TypeAlias = tuple[int, Document]  # its place too
 
 
 # A hit scores its cosine, and this much of the share that it holds of what the prompt's words weigh
@@ -88,7 +88,7 @@ class Asked:
     `terms` are all that it says (see `TextIndex.terms`).
     """
 
-    __slots__ = ("pairs", "prompt", "terms", "weight", "words")
+    __slots__ = ("pairs", "prompt", "terms", "wanted", "weight", "words")
 
     def __init__(
         self, prompt: str, terms: "list[Term]", words: "list[Term]", pairs: "list[Term]"
@@ -96,6 +96,7 @@ class Asked:
         self.prompt = prompt
         self.terms = terms
         self.words = words
+        self.wanted = Wanted(words)
         self.pairs = pairs
         self.weight = sum(term.idf for term in [*words, *pairs])
 
@@ -176,24 +177,23 @@ class _Chosen:
         ):
             return False
         content = reminder.first(document, "text")
-        stems = self._text.stems(content)
         own = bool(self._session) and reminder.first(document, "session") == self._session
         if own:
             self._group = found.group[place]
         if own or reminder.first(document, "id") in self._shown:
-            self._know(place, stems)
-        elif (
-            self._clears(found.cosine[place], content, stems)
-            and not self._repeats(document, stems)
-            and self._there(reminder.first(document, "source"))
-        ):
-            self._know(place, stems)
-            self.taken.append((place, document, stems))
+            self._know(place, self._text.stems(content))
+        elif self._clears(found.cosine[place], content):
+            stems = self._text.stems(content)
+            source = reminder.first(document, "source")
+            if not self._repeats(document, stems) and self._there(source):
+                self._know(place, stems)
+                self.taken.append((place, document))
         return True
 
-    def _clears(self, cosine: float, content: str, stems: set[str]) -> bool:
+    def _clears(self, cosine: float, content: str) -> bool:
         """Tell whether a text is about what the prompt is about."""
         asked = self._asked
+        stems = self._text.held(asked.wanted, content)
         words = [term for term in asked.words if term.stem in stems]
         pairs = _pairs(asked, content) if asked.pairs else []
         share = sum(term.idf for term in words + pairs) / asked.weight

@@ -4,7 +4,7 @@ import math
 import os
 
 from memfs.core.snippet import snippet
-from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.lexical import Occur, Query, TextIndex, Wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def by_words(
     # A word that no document has can only speak against a hit; half of its weight does.
     weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
     floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.searcher.num_docs / 10))
+    wanted = Wanted(terms)
     found: list[Recalled] = []
     seen = set(shown)
     texts: set[str] = set()
@@ -65,7 +66,7 @@ def by_words(
         source = first(document, "source")
         if source and not os.path.exists(source):
             continue  # somebody removed it; the index is told of that by the next search
-        stems = index.stems(hit.text)
+        stems = index.held(wanted, hit.text)
         words = [term.word for term in terms if term.stem in stems]
         if len(words) < FEWEST_WORDS:
             continue

@@ -77,6 +77,7 @@ class VectorIndex:
         self.encoder = encoder
         self.extent = self._load_extent()
         self.graph: Graph | None = None
+        self._warm = False
         self._latest: dict[int, int] = {}  # the last document of each group, while some are added
         self._after: dict[int, int] = {}  # what is to be written of those that are there already
         self._map()
@@ -85,6 +86,7 @@ class VectorIndex:
         """Get ready for many searches: open the graph of the rows, or make it (see `graph`)."""
         from memfs.search import graph
 
+        self._warm = True
         path, model = self._folder, self.encoder.name
         self.graph = graph.ready(path, model, self.vectors, build=build, tick=tick)
 
@@ -93,7 +95,19 @@ class VectorIndex:
         made = VectorIndex(self._root, self.encoder)
         if made._file == self._file is not None and made.extent.rows >= self.extent.rows:
             made.graph = self.graph
+        made._warm = self._warm
         return made
+
+    def begin(self, call: Callable[[], Result]) -> Callable[[], Result]:
+        """Return what gives the result of a call, which may begin now (see `aside`).
+
+        It does where the index is warm: a process that searches once has no threads to spare.
+        """
+        if not self._warm:
+            return call
+        from memfs.search import aside
+
+        return aside.begin(call)
 
     def extend(self, documents: Iterator[Document], end: int) -> None:
         """Add the windows of documents in rising order; `end` is one past the last number."""

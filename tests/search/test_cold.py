@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memfs.search import cold, encoder, extents, plain, reminder
@@ -152,6 +152,7 @@ NUMBERS = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 2), max
 
 
 @given(NUMBERS, st.integers(1, 40), st.sampled_from([7, 64, 1 << 16]))
+@example([0.0] * 6 + [0.5, 0.0, 0.25], 8, 7)
 @settings(deadline=None)
 def test_the_smallest_are_those_that_sorting_finds(
     values: list[float], count: int, chunk: int

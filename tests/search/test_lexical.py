@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import string
 from pathlib import Path
 
 import pytest
 import tantivy
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memfs.search import words
-from memfs.search.lexical import MOST_TERMS, TextIndex
+from memfs.search import encoder, words
+from memfs.search.lexical import MOST_TERMS, Term, TextIndex, Wanted
 
 TEXTS = [
     "The deployment of the payment service failed.",
@@ -83,6 +84,26 @@ def test_terms_come_rarest_first_and_unknown_ones_last(index: TextIndex) -> None
     assert terms[-1].idf > terms[0].idf > terms[2].idf > 0
     assert len(index.terms(" ".join(f"w{n}" for n in range(100)))) == MOST_TERMS
     assert len(index.terms("one1 two2 three3", 2)) == 2
+
+
+def test_every_word_is_known_by_how_its_stem_begins(index: TextIndex) -> None:
+    vocabulary = [*encoder.bundled().check()._tokenizer.get_vocab(), "aed"]
+    vocabulary += [f"{first}ying" for first in string.ascii_lowercase]
+    for word in vocabulary:
+        for stem in index.stems(word):
+            assert index.held(Wanted([Term(word, stem, 1, 1)]), f"The {word}, of course") == {stem}
+
+
+@given(
+    st.lists(st.text("aedyingtlé0 _.—日本", min_size=1, max_size=9), min_size=1, max_size=4),
+    st.text("aedyingtlé0 _.—日本\ud800", max_size=40),
+)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_words_that_a_text_holds_are_those_that_are_indexed(
+    index: TextIndex, asked: list[str], text: str
+) -> None:
+    terms = [term for each in asked for term in index.terms(each)]
+    assert index.held(Wanted(terms), text) == index.stems(text) & {term.stem for term in terms}
 
 
 def test_the_same_stem_is_one_term(index: TextIndex) -> None:

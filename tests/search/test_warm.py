@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Hit
-from memfs.search import graph
+from memfs.search import aside, graph
 from memfs.search.engine import Engine, Filter
 from tests.search.stores import Corpus, document
 
@@ -39,7 +39,11 @@ def hits(engine: Engine, query: str) -> list[Hit]:
     return engine.search(query, limit=20).hits
 
 
-def test_it_finds_what_a_cold_one_finds(corpus: Corpus) -> None:
+@pytest.mark.parametrize("soon", [-1.0, float("inf")])  # by one thread, and by two
+def test_it_finds_what_a_cold_one_finds(
+    corpus: Corpus, soon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aside, "_SOON", soon)
     cold, ready = corpus.engine(), warm(corpus)
     for query in QUERIES[:20]:
         assert {hit.id for hit in hits(ready, query)} == {hit.id for hit in hits(cold, query)}
