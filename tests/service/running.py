@@ -22,7 +22,7 @@ from memfs.store.daemon import Service
 
 T = TypeVar("T")
 Command = Callable[..., str]  # of a hook, by its words
-LONG = 10.0  # seconds: for what takes a moment, on a machine that has other things to do
+LONG = 30.0  # seconds: for what takes a moment, on a machine that has other things to do
 
 
 def until(found: Callable[[], T | None], wait: float = LONG) -> T:

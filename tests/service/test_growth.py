@@ -18,7 +18,6 @@ from memfs.store import blocks, daemon, service
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
 from memfs.store.layout import Store
-from tests.service import running
 from tests.service.running import asked, hook, payload, until
 
 
@@ -120,4 +119,3 @@ def test_many_who_ask_at_once_are_all_answered(repo: Path) -> None:
         thread.join()
     assert answers == [""] * 300
     assert service.there()
-    assert running.LONG

@@ -156,7 +156,7 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     subprocess.run(
         [sys.executable, "-m", "memfs", "daemon", "stop"], check=True, capture_output=True
     )
-    running.until(lambda: not running.ours(home), 2)
+    running.until(lambda: not running.ours(home))
     assert time.monotonic() - began < 5
     assert "Traceback" not in running.log(home)
     only = Filter(kinds=("message",))
