@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from memfs.search import extents, plain, rows, scan
+from memfs.search import chunks, extents, plain, rows, scan
 from memfs.search.extents import Extent
 from memfs.search.rows import (
     AFTER,
@@ -41,15 +41,11 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-WINDOW = 150  # words
-OVERLAP = 30
 _LATEST = (1 << 32) - 1  # seconds; the year 2106
 _BATCH = 256  # documents encoded at a time
 _TAIL = 4096  # documents: a session that goes on is found again among so many
 _SPARE = 1.3  # rows looked for to find a document each
 _ENOUGH = 0.75  # of the documents asked for
-
-
 _USUAL = 100  # percent
 
 
@@ -271,7 +267,7 @@ class VectorIndex:
         return np.asarray(np.memmap(self._path(name), kind, "r", shape=(count,)))
 
     def _append(self, files: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
-        pieces = [(number, piece) for number, _, text, *_ in batch for piece in split(text)]
+        pieces = [(number, piece) for number, _, text, *_ in batch for piece in chunks.split(text)]
         encoded = self.encoder.encode([piece for _, piece in pieces])
         lengths = np.array([len(row) for row in encoded.tokens], np.uint64)
         ids = self.encoder.ids
@@ -366,16 +362,6 @@ class VectorIndex:
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}"
-
-
-def split(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
-    """Cut a text into windows of `window` words that share `overlap` words; one at least."""
-    words = text.split()
-    if len(words) <= window:
-        return [text]
-    step = window - overlap
-    starts = range(0, max(1, len(words) - overlap), step)
-    return [" ".join(words[start : start + window]) for start in starts]
 
 
 def flat(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:

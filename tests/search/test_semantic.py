@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memfs.search import encoder, extents, rows, semantic
+from memfs.search.chunks import OVERLAP, WINDOW, split
 from memfs.search.rows import AT, GROUP, SAID, WEIGHT
-from memfs.search.semantic import OVERLAP, WINDOW, Document, VectorIndex, split
+from memfs.search.semantic import Document, VectorIndex
 
 TEXTS = [
     "how to bake sourdough bread",
