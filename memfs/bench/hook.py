@@ -65,7 +65,7 @@ def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         cold = _environment(folder, "cold", "service:\n  mode: off")
         near = _environment(folder, "near", "service:\n  mode: off\nhooks:\n  cold: hybrid")
-        warm = _environment(folder, "warm", "service:\n  mode: auto")
+        warm = _environment(folder, "warm", "service:\n  mode: auto\n  pause: off")
         alone, full, by_meaning, served = (
             f"{folder}/{name}" for name in ("alone", "full", "by_meaning", "served")
         )

@@ -48,9 +48,12 @@ class Searched:
     ) -> Ranking:
         """Return the ranking for a question and its words: by meaning, or by both."""
         vectors = self._vectors
-        coming = vectors.begin(partial(self._said, asked, terms if by_words else None))
+        words = partial(self._said, asked, terms if by_words else None)
+        coming = vectors.begin(words) if by_words else words
         meant = self._meant(asked.text)
-        nearest = None if self._only else vectors.nearest(meant.vector, candidates.POOL)
+        nearest = None
+        if by_words and self._only is None:
+            nearest = vectors.nearest(meant.vector, candidates.POOL)
         said = coming()
         exact = not said.words.numbers  # meaning alone has to find them
         if nearest is None or (exact and vectors.graph):
