@@ -26,16 +26,17 @@ def begin(call: Callable[[], Result]) -> Callable[[], Result]:
     """Begin a call in another thread; return what waits for its result, or raises what it raised.
 
     Where that does not pay, or there can be no thread (no room, the interpreter ends), it is the
-    call itself.
+    call itself; and who waits makes it where no thread has come to that by then.
     """
     global _last
     before, _last = _last, time.monotonic()
     if _last - before > _SOON:
         return call
     try:
-        return _threads.submit(call).result
+        begun = _threads.submit(call)
     except RuntimeError:
         return call
+    return lambda: call() if begun.cancel() else begun.result()
 
 
 def _renew() -> None:
