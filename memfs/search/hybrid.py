@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memfs.search import candidates, fuse, matches
+from memfs.search import aside, candidates, fuse, matches
 from memfs.search.candidates import BESIDE, Asked
 from memfs.search.matches import Matches
 from memfs.search.plain import LARGEST
@@ -48,12 +48,11 @@ class Searched:
     ) -> Ranking:
         """Return the ranking for a question and its words: by meaning, or by both."""
         vectors = self._vectors
+        both = by_words and self._only is None  # what is near is looked for meanwhile
         words = partial(self._said, asked, terms if by_words else None)
-        coming = vectors.begin(words) if by_words else words
+        coming = aside.begin(words) if both else words
         meant = self._meant(asked.text)
-        nearest = None
-        if by_words and self._only is None:
-            nearest = vectors.nearest(meant.vector, candidates.POOL)
+        nearest = vectors.nearest(meant.vector, candidates.POOL) if both else None
         said = coming()
         exact = not said.words.numbers  # meaning alone has to find them
         if nearest is None or (exact and vectors.graph):

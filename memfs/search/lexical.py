@@ -45,7 +45,7 @@ class Term:
 
 
 class Wanted:
-    """The stems of terms, and with which two letters the words of them begin; none: any."""
+    """The stems of terms, and with which two letters words that have them begin; none: any."""
 
     __slots__ = ("starts", "stems")
 
@@ -120,7 +120,7 @@ class TextIndex:
         Words that begin otherwise are not even stemmed: of a long text that takes longest.
         """
         if not wanted.starts:
-            return self.stems(text) & wanted.stems
+            return self.stems(text) & wanted.stems if wanted.stems else set()
         cut = str(words.clean(text)).encode().translate(_RUNS)
         runs = {*cut.split()}
         like = [run for run in runs if run[:2] in wanted.starts]

@@ -32,14 +32,11 @@ from memfs.search.rows import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypeVar
 
     from numpy.typing import NDArray
 
     from memfs.search.encoder import Encoder, TokenIds
     from memfs.search.graph import Graph
-
-    Result = TypeVar("Result")
 
 _LATEST = (1 << 32) - 1  # seconds; the year 2106
 _BATCH = 256  # documents encoded at a time
@@ -73,16 +70,15 @@ class VectorIndex:
         self.encoder = encoder
         self.extent = self._load_extent()
         self.graph: Graph | None = None
-        self._warm = False
         self._latest: dict[int, int] = {}  # the last document of each group, while some are added
         self._after: dict[int, int] = {}  # what is to be written of those that are there already
         self._map()
 
     def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
         """Get ready for many searches: open the graph of the rows, or make it (see `graph`)."""
-        from memfs.search import graph
+        from memfs.search import aside, graph
 
-        self._warm = True
+        aside.ready()
         path, model = self._folder, self.encoder.name
         self.graph = graph.ready(path, model, self.vectors, build=build, tick=tick)
 
@@ -91,19 +87,7 @@ class VectorIndex:
         made = VectorIndex(self._root, self.encoder)
         if made._file == self._file is not None and made.extent.rows >= self.extent.rows:
             made.graph = self.graph
-        made._warm = self._warm
         return made
-
-    def begin(self, call: Callable[[], Result]) -> Callable[[], Result]:
-        """Return what gives the result of a call, which may begin now (see `aside`).
-
-        It does where the index is warm: a process that searches once has no threads to spare.
-        """
-        if not self._warm:
-            return call
-        from memfs.search import aside
-
-        return aside.begin(call)
 
     def extend(self, documents: Iterator[Document], end: int) -> None:
         """Add the windows of documents in rising order; `end` is one past the last number."""

@@ -14,17 +14,16 @@ from memfs.store.blocks import Place
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LONGEST = 600.0  # seconds of waiting at most: in the end it is done
+LONGEST = 600.0  # seconds that a job waits at most: in the end it is done
 SUPPLIES = "/sys/class/power_supply/*"
 
 
-def rest(pause: Callable[[str], object], longest: float = _LONGEST) -> None:
-    """Wait until there is power and room for heavy work, for `longest` seconds at most.
+def rest(pause: Callable[[str], object], until: float) -> None:
+    """Wait until there is power and room for heavy work, or it is so late (`time.monotonic`).
 
     `pause` is called with the reason, and waits a moment: what it raises ends the rest.
     """
-    deadline = time.monotonic() + longest
-    while (why := why_not()) and time.monotonic() < deadline:
+    while time.monotonic() < until and (why := why_not()):
         pause(why)
 
 
@@ -33,8 +32,9 @@ def why_not() -> str:
 
     With `service.pause: off` there is none.
     """
-    if config.load(Place(None, layout.user_store())).get("service.pause") != "auto":
-        return ""
+    with suppress(OSError):
+        if config.load(Place(None, layout.user_store())).get("service.pause") in ("off", False):
+            return ""
     return "battery" if on_battery(SUPPLIES) else "load" if loaded() else ""
 
 

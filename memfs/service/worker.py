@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
@@ -78,9 +79,11 @@ def _done(job: dict[str, object]) -> str:
     try:
         place = _place(str(job["project"]), str(job["user"]))
         paths = [str(path) for path in job["paths"]] if isinstance(job["paths"], list) else []
-        if place is not None and (_read(place, paths, everything=bool(job["all"])) or job["rest"]):
+        rest = partial(_rest, time.monotonic() + pace.LONGEST)
+        whole = bool(job["all"])
+        if place is not None and (_read(place, paths, rest, everything=whole) or job["rest"]):
             _say({"published": True})
-            _finish(place)
+            _finish(place, rest)
     except BrokenPipeError:
         raise
     except LockedError:
@@ -92,14 +95,14 @@ def _done(job: dict[str, object]) -> str:
     return ""
 
 
-def _read(place: Place, paths: list[str], *, everything: bool) -> bool:
+def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everything: bool) -> bool:
     """Read what changed, so that words in it are found; tell whether anything of the store did."""
     tally = Tally()
     intake.drain(place.home, tally, _PATIENCE)
     known = _ours(place, paths)
     for number, batch in enumerate(_batches(list(known))):
         if number:
-            _rest()
+            rest()
         with lock.hold(place.home, _PATIENCE, intake.LOCK):
             intake.transcripts(place.home, batch, tally, known=known)
     logs = None if everything else [path for path in sorted(tally.logs) if os.path.exists(path)]
@@ -110,23 +113,23 @@ def _read(place: Place, paths: list[str], *, everything: bool) -> bool:
     return True
 
 
-def _finish(place: Place) -> None:
+def _finish(place: Place, rest: Callable[[], object]) -> None:
     """Make what takes long: vectors and their graph, and the flow of sessions."""
     with suppress(LockedError):
-        if reembed.run(place, _stage("embedding", 0), _rest):
+        if reembed.run(place, _stage("embedding", 0), rest):
             _say({"published": True})
         served = extents.served(place.home.index)
         if served and served.rows >= graph.FEWEST:
             Kept(place).graph(_stage("graph", 0))
             _say({"published": True})
-        _rest()
+        rest()
         if Graph(place).update_all(_stage("flow", 0), wait=_PATIENCE):
             _say({"published": True})
 
 
-def _rest() -> None:
-    """Wait until the machine has room for more; if other jobs wait, put this one off."""
-    pace.rest(_pause)
+def _rest(until: float) -> None:
+    """Wait until the machine has room for more (see `pace`); put off a job if others wait."""
+    pace.rest(_pause, until)
     if _lines:
         raise _LaterError
 

@@ -14,6 +14,7 @@ from memfs.search import aside
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the last call was ago, it is not long."""
+    aside.ready()
     monkeypatch.setattr(aside, "_SOON", float("inf"))
 
 
@@ -39,6 +40,12 @@ def test_what_it_raises_is_raised_where_its_result_is_asked_for() -> None:
     coming = aside.begin(lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         coming()
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_process_that_searches_once_has_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_threads", None)
+    assert aside.begin(threading.get_ident)() == threading.get_ident()
 
 
 def test_after_a_rest_nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +74,7 @@ def test_where_there_can_be_no_thread_the_caller_does_it(monkeypatch: pytest.Mon
     ended.shutdown()
     monkeypatch.setattr(aside, "_threads", ended)
     assert aside.begin(threading.get_ident)() == threading.get_ident()
+    assert aside._threads is not ended  # which would keep what it was given
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -10,6 +10,8 @@ import pytest
 
 from memfs.service import pace
 
+NEVER = float("inf")
+
 
 def supply(root: Path, name: str, **said: str) -> None:
     (root / name).mkdir()
@@ -61,7 +63,7 @@ def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
     monkeypatch.setattr(pace, "SUPPLIES", f"{tmp_path}/*")
     monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
     told: list[str] = []
-    pace.rest(told.append)
+    pace.rest(told.append, NEVER)
     assert not told
     supply(tmp_path, "BAT0", type="Battery", status="Discharging")
 
@@ -70,7 +72,7 @@ def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
         if len(told) == 3:
             (tmp_path / "BAT0/status").write_text("Charging\n")
 
-    pace.rest(plug_in)
+    pace.rest(plug_in, NEVER)
     assert told == ["battery"] * 3
     monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
     began = time.monotonic()
@@ -79,19 +81,21 @@ def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
         told.append(why)
         time.sleep(0.01)
 
-    pace.rest(moment, longest=0.05)
+    pace.rest(moment, began + 0.05)
     assert told[3:]
     assert set(told[3:]) == {"load"}
     assert time.monotonic() - began < 5
+    pace.rest(gone, began)  # it has waited enough
+
+
+def gone(why: str) -> None:
+    raise BrokenPipeError(why)
 
 
 @pytest.mark.usefixtures("busy")
 def test_resting_ends_when_nobody_hears_it() -> None:
-    def gone(why: str) -> None:
-        raise BrokenPipeError(why)
-
     with pytest.raises(BrokenPipeError):
-        pace.rest(gone)
+        pace.rest(gone, NEVER)
 
 
 @pytest.mark.usefixtures("busy")
