@@ -1,7 +1,7 @@
 """Threads of this process for a part of a search, while its caller does another.
 
-That pays where most of both is computed outside of Python, and searches follow each other: then one
-takes a tenth less time. A core that rests takes as long to wake as it would save.
+That pays where most of both is computed outside of Python, and searches follow each other: one
+takes up to a tenth less time. A core that rests takes as long to wake as it would save.
 """
 
 from __future__ import annotations
