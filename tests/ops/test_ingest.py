@@ -219,6 +219,7 @@ def test_a_database_is_divided_among_the_stores(
     assert said(place.user) == {"c": ["said in c"]}
     assert (done.total.files, done.total.messages) == (1, 4)
     assert everything(home).total.messages == 0
+    base.base.close()
 
 
 def test_without_a_store_of_their_own_sessions_are_left_out_and_named(
