@@ -43,8 +43,7 @@ def sources(store: Store) -> list[str]:
     """List the passage files of a store; links that leave the store are left out."""
     found = []
     top = f"{store.root}/archive"
-    if os.path.islink(top):
-        files.contained(top, store.root)
+    files.check_folder(top, store.root)
     for folder, _, names in os.walk(top):
         for name in names:
             path = f"{folder}/{name}"

@@ -105,8 +105,7 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     for tier, store in place.tiers():
         folder = layout.block_folder(store, tier, place.session)
-        if os.path.islink(folder):
-            files.contained(folder, store.root)
+        files.check_folder(folder, store.root)
         listed: list[tuple[str, str]] = []
         _walk(folder, "", labels.MAX_DEPTH, listed, store.root)
         found.extend((tier, label, path) for label, path in sorted(listed))

@@ -33,8 +33,7 @@ def sources(store: Store) -> list[str]:
     """List the files with facts; links are left out, and what leaves the store."""
     folder = f"{store.root}/{FOLDER}"
     try:
-        if os.path.islink(folder):
-            files.contained(folder, store.root)
+        files.check_folder(folder, store.root)
         names = sorted(os.listdir(folder))
     except (StoreError, FileNotFoundError, NotADirectoryError):
         return []

@@ -238,6 +238,15 @@ def contained(path: str, root: str) -> str:
     return real
 
 
+def check_folder(folder: str, root: str) -> None:
+    """Raise `StoreError` if a folder in `root` is a link that leads out of it.
+
+    What is none costs a look at it: folders are looked through at every search.
+    """
+    if os.path.islink(folder):
+        contained(folder, root)
+
+
 def named(error: BaseException, path: str) -> BaseException:
     """Let an error of the system name the file it is about."""
     if isinstance(error, OSError) and error.filename is None:

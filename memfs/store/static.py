@@ -92,8 +92,7 @@ def sources(store: Store) -> Iterator[tuple[str, str]]:
     """Yield (key, path) of the entries of a store; links are left out, and what leaves it."""
     top = f"{store.root}/{FOLDER}"
     try:
-        if os.path.islink(top):
-            files.contained(top, store.root)
+        files.check_folder(top, store.root)
     except StoreError:
         return
     for folder, folders, names in os.walk(top):
