@@ -94,7 +94,7 @@ def _answered(
         from memfs.store import service, starting
 
         if not service.there():
-            starting.start()
+            starting.start(event.cwd)
 
 
 def note(event: Event, milliseconds: float) -> None:

@@ -56,7 +56,7 @@ def stop() -> bool:
     if not there and _gone(user):
         return False
     if not _until(lambda: _gone(user)):
-        owner = files.read(f"{user.local}/{daemon.LOCK}") or "its process"
+        owner = files.read(f"{user.local}/{starting.LOCK}") or "its process"
         raise StoreError("the service does not stop", f"end it yourself: {owner}")
     with suppress(OSError):  # of one that was killed
         os.remove(str(service.address()))
@@ -79,7 +79,7 @@ def _user() -> Store:
 def _gone(user: Store) -> bool:
     """Tell whether no process is the service of a user."""
     try:
-        with lock.hold(user, 0, daemon.LOCK):
+        with lock.hold(user, 0, starting.LOCK):
             return True
     except LockedError:
         return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import events
 from memfs.hook import main
-from memfs.ops import brief, review, search
+from memfs.ops import brief, review
 from memfs.store import blocks, inbox, sessions
 from memfs.store.asking import QUICK
 
@@ -113,6 +113,8 @@ class Answers:
 
     def search(self, words: list[str], body: bytes) -> Answer | None:
         """Answer a search of the command line or of a tool."""
+        from memfs.ops import search  # with all that searches by meaning
+
         wanted = search.asked(body)
         place = blocks.serving(os.path.dirname(wanted.root), "")
         user = place.user.root if place and place.user else ""
@@ -121,7 +123,7 @@ class Answers:
         held = self._stores.of(place)
         if self._work.busy(held):
             return None  # much may be new: the asker reads it, and does not keep others waiting
-        return Answer(search.answered(held.kept, words[0], wanted))
+        return Answer(search.answered(held.opened.kept, words[0], wanted))
 
 
 def _shown(place: Place, now: Shown | None, ran: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""The stores that the service holds: their indexes stay open, and what asks last stays longest."""
+"""The stores that the service holds: what asks last stays longest. None is opened here."""
 
 from __future__ import annotations
 
@@ -7,46 +7,49 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import StoreError
-from memfs.memory import reminding
-from memfs.memory.flow import database
-from memfs.memory.flow.graph import Graph
-from memfs.memory.kept import Kept
-from memfs.search import catalog, encoder, reminder, serving
+from memfs.search import reminder
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memfs.ops.brief import Recalled
-    from memfs.search.engine import Engine
+    from memfs.service.opened import Opened
 
 MOST = 12  # stores; more are let go of, and opened again when somebody asks
 LONGEST = 3600.0  # seconds that a store is held after it was asked for
 
 
 class Held:
-    """One store, with its index open. `place` is that of no session."""
+    """One store. `place` is that of no session."""
 
     def __init__(self, place: Place) -> None:
         self.place = Place(place.project, place.user)
-        self.kept = Kept(self.place)
         self.used = time.monotonic()
-        self._engine: Engine | None = None
-        self._flows: Graph | None = None
-        self._published: object = None
-        self._refreshing = threading.Lock()
+        self._opened: Opened | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def opened(self) -> Opened:
+        """What is open of it, from now on. What that needs is loaded first: a tenth of a second."""
+        with self._opening:
+            if self._opened is None:
+                from memfs.service.opened import Opened
+
+                self._opened = Opened(self.place)
+            return self._opened
 
     def recall(self, place: Place, prompt: str, shown: list[str], limit: int) -> Sequence[Recalled]:
         """Return what a prompt brings to mind; by words alone until all is open."""
-        engine = self._engine
-        if engine is None:
-            return reminder.remind(place.home.index, prompt, place.session, shown, limit)
-        return reminding.find(engine, self._flows, prompt, place.session, shown, limit)
+        if self._opened is not None:
+            found = self._opened.recall(prompt, place.session, shown, limit)
+            if found is not None:
+                return found
+        return reminder.remind(place.home.index, prompt, place.session, shown, limit)
 
     def stale(self) -> bool:
         """Tell whether more was published than is open. Takes 20 microseconds."""
-        return self._look() != self._published
+        return self._opened is None or self._opened.stale()
 
     def refresh(self) -> None:
         """Open what was published. Nobody who asks meanwhile waits for it.
@@ -54,47 +57,17 @@ class Held:
         Raises `MemfsError` or `OSError` if it cannot be opened: then it is tried again with what is
         published next.
         """
-        with self._refreshing:
-            looked = self._look()
-            if looked == self._published or self.gone():
-                return
-            self._published = looked
-            engine = self.kept.opened("hybrid")
-            if engine.vectors is not None:
-                engine.vectors.warm(build=False)
-                try:
-                    self._flows = self._followed()
-                except StoreError:  # it is just being made: the next prompt has it tried again
-                    self._flows = self._published = None
-            self._engine = engine
-
-    def _followed(self) -> Graph | None:
-        """Return the graph of past sessions, opened again if another took its place."""
-        if self._flows is not None and self._flows.current():
-            return self._flows
-        self._flows = None  # closed when nobody asks it any more
-        folder = self.place.home.index
-        return (
-            Graph(folder, encoder.bundled())
-            if os.path.exists(f"{folder}/{database.FILE}")
-            else None
-        )
+        if not self.gone():
+            self.opened.refresh()
 
     def close(self) -> None:
         """Let go of what is kept open of it; who asks it just now is answered."""
-        self._flows = None
+        if self._opened is not None:
+            self._opened.close()
 
     def gone(self) -> bool:
         """Tell whether the store was removed."""
         return not os.path.isdir(self.place.home.root)
-
-    def _look(self) -> object:
-        engine = self._engine
-        name = engine.vectors.encoder.name if engine and engine.vectors else ""
-        index = self.place.home.index
-        flows = catalog.sign(f"{index}/{database.FILE}")
-        inode = flows.inode if flows else 0
-        return serving.published(index, name), serving.graphed(index, name), inode
 
 
 class Stores:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import select
 import socket
 import stat
@@ -27,7 +26,7 @@ class Listener:
             self.where = where
             self._socket = _unix(where)
         else:
-            self.token = secrets.token_hex(16)
+            self.token = os.urandom(16).hex()
             self.where = f"{layout.user_root()}/local/service.port"
             self._socket = _loopback(self.where, self.token)
         self._inode = os.stat(self.where).st_ino
@@ -45,6 +44,14 @@ class Listener:
     def known(self, connected: socket.socket) -> bool:
         """Tell whether a process of this user is at the other end; on loopback its token tells."""
         return self.token != asking.NO_TOKEN or peers.ours(connected)
+
+    def admits(self, token: str) -> bool:
+        """Tell whether a question may be asked with this token."""
+        if self.token == asking.NO_TOKEN:
+            return token == self.token
+        from hmac import compare_digest
+
+        return compare_digest(os.fsencode(token), os.fsencode(self.token))
 
     def ours(self) -> bool:
         """Tell whether who looks for the service still finds this one."""

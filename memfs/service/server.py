@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 import gc
 import os
-import secrets
 import sys
 import threading
 import time
@@ -15,14 +14,13 @@ from typing import TYPE_CHECKING
 from memfs.core.errors import LockedError, MemfsError
 from memfs.service import log
 from memfs.service.listening import Listener
-from memfs.store import asking, config, daemon, layout, lock, service
+from memfs.service.warmth import Warmth
+from memfs.store import asking, config, daemon, layout, lock, service, starting
 from memfs.store.asking import VERSION
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     import socket
-
-    from memfs.service.warmth import Warmth
 
 _TICK = 30.0  # seconds between two looks whether there is still a reason to be here
 _GARBAGE = 50_000  # objects, after which cycles are looked for: there are hardly any
@@ -34,19 +32,24 @@ _FILES = 2048  # open ones, where the system allows that
 _PLACES = 9  # digits of a part of a version that count
 
 
-def behind() -> None:
-    """Be the service of this user, unless one runs, and end when it is no longer needed."""
+def behind(claimed: str = "", folder: str = "") -> None:
+    """Be the service of this user, unless one runs, and end when it is no longer needed.
+
+    `claimed` is the number of the open file of its lock, if that was taken for it. It begins with
+    the store that serves `folder`.
+    """
     user = layout.user_store()
     if user is None:
         return
     os.umask(0o077)
-    with suppress(LockedError, OSError), lock.hold(user, 0, daemon.LOCK):
+    given = int(claimed) if claimed else None
+    with suppress(LockedError, OSError), lock.hold(user, 0, starting.LOCK, given):
         log.begin(f"{user.local}/{daemon.LOG}")
         try:
             _allow_files()
             sys.setswitchinterval(_SWITCH)
             minutes = config.load(Place(None, user)).number("service.idle")
-            Server(60.0 * max(1, minutes)).run()
+            Server(60.0 * max(1, minutes), folder).run()
         except (MemfsError, OSError) as error:
             log.line(f"cannot serve: {error}")
         except Exception:  # noqa: BLE001 - there is nobody else to tell
@@ -57,25 +60,26 @@ def behind() -> None:
 class Server:
     """Listens, and answers each who asks in a thread of its own."""
 
-    def __init__(self, idle: float) -> None:
+    def __init__(self, idle: float, folder: str = "") -> None:
         self._idle = idle
+        self._first = folder  # whose store it begins with
         self._environment = os.fsdecode(service.environment())
         self._code = _code()
         self._used = time.monotonic()
         self._leave = ""  # why it ends
-        self._warmth: Warmth | None = None
-        self._making = threading.Lock()
         self._attended = 0  # who is answered just now
         self._count = threading.Lock()
         self._listener = Listener()
+        self.warmth = Warmth()
 
     def run(self) -> None:
         """Answer until there is a reason to leave."""
         gc.set_threshold(_GARBAGE, 50, 50)
         log.line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
-        self._get_warm()
         try:
+            if os.path.isabs(self._first):
+                self.warmth.answer("hold", [self._first], b"")
             while not self._leave:
                 connected = self._next(max(0.01, look - time.monotonic()))
                 if connected is not None:
@@ -86,32 +90,9 @@ class Server:
         finally:
             # Who asks later starts it anew, unless it was told to stop.
             self._listener.close(leave=self._leave != "told to stop")
-            with self._making:
-                self._leave = self._leave or "an error"
-                if self._warmth is not None:
-                    self._warmth.stop()
+            self._leave = self._leave or "an error"
+            self.warmth.stop()
             log.line(f"left: {self._leave}")
-
-    def warmth(self) -> Warmth | None:
-        """Return what is kept warm, as soon as it is made; none by who leaves."""
-        with self._making:
-            if self._warmth is None and not self._leave:
-                from memfs.service.warmth import Warmth
-
-                self._warmth = Warmth()
-            return self._warmth
-
-    def _get_warm(self) -> None:
-        """Make what is kept warm, and let nobody wait for it."""
-        if not self._making.locked():
-            with suppress(RuntimeError):  # no room for one more thread
-                _thread.start_new_thread(self._make, ())
-
-    def _make(self) -> None:
-        try:
-            self.warmth()
-        except Exception:  # noqa: BLE001 - who asks next has it tried again
-            log.failure()
 
     def _next(self, wait: float) -> socket.socket | None:
         try:
@@ -129,8 +110,7 @@ class Server:
             return "memfs is another one now"
         if time.monotonic() - self._used > self._idle:
             return "nobody asked"
-        if self._warmth is not None:
-            self._warmth.look()
+        self.warmth.look()
         return ""
 
     def _serve(self, connected: socket.socket) -> None:
@@ -164,7 +144,7 @@ class Server:
         if len(words) < 5 or words[0] != asking.PROTOCOL:
             return
         _, token, version, environment, kind, *rest = words
-        if not secrets.compare_digest(os.fsencode(token), os.fsencode(self._listener.token)):
+        if not self._listener.admits(token):
             return
         if version != VERSION:
             if _newer(version, VERSION):
@@ -183,13 +163,8 @@ class Server:
         self._told(line, kind, rest, body)
 
     def _told(self, line: asking.Line, kind: str, words: list[str], body: bytes) -> None:
-        if kind == "hook" and self._warmth is None:
-            self._get_warm()
-            line.send(asking.YOURS)  # sooner than this takes
-            return
         try:
-            warmth = self.warmth()
-            answer = warmth.answer(kind, words, body) if warmth else None
+            answer = self.warmth.answer(kind, words, body)
         except MemfsError:
             answer = None  # whoever asks does it by itself, and says what is wrong
         except Exception:  # noqa: BLE001 - likewise

@@ -22,6 +22,9 @@ from memfs.store.asking import VERSION
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+_LULL = 0.05  # seconds without a question, after which there is room to open what is new
+_LONGEST = 0.5  # seconds that it waits for that
+
 
 class Warmth:
     """What is held, and who keeps it current."""
@@ -32,6 +35,8 @@ class Warmth:
         self._work = Work(self._published)
         self._answers = Answers(self.stores, self._work, self._published)
         self._began = time.time()
+        self._asked = 0.0
+        self._new: set[Held] = set()
         self._stale: set[Held] = set()
         self._news = threading.Condition()
         self._ended = False
@@ -40,6 +45,7 @@ class Warmth:
 
     def answer(self, kind: str, words: list[str], body: bytes) -> Answer | None:
         """Answer a question; None if the asker is to do it."""
+        self._asked = time.monotonic()
         if kind == "hook":
             return self._answers.hook(words, body)
         if kind == "hold":
@@ -77,12 +83,15 @@ class Warmth:
         self._thread.join(1)
 
     def _met(self, held: Held) -> None:
-        """Watch a store that is new, and then bring all of it up to date."""
+        """Have a store that is new watched, then brought up to date, and opened."""
+        with self._news:
+            self._new.add(held)
         self._published(held)
-        self._watch.add(held, _folders(held))
 
     def _gone(self, held: Held) -> None:
-        self._watch.remove(held)
+        with self._news:
+            self._new.discard(held)
+            self._watch.remove(held)
 
     def _changed(self, key: Hashable, paths: set[str]) -> None:
         """Have read what changed on the disk; all of it if nobody knows what."""
@@ -112,12 +121,29 @@ class Warmth:
                 if self._ended:
                     return
                 held = self._stale.pop()
+            self._await_lull()
             try:
+                self._follow(held)
                 held.refresh()
             except (MemfsError, OSError) as error:
                 log.line(f"{held.place.home.index} cannot be opened: {error}")
             except Exception:  # noqa: BLE001 - the others are opened
                 log.failure()
+
+    def _follow(self, held: Held) -> None:
+        """Watch a store, if it is new."""
+        if held in self._new:
+            folders = _folders(held)
+            with self._news:
+                if held in self._new:
+                    self._new.remove(held)
+                    self._watch.add(held, folders)
+
+    def _await_lull(self) -> None:
+        """Wait until nobody asks: sessions that start at once need all processors."""
+        latest = time.monotonic() + _LONGEST
+        while self._asked + _LULL > time.monotonic() < latest and not self._ended:
+            time.sleep(_LULL)
 
 
 def _folders(held: Held) -> list[str]:

@@ -9,45 +9,18 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
-
-from watchdog.events import (
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEventHandler,
-)
-from watchdog.observers import Observer
-from watchdog.observers.polling import PollingObserver
+from typing import TYPE_CHECKING
 
 from memfs.service import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from watchdog.events import FileSystemEvent
-    from watchdog.observers.api import BaseObserver, ObservedWatch
+    from memfs.service.observers import Observed, Observers
 
 _QUIET = 0.1  # seconds without a change, after which those before are told
 _LONGEST = 0.5  # seconds that a change waits for that
-_POLL = 2.0  # seconds between two looks where nothing can be watched
-_EVENTS: list[type[FileSystemEvent]] = [
-    FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent,
-    DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
-]  # fmt: skip
 _TEMPORARY = (".tmp", ".swp", ".swx", "~", "4913")  # of ours and of editors
-
-
-class _Opened(NamedTuple):
-    """A folder that is watched; `sign` tells it from another one that has its name later."""
-
-    observer: BaseObserver
-    watch: ObservedWatch
-    sign: tuple[int, int]
 
 
 class Watch:
@@ -58,11 +31,11 @@ class Watch:
 
     def __init__(self, tell: Callable[[Hashable, set[str]], object]) -> None:
         self._tell = tell
-        self._observer: BaseObserver | None = None
-        self._polling: BaseObserver | None = None
+        self._observers: Observers | None = None
         self._wanted: dict[Hashable, list[str]] = {}
         self._begun: set[Hashable] = set()  # of them, those that were told so
-        self._opened: dict[tuple[str, bool], _Opened] = {}  # by folder, and whether all below it
+        # By folder, and whether all below it; with what tells it from another of that name.
+        self._opened: dict[tuple[str, bool], tuple[Observed, tuple[int, int]]] = {}
         self._missed: set[str] = set()  # folders that were wanted when they were not there
         self._changed: set[tuple[str, str]] = set()  # (folder, path)
         self._again = False  # whether folders may have come or gone
@@ -95,17 +68,18 @@ class Watch:
             self._ended = True
             self._news.notify()
         self._thread.join(1)
-        for observer in (self._observer, self._polling):
-            if observer is not None:
-                observer.stop()
+        if self._observers is not None:
+            self._observers.stop()
 
     @property
     def polling(self) -> bool:
         """Tell whether some folders are only looked at every now and then."""
-        return self._polling is not None
+        return self._observers is not None and self._observers.polling
 
-    def note(self, folder: str, path: str, *, of_folder: bool = False) -> None:
+    def note(self, folder: str, path: str, of_folder: bool) -> None:
         """Note a change of a path in a watched folder; `of_folder`: the path is one itself."""
+        if path.endswith(_TEMPORARY):
+            return
         with self._news:
             now = time.monotonic()
             if not self._changed:
@@ -162,14 +136,14 @@ class Watch:
         for way, opened in list(self._opened.items()):
             if way not in needed:
                 self._close(way)
-            elif _sign(way[0]) != opened.sign:  # it went, and another one came
+            elif _sign(way[0]) != opened[1]:  # it went, and another one came
                 self._close(way)
                 came |= {way[0]} & wanted
         for way in sorted(needed - set(self._opened)):
             self._open(*way)
         for folder in came:
             for path in _files(folder):  # what came before it was watched
-                self.note(folder, path)
+                self.note(folder, path, of_folder=False)
         self._missed = missing
         if any(map(os.path.isdir, missing)):
             self.look()  # it came meanwhile
@@ -178,58 +152,18 @@ class Watch:
         sign = _sign(folder)
         if sign is None:
             return
-        handler = _Handler(self, folder)
+        if self._observers is None:
+            from memfs.service.observers import Observers  # with watchdog
+
+            self._observers = Observers(self.note)
         try:
-            watch = self._scheduled(self._observing(), handler, folder, below)
-            self._opened[folder, below] = _Opened(self._observing(), watch, sign)
+            self._opened[folder, below] = self._observers.observe(folder, below=below), sign
         except FileNotFoundError:  # it has just gone
             self.look()
-        except OSError:  # no more watches, or instances, for this user
-            if self._polling is None:
-                self._polling = PollingObserver(timeout=_POLL)
-                self._polling.start()
-            watch = self._polling.schedule(handler, folder, recursive=below, event_filter=_EVENTS)
-            self._opened[folder, below] = _Opened(self._polling, watch, sign)
-
-    def _observing(self) -> BaseObserver:
-        """Return what watches. Raises `OSError` if the system has no room for it."""
-        if self._observer is None:
-            self._observer = Observer()
-            self._observer.start()
-        return self._observer
-
-    @staticmethod
-    def _scheduled(
-        observer: BaseObserver, handler: _Handler, folder: str, below: bool
-    ) -> ObservedWatch:
-        """Watch a folder. Raises `OSError` if there is no room for all that is below it."""
-        watch = observer.schedule(handler, folder, recursive=below, event_filter=_EVENTS)
-        if below:
-            # What is below it may be left out silently: is there room for one more?
-            try:
-                observer.unschedule(observer.schedule(handler, os.sep, event_filter=_EVENTS))
-            except OSError:
-                observer.unschedule(watch)
-                raise
-        return watch
 
     def _close(self, way: tuple[str, bool]) -> None:
-        opened = self._opened.pop(way)
-        try:
-            opened.observer.unschedule(opened.watch)
-        except (KeyError, OSError):  # it ended by itself when the folder went
-            return
-
-
-class _Handler(FileSystemEventHandler):
-    def __init__(self, watch: Watch, folder: str) -> None:
-        self._watch, self._folder = watch, folder
-
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        for path in (event.src_path, event.dest_path):
-            name = os.fsdecode(path)
-            if name and not name.endswith(_TEMPORARY):
-                self._watch.note(self._folder, name, of_folder=event.is_directory)
+        opened, _ = self._opened.pop(way)
+        opened.end()
 
 
 def _above(folder: str) -> str:
@@ -250,5 +184,4 @@ def _sign(folder: str) -> tuple[int, int] | None:
 def _files(folder: str) -> Iterable[str]:
     for inside, _, names in os.walk(folder):
         for name in names:
-            if not name.endswith(_TEMPORARY):
-                yield f"{inside}/{name}"
+            yield f"{inside}/{name}"

@@ -26,7 +26,9 @@ _IDLE = 20.0  # seconds that the process stays without a job
 _TRIES = 3
 _RETRY = 1.0  # seconds until a job is done again that found a lock
 _CODE = """
-import sys
+import os, sys
+if hasattr(os, "nice"):
+    os.nice(10)
 sys.path[:] = sys.argv[1:]
 from memfs.service import worker
 worker.main()

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from memfs.memory.whose import Sessions
 
-_NICE = 10
 _TOLD = 0.2  # seconds between two words on how far it is
 _BATCH = 32 << 20  # bytes of transcripts, after which others have their turn
 _PATIENCE = 2.0  # seconds to wait for a lock
@@ -52,8 +51,6 @@ _came = threading.Condition()
 
 def main() -> None:
     """Do jobs until standard input ends."""
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
     threading.Thread(target=_listen, daemon=True).start()
     with suppress(BrokenPipeError):
         while True:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from memfs.store import service, starting
 
-LOCK = "service.lock"
 LOG = "service.log"
 ASKED = 2.0  # seconds for an answer
 
@@ -55,4 +54,4 @@ def wake(folder: str) -> None:
     For a process that lives on, and asks it sooner or later.
     """
     if service.ask("hold", [folder], wait=ASKED) is None and not service.there():
-        starting.start(wait=True)
+        starting.start(folder, wait=True)

@@ -39,17 +39,31 @@ else:
         return True
 
 
+def claim(store: Store, name: str) -> int | None:
+    """Take a lock that a process will own which is started now; None if it is taken already.
+
+    What is returned is open for it alone, which says so to `hold`. Whoever started it closes it.
+    """
+    handle = _open(store, name)
+    if _take(handle):
+        return handle
+    os.close(handle)
+    return None
+
+
 @contextmanager
-def hold(store: Store, wait: float = WAIT, name: str = "lock") -> Iterator[None]:
+def hold(
+    store: Store, wait: float = WAIT, name: str = "lock", claimed: int | None = None
+) -> Iterator[None]:
     """Hold a lock of a store, waiting at most `wait` seconds; raises `LockedError` after them.
 
     The file stays: removing it would let two owners in. It names its owner, for the error message
-    of whoever waits in vain.
+    of whoever waits in vain. `claimed` is the open file of one that was taken for us (see `claim`).
     """
-    layout.make_local(store)
     path = f"{store.local}/{name}"
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    handle = _open(store, name) if claimed is None else claimed
     try:
+        os.set_inheritable(handle, False)  # one that was claimed came to us so
         deadline = time.monotonic() + wait
         pause = 0.001
         while not _take(handle):
@@ -67,3 +81,9 @@ def hold(store: Store, wait: float = WAIT, name: str = "lock") -> Iterator[None]
         yield
     finally:
         os.close(handle)
+
+
+def _open(store: Store, name: str) -> int:
+    layout.make_local(store)
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    return os.open(f"{store.local}/{name}", flags, 0o600)

@@ -19,37 +19,58 @@ if hasattr(os, "fork"):
     if os.fork():
         os._exit(0)
     os.setsid()
-    os.closerange(3, 4096)
-words = int(sys.argv[3])
-sys.path[:] = sys.argv[4 + words:]
+    os.closerange(int(sys.argv[3]), 4096)
+words = int(sys.argv[4])
+sys.path[:] = sys.argv[5 + words:]
 from importlib import import_module
-import_module(sys.argv[1]).behind(*sys.argv[4:4 + words])
+import_module(sys.argv[1]).behind(*sys.argv[5:5 + words])
 """
+LOCK = "service.lock"
+_GIVEN = 3  # the file that a process may be given, behind stdin, stdout and stderr
 
 
-def start(*, wait: bool = False) -> bool:
+def start(folder: str = "", *, wait: bool = False) -> bool:
     """Start the service of this user; False if it is not wanted, or there is no place for it.
 
-    One that runs already is left alone: the second ends at once. `wait` for long-lived processes.
+    It begins with the store that serves `folder`, if one is given. One that runs already, or that
+    somebody else has just started, is left alone. `wait` for processes that live on.
     """
     user = layout.user_store()
     if user is None or config.load(Place(None, user)).get("service.mode") != "auto":
         return False
-    return detached("memfs.service.server", [], user.local, wait=wait)
+    if not hasattr(os, "posix_spawn"):  # pragma: no cover - Windows: the second ends at once
+        return detached("memfs.service.server", ["", folder], user.local, wait=wait)
+    from memfs.store import lock
+
+    try:
+        claimed = lock.claim(user, LOCK)
+    except OSError:
+        return False
+    if claimed is None:
+        return True
+    try:
+        words = [str(_GIVEN), folder]
+        return detached("memfs.service.server", words, user.local, wait=wait, given=claimed)
+    finally:
+        os.close(claimed)
 
 
 def detached(
-    module: str, words: "list[str]", folder: str, *, wait: bool = True, keys: bool = False
+    module: str, words: "list[str]", folder: str, *,
+    wait: bool = True, keys: bool = False, given: "int | None" = None,
 ) -> bool:  # fmt: skip
     """Call `behind(*words)` of a module in a process of its own; False if there is no room for it.
 
     It works in `folder`, reads and prints nothing, and has the modules of this process. If it is
     not waited for until it is on its own, whoever calls must end soon. With `keys` it has all of
-    our environment: for what ends soon, and asks a model.
+    our environment: for what ends soon, and asks a model. An open file that is `given` is its file
+    number 3.
     """
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = [ours, *(part for part in sys.path if part)]
-    command = [sys.executable, "-I", "-S", "-c", _CODE, module, folder, str(len(words)), *words]
+    closed = str(_GIVEN + (given is not None))  # the first file that it closes
+    command = [sys.executable, "-I", "-S", "-c", _CODE, module, folder, closed]
+    command += [str(len(words)), *words]
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -57,9 +78,14 @@ def detached(
     }
     try:
         if hasattr(os, "posix_spawn"):
-            null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+            files: list[tuple[object, ...]] = [
+                (os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(_GIVEN)
+            ]
+            if given is not None:
+                os.set_inheritable(given, True)  # it may be number 3 already
+                files.append((os.POSIX_SPAWN_DUP2, given, _GIVEN))
             process = os.posix_spawn(
-                sys.executable, [*command, *path], environment, file_actions=null
+                sys.executable, [*command, *path], environment, file_actions=files
             )
             if wait:
                 os.waitpid(process, 0)

@@ -74,7 +74,6 @@ def inside(idle: float = 60.0) -> Iterator[Server]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        until(lambda: server._warmth)
         yield server
     finally:
         server._end("told to stop")

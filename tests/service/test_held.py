@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,10 +30,35 @@ def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.Monke
     Kept(place).graph()
     assert held.stale()
     held.refresh()
-    assert held._engine
-    assert held._engine.vectors
-    assert held._engine.vectors.graph
+    assert held.opened.engine
+    assert held.opened.engine.vectors
+    assert held.opened.engine.vectors.graph
     assert not held.stale()
+
+
+def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> None:
+    archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
+    corpus.sync(place, embed=True)
+    held = Held(place)
+    assert held.stale()
+    (by_words,) = held.recall(place, "where do gophers dig tunnels?", [], 2)
+    assert held.stale()
+    held.refresh()
+    (hit,) = held.recall(place, "where do gophers dig tunnels?", [], 2)
+    assert (by_words.id, by_words.text) == (hit.id, hit.text)
+    assert [why.partition(" ")[0] for why in (*by_words.why, *hit.why)] == ["words:"] * 2 + [
+        "meaning"
+    ]
+
+
+def test_the_service_listens_before_it_loads_what_searches_by_meaning() -> None:
+    code = (
+        "import sys; from memfs.service import server; "
+        "print(*sorted({'numpy', 'usearch', 'tokenizers', 'watchdog', 'ruamel', 'hmac'} "
+        "& set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
 
 
 def test_a_graph_of_sessions_that_cannot_be_opened_yet_is_tried_again(place: Place) -> None:

@@ -20,7 +20,7 @@ from memfs.core.records import Origin
 from memfs.ops import edit
 from memfs.ops.install import commands
 from memfs.store import daemon, inbox, service, trust
-from memfs.store.asking import YOURS, Call
+from memfs.store.asking import Call
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
 from tests.hosts.transcript_lines import user
@@ -161,25 +161,6 @@ def test_a_service_that_dies_over_a_question_is_there_again(
         assert "Timeouts" in running.process(prompt, by=by)
         thread.join()
     assert running.until(daemon.look)
-
-
-def test_a_hook_does_not_wait_for_what_is_just_made(
-    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as alone:
-        alone.setenv("MEMFS_SERVICE_MODE", "off")
-        hook(payload(repo, "SessionStart"))
-    prompt = payload(repo, "UserPromptSubmit", "go on with it")
-    with running.inside() as inside:
-        made, inside._warmth = inside._warmth, None
-        with inside._making:
-            line = service.connect(running.LONG)
-            assert line
-            line.send(service.question("hook", Call(["claude"], prompt).told(), prompt))
-            assert line.receive() == YOURS
-            line.close()
-            inside._warmth = made
-        assert asked(prompt) == ""
 
 
 def test_a_service_that_hangs_costs_a_prompt_a_moment(

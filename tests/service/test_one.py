@@ -13,13 +13,14 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memfs.ops import daemon as op
 from memfs.ops import init
 from memfs.service import server
-from memfs.store import asking, daemon, service, starting
+from memfs.store import asking, daemon, files, layout, lock, service, starting
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
 from tests.service import running
@@ -41,6 +42,56 @@ def test_twenty_that_start_it_at_once_get_one(home: Path) -> None:
     found = running.until(daemon.look)
     running.until(lambda: running.ours(home) == [found.process])
     assert running.log(home).count("version") == 1
+
+
+@pytest.mark.usefixtures("place")
+def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned: list[int] = []
+    spawn = os.posix_spawn
+
+    def count(*words: Any, **more: Any) -> int:
+        spawned.append(spawn(*words, **more))
+        return spawned[-1]
+
+    monkeypatch.setattr(os, "posix_spawn", count)
+    assert all(starting.start(wait=True) for _ in range(5))
+    assert running.until(daemon.look)
+    assert starting.start(wait=True)
+    assert len(spawned) == 1
+
+
+@pytest.mark.usefixtures("place")
+def test_one_that_dies_before_it_listens_keeps_nobody_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(starting, "_CODE", "raise SystemExit(1)")
+        assert starting.start(wait=True)
+    assert daemon.look() is None
+    assert running.begin().process in running.ours(home)
+
+
+@pytest.mark.usefixtures("place")
+def test_what_it_runs_has_no_part_in_its_lock() -> None:
+    """A job that outlives a service that was killed must not keep the next one out."""
+    user = layout.user_store()
+    assert user
+    claimed = lock.claim(user, starting.LOCK)
+    assert claimed is not None
+    assert lock.claim(user, starting.LOCK) is None
+    os.set_inheritable(claimed, True)
+    with lock.hold(user, 0, starting.LOCK, claimed):
+        assert not os.get_inheritable(claimed)
+        assert files.read(f"{user.local}/{starting.LOCK}") == f"process {os.getpid()}"
+    again = lock.claim(user, starting.LOCK)
+    assert again is not None
+    os.close(again)
+
+
+def test_a_session_that_starts_it_has_its_store_held(place: Place, repo: Path) -> None:
+    running.process(payload(repo, "SessionStart"))
+    found = running.until(daemon.look)
+    assert running.until(lambda: (daemon.look() or found).stores) == (place.home.root,)
 
 
 def test_a_socket_that_nobody_listens_on_is_taken_over(warm: Service) -> None:
@@ -135,7 +186,7 @@ def test_a_local_folder_that_cannot_be_written_leaves_hooks_alone(home: Path, na
     """A folder stands where it would have a file: root may write to all that is read-only."""
     path = listening() if name == "service.sock" else f"{home}/.agent-memory/local/{name}"
     os.makedirs(path, 0o700)
-    assert starting.start(wait=True)
+    assert starting.start(wait=True) is (name != "service.lock")
     if name == "service.log":
         assert running.until(daemon.look)
     else:
