@@ -77,9 +77,8 @@ class Server:
         gc.set_threshold(_GARBAGE, 50, 50)
         log.line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
+        self._begin()
         try:
-            if os.path.isabs(self._first):
-                self.warmth.answer("hold", [self._first], b"")
             while not self._leave:
                 connected = self._next(max(0.01, look - time.monotonic()))
                 if connected is not None:
@@ -93,6 +92,14 @@ class Server:
             self._leave = self._leave or "an error"
             self.warmth.stop()
             log.line(f"left: {self._leave}")
+
+    def _begin(self) -> None:
+        """Hold the store that it begins with, if there is one."""
+        if os.path.isabs(self._first):
+            try:
+                self.warmth.answer("hold", [self._first], b"")
+            except Exception:  # noqa: BLE001 - the others are served
+                log.failure()
 
     def _next(self, wait: float) -> socket.socket | None:
         try:

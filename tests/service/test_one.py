@@ -88,6 +88,13 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
     os.close(again)
 
 
+@pytest.mark.usefixtures("place")
+def test_a_folder_that_cannot_be_looked_at_ends_nothing(home: Path) -> None:
+    assert starting.start("/" + "x" * 5000, wait=True)
+    assert running.until(daemon.look).stores == ()
+    assert "File name too long" in running.log(home)
+
+
 def test_a_session_that_starts_it_has_its_store_held(place: Place, repo: Path) -> None:
     running.process(payload(repo, "SessionStart"))
     found = running.until(daemon.look)
