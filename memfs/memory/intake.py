@@ -97,7 +97,8 @@ def transcripts(
     """
     work = _Work(store, tally, tick, index, session, known)
     try:
-        with _no_collection(), closing(readers.read_all(work.parts(paths))) as read:
+        parts = readers.read_all(work.parts(paths), work.left)
+        with _no_collection(), closing(parts) as read:
             for part, found in read:
                 if part is None or found is None:
                     work.settle()
@@ -138,7 +139,8 @@ class _Work:
         self._index = index
         self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
         self._tally = tally
-        self._tick = tick or (lambda _: None)
+        self._tell = tick
+        self._left = 0  # bytes of files that were not looked at yet
         self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
         self._reading: set[str] = set()  # the logs of them: one at a time for each
         self._met: dict[str, recall.Log] = {}  # by path, the latest last
@@ -151,6 +153,7 @@ class _Work:
         A copy of a session that is being read is left for later, so that all of them wait once.
         """
         self._tally.files += len(paths)
+        self._left = whose.size(paths)
         while paths:
             later: dict[str, str] = {}  # logs by path
             for path in paths:
@@ -202,6 +205,15 @@ class _Work:
             elif self._index:
                 job.fed = self._index.follows(log.path, state.kept if state else 0)
             yield from readers.parts(host, identity, path, start, size, indexed=job.fed)
+
+    def left(self) -> int:
+        """Return how many bytes are still to be read or passed over."""
+        return self._left
+
+    def _tick(self, size: int) -> None:
+        self._left -= size
+        if self._tell:
+            self._tell(size)
 
     def _log(self, log: recall.Log) -> recall.Log:
         """Return a log that was met a moment ago instead: it knows what it holds."""

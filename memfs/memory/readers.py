@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Identity, Message, Transcript
 
 PART = 2 << 20  # bytes; a part is longer where a line is
-MUCH = 8 << 20  # bytes from which on workers are worth their start
+MUCH = 8 << 20  # bytes that were new, and as many to come: workers are worth their start
 _SHORT = 4096  # characters of a text that may come again: a tool's output, a file that is read
 _AHEAD = 4 * PART  # bytes that are given to each worker before the first part is taken back
 _PARTS_AHEAD = 50  # likewise, of small files
@@ -121,9 +121,9 @@ def _found(found: Transcript, before: str, mark: str, part: Part) -> Found:
 
 
 def read_all(
-    wanted: Iterable[Part | None],
+    wanted: Iterable[Part | None], left: Callable[[], int]
 ) -> Generator[tuple[Part | None, Result | None], None, None]:
-    """Read parts, in their order; from `MUCH` bytes on with workers.
+    """Read parts, in their order; with workers where there is much (`left`: bytes to come).
 
     A None among the parts is given back when all before it are, and before the next is asked for.
     """
@@ -138,7 +138,7 @@ def read_all(
                 ahead = 0
                 yield None, None
                 continue
-            if not started and (seen < MUCH or workers() < 2):
+            if not started and (min(seen, left()) < MUCH or workers() < 2):
                 seen += part.end - part.start
                 yield part, read(part)
                 continue
