@@ -42,8 +42,7 @@ def start() -> tuple[Service, bool]:
         raise StoreError(
             "the service is turned off", f"service.mode in {user.root}/{layout.CONFIG} says so"
         )
-    starting.start(wait=True)
-    found = _until(daemon.look)
+    found = _until(daemon.look) if starting.start(wait=True) else None
     if found is None:
         raise StoreError("the service did not start", f"see {user.local}/{daemon.LOG}")
     return found, True
@@ -52,10 +51,9 @@ def start() -> tuple[Service, bool]:
 def stop() -> bool:
     """Stop the service, and what it is at; False if there was none. Raises `StoreError`."""
     user = _user()
-    there = service.ask("stop", [], wait=daemon.ASKED) is not None
-    if not there and _gone(user):
+    if not _told_to_stop() and _gone(user):
         return False
-    if not _until(lambda: _gone(user)):
+    if not _until(lambda: _leaves(user)):
         owner = files.read(f"{user.local}/{starting.LOCK}") or "its process"
         raise StoreError("the service does not stop", f"end it yourself: {owner}")
     with suppress(OSError):  # of one that was killed
@@ -74,6 +72,15 @@ def _user() -> Store:
     if user is None:
         raise StoreError("you have no store, which the service needs", "make one: memfs init")
     return user
+
+
+def _leaves(user: Store) -> bool:
+    """Tell whether the service is gone. One that was just started is told as soon as it listens."""
+    return _gone(user) or (_told_to_stop() and _gone(user))
+
+
+def _told_to_stop() -> bool:
+    return service.ask("stop", [], wait=daemon.ASKED) is not None
 
 
 def _gone(user: Store) -> bool:

@@ -1,4 +1,4 @@
-"""The stores that the service holds: what asks last stays longest. None is opened here."""
+"""The stores that the service holds: those asked for last stay longest (see `opened`)."""
 
 from __future__ import annotations
 

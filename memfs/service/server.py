@@ -77,8 +77,8 @@ class Server:
         gc.set_threshold(_GARBAGE, 50, 50)
         log.line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
-        self._begin()
         try:
+            _thread.start_new_thread(self._begin, ())
             while not self._leave:
                 connected = self._next(max(0.01, look - time.monotonic()))
                 if connected is not None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _LULL = 0.05  # seconds without a question, after which there is room to open what is new
 _LONGEST = 0.5  # seconds that it waits for that
+_STEP = 0.01
 
 
 class Warmth:
@@ -36,7 +37,6 @@ class Warmth:
         self._answers = Answers(self.stores, self._work, self._published)
         self._began = time.time()
         self._asked = 0.0
-        self._new: set[Held] = set()
         self._stale: set[Held] = set()
         self._news = threading.Condition()
         self._ended = False
@@ -84,14 +84,15 @@ class Warmth:
 
     def _met(self, held: Held) -> None:
         """Have a store that is new watched, then brought up to date, and opened."""
-        with self._news:
-            self._new.add(held)
         self._published(held)
+        self._watch.add(held, lambda: self._folders(held))
 
     def _gone(self, held: Held) -> None:
-        with self._news:
-            self._new.discard(held)
-            self._watch.remove(held)
+        self._watch.remove(held)
+
+    def _folders(self, held: Held) -> list[str]:
+        self._await_lull()
+        return _folders(held)
 
     def _changed(self, key: Hashable, paths: set[str]) -> None:
         """Have read what changed on the disk; all of it if nobody knows what."""
@@ -123,27 +124,17 @@ class Warmth:
                 held = self._stale.pop()
             self._await_lull()
             try:
-                self._follow(held)
                 held.refresh()
             except (MemfsError, OSError) as error:
                 log.line(f"{held.place.home.index} cannot be opened: {error}")
             except Exception:  # noqa: BLE001 - the others are opened
                 log.failure()
 
-    def _follow(self, held: Held) -> None:
-        """Watch a store, if it is new."""
-        if held in self._new:
-            folders = _folders(held)
-            with self._news:
-                if held in self._new:
-                    self._new.remove(held)
-                    self._watch.add(held, folders)
-
     def _await_lull(self) -> None:
         """Wait until nobody asks: sessions that start at once need all processors."""
         latest = time.monotonic() + _LONGEST
         while self._asked + _LULL > time.monotonic() < latest and not self._ended:
-            time.sleep(_LULL)
+            time.sleep(_STEP)
 
 
 def _folders(held: Held) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.service import log
 
@@ -23,6 +23,13 @@ _LONGEST = 0.5  # seconds that a change waits for that
 _TEMPORARY = (".tmp", ".swp", ".swx", "~", "4913")  # of ours and of editors
 
 
+class _Watched(NamedTuple):
+    """A folder that is watched; `sign` tells it from another one that has its name later."""
+
+    observed: Observed
+    sign: tuple[int, int]
+
+
 class Watch:
     """Watches folders, each once. `tell` is called with (key, changed paths) in a thread.
 
@@ -32,10 +39,10 @@ class Watch:
     def __init__(self, tell: Callable[[Hashable, set[str]], object]) -> None:
         self._tell = tell
         self._observers: Observers | None = None
-        self._wanted: dict[Hashable, list[str]] = {}
+        self._wanted: dict[Hashable, Callable[[], Iterable[str]]] = {}
+        self._folders: dict[Hashable, list[str]] = {}  # of them, those that were listed
         self._begun: set[Hashable] = set()  # of them, those that were told so
-        # By folder, and whether all below it; with what tells it from another of that name.
-        self._opened: dict[tuple[str, bool], tuple[Observed, tuple[int, int]]] = {}
+        self._watched: dict[tuple[str, bool], _Watched] = {}  # by folder, and whether all below it
         self._missed: set[str] = set()  # folders that were wanted when they were not there
         self._changed: set[tuple[str, str]] = set()  # (folder, path)
         self._again = False  # whether folders may have come or gone
@@ -45,10 +52,13 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
         self._thread.start()
 
-    def add(self, key: Hashable, folders: Iterable[str]) -> None:
-        """Watch these folders, and what is below them, for a key; they need not be there."""
+    def add(self, key: Hashable, folders: Callable[[], Iterable[str]]) -> None:
+        """Watch folders, and what is below them, for a key; they need not be there.
+
+        They are asked for in the thread that watches.
+        """
         with self._news:
-            self._wanted[key] = [os.path.realpath(folder) for folder in folders]
+            self._wanted[key] = folders
         self.look()
 
     def remove(self, key: Hashable) -> None:
@@ -105,7 +115,7 @@ class Watch:
             if self._ended:
                 return
             again, self._again = self._again, False
-            wanted = dict(self._wanted)
+            wanted = {key: self._folders[key] for key in self._wanted if key in self._folders}
             left = min(self._last + _QUIET, self._first + _LONGEST) - time.monotonic()
             changed: set[tuple[str, str]] = set()
             if self._changed and not again:
@@ -114,6 +124,7 @@ class Watch:
                     return
                 changed, self._changed = self._changed, changed
         if again:
+            wanted = self._listed()
             try:
                 self._arrange({folder for each in wanted.values() for folder in each})
             finally:
@@ -127,19 +138,30 @@ class Watch:
             if paths:
                 self._tell(key, paths)
 
+    def _listed(self) -> dict[Hashable, list[str]]:
+        """Return the folders of each key."""
+        with self._news:
+            wanted = dict(self._wanted)
+        known = self._folders
+        self._folders = {
+            key: known[key] if key in known else [os.path.realpath(path) for path in folders()]
+            for key, folders in wanted.items()
+        }
+        return self._folders
+
     def _arrange(self, wanted: set[str]) -> None:
         """Watch what is wanted and there, and of what is not, the folder above."""
         missing = {folder for folder in wanted if not os.path.isdir(folder)}
         needed = {(folder, True) for folder in wanted - missing}
         needed |= {(_above(folder), False) for folder in missing}
         came = self._missed & wanted - missing
-        for way, opened in list(self._opened.items()):
+        for way, watched in list(self._watched.items()):
             if way not in needed:
                 self._close(way)
-            elif _sign(way[0]) != opened[1]:  # it went, and another one came
+            elif _sign(way[0]) != watched.sign:  # it went, and another one came
                 self._close(way)
                 came |= {way[0]} & wanted
-        for way in sorted(needed - set(self._opened)):
+        for way in sorted(needed - set(self._watched)):
             self._open(*way)
         for folder in came:
             for path in _files(folder):  # what came before it was watched
@@ -157,13 +179,13 @@ class Watch:
 
             self._observers = Observers(self.note)
         try:
-            self._opened[folder, below] = self._observers.observe(folder, below=below), sign
+            observed = self._observers.observe(folder, below=below)
+            self._watched[folder, below] = _Watched(observed, sign)
         except FileNotFoundError:  # it has just gone
             self.look()
 
     def _close(self, way: tuple[str, bool]) -> None:
-        opened, _ = self._opened.pop(way)
-        opened.end()
+        self._watched.pop(way).observed.end()
 
 
 def _above(folder: str) -> str:

@@ -34,25 +34,35 @@ def ask(
             line.close()
     except GoneError:
         if kind not in _WITHOUT:
-            _revive(lasting=lasting)
+            _revive(words[0] if kind == "hold" and words else "", lasting=lasting)
         return None
     except OSError:
         return None
 
 
-def _revive(*, lasting: bool) -> None:
-    """Start the service anew if it died: not if it was told to stop, or only sent us away."""
+def _revive(folder: str, *, lasting: bool) -> None:
+    """Start the service anew if it died: not if it was told to stop, or only sent us away.
+
+    It begins with the store of `folder`; "": of where this process works, as hooks do.
+    """
     try:
         line = connect(QUICK)
     except GoneError:
         from memfs.store import starting
 
-        starting.start(wait=lasting)
+        starting.start(folder or _here(), wait=lasting)
     except OSError:
         return
     else:
         if line is not None:
             line.close()
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it is no more
+        return ""
 
 
 def there() -> bool:

@@ -40,11 +40,12 @@ def start(folder: str = "", *, wait: bool = False) -> bool:
         return False
     if not hasattr(os, "posix_spawn"):  # pragma: no cover - Windows: the second ends at once
         return detached("memfs.service.server", ["", folder], user.local, wait=wait)
+    from memfs.core.errors import MemfsError
     from memfs.store import lock
 
     try:
         claimed = lock.claim(user, LOCK)
-    except OSError:
+    except (MemfsError, OSError):  # it cannot be written, or leads out of the store
         return False
     if claimed is None:
         return True
@@ -63,8 +64,8 @@ def detached(
 
     It works in `folder`, reads and prints nothing, and has the modules of this process. If it is
     not waited for until it is on its own, whoever calls must end soon. With `keys` it has all of
-    our environment: for what ends soon, and asks a model. An open file that is `given` is its file
-    number 3.
+    our environment: for what ends soon, and asks a model. An open file that is `given` (above 3) is
+    its file number 3.
     """
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = [ours, *(part for part in sys.path if part)]
@@ -82,7 +83,6 @@ def detached(
                 (os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(_GIVEN)
             ]
             if given is not None:
-                os.set_inheritable(given, True)  # it may be number 3 already
                 files.append((os.POSIX_SPAWN_DUP2, given, _GIVEN))
             process = os.posix_spawn(
                 sys.executable, [*command, *path], environment, file_actions=files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ from memfs.memory.flow import database
 from memfs.memory.kept import Kept
 from memfs.ops import archive
 from memfs.search import graph
+from memfs.service import warmth
 from memfs.service.held import Held
 from memfs.store.blocks import Place
+from tests.service import running
 
 
 def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +62,31 @@ def test_the_service_listens_before_it_loads_what_searches_by_meaning() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warmth, "_LULL", 30.0)
+    monkeypatch.setattr(warmth, "_LONGEST", 30.0)
+    made = warmth.Warmth()
+    made._asked = time.monotonic()
+    held = made.stores.of(place)
+    time.sleep(0.2)
+    assert held.stale()
+    assert not made._watch._folders
+    monkeypatch.setattr(warmth, "_LULL", 0.05)
+    running.until(lambda: not held.stale())
+    running.until(lambda: made._watch._folders)
+    made.stop()
+
+    monkeypatch.setattr(warmth, "_LONGEST", 0.1)
+    made = warmth.Warmth()
+    made.answer("status", [], b"")
+    held = made.stores.of(place)
+    while held.stale():
+        made.answer("status", [], b"")
+    made.stop()
 
 
 def test_a_graph_of_sessions_that_cannot_be_opened_yet_is_tried_again(place: Place) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import shutil
 import signal
@@ -17,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from memfs.core.errors import StoreError
 from memfs.ops import daemon as op
 from memfs.ops import init
 from memfs.service import server
@@ -76,10 +79,13 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
     """A job that outlives a service that was killed must not keep the next one out."""
     user = layout.user_store()
     assert user
+    layout.make_local(user)
+    Path(user.local, starting.LOCK).write_text("process 4242")
     claimed = lock.claim(user, starting.LOCK)
     assert claimed is not None
     assert lock.claim(user, starting.LOCK) is None
-    os.set_inheritable(claimed, True)
+    os.set_inheritable(claimed, True)  # as it comes to the service
+    assert files.read(f"{user.local}/{starting.LOCK}") == ""  # its last owner's name is gone
     with lock.hold(user, 0, starting.LOCK, claimed):
         assert not os.get_inheritable(claimed)
         assert files.read(f"{user.local}/{starting.LOCK}") == f"process {os.getpid()}"
@@ -92,13 +98,73 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
 def test_a_folder_that_cannot_be_looked_at_ends_nothing(home: Path) -> None:
     assert starting.start("/" + "x" * 5000, wait=True)
     assert running.until(daemon.look).stores == ()
-    assert "File name too long" in running.log(home)
+    assert running.until(lambda: "File name too long" in running.log(home))
 
 
-def test_a_session_that_starts_it_has_its_store_held(place: Place, repo: Path) -> None:
+def test_who_starts_it_or_finds_it_dead_has_a_store_held(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begun(former: int) -> Service:
+        found = running.until(lambda: one if (one := daemon.look()) and one.stores else None)
+        assert found.stores == (place.home.root,)
+        assert found.process != former
+        return found
+
+    monkeypatch.chdir(repo)  # where hosts run their hooks
     running.process(payload(repo, "SessionStart"))
+    first = begun(0)
+    os.kill(first.process, signal.SIGKILL)
+    running.process(payload(repo, "SessionStart"))
+    second = begun(first.process)
+    os.kill(second.process, signal.SIGKILL)
+    monkeypatch.chdir("/")
+    daemon.wake(str(repo))
+    begun(second.process)
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed: str) -> None:
+    command = f"{sys.executable} -c '{_START}' {closed}"
+    subprocess.run(["/bin/sh", "-c", command], check=True, stdin=subprocess.DEVNULL)
     found = running.until(daemon.look)
-    assert running.until(lambda: (daemon.look() or found).stores) == (place.home.root,)
+    lock_file = f"{home}/.agent-memory/local/{starting.LOCK}"
+    assert files.read(lock_file) == f"process {found.process}"
+    assert starting.start(wait=True)
+    assert running.ours(home) == [found.process]
+
+
+@pytest.mark.usefixtures("place")
+def test_one_that_is_stopped_before_it_listens_stops() -> None:
+    assert starting.start(wait=True)
+    assert op.stop()
+    assert daemon.look() is None
+    assert not op.stop()
+
+
+def test_a_local_folder_that_leads_elsewhere_is_no_place_for_it(
+    place: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    assert place.user
+    shutil.move(place.user.local, tmp_path / "elsewhere")
+    os.symlink(tmp_path / "elsewhere", place.user.local)
+    assert not starting.start(wait=True)
+    daemon.wake(str(repo))
+    with pytest.raises(StoreError, match="did not start"):
+        op.start()
+    assert not running.ours(home)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_lock_that_cannot_be_had_leaves_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    assert not any(starting.start(wait=True) for _ in range(5))
+    if before:
+        assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_socket_that_nobody_listens_on_is_taken_over(warm: Service) -> None:

@@ -48,7 +48,7 @@ def watched(told: Told) -> Iterator[Watch]:
 
 
 def begin(watched: Watch, told: Told, key: str, *folders: Path) -> None:
-    watched.add(key, [str(folder) for folder in folders])
+    watched.add(key, lambda: map(str, folders))
     until(lambda: told.begun(key))
 
 
@@ -146,7 +146,25 @@ def test_a_folder_that_two_want_is_watched_until_neither_does(
     until(lambda: str(tmp_path / "two") in told.of("b"))
     assert str(tmp_path / "two") not in told.of("a")
     watched.remove("b")
-    until(lambda: not watched._opened)
+    until(lambda: not watched._watched)
+
+
+def test_what_is_wanted_no_more_before_its_folders_are_known_is_not_watched(
+    watched: Watch, told: Told, tmp_path: Path
+) -> None:
+    asked, known = threading.Event(), threading.Event()
+
+    def folders() -> list[str]:
+        asked.set()
+        assert known.wait(30)
+        return [str(tmp_path)]
+
+    watched.add("a", folders)
+    assert asked.wait(30)
+    watched.remove("a")
+    known.set()
+    until(lambda: not (watched._again or watched._watched or watched._folders))
+    assert told.of("a") == set()
 
 
 def test_a_link_to_a_folder_is_watched_as_that(watched: Watch, told: Told, tmp_path: Path) -> None:

@@ -88,6 +88,11 @@ def test_what_waits_for_a_store_is_one_job(work: Work, place: Place, repo: Path)
     with lock.hold(place.home, name=corpus.LOCK):
         work.add(held, set(), everything=True)
         until(lambda: work.busy(held))
+        until(lambda: work._process)
+        assert work._process
+        number = work._process.pid
+        mine = os.getpriority(os.PRIO_PROCESS, 0)
+        until(lambda: os.getpriority(os.PRIO_PROCESS, number) == min(19, mine + 10))
         for number in range(50):
             work.add(other, {f"/{number}"})
         assert len(work.said()) == 2
