@@ -12,7 +12,11 @@ import pytest
 
 import memfs
 from memfs.cli.main import COMMANDS, group
+from memfs.core.records import Origin
+from memfs.memory import corpus
+from memfs.ops import archive
 from memfs.store import asking
+from memfs.store.blocks import Place
 
 ROOT = Path(memfs.__file__).parent.parent
 SOURCES = sorted([*(ROOT / "memfs").rglob("*.py"), *(ROOT / "hooks").rglob("*.py")])
@@ -120,3 +124,13 @@ def test_a_quiet_prompt_imports_only_what_it_needs(repo: Path) -> None:
 @pytest.mark.usefixtures("place")
 def test_a_whole_brief_imports_nothing_heavy(repo: Path) -> None:
     assert not imported(repo, "hello") & HEAVY
+
+
+def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Path) -> None:
+    archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
+    corpus.sync(place, embed=False)
+    imported(repo, "the first prompt brings the whole brief")
+    found = imported(repo, "where do gophers dig tunnels?")
+    assert {"tantivy", "memfs.search.reminder", "memfs.context.compose"} <= found
+    heavy = HEAVY | {"datetime", "operator"} if sys.version_info < (3, 12) else HEAVY
+    assert not found & heavy

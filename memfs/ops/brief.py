@@ -4,6 +4,7 @@ Most prompts bring nothing new: what such a prompt does not need is imported whe
 """
 
 import os
+import sys
 
 from memfs.core.events import AGENT, PROMPT, REVIEW, START, Event, Reply
 from memfs.store import blocks, sessions
@@ -169,6 +170,19 @@ def _stranger(folder: str) -> str:
     )
 
 
+def _halve_datetime() -> None:
+    """Let `datetime`, which tantivy asks for, be its half in C alone, if nobody has it yet.
+
+    Before Python 3.12 the half in Python is loaded first: a millisecond for what C replaces.
+    """
+    if sys.version_info < (3, 12) and "datetime" not in sys.modules:
+        try:
+            import _datetime  # type: ignore[import-not-found]  # no stubs know it
+        except ImportError:  # a Python without it
+            return
+        sys.modules["datetime"] = _datetime
+
+
 def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "Sequence[Recalled]":
     if len(text.split(None, 2)) < 2 or not os.path.isdir(place.home.index):
         return []  # a reminder needs two words in common
@@ -182,6 +196,7 @@ def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "
         return []
     if recall is not None:
         return recall(place, text, shown.hits, limit)
+    _halve_datetime()
     if settings.get("hooks.cold") == HYBRID and config.model(place).kind != NONE:
         from memfs.search.cold import remind
     else:
