@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 WAIT = 10.0  # seconds
-LAST_GIVEN = 3  # behind stdin, stdout and stderr, any of which may be closed in its starter
 
 if sys.platform == "win32":  # pragma: no cover - the other branch is covered on Linux and macOS
     import msvcrt
@@ -39,11 +38,11 @@ else:
             return False
         return True
 
-    def claim(store: Store, name: str) -> int | None:
+    def claim(store: Store, name: str, above: int) -> int | None:
         """Take a lock that a process will own which is started now; None if it is taken already.
 
-        What is returned is open for it alone, which says so to `hold`; whoever started it closes
-        it. Its number is above `LAST_GIVEN`, the last that such a process finds open.
+        What is returned is an open file with a number above `above`, for that process alone, which
+        says so to `hold`; whoever started it closes it.
         """
         handle = _open(store, name)
         try:
@@ -51,7 +50,7 @@ else:
                 return None
             with suppress(OSError):  # its last owner is in it no more
                 os.ftruncate(handle, 0)
-            return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, LAST_GIVEN + 1)
+            return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, above + 1)
         finally:
             os.close(handle)
 

@@ -26,7 +26,7 @@ from importlib import import_module
 import_module(sys.argv[1]).behind(*sys.argv[5:5 + words])
 """
 LOCK = "service.lock"
-_GIVEN = 3  # the file that a process may be given, behind stdin, stdout and stderr
+_GIVEN = 3  # the file that a process may be given; its starter may have none of those before it
 
 
 def start(folder: str = "", *, wait: bool = False) -> bool:
@@ -44,7 +44,7 @@ def start(folder: str = "", *, wait: bool = False) -> bool:
     from memfs.store import lock
 
     try:
-        claimed = lock.claim(user, LOCK)
+        claimed = lock.claim(user, LOCK, _GIVEN)
     except (MemfsError, OSError):  # it cannot be written, or leads out of the store
         return False
     if claimed is None:

@@ -81,15 +81,15 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
     assert user
     layout.make_local(user)
     Path(user.local, starting.LOCK).write_text("process 4242")
-    claimed = lock.claim(user, starting.LOCK)
+    claimed = lock.claim(user, starting.LOCK, 3)
     assert claimed is not None
-    assert lock.claim(user, starting.LOCK) is None
+    assert lock.claim(user, starting.LOCK, 3) is None
     os.set_inheritable(claimed, True)  # as it comes to the service
     assert files.read(f"{user.local}/{starting.LOCK}") == ""  # its last owner's name is gone
     with lock.hold(user, 0, starting.LOCK, claimed):
         assert not os.get_inheritable(claimed)
         assert files.read(f"{user.local}/{starting.LOCK}") == f"process {os.getpid()}"
-    again = lock.claim(user, starting.LOCK)
+    again = lock.claim(user, starting.LOCK, 3)
     assert again is not None
     os.close(again)
 
