@@ -21,6 +21,7 @@ _T = TypeVar("_T")
 
 _WAIT = 5.0  # seconds for it to come, or to go
 _PAUSE = 0.02
+_AGAIN = 0.1
 _LONGEST_LOG = 1 << 20  # bytes
 
 
@@ -42,10 +43,19 @@ def start() -> tuple[Service, bool]:
         raise StoreError(
             "the service is turned off", f"service.mode in {user.root}/{layout.CONFIG} says so"
         )
-    found = _until(daemon.look) if starting.start(wait=True) else None
+    found = _until(_begun) if starting.start(wait=True) else None
     if found is None:
         raise StoreError("the service did not start", f"see {user.local}/{daemon.LOG}")
     return found, True
+
+
+def _begun() -> Service | None:
+    """Return how the service is, and start it again: one that was ending had its lock still."""
+    found = daemon.look()
+    if found is None:
+        time.sleep(_AGAIN)
+        starting.start(wait=True)
+    return found
 
 
 def stop() -> bool:

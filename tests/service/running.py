@@ -16,7 +16,7 @@ from typing import TypeVar
 from memfs.hook import main
 from memfs.ops.install import commands
 from memfs.service.server import Server
-from memfs.store import daemon, service, starting
+from memfs.store import daemon, layout, lock, service, starting
 from memfs.store.asking import Call
 from memfs.store.daemon import Service
 
@@ -36,8 +36,17 @@ def until(found: Callable[[], T | None], wait: float = LONG) -> T:
 
 def begin() -> Service:
     """Start the service of this home; return how it is once it answers."""
-    assert starting.start(wait=True)
+    until(lambda: daemon.look() or (starting.start(wait=True) and None))
     return until(daemon.look)
+
+
+def over() -> bool:
+    """Tell whether no process has the lock: one that was killed loses it last, after its name."""
+    user = layout.user_store()
+    claimed = user and lock.claim(user, starting.LOCK, 3)
+    if claimed:
+        os.close(claimed)
+    return bool(claimed)
 
 
 def ours(home: Path) -> list[int]:

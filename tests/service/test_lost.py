@@ -125,11 +125,11 @@ def test_what_was_told_is_noted_before_the_next_prompt_is_answered(
 
 
 def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
-    by: Command, warm: Service, place: Place, repo: Path, home: Path
+    by: Command, warm: Service, place: Place, repo: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     os.kill(warm.process, signal.SIGKILL)
-    running.until(lambda: warm.process not in running.ours(home))
+    running.until(running.over)
     changed(place, "Timeouts are 5 seconds.")
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     assert "Timeouts" in running.process(prompt, by=by)
@@ -144,6 +144,7 @@ def test_a_service_that_dies_over_a_question_is_there_again(
     hook(payload(repo, "SessionStart"))
     running.until(daemon.look)
     running.end_all(home)
+    running.until(running.over)
     changed(place, "Timeouts are 5 seconds.")
     where = service.address()
     with socket.socket(socket.AF_UNIX) as dying:

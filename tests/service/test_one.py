@@ -114,9 +114,11 @@ def test_who_starts_it_or_finds_it_dead_has_a_store_held(
     running.process(payload(repo, "SessionStart"))
     first = begun(0)
     os.kill(first.process, signal.SIGKILL)
+    running.until(running.over)
     running.process(payload(repo, "SessionStart"))
     second = begun(first.process)
     os.kill(second.process, signal.SIGKILL)
+    running.until(running.over)
     monkeypatch.chdir("/")
     daemon.wake(str(repo))
     begun(second.process)
@@ -132,6 +134,19 @@ def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed
     assert files.read(lock_file) == f"process {found.process}"
     assert starting.start(wait=True)
     assert running.ours(home) == [found.process]
+
+
+@pytest.mark.usefixtures("place")
+def test_one_is_started_when_the_last_has_ended() -> None:
+    user = layout.user_store()
+    claimed = user and lock.claim(user, starting.LOCK, 3)
+    assert claimed
+    ending = threading.Timer(0.3, os.close, [claimed])
+    ending.start()
+    found, new = op.start()
+    ending.join()
+    assert new
+    assert found.process != os.getpid()
 
 
 @pytest.mark.usefixtures("place")

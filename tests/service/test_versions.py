@@ -26,6 +26,7 @@ def test_a_newer_asker_makes_it_leave_and_the_next_starts_another(
     as_version("99.0.0", monkeypatch)
     assert daemon.look() is None
     running.until(lambda: not running.ours(home))
+    running.until(running.over)
     assert service.there()  # where it was listened: who asks next starts one
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(home))
