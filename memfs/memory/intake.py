@@ -7,6 +7,7 @@ import os
 import stat
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memfs.memory import readers, whose
@@ -140,7 +141,8 @@ class _Work:
         self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
         self._tally = tally
         self._tell = tick
-        self._left = 0  # bytes of files that were not looked at yet
+        self._paths: list[str] = []
+        self._told = 0  # bytes of them that were read or passed over
         self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
         self._reading: set[str] = set()  # the logs of them: one at a time for each
         self._met: dict[str, recall.Log] = {}  # by path, the latest last
@@ -153,7 +155,7 @@ class _Work:
         A copy of a session that is being read is left for later, so that all of them wait once.
         """
         self._tally.files += len(paths)
-        self._left = whose.size(paths)
+        self._paths = paths
         while paths:
             later: dict[str, str] = {}  # logs by path
             for path in paths:
@@ -208,10 +210,14 @@ class _Work:
 
     def left(self) -> int:
         """Return how many bytes are still to be read or passed over."""
-        return self._left
+        return self._size - self._told
+
+    @cached_property
+    def _size(self) -> int:
+        return whose.size(self._paths)
 
     def _tick(self, size: int) -> None:
-        self._left -= size
+        self._told += size
         if self._tell:
             self._tell(size)
 

@@ -138,7 +138,7 @@ def read_all(
                 ahead = 0
                 yield None, None
                 continue
-            if not started and (min(seen, left()) < MUCH or workers() < 2):
+            if not started and (seen < MUCH or left() < MUCH or workers() < 2):
                 seen += part.end - part.start
                 yield part, read(part)
                 continue

@@ -85,12 +85,13 @@ class Warmth:
     def _met(self, held: Held) -> None:
         """Have a store that is new watched, then brought up to date, and opened."""
         self._published(held)
-        self._watch.add(held, lambda: self._folders(held))
+        self._watch.add(held, lambda: self._listed(held))
 
     def _gone(self, held: Held) -> None:
         self._watch.remove(held)
 
-    def _folders(self, held: Held) -> list[str]:
+    def _listed(self, held: Held) -> list[str]:
+        """List the folders of a store as soon as nobody asks: watching takes a moment, too."""
         self._await_lull()
         return _folders(held)
 
