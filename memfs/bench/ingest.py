@@ -1,7 +1,9 @@
 """How fast transcripts become recall and index, against parsing and indexing their bare bytes.
 
-The transcripts are those of a folder, read where they are, or made of text that is on every
-machine: Python's sources and their docstrings.
+There are two floors. One parses every line and indexes it as it is: the same bytes, twice. The
+other indexes only the texts in it, which are a part of the bytes, and knows where they stand. The
+transcripts are those of a folder, read where they are, or made of text that is on every machine:
+Python's sources and their docstrings.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,9 +35,11 @@ _HEAP = 64 << 20
 
 @dataclass(frozen=True)
 class Speed:
-    """What one step took; `ratio` is its speed to that of the floor, 0 where there is no floor.
+    """What one step took.
 
-    `memory` is what it held at most, in bytes: its largest worker counted once for each worker.
+    `ratio` is its speed to that of the floor that indexes all bytes, `of_texts` to that of the
+    other, 0 where there is no floor. `memory` is what it held at most, in bytes: its largest worker
+    counted once for each worker.
     """
 
     name: str
@@ -43,6 +48,7 @@ class Speed:
     documents: int
     memory: int
     ratio: float
+    of_texts: float
 
 
 class _Text(NamedTuple):
@@ -73,16 +79,19 @@ def _steps(folder: str, said: str, made: int) -> list[Speed]:
     os.mkdir(f"{project}/.git")
     with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
         handle.write("memfs: 1\n")
-    floor = _child(folder, "floor", said, f"{folder}/bare")
+    lines = _child(folder, "lines", said, f"{folder}/lines")
+    texts = _child(folder, "texts", said, f"{folder}/texts")
     steps = [
-        ("json.loads and bare tantivy", floor),
+        ("json.loads and bare tantivy, every line", lines),
+        ("json.loads and bare tantivy, texts alone", texts),
         ("recall and index", _child(folder, "ingest", said, project)),
         ("again, nothing is new", _child(folder, "ingest", said, project)),
         ("vectors", _child(folder, "embed", said, project)),
     ]
     return [
         Speed(name, step["seconds"], made, int(step["documents"]), int(step["memory"]),
-              0 if name == "vectors" else floor["seconds"] / step["seconds"])
+              *(0 if name == "vectors" else floor["seconds"] / step["seconds"]
+                for floor in (lines, texts)))
         for name, step in steps
     ]  # fmt: skip
 
@@ -168,8 +177,8 @@ def _child(folder: str, *arguments: str) -> dict[str, float]:
     return found
 
 
-def _floor(paths: list[str], index: str) -> int:
-    """Parse every line, and index the texts in it with one field and no more."""
+def _floor(paths: list[str], index: str, within: Callable[[bytes], Iterator[str]]) -> int:
+    """Parse every line, and index what is `within` it with one field and no more."""
     import tantivy
 
     os.makedirs(index)
@@ -179,7 +188,7 @@ def _floor(paths: list[str], index: str) -> int:
     for path in paths:
         with open(path, "rb") as handle:
             for line in handle:
-                for text in _texts(line):
+                for text in within(line):
                     document = tantivy.Document()
                     document.add_text("text", text)
                     writer.add_document(document)
@@ -187,6 +196,13 @@ def _floor(paths: list[str], index: str) -> int:
     writer.commit()
     writer.wait_merging_threads()
     return count
+
+
+def _whole(line: bytes) -> Iterator[str]:
+    """Yield a line as it is."""
+    with suppress(ValueError):  # some are broken
+        json.loads(line)
+        yield line.decode("utf-8", "replace")
 
 
 def _texts(line: bytes) -> Iterator[str]:
@@ -233,9 +249,10 @@ def _memory() -> int:
 
 def main(step: str, said: str, where: str) -> None:
     """Do one step, and print what it took."""
-    paths = _transcripts(said) if step == "floor" else []
+    within = {"lines": _whole, "texts": _texts}.get(step)
+    paths = _transcripts(said) if within else []
     start = time.perf_counter()
-    count = _floor(paths, where) if step == "floor" else _ours(step, said, where)
+    count = _floor(paths, where, within) if within else _ours(step, said, where)
     seconds = time.perf_counter() - start
     found = {"seconds": seconds, "documents": count, "memory": _memory()}
     sys.stdout.write(json.dumps(found))

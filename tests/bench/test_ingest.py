@@ -19,17 +19,23 @@ def test_a_small_run_gives_every_figure(as_json: bool) -> None:
         group(), ["bench", "ingest", "--size", "1", *(["--json"] if as_json else [])]
     )
     assert done.exit_code == 0, done.output
-    names = ["json.loads and bare tantivy", "recall and index", "again, nothing is new", "vectors"]
+    floors = [f"json.loads and bare tantivy, {what}" for what in ("every line", "texts alone")]
+    names = [*floors, "recall and index", "again, nothing is new", "vectors"]
     if not as_json:
         head, *rows = done.stdout.splitlines()
-        assert head.split() == ["STEP", "TIME", "SPEED", "DOCUMENTS/S", "MEMORY", "RATIO"]
+        assert head.split()[-4:] == ["MEMORY", "RATIO", "OF", "TEXTS"]
         assert [row.partition("  ")[0] for row in rows] == names
         return
-    floor, ours, again, vectors = json.loads(done.stdout)
-    assert [each["name"] for each in (floor, ours, again, vectors)] == names
-    assert floor["documents"] == ours["documents"] == vectors["documents"] > 100
-    assert (again["documents"], floor["ratio"], vectors["ratio"]) == (0, 1.0, 0)
-    assert all(each["bytes"] >= 1_000_000 and each["memory"] > 0 for each in (floor, ours, again))
+    found = json.loads(done.stdout)
+    assert [each["name"] for each in found] == names
+    lines, texts, ours, again, vectors = found
+    assert texts["documents"] == ours["documents"] == vectors["documents"] > 100
+    assert lines["documents"] > texts["documents"]  # each turn has a line without a text
+    assert (again["documents"], vectors["ratio"], vectors["of_texts"]) == (0, 0, 0)
+    for floor, name in ((lines, "ratio"), (texts, "of_texts")):
+        assert floor[name] == 1.0
+        assert ours[name] == pytest.approx(floor["seconds"] / ours["seconds"])
+    assert all(each["bytes"] >= 1_000_000 and each["memory"] > 0 for each in found)
 
 
 def test_transcripts_of_a_folder_are_read_where_they_are(tmp_path: Path) -> None:
@@ -42,9 +48,11 @@ def test_transcripts_of_a_folder_are_read_where_they_are(tmp_path: Path) -> None
     before = {path: path.read_bytes() for path in folder.iterdir()}
     done = CliRunner().invoke(group(), ["bench", "ingest", "--json", "--from", str(folder)])
     assert done.exit_code == 0, done.output
-    floor, ours, *_ = json.loads(done.stdout)
-    assert floor["bytes"] == sum(len(before[path]) for path in folder.glob("5e*.jsonl"))
-    assert floor["documents"] == ours["documents"] + 1
+    lines, texts, ours, *_ = json.loads(done.stdout)
+    read = [before[path] for path in folder.glob("5e*.jsonl")]
+    assert lines["bytes"] == texts["bytes"] == sum(map(len, read))
+    assert lines["documents"] == b"".join(read).count(b"\n") - 1  # one is broken
+    assert texts["documents"] == ours["documents"] + 1
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 

@@ -122,7 +122,8 @@ def precision(corpus: str, queries: str, as_json: bool) -> None:
 def ingest(size: int, said: str | None, as_json: bool) -> None:
     """Time ingestion against json.loads and bare tantivy over the same bytes.
 
-    The transcripts are made of Python's own sources and docstrings, or are your own.
+    RATIO is to a floor that indexes every line as it is, OF TEXTS to one that indexes only the
+    texts in it. The transcripts are made of Python's own sources and docstrings, or are your own.
     """
     from memfs.bench import ingest as bench
 
@@ -133,14 +134,17 @@ def ingest(size: int, said: str | None, as_json: bool) -> None:
     if as_json:
         screen.as_json([asdict(speed) for speed in speeds])
         return
-    rows = [("STEP", "TIME", "SPEED", "DOCUMENTS/S", "MEMORY", "RATIO")]
+    rows = [("STEP", "TIME", "SPEED", "DOCUMENTS/S", "MEMORY", "RATIO", "OF TEXTS")]
     for each in speeds:
         speed = f"{screen.size(each.bytes / each.seconds)}/s"
         documents = f"{each.documents / each.seconds:,.0f}"
-        ratio = f"{each.ratio:.2f}" if each.ratio else "-"
         row = (each.name, f"{each.seconds:.2f} s", speed, documents)
-        rows.append((*row, screen.size(each.memory), ratio))
-    screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5)))
+        rows.append((*row, screen.size(each.memory), _ratio(each.ratio), _ratio(each.of_texts)))
+    screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5, 6)))
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio else "-"
 
 
 @command.command("search")
