@@ -1,211 +1,49 @@
-"""The jobs of the service: a queue, and the process that does them while there are any."""
+"""The jobs of the service: what changed is read, and what was read is finished behind that.
+
+Two lanes, each with a process of its own: a graph of a million vectors takes minutes, and what is
+said meanwhile is to be found within a second.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import threading
-import time
-from collections import deque
-from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.service import log
+from memfs.service.lane import Job, Lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memfs.service.held import Held
 
-# Why a job ended before its time, and is gone on with: another process was at the same thing, or
-# other jobs wait that are done sooner.
-BUSY, LATER = "busy", "later"
-_IDLE = 20.0  # seconds that the process stays without a job
-_TRIES = 3
-_RETRY = 1.0  # seconds until a job is done again that found a lock
-_CODE = """
-import os, sys
-if hasattr(os, "nice"):
-    os.nice(10)
-sys.path[:] = sys.argv[1:]
-from memfs.service import worker
-worker.main()
-"""
-
-
-@dataclass
-class Job:
-    """What changed in a store: transcripts, and whether its other sources did too.
-
-    `unread`: something was not read yet, if only a note that a hook left. `rest`: it was read, and
-    what takes long is to be gone on with.
-    """
-
-    held: Held
-    paths: set[str] = field(default_factory=set)
-    all: bool = False
-    unread: bool = True
-    rest: bool = False
-    not_before: float = 0.0
-    failed: int = 0  # times that the process ended over it
-
 
 class Work:
-    """Does one job at a time. `published` is called with the store whenever there is news."""
+    """All jobs. `published` is called with the store whenever there is news."""
 
     def __init__(self, published: Callable[[Held], object]) -> None:
         self._published = published
-        self._jobs: deque[Job] = deque()
-        self._now: Job | None = None
-        self._progress: dict[str, object] = {}
-        self._process: subprocess.Popen[str] | None = None
-        self._ended = False
-        self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="work", daemon=True)
-        self._thread.start()
+        self._finishing = Lane(published, finish=True)
+        self._reading = Lane(self._read)
+        self._lanes = (self._reading, self._finishing)
 
     def add(self, held: Held, paths: set[str], *, everything: bool = False) -> None:
-        """Let what changed in a store be read; what waits for it already is joined."""
-        self._queue(Job(held, set(paths), everything))
+        """Let what changed in a store be read, then finished; what waits for it is joined."""
+        self._reading.add(Job(held, set(paths), everything))
 
     def busy(self, held: Held) -> bool:
         """Tell whether something is being done for a store just now."""
-        now = self._now
-        return now is not None and now.held is held
+        return any(lane.busy(held) for lane in self._lanes)
 
     def said(self) -> list[dict[str, object]]:
         """Return what is done, and what waits."""
-        with self._changed:
-            now, waiting = self._now, list(self._jobs)
-        progress = self._progress or {"stage": "looking"}
-        found = [{"store": now.held.place.home.root, **progress}] if now else []
-        return found + [{"store": job.held.place.home.root, "stage": "waiting"} for job in waiting]
+        return [each for lane in self._lanes for each in lane.said()]
 
     def stop(self) -> None:
-        """End the process at once: what it was at is gone on with another time."""
-        with self._changed:
-            self._ended = True
-            self._jobs.clear()
-            if self._process is not None:
-                self._process.kill()
-            self._changed.notify()
-        self._thread.join(1)
+        """End the processes at once: what they were at is gone on with another time."""
+        for lane in self._lanes:
+            lane.stop()
+        for lane in self._lanes:
+            lane.join()
 
-    def _run(self) -> None:
-        while True:
-            job = self._next()
-            if job is None:
-                self._end()
-                return
-            try:
-                again = self._do(job)
-            except Exception as error:  # noqa: BLE001 - no room for a process, or it was killed
-                job.failed += 1
-                again = job.failed < _TRIES
-                self._end()
-                if not self._ended:
-                    log.line(f"a job failed ({error!r}): {job.held.place.home.root}")
-            with self._changed:
-                self._now, self._progress = None, {}
-            if again and not self._ended:
-                job.not_before = time.monotonic() + _RETRY
-                self._queue(job)
-
-    def _next(self) -> Job | None:
-        """Wait for the next job; let the process go when there was none for some time."""
-        with self._changed:
-            while True:
-                if self._ended:
-                    return None
-                now = time.monotonic()
-                ready = next((each for each in self._jobs if each.not_before <= now), None)
-                if ready:
-                    self._jobs.remove(ready)
-                    self._now = ready
-                    return ready
-                soonest = min((each.not_before for each in self._jobs), default=None)
-                if soonest is not None:
-                    self._changed.wait(soonest - now)
-                elif self._process is None:
-                    self._changed.wait()
-                elif not self._changed.wait(_IDLE) and not self._jobs:
-                    self._end()
-
-    def _do(self, job: Job) -> bool:
-        """Have one job done; tell whether it is to be done again. Raises `OSError`."""
-        place = job.held.place
-        asked = {
-            "project": place.project.root if place.project else "",
-            "user": place.user.root if place.user else "",
-            "paths": sorted(job.paths), "all": job.all, "rest": job.rest,
-        }  # fmt: skip
-        process = self._started()
-        if process.stdin is None or process.stdout is None:
-            return False
-        with self._changed:
-            process.stdin.write(json.dumps(asked) + "\n")
-            process.stdin.flush()
-        for line in process.stdout:
-            said = json.loads(line)
-            if "stage" in said:
-                self._progress = said
-            if said.get("published"):
-                job.paths, job.all, job.unread, job.rest = set(), False, False, True
-                self._published(job.held)
-                with self._changed:
-                    if any(other.unread for other in self._jobs):
-                        self._say_that_one_waits()
-            if said.get("end"):
-                if said["wrong"] not in ("", BUSY, LATER):
-                    log.line(f"{place.home.root}: {said['wrong']}")
-                return said["wrong"] in (BUSY, LATER)
-        raise OSError("the worker ended")
-
-    def _started(self) -> subprocess.Popen[str]:
-        with self._changed:
-            if self._ended:
-                raise OSError("the service leaves")
-            if self._process is None or self._process.poll() is not None:
-                self._end()
-                self._process = subprocess.Popen(  # noqa: S603 - this Python, our code
-                    [sys.executable, "-I", "-S", "-c", _CODE, *sys.path],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
-                )  # fmt: skip
-            return self._process
-
-    def _queue(self, job: Job) -> None:
-        with self._changed:
-            for other in self._jobs:
-                if other.held is job.held:
-                    other.paths |= job.paths
-                    other.all |= job.all
-                    other.unread |= job.unread
-                    other.rest |= job.rest
-                    break
-            else:
-                self._jobs.append(job)
-            self._changed.notify()
-            if self._now:
-                self._say_that_one_waits()
-
-    def _say_that_one_waits(self) -> None:
-        """Let what takes long be put off for a job that waits; the caller has the lock."""
-        if self._process and self._process.stdin:
-            with suppress(OSError, ValueError):  # it has just ended
-                self._process.stdin.write("\n")
-                self._process.stdin.flush()
-
-    def _end(self) -> None:
-        """End the process. Its own thread alone does that: nobody else is reading what it says."""
-        with self._changed:
-            process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what was not written yet
-                    pipe.close()
-        process.wait()
+    def _read(self, held: Held) -> None:
+        self._published(held)
+        self._finishing.add(Job(held))

@@ -1,8 +1,10 @@
-"""The process that does the service's heavy work: one job at a time, at low priority.
+"""A process that does heavy work of the service: one job at a time, at low priority.
 
-Jobs come as lines of JSON on standard input, and what there is to say goes out the same way. An
-empty line says that another job waits: what takes long is put off for it. The process ends with its
-input. It may be killed at any moment: what it does goes on from where it was when it is done again.
+A job is to read what changed in a store, so that words in it are found, or to finish it: vectors,
+their graph, the flow of sessions. Jobs come as lines of JSON on standard input, and what there is
+to say goes out the same way. An empty line says that another job waits: what takes long is put off
+for it. The process ends with its input. It may be killed at any moment: what it does goes on from
+where it was when it is done again.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from memfs.memory.kept import Kept
 from memfs.memory.kinds.graph import Graph
 from memfs.search import extents, graph
 from memfs.service import pace
-from memfs.service.work import BUSY, LATER
+from memfs.service.lane import BUSY, LATER
 from memfs.store import layout, lock
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
@@ -78,9 +80,10 @@ def _done(job: dict[str, object]) -> str:
         paths = [str(path) for path in job["paths"]] if isinstance(job["paths"], list) else []
         rest = partial(_rest, time.monotonic() + pace.LONGEST)
         whole = bool(job["all"])
-        if place is not None and (_read(place, paths, rest, everything=whole) or job["rest"]):
-            _say({"published": True})
+        if place is not None and job["finish"]:
             _finish(place, rest)
+        elif place is not None and _read(place, paths, rest, everything=whole):
+            _say({"published": True})
     except BrokenPipeError:
         raise
     except LockedError:

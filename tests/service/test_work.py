@@ -18,8 +18,9 @@ from memfs.memory.kept import Kept
 from memfs.ops import init
 from memfs.search import extents
 from memfs.search.engine import Filter
-from memfs.service import work as room
+from memfs.service import lane as room
 from memfs.service.held import Held
+from memfs.service.lane import Job, Lane
 from memfs.service.work import Work
 from memfs.store import blocks, daemon, inbox, lock
 from memfs.store.blocks import Place
@@ -88,15 +89,14 @@ def test_what_waits_for_a_store_is_one_job(work: Work, place: Place, repo: Path)
     with lock.hold(place.home, name=corpus.LOCK):
         work.add(held, set(), everything=True)
         until(lambda: work.busy(held))
-        until(lambda: work._process)
-        assert work._process
-        number = work._process.pid
+        process = until(lambda: work._reading._process)
+        number = process.pid
         mine = os.getpriority(os.PRIO_PROCESS, 0)
         until(lambda: os.getpriority(os.PRIO_PROCESS, number) == min(19, mine + 10))
         for number in range(50):
             work.add(other, {f"/{number}"})
         assert len(work.said()) == 2
-        [job] = work._jobs
+        [job] = work._reading._jobs
         assert len(job.paths) == 50
     work.stop()
 
@@ -112,7 +112,8 @@ def test_a_job_that_meets_another_process_is_done_again(
     held = Held(place)
     with lock.hold(place.home, name=corpus.LOCK):
         work.add(held, set(), everything=True)
-        until(lambda: work._jobs and work._jobs[0].not_before)
+        jobs = work._reading._jobs
+        until(lambda: jobs and jobs[0].not_before)
         assert not published
     until(lambda: published)
     work.stop()
@@ -125,7 +126,7 @@ def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
     monkeypatch.setattr(room, "_CODE", "raise SystemExit(3)")
     held = Held(place)
     work.add(held, set(), everything=True)
-    until(lambda: not work.said() and not work._jobs)
+    until(lambda: not work.said())
     monkeypatch.undo()
     work.stop()
     assert capfd.readouterr().err.count("a job failed") == 3
@@ -179,7 +180,7 @@ def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
     inbox.put(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", top, 2000)))
     inbox.put(place.home, "claude", str(large(tmp_path / "u.jsonl", repo, 2)))
     work = Work(published.append)
-    with work._changed:  # the second waits before the first begins
+    with work._reading._changed:  # the second waits before the first begins
         work.add(slow, set())
         work.add(quick, set())
     until(lambda: slow in published)
@@ -196,7 +197,7 @@ def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
     (battery / "status").write_text("Charging\n")
     one, two = another(tmp_path, repo, home), Held(place)
     work = Work(published.append)
-    with work._changed:
+    with work._reading._changed:
         for held in (one, two):
             top = Path(held.place.home.top)
             paths = {str(large(tmp_path / f"{top.name}{n}.jsonl", top, 3)) for n in range(3)}
@@ -209,9 +210,9 @@ def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
     warm: Service, place: Place, repo: Path, home: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
-    [worker] = until(lambda: [one for one in running.ours(home) if one != warm.process])
+    until(lambda: [one for one in running.ours(home) if one != warm.process])
     os.kill(warm.process, signal.SIGKILL)
-    until(lambda: worker not in running.ours(home))
+    until(lambda: not running.ours(home))
     assert "Traceback" not in running.log(home)
     assert daemon.look() is None
 
@@ -244,3 +245,43 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
     assert served
     assert served.documents >= 2000
     work.stop()
+
+
+def test_what_is_said_is_found_while_what_was_said_before_is_finished(
+    published: list[Held], place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing puts off what a graph of many vectors takes: reading does not wait for it."""
+    endless = "worker; worker._finish = lambda *_: __import__('time').sleep(600)"
+    monkeypatch.setattr(room, "_CODE", room._CODE.replace("import worker", f"import {endless}"))
+    held, work = Held(place), Work(published.append)
+    for number in (1, 2):
+        inbox.put(place.home, "claude", str(large(tmp_path / f"{number}.jsonl", repo, number)))
+        work.add(held, set())
+        until(lambda: published)
+        published.clear()
+        assert Kept(place).engine("text").dated(Filter(kinds=("message",))).total >= number
+        until(lambda: work._finishing.busy(held))
+    assert work.busy(held)
+    work.stop()
+    assert not work._finishing.busy(held)
+
+
+def test_a_store_is_not_put_off_for_itself_but_for_others(
+    published: list[Held], place: Place, repo: Path, home: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A session that goes on saying things lets what it said before be finished."""
+    endless = "worker; worker._finish = resting"
+    code = room._CODE.replace("import worker", f"import {endless}")
+    resting = "def resting(_, rest):\n    while True:\n        rest()\n"
+    monkeypatch.setattr(room, "_CODE", resting + code)
+    lane = Lane(published.append, finish=True)
+    one, two = another(tmp_path, repo, home), Held(place)
+    lane.add(Job(one))
+    until(lambda: lane.busy(one))
+    lane.add(Job(one))
+    time.sleep(0.3)
+    assert lane.busy(one)
+    lane.add(Job(two))
+    until(lambda: lane.busy(two))
+    lane.stop()
