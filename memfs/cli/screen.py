@@ -269,6 +269,15 @@ def ago(at: str) -> str:
     return moment.astimezone().strftime("%Y-%m-%d")
 
 
+def day(at: str) -> str:
+    """Return the local day of a time in UTC; what is no time as it is."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return at[:10]
+    return moment.astimezone().strftime("%Y-%m-%d") if moment.tzinfo else at[:10]
+
+
 def count(number: int, noun: str) -> str:
     """Write a number with its noun: 1 file, 2 files."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -37,7 +37,8 @@ class Kept:
         self._published: object = None  # what the open index looked like
         self._indexed: object = None  # what the sources looked like that are in it
         self._embedded = False
-        self.note = ""  # why words alone are searched, or the vectors of a former model
+        self._how = ""  # why words alone are searched, or the vectors of a former model
+        self.note = ""  # that, and what may be missing
 
     def engine(self, mode: Mode) -> Engine:
         """Return the engine, after everything that is new went into its index.
@@ -50,8 +51,11 @@ class Kept:
                 mode = "text"
             if inbox.waiting(self.place.home):
                 self._ingest()
-            self._sync(wanted, embed=mode != "text")
-            return self._opened(wanted, mode)
+            current = self._sync(wanted, embed=mode != "text")
+            found = self._opened(wanted, mode)
+            late = "" if current else "another process is indexing: the newest may be missing"
+            self.note = "; ".join(filter(None, (self._how, late)))
+            return found
 
     def opened(self, mode: Mode) -> Engine:
         """Return the engine of what is indexed by now; nothing goes into it."""
@@ -93,19 +97,23 @@ class Kept:
         with suppress(LockedError):  # somebody ingests right now: search what there is
             intake.drain(self.place.home, intake.Tally())
 
-    def _sync(self, wanted: Wanted, *, embed: bool) -> None:
-        """Index what is new, unless the sources, the index and the model are the same ones."""
+    def _sync(self, wanted: Wanted, *, embed: bool) -> bool:
+        """Index what is new, unless the sources, the index and the model are the same ones.
+
+        False if another process is at it, and not done with it in two seconds.
+        """
         listed = corpus.sources(self.place, ())
         model = wanted.files.name if wanted.files else ""
         others = [(source.path, catalog.sign(source.path)) for source in listed]
         seen = (model, self._recall.look(), others)
         same = (seen, self._look()) == (self._indexed, self._published)
         if same and (self._embedded or not embed):
-            return
-        done = corpus.sync(self.place, embed=embed, wait=2.0)
-        if done is not None:
-            self._indexed = seen
-            self._embedded = embed
+            return True
+        if corpus.sync(self.place, embed=embed, wait=2.0) is None:
+            return False
+        self._indexed = seen
+        self._embedded = embed
+        return True
 
     def _opened(self, wanted: Wanted, mode: Mode) -> Engine:
         """Open the index, or open it again if more was published since, or by another model."""
@@ -125,12 +133,12 @@ class Kept:
     def _searched(self, wanted: Wanted) -> ModelFiles | None:
         """Return the model whose vectors are searched, and note why it is not the wanted one."""
         found = models.searched(self.place.home.index, wanted)
-        self.note = ""
+        self._how = ""
         if wanted.problem:
             how = "by the vectors of the former model" if found else "by words alone"
-            self.note = f"searched {how}: {wanted.problem.message} ({wanted.problem.hint})"
+            self._how = f"searched {how}: {wanted.problem.message} ({wanted.problem.hint})"
         elif found is None and not wanted.off:
-            self.note = f"searched by words alone until {wanted.model.name} has been through all"
+            self._how = f"searched by words alone until {wanted.model.name} has been through all"
         return found
 
     def _open(self, files: ModelFiles | None) -> Engine:
@@ -139,7 +147,7 @@ class Kept:
         except StoreError as error:
             if files is None:
                 raise
-            self.note = f"searched by words alone: {error.message} ({error.hint})"
+            self._how = f"searched by words alone: {error.message} ({error.hint})"
             return corpus.open_index(self.place, None)
 
     def _look(self) -> object:

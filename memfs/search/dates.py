@@ -24,13 +24,17 @@ _COUNT = r"\d{1,3}|" + "|".join(_COUNTS)
 _UNIT = "|".join(_UNITS)
 # No time is named without one of these, in small letters.
 _HINT = re.compile(rf"\d|{_UNIT}|night|morning|afternoon|{_MONTH}")
-_PREPOSITION = r"(?:(?:on|in|at|from|during|of) )?"
+_PREPOSITION = r"(?:(?P<how>on|in|at|from|during|of|since|after|before|until) )?"
+_LONG_AGO = date(1970, 1, 2)
 
 Span = tuple[date, date]
 
 
 class Period(NamedTuple):
-    """A period that a question names (first and last second), and the question without it."""
+    """A period that a question names (first and last second), and the question without it.
+
+    A date as texts may have it, too, stays in: "on 3 May", not "last week".
+    """
 
     since: int
     until: int
@@ -50,14 +54,30 @@ def read(question: str, now: datetime | None) -> Period | None:
         match = pattern.search(question)
         if match:
             try:
-                first, last = meant(match, now.date())
+                first, last = _from(match, meant(match, now.date()), now.date())
                 since = datetime.combine(first, time()).astimezone()
                 until = datetime.combine(last + timedelta(days=1), time()).astimezone()
             except (ValueError, OverflowError, OSError):
                 continue
             rest = f"{question[: match.start()]} {question[match.end() :]}"
+            rest = question if meant in _WRITTEN else rest
             return Period(int(since.timestamp()), int(until.timestamp()) - 1, rest)
     return None
+
+
+def _from(match: re.Match[str], span: Span, today: date) -> Span:
+    """Return the period that is meant with what stands before a span: "since 3 May"."""
+    first, last = span
+    match (match.groupdict().get("how") or "").lower():
+        case "since":
+            return first, max(last, today)
+        case "after":
+            return last + timedelta(days=1), max(last + timedelta(days=1), today)
+        case "before":
+            return _LONG_AGO, first - timedelta(days=1)
+        case "until":
+            return _LONG_AGO, last
+    return span
 
 
 def _iso(match: re.Match[str], _today: date) -> Span:
@@ -116,7 +136,9 @@ def _this(match: re.Match[str], today: date) -> Span:
 
 
 def _named(match: re.Match[str], today: date) -> Span:
-    back = {"yesterday": 1, "last night": 1}.get(match["word"].lower(), 0)
+    back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(
+        match["word"].lower(), 0
+    )
     day = today - timedelta(days=back)
     return day, day
 
@@ -130,6 +152,9 @@ def _weekday(match: re.Match[str], today: date) -> Span:
 def _year(match: re.Match[str], _today: date) -> Span:
     year = int(match["year"])
     return date(year, 1, 1), date(year, 12, 31)
+
+
+_WRITTEN = (_iso, _day_of_month, _whole_month, _year)
 
 
 def _month_number(name: str) -> int:
@@ -161,6 +186,7 @@ _TABLE = (
         rf"(?P<month>{_MONTH}) (?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b"
         r"(?:,? (?P<year>\d{4}))?", _day_of_month,
     ),
+    _entry(r"(?P<word>the day before yesterday)", _named),
     _entry(rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? ago", _ago),
     _entry(rf"(?:the )?(?:last|past) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?", _past),
     _entry(r"last (?P<unit>week|month|year)", _last),

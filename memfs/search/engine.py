@@ -136,8 +136,8 @@ class Engine:
         """
         if mode == "semantic" and self.vectors is None:
             return None
-        terms = self.text.terms(query) if terms is None else terms
         asked = question.read(query, now)
+        terms = self.text.terms(asked.text) if terms is None else terms
         if not terms and not asked.parts:  # punctuation, or one endless token
             return None
         within = self._restriction(only) if only else None

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _LONG = 1000  # characters; longer texts that say the same are two texts all the same
+_SIGNS = b"+-/%=<>&|^~#@$!\\"  # without them a text may say the opposite
+_TOLD = bytes(c if c > 127 or chr(c).isalnum() or c in _SIGNS else 32 for c in range(256))
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
 _SHORT = 4096  # characters of a text that may come again
 _SHORTEST = 4  # letters (or bytes) of a word that a mistyped one may be meant to be
@@ -56,13 +58,14 @@ def _encoder() -> Callable[[object], bytes]:
 def _fields(text: str, tool: bool) -> tuple[int, str, str]:
     """Return what texts have in common that say the same, and words and their parts, each once.
 
-    The first is a hash of the words in any order, 0 for a text without words, or a long one.
+    The first is a hash of words and signs in their order, 0 for a text without words, or a long
+    one: case, spaces and punctuation may differ.
     """
     long = len(text) > _LONG
     said = set() if tool and long else _words(text)
     near = _words(text[:_BEGINNING]) if tool and len(text) > _BEGINNING else said
     exact = b" ".join([word for word in near if len(word) >= _SHORTEST]).decode()
-    same = zlib.crc32(b" ".join(sorted(said))) if said and not long else 0
+    same = zlib.crc32(b" ".join(_cut(text, _TOLD))) if said and not long else 0
     return same, exact, joined(text)
 
 
@@ -71,4 +74,8 @@ _remembered = functools.lru_cache(4096)(_fields)  # a file that is read, or a wh
 
 def _words(text: str) -> set[bytes]:
     """Return the words of a text, each once; what of it is not ASCII stays as it is written."""
-    return set(text.encode("utf-8", "replace").lower().translate(_SPACED).split())
+    return set(_cut(text, _SPACED))
+
+
+def _cut(text: str, signs: bytes) -> list[bytes]:
+    return text.encode("utf-8", "replace").lower().translate(signs).split()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FLOOR = 0.0
 _FRESH = 0.01  # what a hit of today is worth more than an old one; half of it after a month
 _HALF_LIFE = 30 * 86400.0  # seconds
+_QUOTED = 1.0  # what a hit is worth more for having what the question quotes
 _FEW, _SHARE = 5000, 20  # as many, or one in so many: what a filter allows is listed
 
 
@@ -42,6 +43,7 @@ class Searched:
     ) -> None:
         self._text, self._vectors = text, vectors
         self._only, self._now = only, now
+        self._quoted: list[int] = []  # numbers of documents that have what is quoted
 
     def ranking(
         self, asked: Question, terms: list[Term], *, by_words: bool, reranked: int | None = None
@@ -83,6 +85,8 @@ class Searched:
         if period:
             timely = (times >= period.since) & (times <= period.until)
             scores, in_time = scores + IN_TIME * timely, timely.tolist()
+        if self._quoted:
+            scores = scores + _QUOTED * np.isin(numbers, self._quoted)
         ranked = fuse.order(evidence, scores)
         speaks = (evidence.cosine > FLOOR) | (evidence.around > 0)
         shown = alive & speaks
@@ -103,6 +107,10 @@ class Searched:
         """Return what the words find, and more of the time that the question names."""
         text = self._text
         found = matches.find(text, asked, terms, self._only, candidates.POOL)
+        if asked.phrases:
+            more = matches.quoted(text, asked, self._only, candidates.POOL)
+            self._quoted = more.numbers
+            found = matches.joined(found, more)
         if not asked.period:
             return found
         within = matches.both(self._only, text.between("at", *asked.period[:2]))

@@ -15,7 +15,9 @@ _NAME = re.compile(
     r"|(?=[A-Za-z0-9]{0,99}(?:[a-z][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]++)"
 )
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # of a name, which is short
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]++")
+_CJK = re.compile(
+    "[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]++"
+)
 _BELOW_CJK = bytes(range(0x30))
 _LONGEST = 100  # characters of a name; longer ones are data
 # What a name is written with, as it is; all else as a space.
@@ -78,6 +80,22 @@ def names(text: str) -> list[str]:
 
 
 def is_path(name: str) -> bool:
-    """Tell whether an identifier looks like a file: `src/x.py`, `x.py`."""
-    stem, dot, suffix = name.rpartition(".")
-    return "/" in name or bool(dot and stem and 1 <= len(suffix) <= 5 and suffix.isalpha())
+    """Tell whether an identifier looks like a file: `src/x.py`, `x.py`; not `e.g` or `and/or`."""
+    stem, _, suffix = name.rpartition(".")
+    ends = bool(stem) and 1 <= len(suffix) <= 5 and suffix.isalpha()
+    return (ends and len(stem) + len(suffix) > 2) or name.count("/") > 1
+
+
+def holds(text: str, name: str) -> bool:
+    """Tell whether a text has a name, and not only the beginning or end of a longer word."""
+    at = text.find(name)
+    while at >= 0:
+        if not (text[at - 1 : at].isalnum() or text[at + len(name) :][:1].isalnum()):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def runs(text: str) -> list[str]:
+    """Return the runs of CJK characters in a text."""
+    return _CJK.findall(text)

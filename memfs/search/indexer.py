@@ -186,7 +186,8 @@ class Indexer:
     ) -> int:
         start = 0
         if before is not None:
-            grown = source.grows and 0 < before.consumed <= signature.size
+            # As large as it was, and another one by its time: somebody wrote into it.
+            grown = source.grows and 0 < before.consumed < signature.size
             if grown and catalog.mark(source.path, before.consumed) == before.mark:
                 start = before.consumed
             else:

@@ -154,16 +154,19 @@ class TextIndex:
         """Return the query for a word inside of words: of an identifier, or a CJK text."""
         return Query.boost_query(self.term("parts", word.lower()), boost)
 
+    def character(self, character: str) -> Query:
+        """Return the query for texts with a single CJK character (see `identifiers`)."""
+        return Query.regex_query(self.schema, "parts", f".?{character}.?")
+
     def similar(self, term: Term) -> "Query | None":
         """Return the query for what a word that no document has may have been meant to be.
 
         That is a word with one letter more, less, changed or swapped (two from 8 letters on), or
         one that begins so; None for a short word.
         """
-        size = len(term.word)
-        if size < _TYPO or not term.word.isalpha():
+        if not may_be_mistyped(term.word):
             return None
-        distance = 1 if size < 2 * _TYPO else 2
+        distance = 1 if len(term.word) < 2 * _TYPO else 2
         near = Query.fuzzy_term_query(self.schema, "exact", term.word, distance)
         longer = Query.fuzzy_term_query(self.schema, "exact", term.word, 0, prefix=True)
         either = Query.disjunction_max_query([near, longer])
@@ -353,6 +356,11 @@ def _plain() -> TextAnalyzerBuilder:
 
 def _stopped() -> TextAnalyzerBuilder:
     return _plain().filter(Filter.stemmer("english"))
+
+
+def may_be_mistyped(word: str) -> bool:
+    """Tell whether a word that nobody wrote is long enough to be another one, mistyped."""
+    return len(word) >= _TYPO and word.isalpha()
 
 
 def stems(text: str) -> set[str]:

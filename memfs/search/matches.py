@@ -33,18 +33,44 @@ def find(
 ) -> Matches:
     """Return the best documents for a question, among those of `only`."""
     unknown = [term for term in terms if not term.frequency]
+    pairs = [part for part in asked.parts if not part.isascii()]
     more = [
         *(text.part(name, _NAMED) for name in asked.names),
-        *(text.part(pair, 1.0) for pair in asked.parts if not pair.isascii()),
+        *_humps(text, asked, terms),
+        *(text.part(pair, 1.0) for pair in pairs if len(pair) > 1),
         *(text.part(term.word, _MISSED) for term in unknown),
         *(text.phrase(phrase) for phrase in asked.phrases),
         *(text.similar(term) for term in unknown[:_TYPOS]),
     ]
+    if len(unknown) == len(terms) and all(len(each) == 1 for each in pairs):
+        more += [text.character(each) for each in pairs]  # nothing else could find a text
     query = text.query(terms, *[each for each in more if each is not None], only=only)
     found = [] if query is None else text.search(query, limit)
     found = [pair for pair in found if pair[0] > 0]
     addresses = [address for _, address in found]
     return Matches(text.numbers(addresses), [score for score, _ in found], addresses)
+
+
+def quoted(text: TextIndex, asked: Question, only: Query | None, limit: int) -> Matches:
+    """Return the best documents that have what is quoted in a question, word by word."""
+    phrases = [each for each in map(text.phrase, asked.phrases) if each is not None]
+    query = text.query([], *phrases, only=only)
+    found = [] if query is None else text.search(query, limit)
+    addresses = [address for _, address in found]
+    return Matches(text.numbers(addresses), [score for score, _ in found], addresses)
+
+
+def _humps(text: TextIndex, asked: Question, terms: list[Term]) -> list[Query]:
+    """Return queries for the words in camelCase names, which no other text need write so."""
+    known = {term.word for term in terms} | {name.lower() for name in asked.names}
+    humps = [part for part in asked.parts if part.isascii() and part not in known]
+    if not humps:
+        return []
+    spoken = [term for term in text.terms(" ".join(humps)) if term.frequency]
+    return [
+        *(text.part(hump, _NAMED) for hump in humps),
+        *(Query.boost_query(text.term("text", term.stem), _NAMED) for term in spoken),
+    ]
 
 
 def joined(one: Matches, other: Matches) -> Matches:

@@ -18,7 +18,7 @@ _QUOTED = re.compile(r'"([^"\n]{3,300})"|`([^`\n]{3,300})`|“([^”\n]{3,300})�
 
 
 class Question(NamedTuple):
-    """A question taken apart. `text` is what words and vectors are looked for with.
+    """A question taken apart. `text` is what words and vectors are looked for with: no time.
 
     `parts` are words inside of words (see `identifiers`), `names` the identifiers as written.
     """
@@ -40,5 +40,15 @@ def read(text: str, now: datetime | None) -> Question:
     phrases = ["".join(groups) for groups in _QUOTED.findall(head)]
     parts = dict.fromkeys(identifiers.parts(head))
     return Question(
-        text, tuple(phrases), tuple(identifiers.names(head)), tuple(parts)[:_MOST_PARTS], period
+        _without(text, period),
+        tuple(phrases),
+        tuple(identifiers.names(head)),
+        tuple(parts)[:_MOST_PARTS],
+        period,
     )
+
+
+def _without(text: str, period: Period | None) -> str:
+    """Return a question without the time that it names, if it says anything else."""
+    said = period.rest + text[_MOST:] if period else text
+    return said if any(map(str.isalnum, said)) else text

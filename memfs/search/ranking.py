@@ -49,12 +49,16 @@ class Ranking:
 
     def once(self) -> tuple[list[int], dict[int, int]]:
         """Return the order without what says the same as a better one, and how many do, if any."""
+        return self._once([0] * len(self.said))
+
+    def _once(self, groups: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+        """Return what `once` does, where only those of one group can say the same."""
         alike: dict[int, int] = {}
-        first: dict[int, int] = {}
+        first: dict[tuple[int, int], int] = {}
         kept = []
         for place in self.order:
-            same = self.said[place]
-            if same and same in first:
+            same = groups[place], self.said[place]
+            if same[1] and same in first:
                 alike[first[same]] = alike.get(first[same], 0) + 1
                 continue
             first[same] = place
@@ -67,7 +71,7 @@ class Ranking:
         A session scores as its best turn, and a third, a ninth and so on of the further ones.
         """
         turns: dict[int, list[int]] = {}
-        for place in self.once()[0]:
+        for place in self._once(self.group)[0]:
             if self.group[place]:
                 turns.setdefault(self.group[place], []).append(place)
         scored = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet
 from memfs.search import identifiers
-from memfs.search.lexical import Wanted
+from memfs.search.lexical import Wanted, may_be_mistyped
 from memfs.search.relevance import CLOSE
 from memfs.search.reminder import MOST_WORDS, first
 
@@ -76,17 +76,22 @@ class Told:
             inner = set(identifiers.parts(content))
             found = [t.word for t in self._terms if t.stem in stems or t.word in inner]
         for term in self._terms:
-            if not term.frequency and term.word not in found:
+            if not term.frequency and term.word not in found and may_be_mistyped(term.word):
                 found += _meant(term.word, content)
+        if not self._asked.text.isascii():
+            found += [
+                each for run in identifiers.runs(self._asked.text) for each in _shared(run, content)
+            ]
         return found
 
     def _why(self, place: int, content: str, words: list[str]) -> list[str]:
         found = self.found
-        folded = content.lower()
-        named = [name for name in self._asked.names if name.lower() in folded]
+        folded = " ".join(content.lower().split())
+        named = [name for name in self._asked.names if identifiers.holds(folded, name.lower())]
         paths = [name for name in named if identifiers.is_path(name)]
         others = [name for name in named if name not in paths]
-        why = [f"same file: {path}" for path in paths[:2]]
+        why = [f'quoted: "{phrase}"' for phrase in self._asked.phrases if phrase.lower() in folded]
+        why += [f"same file: {path}" for path in paths[:2]]
         if others:
             why.append("names: " + ", ".join(others[:MOST_WORDS]))
         if words:
@@ -138,6 +143,20 @@ def listed(
         importance=document.get_first("importance") or 0, label=first(document, "label"),
         before=beside[0], after=beside[1], alike=alike,
     )  # fmt: skip
+
+
+def _shared(run: str, content: str) -> list[str]:
+    """Return the longest pieces of a run of CJK characters that are in a text."""
+    found: list[str] = []
+    at = 0
+    while at < len(run):
+        end = at
+        while end < len(run) and run[at : end + 1] in content:
+            end += 1
+        if end - at > 1 or (end > at and len(run) == 1):
+            found.append(run[at:end])
+        at = max(end, at + 1)
+    return list(dict.fromkeys(found))
 
 
 def _meant(word: str, content: str) -> list[str]:

@@ -121,3 +121,13 @@ def test_a_graph_that_another_process_makes_is_not_made_twice(
     vectors = kept.engine("hybrid").vectors
     assert vectors
     assert vectors.graph, "it is used"
+
+
+def test_it_is_said_that_the_newest_may_be_missing(place: Place, store: Store) -> None:
+    kept = Kept(place)
+    keep(store, "Marmalade is kept cold.")
+    with lock.hold(place.home, name=corpus.LOCK):
+        assert texts(kept) == set()
+        assert "another process is indexing" in kept.note
+    assert texts(kept) == {"Marmalade is kept cold."}
+    assert kept.note == ""

@@ -70,7 +70,7 @@ def test_what_follows_a_question_is_nearer_than_what_came_before_it(tmp_path: Pa
         ("ECONNREFUSED", "code", "words: econnrefused"),
         ("kuberntes cluster", "typo", "words: cluster, kubernetes"),
         ("kuber cluster", "typo", "words: cluster, kubernetes"),
-        ("连接失败", "cjk", "parts of words"),
+        ("连接失败", "cjk", "words: 连接失败"),
         ('"retry budget"', "phrase", "words: retry, budget"),
     ],
 )
@@ -140,3 +140,107 @@ def test_what_says_the_same_comes_once(tmp_path: Path) -> None:
     documents = [document(f"d{n}", "Run the linter first.") for n in range(4)]
     hits = asked(tmp_path, [*documents, document("e", "run the linter at the end")], "linter")
     assert sorted(hit.alike for hit in hits) == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Use postgres, not mysql, for new services.",
+            "Use mysql, not postgres, for new services.",
+        ),
+        ("Alice reports to Bob", "Bob reports to Alice"),
+        ("retries >= 5", "retries <= 5"),
+        ("it was ported to C++", "it was ported to C#"),
+        ("the offset correction is -3", "the offset correction is 3"),
+        ("a != b", "a = b"),
+    ],
+)
+def test_what_says_the_opposite_in_the_same_words_is_not_the_same(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    hits = asked(tmp_path, [document("one", one), document("other", other)], one)
+    assert sorted((hit.id, hit.alike) for hit in hits) == [("one", 0), ("other", 0)]
+
+
+def test_when_it_was_is_nothing_that_a_text_would_say(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 20, 12).astimezone()
+    days = {"then": 8, "lasts": 41, "week": 42}
+    texts = {
+        "then": "we decided to drop the cache",
+        "lasts": "sessions last fourteen days, that we decided",
+        "week": "a sprint is a week",
+    }
+    documents = [
+        document(ident, text, at=int(now.timestamp()) - 86400 * days[ident])
+        for ident, text in texts.items()
+    ]
+    hits = asked(tmp_path, documents, "what did we decide last week", now=now)
+    assert hits[0].id == "then"
+    assert not any("last" in why or "week" in why for hit in hits for why in hit.why)
+
+
+def test_what_is_quoted_comes_first_also_of_what_was_said(tmp_path: Path) -> None:
+    words = "permission for the relation was denied; invoices are fine"
+    talk = turns(*(f"{words}, take {n}" for n in range(20)), "denied", "invoices permission denied")
+    log = "psql: ERROR: permission denied\nfor relation invoices"
+    tools = [document(f"log{n}", f"{log} {n}", session="log", group=9, weight=70) for n in range(4)]
+    hits = asked(tmp_path, talk + tools, '"permission denied for relation invoices"', limit=6)
+    assert {hit.id for hit in hits[:4]} == {"log0", "log1", "log2", "log3"}
+    assert hits[0].why[0] == 'quoted: "permission denied for relation invoices"'
+    assert not any(why.startswith("quoted") for hit in hits[4:] for why in hit.why)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("UserSession", {"camel", "snake", "plain"}),
+        ("pdfRenderer", {"file"}),
+        ("锁", {"lock"}),
+        ("税", {"tax"}),
+        ("〆切", {"due"}),
+    ],
+)
+def test_the_parts_of_a_name_find_it_in_both_directions(
+    tmp_path: Path, query: str, found: set[str]
+) -> None:
+    documents = [
+        document("camel", "call getUserSession first"),
+        document("snake", "call get_user_session first"),
+        document("plain", "the session of a user"),
+        document("file", "see pdf_renderer.py"),
+        document("lock", "数据库死锁"),
+        document("tax", "消費税の計算"),
+        document("due", "〆切は金曜日"),
+        document("none", "nothing of all that"),
+    ]
+    assert {hit.id for hit in asked(tmp_path, documents, query, mode="text")} == found
+
+
+def test_the_piece_of_a_long_text_without_spaces_that_matches_is_shown(tmp_path: Path) -> None:
+    text = f"{'前置きの文章です。' * 60}決済ゲートウェイはStripeを使う。{'後書き。' * 20}"
+    [hit] = asked(tmp_path, [document("pay", text)], "決済ゲートウェイ")
+    assert "決済ゲートウェイ" in hit.snippet
+    assert "words: 決済ゲートウェイ" in hit.why
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("app.js", "it is in config/app.json"),
+        ("10.0.0.1", "the server is 10.0.0.12 now"),
+        ("ERR_10", "it ends with ERR_1042"),
+    ],
+)
+def test_a_name_that_is_only_the_beginning_of_another_is_no_reason(
+    tmp_path: Path, query: str, text: str
+) -> None:
+    hits = asked(tmp_path, [document("d", text)], query)
+    assert not [w for hit in hits for w in hit.why if w.startswith(("names", "same file"))]
+
+
+def test_short_words_and_numbers_are_not_held_for_others_mistyped(tmp_path: Path) -> None:
+    documents = [document("d", "the background job has 137 steps of typescript")]
+    for query in ("(b steps", "13 steps"):
+        hits = asked(tmp_path / query[1], documents, query)
+        assert hits[0].why[0] == "words: steps", query

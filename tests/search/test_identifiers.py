@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,3 +25,22 @@ def test_what_is_remembered_is_bounded() -> None:
         identifiers.joined(" ".join(f"aB{number + each}" for each in range(1000)))
     assert len(identifiers._INNER) <= identifiers._REMEMBERED
     assert sorted(identifiers.joined("abC12 abC12").split()) == ["12", "ab", "abc12"]
+
+
+@pytest.mark.parametrize("name", ["src/x.py", "x.py", "src/store/lock", "/etc/hosts", "a/b.c"])
+def test_what_looks_like_a_file(name: str) -> None:
+    assert identifiers.is_path(name)
+
+
+@pytest.mark.parametrize("name", ["e.g", "i.e", "and/or", "client/server", "10.0.0.1", "E_NO", "."])
+def test_what_does_not_look_like_a_file(name: str) -> None:
+    assert not identifiers.is_path(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("src/app.js", True), ("app.js", True), ("app.json, app.js", True), ("app.json", False),
+     ("myapp.js", False), ("", False)],
+)  # fmt: skip
+def test_a_name_is_held_whole(text: str, found: bool) -> None:
+    assert identifiers.holds(text, "app.js") is found

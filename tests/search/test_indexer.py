@@ -353,3 +353,18 @@ def test_an_index_without_sources_can_be_searched(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     assert corpus.update(embed=True) == Indexed(0, 0)
     assert Engine.open(corpus.index).search("anything").total == 0
+
+
+def test_a_name_that_was_blanked_out_by_hand_in_the_middle_is_found_no_more(corpus: Corpus) -> None:
+    """As large as before, and with the same first and last pages."""
+    long = [document(f"l{n}", f"filler {n} {'word ' * 300}") for n in range(20)]
+    long[10] = document("name", "Zacharias Quellmann signed it")
+    path = corpus.write("log.jsonl", *long)
+    corpus.update()
+    data = path.read_bytes()
+    with path.open("r+b") as file:
+        file.write(data.replace(b"Zacharias Quellmann", b"XXXXXXXXX XXXXXXXXX"))
+    assert path.stat().st_size == len(data)
+    assert corpus.update() == Indexed(20, 1)
+    assert corpus.engine("text").search("Quellmann", mode="text").total == 0
+    assert corpus.update() == Indexed(0, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memfs.search.engine import TURNS, Engine, Filter, Mode
@@ -69,3 +71,24 @@ def test_what_means_nothing_finds_no_session(engine: Engine) -> None:
     assert engine.sessions("?!").total == 0
     assert engine.sessions("zebra", mode="text").sessions == []
     assert Engine(engine.text, None).sessions("login", mode="semantic").sessions == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+def test_sessions_that_say_the_same_are_sessions_all_the_same(tmp_path: Path, mode: Mode) -> None:
+    same = "The zebrafish import fails with a checksum mismatch again."
+    ends = ("I rebuilt the lockfile.", "I cleared the mirror.", "I pinned the version.")
+    corpus = Corpus(tmp_path)
+    for group, end in enumerate(ends, 1):
+        session = f"s{group}"
+        said = [
+            document(f"{session}-{n}", text, session=session, group=group)
+            for n, text in enumerate((same, same.lower(), end))
+        ]
+        corpus.write(f"{session}.jsonl", *said)
+    corpus.write("archive.jsonl", document("p", same, kind="passage"))
+    corpus.update(embed=True)
+    found = corpus.engine().sessions("zebrafish checksum", mode=mode).sessions
+    assert {each.session for each in found} == {"s1", "s2", "s3"}
+    for each in found:
+        shown = [hit.text.lower() for hit in each.hits]
+        assert shown.count(same.lower()) == 1, "once in each"

@@ -129,9 +129,8 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
     for fact in found:
         marks = "" if fact.status == "active" else f" {fact.status}"
         by = f" by {fact.by[:_ID]}" if fact.by else ""
-        head = (
-            f"{fact.id[:_ID]}  {fact.at[:10]:<10}  {fact.category} {fact.confidence:.2f}{marks}{by}"
-        )
+        head = f"{fact.id[:_ID]}  {screen.day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
+        head += f"{marks}{by}"
         screen.styled(screen.style(plain(head), "cyan"))
         screen.styled(screen.wrapped(fact.statement, 4))
         if sources:

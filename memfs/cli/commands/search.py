@@ -77,7 +77,7 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
 
 
 def _show_session(number: int, found: Conversation, *, full: bool) -> None:
-    parts = (found.host, found.at[:10], f"session {found.session}", _turns(found))
+    parts = (found.host, screen.day(found.at), f"session {found.session}", _turns(found))
     head = plain("  ".join(part for part in parts if part))
     screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
     for hit in found.hits:
@@ -99,7 +99,7 @@ def _show(number: int, found: Hit | Conversation, *, full: bool) -> None:
 def _show_hit(number: int, hit: Hit, *, full: bool) -> None:
     who = {"message": f"{hit.host} {hit.role}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
-    parts = [who, hit.at[:10], where, " ".join(f"#{tag}" for tag in hit.tags)]
+    parts = [who, screen.day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = plain("  ".join(part for part in parts if part))
     screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
     if hit.before:
@@ -108,5 +108,6 @@ def _show_hit(number: int, hit: Hit, *, full: bool) -> None:
     screen.styled(screen.wrapped(text, 5))
     if hit.after:
         screen.styled("     " + screen.style(plain(f"… {hit.after}"), "bright_black"))
-    alike = f" (and {screen.count(hit.alike, 'hit')} that say the same)" if hit.alike else ""
+    says = "says" if hit.alike == 1 else "say"
+    alike = f" (and {screen.count(hit.alike, 'hit')} that {says} the same)" if hit.alike else ""
     screen.styled("     " + screen.style(plain("; ".join(hit.why) + alike), "bright_black"))

@@ -152,7 +152,7 @@ class _Run:
             return
         start, turn, before = 0, None, _Known(self._next_session, "", 0, "", "", 0)
         if known is not None:
-            if known.consumed <= sign.size and catalog.mark(path, known.consumed) == known.mark:
+            if known.consumed < sign.size and catalog.mark(path, known.consumed) == known.mark:
                 start, before = known.consumed, known
                 turn = Turn(**json.loads(known.turn)) if known.turn else None
             else:

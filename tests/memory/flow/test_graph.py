@@ -131,6 +131,20 @@ def test_a_session_that_is_gone_or_rewritten(place: Place) -> None:
         assert not graph.topic("payment")
 
 
+def test_a_name_that_was_blanked_out_by_hand_in_the_middle_is_gone(place: Place) -> None:
+    """As large as before, and with the same first and last pages."""
+    filler = [("user", f"Look at file number {n}: {'x ' * 400}") for n in range(12)]
+    path = say(place, "one", *filler, ("user", "Ask Zacharias Quellmann about it"), *filler)
+    assert built(place).topic("quellmann")
+    with open(path, "r+b") as handle:
+        data = handle.read()
+        handle.seek(0)
+        handle.write(data.replace(b"Zacharias Quellmann", b"XXXXXXXXX XXXXXXXXX"))
+    with built(place) as graph:
+        assert not graph.topic("quellmann")
+        assert graph.counts()["turn"] == 25
+
+
 def test_a_damaged_graph_is_made_anew(place: Place) -> None:
     say(place, "one", *FIXED)
     build.update(place.home, encoder.bundled())
