@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
@@ -25,11 +27,11 @@ def documents(source: Source, start: int) -> Iterator[dict[str, object]]:
     elif source.kind == "window":
         whose = windows.whose(source.path)
         for each in windows.read(source.path, start):
-            yield {**_passage(each.passage), "project": whose}
+            yield {**_passage(each.passage, source.path), "project": whose}
     elif source.kind == "passage":
         passage = archive.read(source.path)
         if passage and passage.text:
-            yield _passage(passage)
+            yield _passage(passage, source.path)
     elif source.kind == "fact":
         yield from _facts(source)
     elif source.kind == "static":
@@ -38,7 +40,11 @@ def documents(source: Source, start: int) -> Iterator[dict[str, object]]:
         yield from _block(source)
 
 
-def _passage(passage: Passage) -> dict[str, object]:
+def _passage(passage: Passage, path: str) -> dict[str, object]:
+    at, time = epoch(passage.created_at), passage.created_at
+    if at is None:  # written by hand: when that was
+        at = int(os.path.getmtime(path))
+        time = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "id": passage.id,
         "kind": "passage",
@@ -46,8 +52,8 @@ def _passage(passage: Passage) -> dict[str, object]:
         "tag": list(passage.tags),
         "importance": max(0, min(10, passage.importance)),
         "weight": 95 + max(0, min(10, passage.importance)),
-        "at": epoch(passage.created_at) or 0,
-        "time": passage.created_at,
+        "at": at,
+        "time": time,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memfs.core import frontmatter
+from memfs.core import encodings, frontmatter
 from memfs.core.records import Passage
 from memfs.store import blocks, clock, files
 
@@ -55,7 +55,11 @@ def sources(store: Store) -> list[str]:
 def read(path: str) -> Passage | None:
     """Read one passage file, also one that a person wrote or broke; None if it is gone."""
     raw = files.read(path)
-    return None if raw is None else parse(os.path.basename(path).removesuffix(SUFFIX), raw)
+    if raw is None:
+        return None
+    name = encodings.codec(raw)
+    text = encodings.decode(raw, name) if name else raw
+    return parse(os.path.basename(path).removesuffix(SUFFIX), text)
 
 
 def parse(ident: str, raw: str) -> Passage:
@@ -64,6 +68,8 @@ def parse(ident: str, raw: str) -> Passage:
     meta = blocks.front_matter(head)
     importance = meta.get("importance")
     tags = meta.get("tags")
+    if isinstance(tags, str):
+        tags = [tag.strip() for tag in tags.split(",") if tag.strip()]
     return Passage(
         id=ident,
         text=body.replace("\r\n", "\n").strip("\n").encode("utf-8", "replace").decode(),

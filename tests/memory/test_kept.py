@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from memfs.memory import corpus
 from memfs.memory.kept import LOCK, Kept
 from memfs.search import graph
 from memfs.search.catalog import sign
+from memfs.search.engine import Filter
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
@@ -131,3 +133,28 @@ def test_it_is_said_that_the_newest_may_be_missing(place: Place, store: Store) -
         assert "another process is indexing" in kept.note
     assert texts(kept) == {"Marmalade is kept cold."}
     assert kept.note == ""
+
+
+def test_a_passage_that_was_written_by_hand_is_of_the_time_of_its_file(
+    place: Place, store: Store
+) -> None:
+    folder = Path(store.root, "archive/mine")
+    folder.mkdir(parents=True)
+    (folder / "plain.md").write_text("Marmalade by hand\n")
+    (folder / "odd.md").write_text(
+        "---\ntags: red, blue\ncreated_at: some day\n---\nMarmalade, odd\n"
+    )
+    (folder / "wide.md").write_bytes("---\ntags: [red]\n---\nMarmalade, wide\n".encode("utf-16"))
+    for path in folder.iterdir():
+        os.utime(path, (1_760_000_000, 1_760_000_000))
+    kept = Kept(place)
+    assert texts(kept) == {"Marmalade by hand", "Marmalade, odd", "Marmalade, wide"}
+    engine = kept.engine("text")
+    for only, count in (
+        (Filter(since=1_759_999_999, until=1_760_000_001), 3),
+        (Filter(until=1_759_999_999), 0),
+        (Filter(tags=("red",)), 2),
+        (Filter(tags=("blue",)), 1),
+    ):
+        assert engine.search("marmalade", mode="text", only=only).total == count
+    assert {hit.at for hit in engine.search("marmalade").hits} == {"2025-10-09T08:53:20Z"}

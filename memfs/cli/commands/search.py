@@ -73,7 +73,7 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
             _show(number, each, full=full)
         more = f"; more with --page {page + 1}" if last < total else ""
         if sys.stdout.isatty():
-            screen.talk(f"showing {first}-{last} of {total}{more}")
+            screen.talk(f"showing {first}-{last} of the {total} best{more}")
 
 
 def _show_session(number: int, found: Conversation, *, full: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.ops.doctor import blocks, hosts, mend, model, sections, stores
+from memfs.ops.doctor import blocks, hosts, mend, model, passages, sections, stores
 from memfs.ops.doctor.finding import Finding
 
 if TYPE_CHECKING:
@@ -14,10 +14,11 @@ __all__ = ["Finding", "fix", "run"]
 
 
 def run(place: Place, home: str) -> list[Finding]:
-    """Look at stores, configuration, blocks, journal and hooks."""
+    """Look at stores, configuration, blocks, passages, journal and hooks."""
     return [
         *stores.look(place),
         *blocks.look(place),
+        *passages.look(place),
         *stores.merging(place),
         *hosts.look(place, home),
         *sections.look(place),

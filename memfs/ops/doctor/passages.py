@@ -1,0 +1,51 @@
+"""Passages: what is wrong in their files. They are read all the same, as far as that goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.core import faults, frontmatter
+from memfs.memory.messages import epoch
+from memfs.ops.doctor.finding import Finding
+from memfs.store import archive, blocks, files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.blocks import Place
+
+_BY_HAND = "mend it in an editor"
+_LEAST, _MOST = 1, 10  # importance
+
+
+def look(place: Place) -> Iterator[Finding]:
+    """Look at every passage file of the stores of a place."""
+    for store in place.stores():
+        for path in archive.sources(store):
+            try:
+                raw = files.read(path)
+            except OSError as error:
+                what = f"{path}: cannot be read: {error.strerror}"
+                yield Finding("error", what, "see its permissions and those of its folder")
+                continue
+            if raw is None:  # it is gone
+                continue
+            for fault in faults.find(raw):
+                yield Finding(
+                    "error" if fault.grave else "warning",
+                    f"{path}:{fault.line}: {fault.what}", fault.hint,
+                )  # fmt: skip
+            for key, value in _odd(raw):
+                yield Finding("warning", f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
+
+
+def _odd(raw: str) -> Iterator[tuple[str, object]]:
+    """Yield the keys whose values say nothing that could be meant, with these."""
+    meta = blocks.front_matter(frontmatter.split(raw)[0])
+    importance = meta.get("importance", _LEAST)
+    if type(importance) is not int or not _LEAST <= importance <= _MOST:
+        yield "importance", importance
+    if not isinstance(meta.get("tags") or "", str | list):
+        yield "tags", meta["tags"]
+    if "created_at" in meta and epoch(str(meta["created_at"])) is None:
+        yield "created_at", meta["created_at"]
