@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is
-_WAIT = 1.0  # seconds for the service
 
 
 def at_once(arguments: dict[str, object], deliver: Callable[[bytes], object]) -> bool:
@@ -44,7 +43,7 @@ def answered(arguments: dict[str, object]) -> str:
     said: list[bytes] = []
     try:
         call = _call(arguments)
-        found = service.ask("hook", call.told(), call.read(), _WAIT, lasting=True)
+        found = service.ask("hook", call.told(), call.read(), QUICK, lasting=True)
         if found is not None:
             return found.decode("utf-8", "replace")
         main.run(call, told, said.append, lambda _: None)

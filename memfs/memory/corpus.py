@@ -56,6 +56,7 @@ def sync(
     wait: float = 10.0,
     stage: Stage | None = None,
     said: Iterable[str] | None = None,
+    alone: bool = False,
 ) -> Indexed | None:
     """Bring the index up to date; None if another process is at it for longer than `wait`.
 
@@ -64,7 +65,7 @@ def sync(
 
     `stage` is called with what begins and how many documents it has (0: not known yet), and gives
     what is told of those that are done. Vectors of another model than before are left to a process
-    in the background, if there are many to make.
+    in the background, if there are many to make; `alone`: to the caller.
     """
     listed = sources(place, said)
     if not listed:
@@ -87,7 +88,7 @@ def sync(
                 indexer.close()
     except LockedError:
         return None
-    if many:
+    if many and not alone:
         reembed.start(place)
     return done
 

@@ -68,7 +68,9 @@ class Answers:
         held = self._stores.of(place)
         ran = partial(_ran, event, began)
         if event.kind == events.STOP:
-            return None if review.wanted(place) else self._stopped(event, held, ran)
+            if not event.transcript or review.wanted(place):
+                return None  # where some hosts say what was said only their own variables tell
+            return self._stopped(event, held, ran)
         if held.stale():
             self._stale(held)
         turn = self._turn(place)
@@ -99,9 +101,8 @@ class Answers:
             return self._turns.setdefault((place.home.root, place.session), threading.Lock())
 
     def _stopped(self, event: Event, held: Held, ran: Callable[[], object]) -> Answer:
-        if event.transcript:
-            inbox.put(held.place.home, event.host, event.transcript, event.session)
-            self._work.add(held, set())
+        inbox.put(held.place.home, event.host, event.transcript, event.session)
+        self._work.add(held, set())
         return Answer(b"", ran)
 
     def hold(self, words: list[str]) -> Answer:

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from memfs.search import reminder
+from memfs.store import layout
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -66,8 +67,10 @@ class Held:
             self._opened.close()
 
     def gone(self) -> bool:
-        """Tell whether the store was removed."""
-        return not os.path.isdir(self.place.home.root)
+        """Tell whether the store was removed, or is not trusted any more."""
+        project = self.place.project
+        trusted = project is None or layout.trusted(project)
+        return not trusted or not os.path.isdir(self.place.home.root)
 
 
 class Stores:
@@ -97,10 +100,11 @@ class Stores:
 
     def forget_old(self) -> None:
         """Let go of stores that nobody asked for in a long time, or that are gone."""
-        now = time.monotonic()
+        least = time.monotonic() - LONGEST
+        gone = {held for held in self.all() if held.gone()}  # who asks does not wait for that
         with self._lock:
             for key, held in list(self._held.items()):
-                if now - held.used > LONGEST or held.gone():
+                if held.used < least or held in gone:
                     self._drop(key)
 
     def _drop(self, key: tuple[str, str]) -> None:

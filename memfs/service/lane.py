@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # other jobs wait that are done sooner.
 BUSY, LATER = "busy", "later"
 _IDLE = 20.0  # seconds that the process stays without a job
-_TRIES = 3
+_TRIES = 3  # of a job over which the process ended
+_ATTEMPTS = 7  # of one that could not be done: about an hour, with longer and longer pauses
 _RETRY = 1.0  # seconds until a job is done again that found a lock
 _CODE = """
 import os, sys
@@ -39,14 +40,15 @@ worker.main()
 class Job:
     """A store that has something to be done, and what of it changed, if that is to be read.
 
-    `paths` are transcripts, `all`: other sources of it changed, too.
+    `paths` are transcripts, and folders where some may have changed while nobody looked; `all`:
+    other sources of it changed, too.
     """
 
     held: Held
     paths: set[str] = field(default_factory=set)
     all: bool = False
     not_before: float = 0.0
-    failed: int = 0  # times that the process ended over it
+    failed: int = 0  # times that it could not be done, or the process ended over it
 
     def join(self, other: Job) -> None:
         """Do the other in this one."""
@@ -137,7 +139,7 @@ class Lane:
         """Let a job be gone on with after those that wait; the caller has the lock."""
         waiting = self._waiting_for(job.held)
         if waiting is None:
-            job.not_before = time.monotonic() + _RETRY
+            job.not_before = time.monotonic() + _RETRY * 4**job.failed
             self._jobs.append(job)
         else:
             waiting.join(job)
@@ -188,9 +190,11 @@ class Lane:
             if said.get("published"):
                 self._published(job.held)
             if said.get("end"):
-                if said["wrong"] not in ("", BUSY, LATER):
+                if said["wrong"] not in ("", BUSY, LATER):  # a full disk, say
+                    job.failed += 1
                     log.line(f"{place.home.root}: {said['wrong']}")
-                return said["wrong"] in (BUSY, LATER)
+                    return job.failed < _ATTEMPTS
+                return bool(said["wrong"])
         raise OSError("the worker ended")
 
     def _started(self) -> subprocess.Popen[str]:

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
 _POLL = 2.0  # seconds between two looks where nothing can be watched
-_EVENTS: list[type[FileSystemEvent]] = [
-    FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent,
-    DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
-]  # fmt: skip
+_FOLDERS: list[type[FileSystemEvent]] = [DirCreatedEvent, DirMovedEvent, DirDeletedEvent]
+_EVENTS = [*_FOLDERS, FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent]
 
 
 class Note(Protocol):
@@ -63,7 +61,10 @@ class Observers:
         return self._polling is not None
 
     def observe(self, folder: str, *, below: bool) -> Observed:
-        """Watch a folder, and all below it. Raises `FileNotFoundError` if it has just gone."""
+        """Watch a folder: all `below` it, or only which folders it has.
+
+        Raises `FileNotFoundError` if it has just gone.
+        """
         handler = _Handler(self._note, folder)
         try:
             return self._watched(handler, folder, below)
@@ -73,7 +74,8 @@ class Observers:
             if self._polling is None:
                 self._polling = PollingObserver(timeout=_POLL)
                 self._polling.start()
-            watch = self._polling.schedule(handler, folder, recursive=below, event_filter=_EVENTS)
+            wanted = _EVENTS if below else _FOLDERS
+            watch = self._polling.schedule(handler, folder, recursive=below, event_filter=wanted)
             return Observed(self._polling, watch)
 
     def stop(self) -> None:
@@ -87,7 +89,8 @@ class Observers:
             self._observer = Observer()
             self._observer.start()
         observer = self._observer
-        watch = observer.schedule(handler, folder, recursive=below, event_filter=_EVENTS)
+        wanted = _EVENTS if below else _FOLDERS
+        watch = observer.schedule(handler, folder, recursive=below, event_filter=wanted)
         if below:
             # What is below it may be left out silently: is there room for one more?
             try:

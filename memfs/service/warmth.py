@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import threading
@@ -22,6 +23,8 @@ from memfs.store.asking import VERSION
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from memfs.store.blocks import Place
+
 _LULL = 0.05  # seconds without a question, after which there is room to open what is new
 _LONGEST = 0.5  # seconds that it waits for that
 _STEP = 0.01
@@ -39,6 +42,7 @@ class Warmth:
         self._asked = 0.0
         self._stale: set[Held] = set()
         self._news = threading.Condition()
+        self._looking = threading.Lock()
         self._ended = False
         self._thread = threading.Thread(target=self._refresh, name="refresh", daemon=True)
         self._thread.start()
@@ -70,9 +74,19 @@ class Warmth:
         }
 
     def look(self) -> None:
-        """Let go of what is no longer there, or no longer asked for."""
-        self.stores.forget_old()
-        self._watch.look()
+        """Let go of what is no longer there, or no longer asked for.
+
+        Behind the caller, who may be waited for: a file system may not answer.
+        """
+        if self._looking.acquire(blocking=False):  # the last look is over
+            _thread.start_new_thread(self._look, ())
+
+    def _look(self) -> None:
+        try:
+            self.stores.forget_old()
+            self._watch.look()
+        finally:
+            self._looking.release()
 
     def stop(self) -> None:
         with self._news:
@@ -99,7 +113,7 @@ class Warmth:
         """Have read what changed on the disk; all of it if nobody knows what."""
         held = cast("Held", key)
         if not paths:
-            self._work.add(held, set(), everything=True)
+            self._work.add(held, set(_said(held)), everything=True)
             return
         inside = f"{held.place.home.local}/{inbox.FOLDER}/"
         notes = {path for path in paths if path.startswith(inside)}
@@ -145,10 +159,21 @@ def _folders(held: Held) -> list[str]:
     for store in place.stores():
         found += [f"{store.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
         found.append(windows.folder(store))
-    home = os.path.expanduser("~")
-    for name in hosts.NAMES:
-        found += hosts.get(name).folders(home, place.home.top)
-    return found
+    return [path for path in found if _inside(path, place)] + _said(held)
+
+
+def _said(held: Held) -> list[str]:
+    """List the folders where transcripts of a store may come to be."""
+    home, top = os.path.expanduser("~"), held.place.home.top
+    return [path for name in hosts.NAMES for path in hosts.get(name).folders(home, top)]
+
+
+def _inside(path: str, place: Place) -> bool:
+    """Tell whether a folder of a store is in it: a repository may bring links to anywhere."""
+    real = os.path.realpath(path)
+    tops = [store.root for store in place.stores()]
+    tops += [store.local for store in place.stores() if not os.path.islink(store.local)]
+    return any(real.startswith(f"{os.path.realpath(top)}/") for top in tops)
 
 
 def _resident() -> int:

@@ -43,6 +43,7 @@ class Watch:
         self._folders: dict[Hashable, list[str]] = {}  # of them, those that were listed
         self._begun: set[Hashable] = set()  # of them, those that were told so
         self._watched: dict[tuple[str, bool], _Watched] = {}  # by folder, and whether all below it
+        self._lost: set[str] = set()  # of them, those that went, whatever is there now
         self._missed: set[str] = set()  # folders that were wanted when they were not there
         self._changed: set[tuple[str, str]] = set()  # (folder, path)
         self._again = False  # whether folders may have come or gone
@@ -96,6 +97,8 @@ class Watch:
                 self._first = now
             self._last = now
             self._again |= of_folder
+            if of_folder and path == folder:
+                self._lost.add(folder)  # another one may even have its inode
             self._changed.add((folder, path))
             self._news.notify()
 
@@ -151,6 +154,8 @@ class Watch:
 
     def _arrange(self, wanted: set[str]) -> None:
         """Watch what is wanted and there, and of what is not, the folder above."""
+        with self._news:
+            lost, self._lost = self._lost, set()
         missing = {folder for folder in wanted if not os.path.isdir(folder)}
         needed = {(folder, True) for folder in wanted - missing}
         needed |= {(_above(folder), False) for folder in missing}
@@ -158,7 +163,7 @@ class Watch:
         for way, watched in list(self._watched.items()):
             if way not in needed:
                 self._close(way)
-            elif _sign(way[0]) != watched.sign:  # it went, and another one came
+            elif way[0] in lost or _sign(way[0]) != watched.sign:  # it went, and another one came
                 self._close(way)
                 came |= {way[0]} & wanted
         for way in sorted(needed - set(self._watched)):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _TOLD = 0.2  # seconds between two words on how far it is
 _BATCH = 32 << 20  # bytes of transcripts, after which others have their turn
 _PATIENCE = 2.0  # seconds to wait for a lock
+_OF_LATE = 2 * 86400.0  # seconds: what was said since the service was killed is younger
 _LOOK = 2.0  # seconds between two looks whether there is room for more
 
 
@@ -99,7 +100,7 @@ def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everyth
     """Read what changed, so that words in it are found; tell whether anything of the store did."""
     tally = Tally()
     intake.drain(place.home, tally, _PATIENCE)
-    known = _ours(place, paths)
+    known = _ours(place, _files(paths))
     for number, batch in enumerate(_batches(list(known))):
         if number:
             rest()
@@ -108,7 +109,10 @@ def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everyth
     logs = None if everything else [path for path in sorted(tally.logs) if os.path.exists(path)]
     if logs == [] or not corpus.sources(place, logs):
         return False
-    if corpus.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage) is None:
+    done = corpus.sync(
+        place, embed=False, wait=_PATIENCE, said=logs, stage=_stage, alone=True
+    )  # fmt: skip
+    if done is None:
         raise LockedError("somebody else indexes")
     return True
 
@@ -144,9 +148,9 @@ def _pause(why: str) -> None:
 
 
 def _place(project: str, user: str) -> Place | None:
-    """Return the place of a job; None if its store was removed meanwhile."""
+    """Return the place of a job; None if its store was removed meanwhile, or is not trusted."""
     found = layout.find(os.path.dirname(project)) if project else None
-    if project and (found is None or found.root != project):
+    if project and (found is None or found.root != project or not layout.trusted(found)):
         return None
     tier = Store(user, labels.USER) if user and layout.is_store(user) else None
     return Place(found, tier) if found or tier else None
@@ -159,6 +163,19 @@ def _ours(place: Place, paths: list[str]) -> Sessions:
         if share.place.home.local == place.home.local:
             return share.sessions
     return {}
+
+
+def _files(paths: list[str]) -> list[str]:
+    """Return transcripts, and of folders those below them that changed of late."""
+    found = [path for path in paths if not os.path.isdir(path)]
+    least = time.time() - _OF_LATE
+    for top in paths:
+        for folder, _, names in os.walk(top):  # of a file: nothing
+            for path in (f"{folder}/{name}" for name in names):
+                with suppress(OSError):
+                    if whose.is_named(path) and os.stat(path).st_mtime > least:
+                        found.append(path)
+    return found
 
 
 def _batches(paths: list[str]) -> list[list[str]]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from memfs.core.records import Origin
+from memfs.hosts import claude
 from memfs.memory import corpus
 from memfs.memory.flow import database
 from memfs.memory.kept import Kept
 from memfs.ops import archive
 from memfs.search import graph
+from memfs.search.engine import Filter
 from memfs.service import warmth
 from memfs.service.held import Held
+from memfs.store import inbox, layout
 from memfs.store.blocks import Place
+from tests.hosts.transcript_lines import user
 from tests.service import running
 
 
@@ -103,3 +109,82 @@ def test_a_graph_of_sessions_that_cannot_be_opened_yet_is_tried_again(place: Pla
     path.write_bytes(whole)
     held.refresh()
     assert not held.stale()
+
+
+def test_a_store_that_is_not_trusted_any_more_is_let_go_of_and_not_read(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    assert place.project
+    made = warmth.Warmth()
+    held = made.stores.of(place)
+    running.until(lambda: os.path.isdir(place.home.index) and not made._work.said())
+    held.refresh()
+    before = held.opened.engine
+    Path(layout.trust_folder(place.project), "token").unlink()
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(user("gophers dig tunnels", "u1", cwd=str(repo)))
+    inbox.put(place.home, "claude", str(path))
+    made._work.add(held, {str(path)}, everything=True)
+    running.until(lambda: not made._work.said())
+    assert inbox.waiting(place.home)
+    assert not list(Path(place.home.local).glob("recall/**/*.jsonl"))
+    held.refresh()
+    assert held.opened.engine is before
+    made.look()
+    running.until(lambda: not made.stores.all())
+    made.stop()
+
+
+def test_a_store_whose_disk_does_not_answer_keeps_no_other_waiting(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def gone(_: Held) -> bool:
+        hangs.set()
+        return not goes_on.wait(60)
+
+    made = warmth.Warmth()
+    monkeypatch.setattr(Held, "gone", gone)
+    held = made.stores.of(place)
+    made.look()
+    hangs.wait(60)
+    made.look()  # returns, as the one before did
+    assert made.stores.of(place) is held
+    goes_on.set()
+    running.until(made._looking.acquire)
+    made.stop()
+
+
+def test_links_in_a_repository_that_lead_out_of_it_are_not_followed(
+    place: Place, tmp_path: Path
+) -> None:
+    assert place.project
+    (tmp_path / "large").mkdir()
+    root = Path(place.project.root)
+    (root / "facts").symlink_to(tmp_path / "large")
+    (root / "static").symlink_to("archive")
+    found = warmth._folders(Held(place))
+    assert f"{root}/facts" not in found
+    assert {f"{root}/static", f"{root}/blocks", f"{place.home.local}/inbox"} <= {*found}
+
+
+def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
+    place: Place, repo: Path, home: Path
+) -> None:
+    """The service was killed right after a line came, and the session says no more."""
+    [folder, *_] = claude.folders(str(home), str(repo))
+    Path(folder).mkdir(parents=True)
+    new, old = Path(folder, "new.jsonl"), Path(folder, "old.jsonl")
+    for path in (new, old):
+        path.write_bytes(user(f"gophers dig {path.name}", path.name, cwd=str(repo)))
+    os.utime(old, (time.time() - 10 * 86400,) * 2)
+    made = warmth.Warmth()
+    made.stores.of(place)
+
+    def texts() -> list[str]:
+        page = Kept(place).opened("text").dated(Filter(kinds=("message",)))
+        return [hit.text for hit in page.hits]
+
+    running.until(lambda: texts() == ["gophers dig new.jsonl"])
+    made.stop()

@@ -14,7 +14,7 @@ import pytest
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
-from memfs.service import observers
+from memfs.service import observers, watch
 from memfs.service.watch import Watch
 from tests.service.running import until
 
@@ -297,3 +297,42 @@ def test_git_that_changes_a_branch_is_told(
     told.calls.clear()
     git("checkout", "-q", "with")
     until(lambda: str(blocks / "a.md") in told.of("a"))
+
+
+def test_a_folder_that_comes_back_with_the_same_inode_is_watched_again(
+    watched: Watch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ext4 gives it; here every folder has the same."""
+    folder = tmp_path / "blocks"
+    folder.mkdir()
+    monkeypatch.setattr(watch, "_sign", lambda folder: (1, 1) if os.path.isdir(folder) else None)
+    begin(watched, told, "a", folder)
+    with watched._news:  # it is back before anybody looks
+        folder.rmdir()
+        folder.mkdir()
+    until(lambda: not watched._lost and not watched._again)
+    for name in ("a", "b"):
+        (folder / name).write_text("later")
+        until(lambda: any(path.endswith(f"/{name}") for path in told.of("a")))  # noqa: B023
+
+
+def test_of_what_is_above_a_folder_that_is_missing_only_folders_are_told(
+    watched: Watch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The home of a user, as a rule, where many files change."""
+    noted: list[str] = []
+    note = watched.note
+
+    def seen(folder: str, path: str, of_folder: bool) -> None:
+        noted.append(path)
+        note(folder, path, of_folder)
+
+    monkeypatch.setattr(watched, "note", seen)
+    begin(watched, told, "a", tmp_path / "later")
+    for number in range(50):
+        with (tmp_path / "log").open("a") as file:
+            file.write(f"{number}\n")
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "x").write_text("x")
+    until(lambda: str(tmp_path / "later" / "x") in told.of("a"))
+    assert str(tmp_path / "log") not in noted

@@ -285,3 +285,30 @@ def test_a_store_is_not_put_off_for_itself_but_for_others(
     lane.add(Job(two))
     until(lambda: lane.busy(two))
     lane.stop()
+
+
+def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
+    work: Work, published: list[Held], place: Place, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """The disk is full for a while."""
+    room_there = tmp_path / "room"
+    full = (
+        "worker, os.path; read = worker._read\n"
+        f"def failing(*given, **more):\n    if os.path.exists({str(room_there)!r}):\n"
+        "        return read(*given, **more)\n    raise OSError(28, 'No space left on device')\n"
+        "worker._read = failing"
+    )
+    code = room._CODE.replace("import worker", "import worker\nimport os.path")
+    code = code.replace("worker.main()", f"from memfs.service import {full}\nworker.main()")
+    code = code.replace("import worker, os.path;", "import worker;")
+    monkeypatch.setattr(room, "_CODE", code)
+    monkeypatch.setattr(room, "_RETRY", 0.01)
+    work.add(Held(place), set(), everything=True)
+    jobs = work._reading._jobs
+    until(lambda: jobs and jobs[0].failed >= 3)
+    assert not published
+    room_there.touch()
+    until(lambda: published)
+    work.stop()
+    assert capfd.readouterr().err.count("No space left on device") >= 3
