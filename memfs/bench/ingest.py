@@ -16,7 +16,6 @@ import sys
 import sysconfig
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -200,9 +199,11 @@ def _floor(paths: list[str], index: str, within: Callable[[bytes], Iterator[str]
 
 def _whole(line: bytes) -> Iterator[str]:
     """Yield a line as it is."""
-    with suppress(ValueError):  # some are broken
+    try:
         json.loads(line)
-        yield line.decode("utf-8", "replace")
+    except ValueError:  # some are broken
+        return
+    yield line.decode("utf-8", "replace")
 
 
 def _texts(line: bytes) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -51,9 +52,10 @@ class Job:
     failed: int = 0  # times that it could not be done, or the process ended over it
 
     def join(self, other: Job) -> None:
-        """Do the other in this one."""
+        """Do the other in this one, as soon as either is to be done."""
         self.paths |= other.paths
         self.all |= other.all
+        self.not_before = min(self.not_before, other.not_before)
 
 
 class Lane:
@@ -161,12 +163,9 @@ class Lane:
                     self._jobs.remove(ready)
                     self._now = ready
                     return ready
-                soonest = min((each.not_before for each in self._jobs), default=None)
-                if soonest is not None:
-                    self._changed.wait(soonest - now)
-                elif self._process is None:
-                    self._changed.wait()
-                elif not self._changed.wait(_IDLE) and not self._jobs:
+                pause = min((each.not_before - now for each in self._jobs), default=math.inf)
+                most = pause if self._process is None else min(pause, _IDLE)
+                if not self._changed.wait(None if most == math.inf else most) and pause > _IDLE:
                     self._end()
 
     def _do(self, job: Job) -> bool:

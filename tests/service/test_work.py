@@ -312,3 +312,22 @@ def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
     until(lambda: published)
     work.stop()
     assert capfd.readouterr().err.count("No space left on device") >= 3
+
+
+def test_what_comes_anew_does_not_wait_with_what_failed_and_no_process_does(
+    work: Work, published: list[Held], place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "_IDLE", 0.2)
+    lane, held = work._reading, Held(place)
+    work.add(held, set(), everything=True)
+    until(lambda: published and not lane._now)
+    published.clear()
+    with lane._changed:
+        lane._jobs.append(Job(held, {"/a"}, not_before=time.monotonic() + 3600, failed=5))
+        lane._changed.notify()
+    until(lambda: lane._process is None)
+    assert [job.failed for job in lane._jobs] == [5]
+    work.add(held, {"/b"}, everything=True)
+    until(lambda: published)
+    assert not lane._jobs
+    work.stop()
