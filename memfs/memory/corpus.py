@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,13 @@ from memfs.memory import models, reembed
 from memfs.memory.documents import documents
 from memfs.search.catalog import Source
 from memfs.search.engine import Engine
-from memfs.search.indexer import Indexer
+from memfs.search.indexer import Indexed, Indexer
 from memfs.store import archive, blocks, facts, files, layout, lock, recall, static, windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    from memfs.search.indexer import Indexed
     from memfs.search.modelfiles import ModelFiles
     from memfs.store.blocks import Place
 
@@ -68,9 +68,9 @@ def sync(
     in the background, if there are many to make; `alone`: to the caller.
     """
     listed = sources(place, said)
-    if not listed:
-        return None
     path = place.home.index
+    if not listed and not os.path.isdir(path):
+        return Indexed(0, 0)
     try:
         with lock.hold(place.home, wait, LOCK):
             files.make_folder(path, private=True)

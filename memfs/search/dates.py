@@ -59,8 +59,9 @@ def read(question: str, now: datetime | None) -> Period | None:
                 until = datetime.combine(last + timedelta(days=1), time()).astimezone()
             except (ValueError, OverflowError, OSError):
                 continue
-            rest = f"{question[: match.start()]} {question[match.end() :]}"
-            rest = question if meant in _WRITTEN else rest
+            rest = question
+            if meant not in _WRITTEN:
+                rest = f"{question[: match.start()]} {question[match.end() :]}"
             return Period(int(since.timestamp()), int(until.timestamp()) - 1, rest)
     return None
 

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 _MOST = 20_000  # characters that are looked at
 _MOST_PARTS = 24
+_MOST_PHRASES = 8
 _QUOTED = re.compile(r'"([^"\n]{3,300})"|`([^`\n]{3,300})`|“([^”\n]{3,300})”')
 
 
 class Question(NamedTuple):
-    """A question taken apart. `text` is what words and vectors are looked for with: no time.
+    """A question taken apart. `text` is what words and vectors are looked for with.
 
     `parts` are words inside of words (see `identifiers`), `names` the identifiers as written.
     """
@@ -41,7 +42,7 @@ def read(text: str, now: datetime | None) -> Question:
     parts = dict.fromkeys(identifiers.parts(head))
     return Question(
         _without(text, period),
-        tuple(phrases),
+        tuple(phrases)[:_MOST_PHRASES],
         tuple(identifiers.names(head)),
         tuple(parts)[:_MOST_PARTS],
         period,
@@ -49,6 +50,6 @@ def read(text: str, now: datetime | None) -> Question:
 
 
 def _without(text: str, period: Period | None) -> str:
-    """Return a question without the time that it names, if it says anything else."""
+    """Return a question without what only names a time (see `dates`), if it says more."""
     said = period.rest + text[_MOST:] if period else text
     return said if any(map(str.isalnum, said)) else text

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memfs.search.ranking import Ranking
 
 _BESIDE = 160  # characters of a turn beside a hit
+_CJK_LOOKED_AT = 200  # characters of a question
 _LOOKED_AT = 8 * _BESIDE  # of its characters, white space among them
 
 
@@ -32,6 +33,8 @@ class Told:
         self._asked = asked
         self._terms = terms
         self._wanted = Wanted(terms)
+        said = asked.text[:_CJK_LOOKED_AT]
+        self._runs = [] if said.isascii() else identifiers.runs(said)
         self.found = found
         self._addresses = dict(found.addresses)
         self._documents: dict[int, Document] = {}  # that were read, by place
@@ -78,11 +81,7 @@ class Told:
         for term in self._terms:
             if not term.frequency and term.word not in found and may_be_mistyped(term.word):
                 found += _meant(term.word, content)
-        if not self._asked.text.isascii():
-            found += [
-                each for run in identifiers.runs(self._asked.text) for each in _shared(run, content)
-            ]
-        return found
+        return found + [piece for run in self._runs for piece in _shared(run, content)]
 
     def _why(self, place: int, content: str, words: list[str]) -> list[str]:
         found = self.found

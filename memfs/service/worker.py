@@ -109,9 +109,7 @@ def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everyth
     logs = None if everything else [path for path in sorted(tally.logs) if os.path.exists(path)]
     if logs == [] or not corpus.sources(place, logs):
         return False
-    done = corpus.sync(
-        place, embed=False, wait=_PATIENCE, said=logs, stage=_stage, alone=True
-    )  # fmt: skip
+    done = corpus.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage, alone=True)
     if done is None:
         raise LockedError("somebody else indexes")
     return True

@@ -158,3 +158,20 @@ def test_a_passage_that_was_written_by_hand_is_of_the_time_of_its_file(
     ):
         assert engine.search("marmalade", mode="text", only=only).total == count
     assert {hit.at for hit in engine.search("marmalade").hits} == {"2025-10-09T08:53:20Z"}
+
+
+def test_a_store_without_anything_is_searched_and_so_is_one_that_lost_all(
+    place: Place, store: Store
+) -> None:
+    for path in Path(store.root, "blocks").iterdir():
+        path.unlink()
+    place = Place(store, None)
+    kept = Kept(place)
+    assert texts(kept, mode="text") == set()
+    assert kept.note == ""
+    keep(store, "Marmalade is kept cold.")
+    assert texts(kept, mode="text") == {"Marmalade is kept cold."}
+    for source in archive.sources(store):
+        Path(source).unlink()
+    assert texts(kept, mode="text") == set()
+    assert kept.note == ""
