@@ -1,7 +1,7 @@
 """Hooks that hosts call as a tool of this server, which runs already: no process is started.
 
 The tool is told what the standard input of a hook process tells, as far as a prompt needs it, and
-returns what that process would print.
+returns what that process would print; for nothing, an empty object.
 """
 
 from __future__ import annotations
@@ -11,46 +11,51 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.hook import log, main
-from memfs.store import asking, service
+from memfs.store import service
 from memfs.store.asking import QUICK, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memfs.store.service import Standing
+
 TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is
+QUIET = "{}"  # for nothing: of an empty text Claude Code tells its model that a hook succeeded
 
 
-def at_once(arguments: dict[str, object], deliver: Callable[[bytes], object]) -> bool:
-    """Deliver what the service answers a hook; False if that takes it longer, or is another's."""
+def at_once(
+    line: Standing, host: str, arguments: bytes, deliver: Callable[[bytes], object]
+) -> bool:
+    """Deliver what the service answers a hook; False if that takes it longer, or is another's.
+
+    `arguments` are JSON.
+    """
     try:
-        call = _call(arguments)
-        line = service.connect(QUICK)
-        if line is None:
-            return False
-        try:
-            question = service.question("hook", call.told(), call.read())
-            return asking.exchange(line, question, deliver) is not None
-        finally:
-            line.close()
+        return line.ask(["0", host, "mcp"], arguments, deliver) is not None
     except Exception:  # noqa: BLE001 - who answers it then, says what is wrong
         return False
 
 
 def answered(arguments: dict[str, object]) -> str:
-    """Return what a hook is answered; "" for nothing. Whatever goes wrong is a line in the log."""
+    """Return the tool's text for a hook. Whatever goes wrong is a line in the log."""
     told = [str(arguments.get("cwd") or "."), f"{arguments.get(HOST, '')} hook"]
     said: list[bytes] = []
     try:
         call = _call(arguments)
         found = service.ask("hook", call.told(), call.read(), QUICK, lasting=True)
         if found is not None:
-            return found.decode("utf-8", "replace")
+            return text(found)
         main.run(call, told, said.append, lambda _: None)
     except Exception as error:  # noqa: BLE001 - a hook never disturbs a session
         log.line(told[0], told[1], error)
-        return ""
-    return b"".join(said).decode("utf-8", "replace")
+        return QUIET
+    return text(b"".join(said))
+
+
+def text(answer: bytes) -> str:
+    """Return what a hook would print as the tool's text."""
+    return answer.decode("utf-8", "replace") or QUIET
 
 
 def _call(arguments: dict[str, object]) -> Call:

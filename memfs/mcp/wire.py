@@ -6,30 +6,54 @@ thread that reads lines answers a hook by itself where the service does so at on
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+import msgspec
 from anyio.lowlevel import current_token
 from mcp_types import PROTOCOL_VERSION_META_KEY
 
 from memfs.mcp import hooks
+from memfs.store.service import Standing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from anyio.lowlevel import EventLoopToken
 
-_CALL = ("2.0", "tools/call", hooks.TOOL)
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _HOOK = f'"{hooks.TOOL}"'.encode()
+
+
+class _Arguments(msgspec.Struct):
+    host: str = ""
+
+
+class _Params(msgspec.Struct):
+    name: str
+    arguments: msgspec.Raw
+    meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
+
+
+class _Call(msgspec.Struct):
+    """A call of the tool that is a hook, as the protocol has it."""
+
+    jsonrpc: Literal["2.0"]
+    method: Literal["tools/call"]
+    id: int | str
+    params: _Params
+
+
+_call = msgspec.json.Decoder(_Call).decode
+_arguments = msgspec.json.Decoder(_Arguments).decode
+_encode = msgspec.json.Encoder().encode
 
 
 class Wire:
@@ -55,6 +79,7 @@ class Wire:
             rebind_std_handle_to_fd(0)
             rebind_std_handle_to_fd(1)
         self._writing = threading.Lock()
+        self._service = Standing("hook")  # for the thread that reads
         self._lines, self._read_lines = anyio.create_memory_object_stream[str]()
         threading.Thread(target=self._read, args=(current_token(),), daemon=True).start()
 
@@ -86,25 +111,22 @@ class Wire:
         if _HOOK not in line:
             return False
         try:
-            asked = json.loads(line)
-            number, params = asked["id"], asked["params"]
-            if (asked["jsonrpc"], asked["method"], params["name"]) != _CALL:
+            asked = _call(line)
+            if asked.params.name != hooks.TOOL:
                 return False
-            if type(number) not in (int, str):
-                return False
-            given, meta = {**params["arguments"]}, params.get("_meta") or ()
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            return False  # the SDK tells what is wrong with it
+            given = asked.params.arguments
+            host = _arguments(given).host
+        except (ValueError, RecursionError, msgspec.MsgspecError):
+            return False  # another tool's, or the SDK tells what is wrong with it
 
-        def deliver(text: bytes) -> None:
-            content = {"type": "text", "text": text.decode("utf-8", "replace")}
+        def deliver(answer: bytes) -> None:
+            content = {"type": "text", "text": hooks.text(answer)}
             result: dict[str, object] = {"content": [content], "isError": False}
-            if PROTOCOL_VERSION_META_KEY in meta:  # since 2026-07-28
+            if PROTOCOL_VERSION_META_KEY in (asked.params.meta or ()):  # since 2026-07-28
                 result["resultType"] = "complete"
-            answer = {"jsonrpc": "2.0", "id": number, "result": result}
-            self._write(json.dumps(answer).encode() + b"\n")
+            self._write(_encode({"jsonrpc": "2.0", "id": asked.id, "result": result}) + b"\n")
 
-        return hooks.at_once(given, deliver)
+        return hooks.at_once(self._service, host, bytes(given), deliver)
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)

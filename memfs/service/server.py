@@ -26,6 +26,7 @@ _TICK = 30.0  # seconds between two looks whether there is still a reason to be 
 _GARBAGE = 50_000  # objects, after which cycles are looked for: there are hardly any
 _ASKED = 2.0  # seconds that a question may take to arrive
 _PATIENCE = 5.0  # seconds for one who is answered to take it
+_STANDING = 86400.0  # seconds that one who was answered may be silent
 _MOST = 400  # threads: who comes then is sent away, and does its own work
 _SWITCH = 0.0005  # seconds that a thread computes at most while another has somebody waiting
 _FILES = 2048  # open ones, where the system allows that
@@ -134,7 +135,8 @@ class Server:
         line = asking.Line(connected, _ASKED)
         try:
             if self._listener.known(connected):
-                self._answer(line)
+                while self._answer(line) and self._attended <= _MOST // 2:
+                    line.allow(_STANDING)
         except OSError:
             return  # it is gone, or too slow
         except Exception:  # noqa: BLE001 - the others are served on
@@ -144,30 +146,32 @@ class Server:
             with self._count:
                 self._attended -= 1
 
-    def _answer(self, line: asking.Line) -> None:
+    def _answer(self, line: asking.Line) -> bool:
+        """Answer a question; False if there is to be no other on its line."""
         head, _, body = line.receive().partition(b"\n\n")
         line.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
         if len(words) < 5 or words[0] != asking.PROTOCOL:
-            return
+            return False
         _, token, version, environment, kind, *rest = words
         if not self._listener.admits(token):
-            return
+            return False
         if version != VERSION:
             if _newer(version, VERSION):
                 self._end(f"version {version} is there")
             line.send(asking.LEAVING)
-            return
+            return False
         if environment != self._environment and kind not in ("stop", "status"):
             line.send(asking.YOURS)
-            return
+            return False
         if kind == "stop":
             line.send(asking.MINE)
             self._end("told to stop")
-            return
+            return False
         if kind != "status":
             self._used = time.monotonic()
         self._told(line, kind, rest, body)
+        return True
 
     def _told(self, line: asking.Line, kind: str, words: list[str], body: bytes) -> None:
         try:

@@ -40,6 +40,55 @@ def ask(
         return None
 
 
+class Standing:
+    """A line to the service that stays open from one question to the next. For one thread.
+
+    Each answer has `wait` seconds.
+    """
+
+    def __init__(self, kind: str, wait: float = QUICK) -> None:
+        self._kind, self._wait = kind, wait
+        self._line: Line | None = None
+        self._heads: dict[tuple[str, ...], bytes] = {}  # of questions, by their words
+
+    def ask(
+        self, words: "list[str]", body: bytes, deliver: "Callable[[bytes], object]"
+    ) -> "bytes | None":
+        """Return the answer, once delivered; None if there is no service, or the asker is to work.
+
+        Raises `OSError` if none comes in time.
+        """
+        if self._line is not None:
+            try:
+                return self._exchange(words, body, deliver)
+            except GoneError:
+                pass  # another one may be there by now
+        return self._exchange(words, body, deliver)
+
+    def close(self) -> None:
+        line, self._line = self._line, None
+        self._heads = {}
+        if line is not None:
+            line.close()
+
+    def _exchange(
+        self, words: "list[str]", body: bytes, deliver: "Callable[[bytes], object]"
+    ) -> "bytes | None":
+        try:
+            if self._line is None:
+                self._line = connect(self._wait)
+                if self._line is None:
+                    return None
+            head = self._heads.get(tuple(words))
+            if head is None:
+                head = self._heads[tuple(words)] = question(self._kind, words, b"")
+            self._line.allow(self._wait)
+            return asking.exchange(self._line, head + body, deliver)
+        except BaseException:  # an answer that comes late is not that to the next question
+            self.close()
+            raise
+
+
 def _revive(folder: str, *, lasting: bool) -> None:
     """Start the service anew if it died: not if it was told to stop, or only sent us away.
 

@@ -42,4 +42,5 @@ def test_a_conversation_brings_what_is_new_and_what_was_said(
     assert [each.count("+ Name: Bob") for each in asked] == [0, 1, 1]
     assert [each.count("because of the firewall") for each in asked] == [0, 1, 1]
     assert not any(HOOK_TOOL in each for each in asked), "no model is offered it"
+    assert not any("hook success" in each for each in asked), "of a prompt that brings nothing"
     assert project.log() == ""

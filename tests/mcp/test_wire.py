@@ -84,7 +84,7 @@ def test_a_hook_is_answered_without_the_sdk(
     told = json.loads(said(result))["hookSpecificOutput"]["additionalContext"]
     assert "+ Name: Alice" in told
     (again,) = asked(repo, json.dumps(call(hooks.TOOL, arguments(repo, "s"), **meta)))
-    assert said(types.CallToolResult.model_validate(again["result"])) == "", "it was taken"
+    assert said(types.CallToolResult.model_validate(again["result"])) == hooks.QUIET, "it was taken"
 
 
 @pytest.mark.usefixtures("served")
@@ -113,7 +113,7 @@ def test_broken_lines_end_nothing(repo: Path) -> None:
     odd = [json.dumps({**call(hooks.TOOL, {}), "params": wrong}) for wrong in (None, [hooks.TOOL])]
     answers = asked(repo, *broken, *odd, json.dumps(call(hooks.TOOL, arguments(repo, "s"))))
     (result,) = [answer["result"] for answer in answers if "result" in answer]
-    assert result["content"] == [{"type": "text", "text": ""}]
+    assert result["content"] == [{"type": "text", "text": hooks.QUIET}]
 
 
 @pytest.mark.usefixtures("place")

@@ -1,0 +1,112 @@
+"""Who asks again and again keeps the line open; whatever becomes of it, each gets its own answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append
+from memfs.core.records import Origin
+from memfs.ops import edit
+from memfs.service import server
+from memfs.store import service
+from memfs.store.blocks import Place
+from memfs.store.daemon import Service
+from memfs.store.service import Standing
+from tests.service import running
+from tests.service.running import hook, payload
+
+WORDS = ["0", "claude", "mcp"]
+
+
+def prompt(line: Standing, repo: Path, session: str) -> str:
+    """Ask with a prompt that brings what was changed; return what came."""
+    told: list[bytes] = []
+    line.ask(WORDS, payload(repo, "UserPromptSubmit", "go on with it", session), told.append)
+    assert len(told) == 1
+    return running.context(told[0])
+
+
+def changed(place: Place, text: str) -> None:
+    edit.run(place, [Append("human", text)], Origin())
+
+
+@pytest.fixture
+def line(place: Place, repo: Path) -> Iterator[Standing]:
+    """A line of one who was not answered yet; two sessions have begun, and a block was changed."""
+    for session in ("s1", "s2"):
+        hook(payload(repo, "SessionStart", session=session))
+    changed(place, "Name: Alice")
+    with closing(Standing("hook", running.LONG)) as made:
+        yield made
+
+
+def test_one_line_brings_many_questions(
+    warm: Service, place: Place, repo: Path, line: Standing
+) -> None:
+    assert "+ Name: Alice" in prompt(line, repo, "s1")
+    opened = line._line
+    assert prompt(line, repo, "s1") == ""
+    assert "+ Name: Alice" in prompt(line, repo, "s2")
+    changed(place, "Team: red")
+    assert "+ Team: red" in prompt(line, repo, "s1")
+    assert line._line is opened is not None
+    assert warm.process
+
+
+def test_another_service_is_asked_when_the_first_has_ended(
+    warm: Service, repo: Path, line: Standing
+) -> None:
+    assert "+ Name: Alice" in prompt(line, repo, "s1")
+    os.kill(warm.process, signal.SIGKILL)
+    assert running.begin().process != warm.process
+    assert "+ Name: Alice" in prompt(line, repo, "s2")
+
+
+@pytest.mark.usefixtures("warm")
+def test_without_a_service_the_asker_does_the_work(home: Path, line: Standing, repo: Path) -> None:
+    assert "+ Name: Alice" in prompt(line, repo, "s1")
+    running.end_all(home)
+    told: list[bytes] = []
+    body = payload(repo, "UserPromptSubmit", "go on with it", "s2")
+    assert line.ask(WORDS, body, told.append) is None
+    assert told == []
+
+
+def test_an_answer_that_comes_late_is_not_that_to_the_next_question(
+    warm: Service, repo: Path, line: Standing
+) -> None:
+    assert "+ Name: Alice" in prompt(line, repo, "s2")
+    line._wait = 0.2
+    os.kill(warm.process, signal.SIGSTOP)
+    try:
+        with pytest.raises(OSError, match="time"):
+            prompt(line, repo, "s1")
+    finally:
+        os.kill(warm.process, signal.SIGCONT)
+    line._wait = running.LONG
+    assert prompt(line, repo, "s2") == ""
+    assert "+ Name: Alice" in prompt(line, repo, "s1"), "nobody took the answer before"
+
+
+@pytest.mark.parametrize(("name", "value"), [("_MOST", 1), ("_STANDING", 0.0)])
+def test_a_service_that_keeps_no_line_open_is_asked_on_new_ones(
+    place: Place, repo: Path, name: str, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.project
+    monkeypatch.setattr(server, name, value)
+    with running.inside():
+        running.until(service.there)
+        for session in ("s1", "s2"):
+            hook(payload(repo, "SessionStart", session=session))
+        changed(place, "Name: Alice")
+        with closing(Standing("hook", running.LONG)) as asker:
+            assert "+ Name: Alice" in prompt(asker, repo, "s1")
+            opened = asker._line
+            assert "+ Name: Alice" in prompt(asker, repo, "s2")
+            assert asker._line is not opened
