@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,17 @@ def test_every_command_module_is_a_command() -> None:
         "__init"
     }
     assert modules == {name.replace("-", "_") for name in COMMANDS}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_group_is_repeated_possessively(path: Path) -> None:
+    """Before 3.11.5 Python takes too much then, as the one of Debian 12 does: `(?>(?:...)+)`."""
+    found = [
+        line
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "(?" in line and re.search(r"(?<!\\)\)(?:[+*?]|\{\d*,?\d*\})\+", line)
+    ]
+    assert found == []
 
 
 def test_the_service_is_asked_as_this_version() -> None:

@@ -11,7 +11,7 @@ import re
 # Each alternative begins where no letter or digit is before it, and takes what it can at once:
 # time grows with the text, whatever it is.
 _NAME = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]++(?:[_./:#@\\-]{1,3}+[A-Za-z0-9]++)++"
+    r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]++(?>(?:[_./:#@\\-]{1,3}+[A-Za-z0-9]++)+)"
     r"|(?=[A-Za-z0-9]{0,99}(?:[a-z][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]++)"
 )
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # of a name, which is short

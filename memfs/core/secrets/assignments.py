@@ -86,7 +86,7 @@ _VALUE = re.compile(
     r"(?:(?:bearer|basic|token|apikey|bot|key|digest|ntlm|negotiate)[ ]{1,4})?@?"
     r"(?:\\{0,3}(?P<quote>[\"'`])(?P<quoted>(?:[^\"'`\\\n]|\\[^\"'`\n]|(?!(?P=quote))[\"'`]){1,600})"
     r"\\{0,3}(?P=quote)"
-    r"|(?P<open>[\"'`]?)(?P<bare>(?:[^\s\"'`<>,&;\\]|\\(?![nrt])|[&;](?!quot;|[A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600}+))",
+    r"|(?P<open>[\"'`]?)(?P<bare>(?>(?:[^\s\"'`<>,&;\\]|\\(?![nrt])|[&;](?!quot;|[A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600})))",
     re.IGNORECASE,
 )
 # The name and the value in one word: acme-api-key-3f9a…

@@ -15,7 +15,7 @@ _BEGIN = re.compile(
     r"|PuTTY-User-Key-File-[0-9]: |---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
 )
 _KEY_LENGTH = 30_000
-_BODY = re.compile(r"(?:[A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_-]){0,30000}+")
+_BODY = re.compile(r"[A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_-]{0,30000}+")
 _END = re.compile(r"-{4,5}[ ]?END [A-Z0-9 ]{0,60}-{4,5}|Private-MAC: [0-9a-f]{1,64}")
 _PUBLIC = re.compile(
     r"-----BEGIN ((?:[A-Z0-9]{1,12}[ ]){0,3}"
