@@ -1,4 +1,8 @@
-"""How well search finds, on a corpus and queries with known answers, as `memfs search` runs it."""
+"""How well search finds, on a corpus and queries with known answers, as `memfs search` runs it.
+
+Held against words alone and vectors alone, asked the same in the same run: those of memfs, and the
+bare engines.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.bench import plot, project
+from memfs.bench import bare, plot, project
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.records import Identity, Message, Transcript
 from memfs.memory.kept import Kept
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from memfs.search.engine import Engine, Mode
+
+    Search = Callable[[str], list[str]]  # a query to the names of what it finds, the best first
 
 DEPTHS = (1, 5, 10, 20)
 
@@ -49,12 +55,18 @@ class Report:
 
     overall: Score = field(default_factory=Score)
     by_category: dict[str, Score] = field(default_factory=dict)
+    alone: dict[str, Score] = field(default_factory=dict)  # what search is held against
+
+    def add(self, category: str, found: list[str], relevant: set[str]) -> None:
+        self.overall.add(found, relevant)
+        self.by_category.setdefault(category, Score()).add(found, relevant)
 
     def record(self) -> dict[str, object]:
         return {
             "queries": self.overall.queries,
             "overall": self.overall.record(),
             "by_category": {name: s.record() for name, s in sorted(self.by_category.items())},
+            "alone": {name: score.record() for name, score in self.alone.items()},
         }
 
 
@@ -71,18 +83,19 @@ def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], o
     wanted = [q for q in queries if q.get("answerable", True) is not False and q["relevant"]]
     report = Report()
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
-        engines = {}
-        for number, (space, items) in enumerate(spaces.items()):
-            place = store(f"{folder}/{number}", items)
-            engines[space] = Kept(place).engine(mode)
+        searches = {
+            space: _searches(f"{folder}/{number}", items, mode)
+            for number, (space, items) in enumerate(spaces.items())
+        }
         for query in wanted:
-            space = str(query.get("space", ""))
             relevant = _names(query["relevant"])
-            engine = engines.get(space)
-            found = search(engine, str(query["query"]), mode) if engine else []
-            report.overall.add(found, relevant)
-            category = str(query.get("category", ""))
-            report.by_category.setdefault(category, Score()).add(found, relevant)
+            ways = searches.get(str(query.get("space", "")))
+            for name in next(iter(searches.values()), (mode,)):
+                found = ways[name](str(query["query"])) if ways else []
+                if name == mode:
+                    report.add(str(query.get("category", "")), found, relevant)
+                else:
+                    report.alone.setdefault(name, Score()).add(found, relevant)
             tick(1)
     return report
 
@@ -90,6 +103,7 @@ def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], o
 def figure(report: Report) -> str:
     """Draw how many of the answers are among the first five, by category and in all."""
     scores = [*sorted(report.by_category.items()), ("all queries", report.overall)]
+    scores += report.alone.items()
     drawn = [
         plot.Bar(name or "-", score.recall[5] / max(1, score.queries),
                  f"{score.recall[5] / max(1, score.queries):.1%}", score is report.overall)
@@ -108,6 +122,25 @@ def search(engine: Engine, query: str, mode: Mode) -> list[str]:
     """Return the ids of the hits for a query, the best first."""
     page = engine.search(query, mode=mode, limit=max(DEPTHS))
     return [hit.id.rpartition("/")[2] for hit in page.hits]
+
+
+def _searches(path: str, items: list[dict[str, object]], mode: Mode) -> dict[str, Search]:
+    """Return the ways to search the items of a space: by `mode`, and what it is held against."""
+    engine = Kept(store(path, items)).engine(mode)
+    texts = [bare.Text(str(item["id"]), str(item["text"])) for item in items]
+
+    def by(way: Mode) -> Search:
+        return lambda query: search(engine, query, way)
+
+    found: dict[str, Search] = {mode: by(mode)}
+    if mode == "hybrid":
+        found |= {"memfs, words alone": by("text"), "memfs, vectors alone": by("semantic")}
+    most = max(DEPTHS)
+    bared = {
+        "bare tantivy": bare.by_words(texts, most),
+        "bare usearch": bare.by_vectors(texts, most),
+    }
+    return found | bared
 
 
 def store(path: str, items: list[dict[str, object]]) -> blocks.Place:

@@ -13,6 +13,7 @@ from memfs.core.errors import USAGE, MemfsError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memfs.bench.retrieval import Score
     from memfs.bench.search import Report
     from memfs.search.engine import Mode
 
@@ -70,7 +71,10 @@ def hook(rounds: int, items: int, plot: str, as_json: bool) -> None:
 @_plot_option
 @context.json_option
 def retrieval(corpus: str, queries: str, mode: str, plot: str, as_json: bool) -> None:
-    """Measure recall and MRR on a corpus and queries with known answers (JSONL)."""
+    """Measure recall and MRR on a corpus and queries with known answers (JSONL).
+
+    Held against the bare engines, and by words and meaning also against each of them alone.
+    """
     from memfs.bench import retrieval as bench
 
     chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
@@ -81,12 +85,15 @@ def retrieval(corpus: str, queries: str, mode: str, plot: str, as_json: bool) ->
     if as_json:
         screen.as_json(report.record())
         return
-    rows = [("CATEGORY", "QUERIES", *(f"R@{depth}" for depth in bench.DEPTHS), "MRR")]
-    for name, score in [*sorted(report.by_category.items()), ("overall", report.overall)]:
-        most = max(1, score.queries)
-        shares = [f"{score.recall[depth] / most:.1%}" for depth in bench.DEPTHS]
-        rows.append((name or "-", str(score.queries), *shares, f"{score.reciprocal / most:.3f}"))
-    screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5, 6)))
+    depths = [f"R@{depth}" for depth in bench.DEPTHS]
+    rows = [("CATEGORY", "QUERIES", *depths, "MRR")]
+    rows += [_found(*each) for each in sorted(report.by_category.items())]
+    rows += [_found("overall", report.overall)]
+    right = tuple(range(1, 7))
+    screen.styled(screen.table(rows, right=right))
+    held = [("SEARCH", "QUERIES", *depths, "MRR"), _found(f"memfs, {chosen}", report.overall)]
+    held += [_found(*each) for each in report.alone.items()]
+    screen.styled("\n" + screen.table(held, right=right))
 
 
 @command.command("precision")
@@ -141,6 +148,12 @@ def ingest(size: int, said: str | None, as_json: bool) -> None:
         row = (each.name, f"{each.seconds:.2f} s", speed, documents)
         rows.append((*row, screen.size(each.memory), _ratio(each.ratio), _ratio(each.of_texts)))
     screen.styled(screen.table(rows, right=(1, 2, 3, 4, 5, 6)))
+
+
+def _found(name: str, score: Score) -> tuple[str, ...]:
+    most = max(1, score.queries)
+    shares = [f"{total / most:.1%}" for total in score.recall.values()]
+    return (name or "-", str(score.queries), *shares, f"{score.reciprocal / most:.3f}")
 
 
 def _ratio(ratio: float) -> str:
