@@ -96,23 +96,25 @@ def test_an_answer_that_comes_late_is_not_that_to_the_next_question(
     assert "+ Name: Alice" in prompt(line, repo, "s1"), "nobody took the answer before"
 
 
-@pytest.mark.parametrize(("name", "value"), [("_MOST", 5), ("_STANDING", 0.0)])
-def test_a_service_that_keeps_no_line_open_is_asked_on_new_ones(
-    place: Place, repo: Path, name: str, value: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "value", "stay"), [("_MOST", 5, 2), ("_STANDING", 0.0, 0)])
+def test_a_service_that_keeps_few_lines_open_answers_on_new_ones(
+    place: Place, repo: Path, name: str, value: float, stay: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of five that it answers at once, two may stay."""
     assert place.project
     monkeypatch.setattr(server, name, value)
-    with running.inside(), ExitStack() as open_ones:
+    with running.inside() as found, ExitStack() as open_ones:
         running.until(service.there)
         for session in ("s1", "s2"):
             hook(payload(repo, "SessionStart", session=session))
         changed(place, "Name: Alice")
-        for _ in range(2):
-            other = open_ones.enter_context(closing(Standing("status", running.LONG)))
-            assert other.ask([], b"", lambda _: None)
-        asker = open_ones.enter_context(closing(Standing("hook", running.LONG)))
-        assert "+ Name: Alice" in prompt(asker, repo, "s1")
-        opened = asker._line
-        assert "+ Name: Alice" in prompt(asker, repo, "s2")
-        assert asker._line is not opened
+        lines = [open_ones.enter_context(closing(Standing("status", running.LONG)))]
+        lines += [open_ones.enter_context(closing(Standing("hook", running.LONG))) for _ in "12"]
+        assert lines[0].ask([], b"", lambda _: None)
+        for line, session in zip(lines[1:], ("s1", "s2"), strict=True):
+            assert "+ Name: Alice" in prompt(line, repo, session)
+        running.until(lambda: found._attended <= stay)
+        changed(place, "Team: red")
+        for line, session in zip(lines[1:], ("s1", "s2"), strict=True):
+            assert "+ Team: red" in prompt(line, repo, session)
+        running.until(lambda: found._attended <= stay)
