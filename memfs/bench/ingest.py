@@ -234,7 +234,6 @@ def _ours(step: str, said: str, project: str) -> int:
     tally = intake.Tally()
     with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
         intake.transcripts(place.home, whose.find([said]), tally, None, index)
-    corpus.sync(place, embed=False)
     return tally.messages
 
 

@@ -94,10 +94,13 @@ def sync(
 
 
 @contextmanager
-def feeding(place: Place, wait: float = 10.0) -> Iterator[Indexer | None]:
+def feeding(
+    place: Place, stage: Stage | None = None, wait: float = 10.0
+) -> Iterator[Indexer | None]:
     """Give what messages are indexed with while they are read; None if another process indexes.
 
-    What was fed counts when this ends, or with the batch that it is in.
+    What was fed counts when this ends, or with the batch that it is in. All else that is new is
+    indexed at the end, in the same commit.
     """
     with ExitStack() as stack:
         try:
@@ -108,7 +111,7 @@ def feeding(place: Place, wait: float = 10.0) -> Iterator[Indexer | None]:
         files.make_folder(place.home.index, private=True)
         indexer = stack.enter_context(closing(Indexer(place.home.index)))
         yield indexer
-        indexer.publish()
+        indexer.update(sources(place), documents, stage and stage("indexing", 0))
 
 
 def _embed(place: Place, indexer: Indexer, stage: Stage | None, *, embed: bool) -> bool:

@@ -63,7 +63,7 @@ def run(place: Place, paths: list[str], stage: Stage) -> Tally:
     store = place.home
     tally = Tally()
     intake.drain(store, tally)
-    with lock.hold(store, name=intake.LOCK), corpus.feeding(place) as index:
+    with lock.hold(store, name=intake.LOCK), corpus.feeding(place, stage) as index:
         intake.transcripts(store, paths, tally, stage("reading", whose.size(paths)), index)
     corpus.sync(place, embed=True, stage=stage)
     return tally

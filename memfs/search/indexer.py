@@ -82,7 +82,7 @@ class Indexer:
         `read` yields the documents of a source from a byte on; `tick` is told of each batch of
         documents added.
         """
-        known = {} if partly else self._catalog.known()
+        known = {} if partly else self._noted()
         added = changed = 0
         seen = set()
         for source in sources:
@@ -168,6 +168,11 @@ class Indexer:
     def unembedded(self, model: str) -> int:
         """Return about how many documents have no vectors of a model, by its name."""
         return max(0, self._next - max(1, extents.extent(self._folder, model).documents))
+
+    def _noted(self) -> dict[str, Known]:
+        """Return every indexed source, also those that no commit holds yet."""
+        noted = {**self._catalog.known(), **self._pending}
+        return {path: known for path, known in noted.items() if known}
 
     def _vectors(self, model: ModelFiles | None) -> VectorIndex:
         # Numpy and usearch take longer than all the rest of a hook that indexes one message.

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from memfs.memory import corpus, intake, readers
+from memfs.memory import documents as reading
 from memfs.memory.intake import Tally
 from memfs.search.indexer import Indexed
 from memfs.search.lexical import TextIndex
-from memfs.store import lock, recall
+from memfs.store import archive, lock, recall
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import SESSION, conversation, line, user
 
@@ -24,13 +25,13 @@ def transcript(folder: Path, name: str, data: bytes) -> str:
 
 
 def ingest(place: Place, *paths: str) -> Indexed:
-    """Read transcripts, feeding the index; return what was left to index afterwards."""
+    """Read transcripts, feeding the index; return what was left to index behind them."""
     with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
         assert index
         intake.transcripts(place.home, list(paths), Tally(), None, index)
-    done = corpus.sync(place, embed=False)
-    assert done
-    return done
+        left = index.update(corpus.sources(place), reading.documents)
+    assert corpus.sync(place, embed=False) == Indexed(0, 0)
+    return left
 
 
 def documents(place: Place) -> Counter[str]:
@@ -86,6 +87,31 @@ def test_what_cannot_be_fed_is_indexed_afterwards(place: Place, tmp_path: Path) 
     assert fed == wanted(place)
 
 
+def test_what_was_fed_and_then_replaced_is_indexed_once(place: Place, tmp_path: Path) -> None:
+    """Also within one run, whose commit is still to come."""
+    other = transcript(tmp_path, "s0", conversation(3))
+    corpus.sync(place, embed=False)
+    path = transcript(tmp_path, "s1", conversation(6))
+    with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
+        assert index
+        intake.transcripts(place.home, [path], Tally(), None, index)
+        transcript(tmp_path, "s1", conversation(4).replace(b"turn", b"TURN"))
+        intake.transcripts(place.home, [path, other], Tally(), None, index)
+    assert corpus.sync(place, embed=False) == Indexed(0, 0)
+    fed = documents(place)
+    assert fed == wanted(place)
+
+
+def test_all_else_that_is_new_is_indexed_with_what_was_fed(place: Place, tmp_path: Path) -> None:
+    archive.add(place.home, "kept for later", importance=5, tags=())
+    path = transcript(tmp_path, "s1", conversation(3))
+    with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
+        intake.transcripts(place.home, [path], Tally(), None, index)
+    fed = documents(place)
+    assert sum("kept for later" in each for each in fed) == 1
+    assert fed == wanted(place)
+
+
 def test_what_was_fed_and_not_published_is_indexed_once(place: Place, tmp_path: Path) -> None:
     path = transcript(tmp_path, "s1", conversation(5))
     other = transcript(tmp_path, "s2", conversation(2))
@@ -103,7 +129,7 @@ def test_what_was_fed_and_not_published_is_indexed_once(place: Place, tmp_path: 
 
 def test_while_somebody_else_indexes_nothing_is_fed(place: Place, tmp_path: Path) -> None:
     path = transcript(tmp_path, "s1", conversation(5))
-    with lock.hold(place.home, name=corpus.LOCK), corpus.feeding(place, 0.05) as index:
+    with lock.hold(place.home, name=corpus.LOCK), corpus.feeding(place, wait=0.05) as index:
         assert index is None
         intake.transcripts(place.home, [path], Tally(), None, index)
     assert ingest(place, path).added >= 5
