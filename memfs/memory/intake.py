@@ -190,11 +190,16 @@ class _Work:
         """Yield what is to be read of a session; its size is 0 behind the first one of a file."""
         log = self._log(recall.Log(self._store, host, identity))
         self._tally.logs.add(log.path)
-        if log.path in self._unsettled or log.path in self._reading or log.path in later.values():
+        if log.path in self._reading or log.path in later.values():
             later[path] = log.path
             return
-        state = log.state()
+        waiting = self._unsettled.get(log.path)
+        log, state = waiting or (log, log.state())
         start = _resume(path, size, identity, state)
+        whole = start == 0 and (state is not None or os.path.exists(log.path))
+        if whole and waiting:  # what takes its place has to find all of it
+            later[path] = log.path
+            return
         self._tick(size if start is None else start)
         if start is None:
             self._tally.skip(path, _EARLIER)
@@ -202,11 +207,17 @@ class _Work:
             job = _Job(path, log, state, size, state.print if state else "")
             self._jobs[path, identity] = job
             self._reading.add(log.path)
-            if not start and (state or os.path.exists(log.path)):
+            if whole:
                 job.draft = recall.Draft(log)
-            elif self._index:
-                job.fed = self._index.follows(log.path, state.kept if state else 0)
+            else:
+                job.fed = self._follows(log.path, state.kept if state else 0)
             yield from readers.parts(host, identity, path, start, size, indexed=job.fed)
+
+    def _follows(self, log: str, kept: int) -> bool:
+        """Tell whether the index has all of a recall file, so that it can be fed what comes."""
+        if log in self._unsettled:
+            return self._fed.get(log) == kept
+        return self._index is not None and self._index.follows(log, kept)
 
     def left(self) -> int:
         """Return how many bytes are still to be read or passed over."""

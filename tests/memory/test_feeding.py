@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.records import Identity
 from memfs.memory import corpus, intake, readers
 from memfs.memory import documents as reading
 from memfs.memory.intake import Tally
@@ -78,11 +79,53 @@ def test_what_cannot_be_fed_is_indexed_afterwards(place: Place, tmp_path: Path) 
     Path(first).write_bytes(Path(first).read_bytes().replace(b"turn", b"TURN"))  # another text
     behind = transcript(tmp_path, "s2", conversation(4))
     intake.transcript(place.home, behind, Tally())  # kept, and not indexed
-    Path(behind).write_bytes(Path(behind).read_bytes() + user("and more", "u99"))
+    Path(behind).write_bytes(Path(behind).read_bytes() + user("and more", "u99", sessionId="s2"))
+    further = tmp_path / "further.jsonl"
+    further.write_bytes(Path(behind).read_bytes() + user("and on", "u100", sessionId="s2"))
     again = transcript(tmp_path, "s3", conversation(3))
     longer = tmp_path / "copy.jsonl"  # the same session in two files
     longer.write_bytes(Path(again).read_bytes() + user("and more", "u99", sessionId="s3"))
-    assert ingest(place, first, behind, again, str(longer)).added == 4 + 5
+    assert ingest(place, first, behind, str(further), again, str(longer)).added == 4 + 6
+    fed = documents(place)
+    assert fed == wanted(place)
+
+
+def test_copies_of_a_session_are_read_on_and_made_durable_once(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.sync(place, embed=False)
+    settled: list[int] = []
+    settle = recall.settle
+
+    def counted(read: list[tuple[recall.Log, recall.State]]) -> None:
+        settled.append(len(read))
+        settle(read)
+
+    monkeypatch.setattr(recall, "settle", counted)
+    paths = []
+    for count in (2, 4, 7):
+        paths.append(tmp_path / f"{count}.jsonl")
+        paths[-1].write_bytes(conversation(count))
+    assert ingest(place, *map(str, paths)) == Indexed(0, 0)
+    assert settled == [1]
+    fed = documents(place)
+    assert sum("turn" in each for each in fed) == 7
+    assert fed == wanted(place)
+
+
+def test_a_copy_that_was_rewritten_waits_for_those_before(place: Place, tmp_path: Path) -> None:
+    first, second, third = (tmp_path / f"{name}.jsonl" for name in "abc")
+    first.write_bytes(conversation(3))
+    second.write_bytes(conversation(5))
+    third.write_bytes(conversation(6).replace(b"turn", b"TURN"))
+    tally = Tally()
+    with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
+        intake.transcripts(place.home, [str(first), str(second), str(third)], tally, None, index)
+    [log] = recall.sources(place.home)
+    assert [each.text[:4] for each in recall.messages(log)] == ["TURN"] * 6
+    state = recall.Log(place.home, "claude", Identity(SESSION, "")).state()
+    assert state
+    assert (state.path, state.kept) == (str(third), os.path.getsize(log))
     fed = documents(place)
     assert fed == wanted(place)
 
