@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ def reviews(model: ScriptedModel) -> int:
 
 
 def talk(project: Project, model: ScriptedModel, prompts: int) -> None:
+    # Claude Code writes its transcript a tenth of a second later; no model answers sooner than that.
+    model.meanwhile = partial(time.sleep, 0.3)
     claude = ClaudeCode(project.home, project.repo, model.url, path=PATH)
     with claude.conversation() as session:
         for n in range(prompts):
