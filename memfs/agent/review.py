@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memfs.agent import chosen, looking
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.core.records import Identity, Origin
+from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.memory import intake
 from memfs.ops import review as session_review
@@ -56,7 +56,7 @@ def behind(folder: str, host: str, session: str) -> None:
 
 def run(place: Place, host: str, model: Model) -> Reviewed:
     """Review the session of a place. Raises `NotFoundError` if nothing is known of it."""
-    path = recall.Log(place.home, host, Identity(place.session, "")).path
+    path = recall.of(place.home, host, place.session)
     if not os.path.exists(path):
         raise NotFoundError(
             f"there is no session {place.session} of {host or 'any assistant'} in recall",

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memfs.memory import readers, whose
-from memfs.store import inbox, lock, recall
+from memfs.store import checkpoint, inbox, lock, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,7 +64,7 @@ class _Job:
 
     path: str
     log: recall.Log
-    state: recall.State | None
+    state: checkpoint.State | None
     size: int
     mark: str  # what its part that was read looks like
     draft: recall.Draft | None = None
@@ -146,7 +146,7 @@ class _Work:
         self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
         self._reading: set[str] = set()  # the logs of them: one at a time for each
         self._met: dict[str, recall.Log] = {}  # by path, the latest last
-        self._unsettled: dict[str, tuple[recall.Log, recall.State]] = {}  # by that of the log
+        self._unsettled: dict[str, tuple[recall.Log, checkpoint.State]] = {}  # by that of the log
         self._bytes = 0
 
     def parts(self, paths: list[str]) -> Iterator[Part | None]:
@@ -266,7 +266,7 @@ class _Work:
             self.settle()
 
     def _extend(self, job: _Job, found: readers.Found) -> None:
-        job.state = job.state or recall.State()
+        job.state = job.state or checkpoint.State()
         untold, places = job.log.extend(job.state, job.path, found.rows, found.mark)
         job.new += untold + len(places)
         self._unsettled[job.log.path] = job.log, job.state
@@ -341,16 +341,16 @@ def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
             inbox.done(note)
 
 
-def _resume(path: str, size: int, identity: Identity, state: recall.State | None) -> int | None:
+def _resume(path: str, size: int, identity: Identity, state: checkpoint.State | None) -> int | None:
     """Return the byte to read from; None for a file that a later version has replaced."""
     if state is None:
         return 0
     if identity.mark:
         gone = path != state.path and any(mark == identity.mark for _, mark in state.versions)
         return size if identity.mark == state.print else None if gone else 0
-    if size >= state.offset and recall.fingerprint(path, state.offset) == state.print:
+    if size >= state.offset and checkpoint.fingerprint(path, state.offset) == state.print:
         return 0 if identity.whole and size > state.offset else state.offset
     for length, mark in state.versions if path != state.path else ():
-        if size == length and recall.fingerprint(path, length) == mark:
+        if size == length and checkpoint.fingerprint(path, length) == mark:
             return None
     return 0

@@ -20,7 +20,7 @@ from memfs.core.private import storable
 from memfs.hosts.base import BEFORE
 from memfs.memory import messages
 from memfs.search import fields
-from memfs.store import layout, recall
+from memfs.store import checkpoint, layout, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -106,8 +106,8 @@ def read(part: Part) -> Result:
             found = hosts.reader(part.host).read_transcript(
                 data, part.identity, start=part.start, before=earlier
             )
-            before = recall.fingerprint_of(handle, part.start) if part.start else ""
-            mark = recall.fingerprint_of(handle, found.end)
+            before = checkpoint.fingerprint_of(handle, part.start) if part.start else ""
+            mark = checkpoint.fingerprint_of(handle, found.end)
     except OSError as error:
         return error
     return _found(found, before, mark, part)

@@ -115,11 +115,9 @@ def decide(place: Place, ident: str, status: str) -> Fact:
 
 def source(place: Place, fact: Fact) -> str:
     """Return the message that a fact is from, "" if it is not in recall any more."""
-    from memfs.core.records import Identity
-
     if fact.host not in (*hosts.READ, *hosts.COLLECTIONS):
         return ""
-    path = recall.Log(place.home, fact.host, Identity(fact.session, "")).path
+    path = recall.of(place.home, fact.host, fact.session)
     if not os.path.exists(path):
         return ""
     return next((m.text for m in recall.messages(path) if m.id == fact.message), "")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import LockedError, MemfsError, NotFoundError
+from memfs.core.events import STOP
 from memfs.memory import corpus, coverage, intake, shares, whose
 from memfs.memory.intake import Tally
-from memfs.store import blocks, inbox, lock
+from memfs.store import blocks, inbox, lock, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,22 +124,34 @@ def _only(name: str, tick: Callable[[int], object]) -> Stage:
 def hear(event: Event) -> Tally:
     """Ingest what was said in the session of a hook event, so that words in it can be found.
 
-    Its vectors are made by the next search: they would take longer than all the rest.
+    Its vectors are made by the next search: they would take longer than all the rest. What could
+    not be read or indexed now, the next search or hook does: word is left for it.
     """
     tally = Tally()
     place = blocks.answering(event)
     if place is None or not event.transcript:
         return tally
-    store = place.home
-    try:
-        intake.drain(store, tally)
-        with lock.hold(store, 2.0, intake.LOCK):
-            intake.session(store, event.transcript, tally, event.session)
-    except LockedError:  # somebody ingests right now: leave word, the next one reads it
-        inbox.put(store, event.host, event.transcript, event.session)
-        return tally
-    logs = [path for path in sorted(tally.logs) if os.path.exists(path)]
-    if logs and corpus.sync(place, embed=False, wait=2.0, said=logs) is None:
-        # The next one looks at its log again.
-        inbox.put(store, event.host, event.transcript, event.session)
+    if not _heard(place, event, tally) or (event.kind == STOP and not _answered(place, event)):
+        inbox.put(place.home, event.host, event.transcript, event.session)
     return tally
+
+
+def _heard(place: Place, event: Event, tally: Tally) -> bool:
+    """Read and index a session; False if somebody else was at it all the time."""
+    try:
+        intake.drain(place.home, tally)
+        with lock.hold(place.home, 2.0, intake.LOCK):
+            intake.session(place.home, event.transcript, tally, event.session)
+    except LockedError:
+        return False
+    logs = [path for path in sorted(tally.logs) if os.path.exists(path)]
+    return not logs or corpus.sync(place, embed=False, wait=2.0, said=logs) is not None
+
+
+def _answered(place: Place, event: Event) -> bool:
+    """Tell whether recall has the answer that a turn ends with.
+
+    Claude Code writes it a tenth of a second after it ran the hooks of the turn's end.
+    """
+    last = recall.last(recall.of(place.home, event.host, event.session))
+    return last is not None and last.role == "assistant"

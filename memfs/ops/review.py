@@ -73,9 +73,7 @@ def due(place: Place, host: str, settings: "Settings") -> bool:
 
 def prompts(place: Place, host: str) -> int:
     """Count what a person said in a session, as far as it is in recall."""
-    from memfs.core.records import Identity
-
-    path = recall.Log(place.home, host, Identity(place.session, "")).path
+    path = recall.of(place.home, host, place.session)
     if not os.path.exists(path):
         return 0
     return sum(message.role == "user" and not message.side for message in recall.messages(path))

@@ -6,44 +6,26 @@ says up to where a transcript was read and what its read part looked like.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.store import files, layout, lines
+from memfs.core.records import Identity
+from memfs.store import checkpoint, files, layout, lines
 from memfs.store.known import Known, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
-    from memfs.core.records import Identity, Message, Transcript
+    from memfs.core.records import Message, Transcript
+    from memfs.store.checkpoint import State
     from memfs.store.layout import Store
 
 SUFFIX = ".jsonl"
 ASIDE = ".superseded"  # what a rewritten transcript no longer says
 _STATE = ".state.json"
-_SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
 _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are set aside at a time
-
-
-@dataclass
-class State:
-    """How far a transcript was read: `offset` bytes, which looked like `print`.
-
-    `path` is where it was. `kept` is the size of our own file then: what is behind it may be
-    torn. `versions` are (size, print) of transcripts that a rewritten one has replaced.
-    """
-
-    path: str = ""
-    offset: int = 0
-    print: str = ""
-    kept: int = 0
-    malformed: int = 0
-    versions: list[tuple[int, str]] = field(default_factory=list)
 
 
 class Rows(NamedTuple):
@@ -79,7 +61,7 @@ class Log:
 
     def state(self) -> State | None:
         """Return how far the transcript was read; None if never."""
-        return _read_state(self._state_path)
+        return checkpoint.load(self._state_path)
 
     def extend(self, state: State, path: str, rows: Rows, mark: str) -> Extended:
         """Add the messages of a transcript that grew, those that are new.
@@ -116,7 +98,7 @@ class Log:
 
     def save(self, state: State) -> None:
         """Write down how far the transcript was read."""
-        _write_state(self._state_path, state)
+        checkpoint.save(self._state_path, state)
 
     def known(self) -> Known:
         """Return which messages are kept."""
@@ -213,7 +195,7 @@ class Draft:
         files.sync_folder(log.folder)
         versions = [*state.versions, (state.offset, state.print)] if state else []
         kept = versions[-_KEPT_VERSIONS:]
-        log.save(State(path, self._end, mark, self._size, self._malformed, kept))
+        log.save(checkpoint.State(path, self._end, mark, self._size, self._malformed, kept))
         return new
 
     def _set_aside(self) -> None:
@@ -252,27 +234,6 @@ def rows(read: Transcript) -> Rows:
     )
 
 
-def fingerprint(path: str, offset: int) -> str:
-    """Return a hash of the first and the last 4 kB of the first `offset` bytes of a file.
-
-    Whether a file only grew is told by this alone, whatever its size: an end holds times and ids
-    of its own, so another text of the same length does not have it. What this cannot notice is a
-    change of bytes between the two parts that keeps every byte behind it in its place. The inode
-    says nothing: a copy, a sync or an editor changes it, and a new file may have it again.
-    """
-    with open(path, "rb") as handle:
-        return fingerprint_of(handle, offset)
-
-
-def fingerprint_of(handle: BinaryIO, offset: int) -> str:
-    """Return the fingerprint of an open file."""
-    handle.seek(0)
-    head = handle.read(min(offset, _SAMPLE))
-    handle.seek(max(0, offset - _SAMPLE))
-    tail = handle.read(min(offset, _SAMPLE))
-    return hashlib.sha256(head + b"|" + tail).hexdigest()[:32]
-
-
 def parse(data: bytes) -> tuple[list[Message], int]:
     """Return the messages in the bytes of a recall file, and how many lines are none."""
     whole = [line + b"\n" for line in data.split(b"\n") if line.strip()]
@@ -299,10 +260,10 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
         forget(path)
         files.write(path, after, private=True, locked=True)
     state_path = path.removesuffix(SUFFIX) + _STATE
-    state = _read_state(state_path) if path.endswith(SUFFIX) else None
+    state = checkpoint.load(state_path) if path.endswith(SUFFIX) else None
     if state and state.kept != len(files.encode(after)):
         state.kept = len(files.encode(after))
-        _write_state(state_path, state)
+        checkpoint.save(state_path, state)
 
 
 def sources(store: Store) -> list[str]:
@@ -311,6 +272,20 @@ def sources(store: Store) -> list[str]:
     for folder, _, names in os.walk(f"{store.local}/recall"):
         found.extend(f"{folder}/{name}" for name in names if name.endswith(SUFFIX))
     return sorted(found)
+
+
+def of(store: Store, host: str, session: str) -> str:
+    """Return the recall file of a session, whether it is there or not."""
+    return Log(store, host, Identity(session, "")).path
+
+
+def last(path: str) -> Message | None:
+    """Return the last message of a recall file; None where there is none."""
+    try:
+        size = os.path.getsize(path)
+    except FileNotFoundError:
+        return None
+    return next(messages(path, max(0, size - 1)), None)
 
 
 def messages(path: str, start: int = 0) -> Iterator[Message]:
@@ -333,19 +308,6 @@ def located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
             message = lines.read(line)
             if message is not None:
                 yield message, end
-
-
-def _read_state(path: str) -> State | None:
-    try:
-        found = json.loads(files.read(path) or "")
-        found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
-        return State(**found)
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
-def _write_state(path: str, state: State) -> None:
-    files.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)
 
 
 def _mend(path: str, start: int | None = None) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from memfs.search.engine import Filter
 from memfs.search.lexical import TextIndex
 from memfs.store import asking, git, inbox, lock, shipped
 from memfs.store.blocks import Place
-from tests.hosts.transcript_lines import user
+from tests.hosts.transcript_lines import assistant, user
 
 ROOT = Path(__file__).parent.parent.parent
 FIXTURES = ROOT / "tests/hosts/fixtures/claude"
@@ -172,6 +172,10 @@ def transcript(repo: Path, folder: Path) -> Path:
     return path
 
 
+def stop(repo: Path, path: Path) -> bytes:
+    return payload(repo, "Stop", session_id=path.stem, transcript_path=str(path))
+
+
 def found(place: Place, query: str) -> list[str]:
     page = search.run(search.Kept(place), query, mode="text", only=Filter(), limit=5, page=1)
     return [hit.text for hit in page.hits]
@@ -179,7 +183,7 @@ def found(place: Place, query: str) -> list[str]:
 
 def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
-    assert call(payload(repo, "Stop", transcript_path=str(path))) == (b"", b"")
+    assert call(stop(repo, path)) == (b"", b"")
     out, _ = call(payload(repo, "UserPromptSubmit", prompt="x"))  # the brief, for this session
     out, _ = call(payload(repo, "UserPromptSubmit", prompt="should the gopher have tabs?"))
     assert (
@@ -189,13 +193,40 @@ def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Pat
     assert log(repo) == []
 
 
+def test_an_answer_that_is_written_after_the_turns_end_is_read_by_the_next_search(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    path = transcript(repo, tmp_path)
+    asked, answered = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(asked)
+    call(stop(repo, path))
+    path.write_bytes(asked + answered)
+    assert found(place, "Done") == ["Done, the gopher has tabs."]
+    assert inbox.waiting(place.home) == []
+    call(stop(repo, path))
+    assert inbox.waiting(place.home) == [], "the answer is there"
+
+
+def test_a_turn_of_which_nothing_is_written_yet_is_read_by_the_next_search(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    path = transcript(repo, tmp_path)
+    whole = path.read_bytes()
+    path.unlink()
+    assert call(stop(repo, path)) == (b"", b"")
+    path.write_bytes(whole)
+    assert len(found(place, "gopher tabs")) == 2
+    assert log(repo) == []
+
+
 def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
     place: Place, repo: Path, tmp_path: Path
 ) -> None:
     def said(session: str, text: str) -> bytes:
         path = tmp_path / f"{session}.jsonl"
-        path.write_bytes(user(text, session, sessionId=session))
-        return payload(repo, "Stop", transcript_path=str(path))
+        said = user(text, session, sessionId=session)
+        path.write_bytes(said + assistant("Well.", f"{session}-a", sessionId=session))
+        return stop(repo, path)
 
     def messages() -> int:
         index = TextIndex.open(place.home.index)
@@ -205,20 +236,20 @@ def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
     call(said("zero", "lemon curd"))
     with lock.hold(place.home, name=corpus.LOCK):
         call(said("one", "marmalade sandwiches"))
-    assert messages() == 1
+    assert messages() == 2
     call(said("two", "ginger biscuits"))
-    assert messages() == 3
+    assert messages() == 6
     assert inbox.waiting(place.home) == []
     shutil.rmtree(place.home.index)
     call(said("three", "elderflower cordial"))
-    assert messages() == 4, "an index that was lost is made whole"
+    assert messages() == 8, "an index that was lost is made whole"
 
 
 def test_secrets_are_not_recorded(place: Place, repo: Path, tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     path = transcript(repo, tmp_path)
     path.write_text(path.read_text().replace("with tabs", f"with {token} <private>psst</private>"))
-    call(payload(repo, "Stop", transcript_path=str(path)))
+    call(stop(repo, path))
     [kept] = [text for text in found(place, "indent gopher") if text.startswith("indent")]
     assert kept.startswith("indent the gopher with [redacted:github")
     for file in Path(place.home.local).rglob("*"):
@@ -289,7 +320,7 @@ def test_a_busy_store_is_left_word(place: Place, repo: Path, tmp_path: Path) -> 
 
     path = transcript(repo, tmp_path)
     with lock.hold(place.home, name=intake.LOCK):
-        assert call(payload(repo, "Stop", transcript_path=str(path))) == (b"", b"")
+        assert call(stop(repo, path)) == (b"", b"")
     assert [note[2] for note in inbox.waiting(place.home)] == [str(path)]
     assert len(found(place, "gopher tabs")) == 2
     assert log(repo) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -55,9 +56,11 @@ def test_a_conversation_of_three_prompts(project: Project, host: Assistant) -> N
     host.install(project, "--user")
     began = stamp()
     with ScriptedModel(["A gopher digs.", "Two.", "It whistles."]) as model:
+        model.meanwhile = partial(time.sleep, 0.3)  # no model answers sooner
         with host.start(project, model).conversation() as session:
             assert session.say("what does a gopher do?") == "A gopher digs."
             assert soon(project, "gopher", "what does a gopher do?")
+            assert soon(project, "digs", "A gopher digs."), "Claude Code writes it after its hooks"
             project.memfs("edit", "human", "--replace", "Quentin", "Bob")
             assert session.say("and a badger?") == "Two."
             assert session.say("and a marmot?") == "It whistles."

@@ -14,7 +14,7 @@ from memfs.memory import documents as reading
 from memfs.memory.intake import Tally
 from memfs.search.indexer import Indexed
 from memfs.search.lexical import TextIndex
-from memfs.store import archive, lock, recall
+from memfs.store import archive, checkpoint, lock, recall
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import SESSION, conversation, line, user
 
@@ -97,7 +97,7 @@ def test_copies_of_a_session_are_read_on_and_made_durable_once(
     settled: list[int] = []
     settle = recall.settle
 
-    def counted(read: list[tuple[recall.Log, recall.State]]) -> None:
+    def counted(read: list[tuple[recall.Log, checkpoint.State]]) -> None:
         settled.append(len(read))
         settle(read)
 

@@ -13,7 +13,7 @@ from memfs.memory import looked
 from memfs.memory.kept import Kept
 from memfs.memory.looked import Looked
 from memfs.search.catalog import sign
-from memfs.store import recall
+from memfs.store import checkpoint, recall
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
@@ -101,7 +101,7 @@ def test_what_memfs_itself_adds_to_an_old_session_is_seen_at_once(store: Store) 
     look.look()
     log = recall.Log(store, "bench", Identity(OLD, ""))
     read = Transcript([message(OLD, "good to see you again", "m2")], 100, 0, 0)
-    state = recall.State("/t.jsonl", 50, "", os.path.getsize(log.path))
+    state = checkpoint.State("/t.jsonl", 50, "", os.path.getsize(log.path))
     log.extend(state, "/t.jsonl", recall.rows(read), "")
     recall.settle([(log, state)])
     assert look.look() == whole(store)

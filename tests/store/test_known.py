@@ -9,9 +9,10 @@ import pytest
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.store import known, recall
+from memfs.store.checkpoint import State
 from memfs.store.known import Known
 from memfs.store.layout import Store
-from memfs.store.recall import Log, State
+from memfs.store.recall import Log
 
 
 @pytest.fixture(autouse=True)

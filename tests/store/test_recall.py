@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from memfs.core.records import Identity, Message, Transcript
 from memfs.store import inbox, layout, recall
 from memfs.store.blocks import Place
+from memfs.store.checkpoint import State
 from memfs.store.layout import Store
-from memfs.store.recall import Log, State
+from memfs.store.recall import Log
 
 MARK = "0" * 32
 
@@ -165,6 +166,16 @@ def test_a_start_inside_a_very_long_line_finds_its_beginning(log: Log) -> None:
     assert [found.id for found in recall.messages(log.path, 290_000)] == ["b"]
 
 
+def test_the_last_message_is_found_from_the_end(log: Log, store: Store) -> None:
+    assert recall.of(store, "claude", "s1") == log.path
+    assert recall.last(log.path) is None
+    log.replace(None, "/t", reading("a", "b"), MARK)
+    assert recall.last(log.path) == message("b")
+    with open(log.path, "ab") as handle:
+        handle.write(b'{"id": "torn')
+    assert recall.last(log.path) is None
+
+
 def test_damaged_lines_are_left_out(log: Log) -> None:
     log.replace(None, "/t", reading("a"), MARK)
     with open(log.path, "ab") as file:
@@ -185,19 +196,6 @@ def test_side_chains_have_files_of_their_own_and_names_are_safe(store: Store) ->
     assert side.path.endswith("/s.agent-a.jsonl")
     assert os.stat(plain.path).st_mode & 0o777 == 0o600
     assert os.stat(odd.folder).st_mode & 0o777 == 0o700
-
-
-def test_a_fingerprint_knows_only_what_was_read(tmp_path: Path) -> None:
-    path = tmp_path / "t"
-    path.write_bytes(b"a" * 10_000)
-    before = recall.fingerprint(str(path), 9000)
-    path.write_bytes(b"a" * 9000 + b"b" * 5000)
-    assert recall.fingerprint(str(path), 9000) == before
-    path.write_bytes(b"b" + b"a" * 9999)
-    assert recall.fingerprint(str(path), 9000) != before
-    path.write_bytes(b"a" * 8999 + b"b" * 1001)
-    assert recall.fingerprint(str(path), 9000) != before
-    assert recall.fingerprint(str(path), 0) == recall.fingerprint(os.devnull, 0)
 
 
 def test_a_note_in_the_inbox_waits_until_it_is_done(place: Place) -> None:

@@ -16,7 +16,7 @@ from memfs.memory.flow.graph import Graph as Flows
 from memfs.memory.flow.turns import FAILED, WORKED
 from memfs.memory.kinds import content as contents
 from memfs.memory.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
-from memfs.store import clock, lock, outcomes, recall, windows
+from memfs.store import checkpoint, clock, lock, outcomes, recall, windows
 from memfs.store.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Graph:
         """Add messages to a session's recall file; return the ids of those that are new."""
         log = recall.Log(self._place.home, contents.HOST, Identity(session, ""))
         with lock.hold(self._place.home, name=intake.LOCK):
-            state = log.state() or recall.State()
+            state = log.state() or checkpoint.State()
             rows = recall.rows(Transcript([*said], 0, 0, 0))
             places = log.extend(state, "", rows, "").places
             recall.settle([(log, state)])

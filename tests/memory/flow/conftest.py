@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.memory import intake
-from memfs.store import lock, recall
+from memfs.store import checkpoint, lock, recall
 from memfs.store.blocks import Place
 
 FIXED = (
@@ -33,7 +33,7 @@ def say(place: Place, session: str, *said: tuple[str, str], day: int = 1, start:
         )
     log = recall.Log(place.home, "claude", Identity(session, ""))
     with lock.hold(place.home, name=intake.LOCK):
-        state = log.state() or recall.State()
+        state = log.state() or checkpoint.State()
         log.extend(state, "", recall.rows(Transcript(messages, 0, 0, 0)), "")
         recall.settle([(log, state)])
     return log.path

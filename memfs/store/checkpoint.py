@@ -1,0 +1,70 @@
+"""Up to where a transcript was read, and what that part of it looked like.
+
+Not durable: one that is lost or older than what is kept costs a second reading.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memfs.store import files
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+_SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
+
+
+@dataclass
+class State:
+    """How far a transcript was read: `offset` bytes, which looked like `print`.
+
+    `path` is where it was. `kept` is the size of our own file then: what is behind it may be
+    torn. `versions` are (size, print) of transcripts that a rewritten one has replaced.
+    """
+
+    path: str = ""
+    offset: int = 0
+    print: str = ""
+    kept: int = 0
+    malformed: int = 0
+    versions: list[tuple[int, str]] = field(default_factory=list)
+
+
+def fingerprint(path: str, offset: int) -> str:
+    """Return a hash of the first and the last 4 kB of the first `offset` bytes of a file.
+
+    Whether a file only grew is told by this alone, whatever its size: an end holds times and ids
+    of its own, so another text of the same length does not have it. What this cannot notice is a
+    change of bytes between the two parts that keeps every byte behind it in its place. The inode
+    says nothing: a copy, a sync or an editor changes it, and a new file may have it again.
+    """
+    with open(path, "rb") as handle:
+        return fingerprint_of(handle, offset)
+
+
+def fingerprint_of(handle: BinaryIO, offset: int) -> str:
+    """Return the fingerprint of an open file."""
+    handle.seek(0)
+    head = handle.read(min(offset, _SAMPLE))
+    handle.seek(max(0, offset - _SAMPLE))
+    tail = handle.read(min(offset, _SAMPLE))
+    return hashlib.sha256(head + b"|" + tail).hexdigest()[:32]
+
+
+def load(path: str) -> State | None:
+    """Return what was written down; None if there is nothing, or it is damaged."""
+    try:
+        found = json.loads(files.read(path) or "")
+        found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
+        return State(**found)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def save(path: str, state: State) -> None:
+    """Write it down; after a crash of the system an older one may be there."""
+    files.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)
