@@ -15,15 +15,16 @@ REVIEW = "[memfs review]"  # how a prompt begins that asks for a review of the s
 class Event:
     """One hook event. `source` is why a session starts: startup, resume, clear, compact, fork.
 
-    `again`: the turn that ends was one that a hook had asked for.
+    `again`: the turn that ends was one that a hook had asked for; `answer` is what the assistant
+    said last in it, where the host tells ("" for one that does not).
 
     `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP). `local`
     is the local folder of the store that serves it, once that is found.
     """
 
     __slots__ = (
-        "again", "cwd", "files", "host", "kind", "local", "name", "prompt", "session", "source",
-        "tools", "transcript",
+        "again", "answer", "cwd", "files", "host", "kind", "local", "name", "prompt", "session",
+        "source", "tools", "transcript",
     )  # fmt: skip
 
     def __init__(
@@ -42,6 +43,7 @@ class Event:
         self.files = files
         self.tools = False
         self.again = False
+        self.answer = ""
         self.local = ""
 
 

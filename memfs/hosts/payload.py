@@ -56,6 +56,7 @@ def event(
         text(payload, "source"), text(payload, "prompt"), files,
     )  # fmt: skip
     found.again = payload.get("stop_hook_active") is True
+    found.answer = text(payload, "last_assistant_message")
     return found
 
 

@@ -151,7 +151,8 @@ def _heard(place: Place, event: Event, tally: Tally) -> bool:
 def _answered(place: Place, event: Event) -> bool:
     """Tell whether recall has the answer that a turn ends with.
 
-    Claude Code writes it a tenth of a second after it ran the hooks of the turn's end.
+    Claude Code writes it a tenth of a second after it ran the hooks of the turn's end. One that is
+    kept in other words (it held a secret, say) counts as not there: it is looked for once more.
     """
     last = recall.last(recall.of(place.home, event.host, event.session))
-    return last is not None and last.role == "assistant"
+    return last is not None and last.role == "assistant" and event.answer.strip() in ("", last.text)

@@ -14,53 +14,13 @@ import pytest
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
-from memfs.memory import corpus
-from memfs.ops import edit, search
-from memfs.search.engine import Filter
-from memfs.search.lexical import TextIndex
-from memfs.store import asking, git, inbox, lock, shipped
+from memfs.ops import edit
+from memfs.store import asking, git, shipped
 from memfs.store.blocks import Place
-from tests.hosts.transcript_lines import assistant, user
+from tests.hook.calls import call, log, payload, start
 
 ROOT = Path(__file__).parent.parent.parent
 FIXTURES = ROOT / "tests/hosts/fixtures/claude"
-
-
-def call(
-    stdin: bytes, cwd: Path | None = None, size_limit: int | None = None
-) -> tuple[bytes, bytes]:
-    """Run the installed command; return (stdout, stderr)."""
-
-    def limit() -> None:
-        import resource
-        import signal
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size_limit or 0, resource.RLIM_INFINITY))
-
-    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
-    done = subprocess.run(
-        ["sh", "-c", '"$@"; exit $?', "sh", *words],  # an assistant's process of its own for each
-        input=stdin, capture_output=True, check=False, cwd=cwd, timeout=30,
-        preexec_fn=None if size_limit is None else limit,
-    )  # fmt: skip
-    assert done.returncode == 0
-    return done.stdout, done.stderr
-
-
-def payload(repo: Path, event: str, **more: object) -> bytes:
-    return json.dumps(
-        {"session_id": "s1", "cwd": str(repo), "hook_event_name": event, **more}
-    ).encode()
-
-
-def log(repo: Path) -> list[str]:
-    path = repo / ".agent-memory/local/hook.log"
-    return path.read_text().splitlines() if path.exists() else []
-
-
-def start(repo: Path) -> bytes:
-    return payload(repo, "SessionStart", source="startup")
 
 
 @pytest.mark.usefixtures("place")
@@ -161,124 +121,6 @@ def test_an_unknown_event_and_one_without_session_are_no_failures(repo: Path) ->
     assert log(repo) == []
 
 
-def transcript(repo: Path, folder: Path) -> Path:
-    path = folder / "11111111-2222-3333-4444-555555555555.jsonl"
-    lines = [
-        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "indent the gopher with tabs"}},
-        {"type": "assistant", "uuid": "a1", "message": {"role": "assistant", "content": [{"type": "text", "text": "Done, the gopher has tabs."}]}},
-    ]  # fmt: skip
-    common = {"sessionId": path.stem, "cwd": str(repo), "timestamp": "2026-05-03T09:00:00.000Z"}
-    path.write_text("".join(json.dumps({**line, **common}) + "\n" for line in lines))
-    return path
-
-
-def stop(repo: Path, path: Path) -> bytes:
-    return payload(repo, "Stop", session_id=path.stem, transcript_path=str(path))
-
-
-def found(place: Place, query: str) -> list[str]:
-    page = search.run(search.Kept(place), query, mode="text", only=Filter(), limit=5, page=1)
-    return [hit.text for hit in page.hits]
-
-
-def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Path) -> None:
-    path = transcript(repo, tmp_path)
-    assert call(stop(repo, path)) == (b"", b"")
-    out, _ = call(payload(repo, "UserPromptSubmit", prompt="x"))  # the brief, for this session
-    out, _ = call(payload(repo, "UserPromptSubmit", prompt="should the gopher have tabs?"))
-    assert (
-        "indent the gopher with tabs" in json.loads(out)["hookSpecificOutput"]["additionalContext"]
-    )
-    assert len(found(place, "gopher tabs")) == 2
-    assert log(repo) == []
-
-
-def test_an_answer_that_is_written_after_the_turns_end_is_read_by_the_next_search(
-    place: Place, repo: Path, tmp_path: Path
-) -> None:
-    path = transcript(repo, tmp_path)
-    asked, answered = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(asked)
-    call(stop(repo, path))
-    path.write_bytes(asked + answered)
-    assert found(place, "Done") == ["Done, the gopher has tabs."]
-    assert inbox.waiting(place.home) == []
-    call(stop(repo, path))
-    assert inbox.waiting(place.home) == [], "the answer is there"
-
-
-def test_a_turn_of_which_nothing_is_written_yet_is_read_by_the_next_search(
-    place: Place, repo: Path, tmp_path: Path
-) -> None:
-    path = transcript(repo, tmp_path)
-    whole = path.read_bytes()
-    path.unlink()
-    assert call(stop(repo, path)) == (b"", b"")
-    path.write_bytes(whole)
-    assert len(found(place, "gopher tabs")) == 2
-    assert log(repo) == []
-
-
-def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
-    place: Place, repo: Path, tmp_path: Path
-) -> None:
-    def said(session: str, text: str) -> bytes:
-        path = tmp_path / f"{session}.jsonl"
-        said = user(text, session, sessionId=session)
-        path.write_bytes(said + assistant("Well.", f"{session}-a", sessionId=session))
-        return stop(repo, path)
-
-    def messages() -> int:
-        index = TextIndex.open(place.home.index)
-        assert index
-        return len(index.search(index.term("kind", "message"), 10))
-
-    call(said("zero", "lemon curd"))
-    with lock.hold(place.home, name=corpus.LOCK):
-        call(said("one", "marmalade sandwiches"))
-    assert messages() == 2
-    call(said("two", "ginger biscuits"))
-    assert messages() == 6
-    assert inbox.waiting(place.home) == []
-    shutil.rmtree(place.home.index)
-    call(said("three", "elderflower cordial"))
-    assert messages() == 8, "an index that was lost is made whole"
-
-
-def test_secrets_are_not_recorded(place: Place, repo: Path, tmp_path: Path) -> None:
-    token = "ghp_" + "a1B2c3D4e5F6" * 3
-    path = transcript(repo, tmp_path)
-    path.write_text(path.read_text().replace("with tabs", f"with {token} <private>psst</private>"))
-    call(stop(repo, path))
-    [kept] = [text for text in found(place, "indent gopher") if text.startswith("indent")]
-    assert kept.startswith("indent the gopher with [redacted:github")
-    for file in Path(place.home.local).rglob("*"):
-        data = file.read_bytes() if file.is_file() else b""
-        assert token.encode() not in data, file
-        assert b"psst" not in data, file
-    assert log(repo) == []
-
-
-def test_a_sessions_end_only_leaves_word(place: Place, repo: Path, tmp_path: Path) -> None:
-    path = transcript(repo, tmp_path)
-    assert call(payload(repo, "SessionEnd", transcript_path=str(path), reason="other")) == (
-        b"",
-        b"",
-    )
-    assert place.project
-    assert len(list(Path(place.project.local, "inbox").iterdir())) == 1
-    assert not Path(place.project.local, "recall").exists()
-    assert len(found(place, "gopher tabs")) == 2
-    assert not list(Path(place.project.local, "inbox").iterdir())
-
-
-def test_a_transcript_that_is_gone_is_no_failure(repo: Path, place: Place) -> None:
-    assert call(payload(repo, "Stop", transcript_path="/nowhere/x.jsonl")) == (b"", b"")
-    assert call(payload(repo, "SessionEnd", transcript_path="/nowhere/x.jsonl")) == (b"", b"")
-    assert found(place, "anything at all") == []
-    assert log(repo) == []
-
-
 @pytest.mark.usefixtures("place")
 def test_a_reply_that_did_not_arrive_was_not_shown(repo: Path) -> None:
     command = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
@@ -312,18 +154,6 @@ def test_the_host_can_write_a_huge_prompt_to_the_end(repo: Path) -> None:
     process.stdin.write(payload(repo, "UserPromptSubmit", prompt="x" * 3_000_000))  # no EPIPE
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (0, b"", b"")
-
-
-def test_a_busy_store_is_left_word(place: Place, repo: Path, tmp_path: Path) -> None:
-    from memfs.memory import intake
-    from memfs.store import inbox, lock
-
-    path = transcript(repo, tmp_path)
-    with lock.hold(place.home, name=intake.LOCK):
-        assert call(stop(repo, path)) == (b"", b"")
-    assert [note[2] for note in inbox.waiting(place.home)] == [str(path)]
-    assert len(found(place, "gopher tabs")) == 2
-    assert log(repo) == []
 
 
 @pytest.mark.usefixtures("place")

@@ -11,7 +11,7 @@ import pytest
 
 from memfs.store import sessions
 from memfs.store.blocks import Place
-from tests.hook.test_main import call, log, payload, start
+from tests.hook.calls import call, log, payload, start
 
 
 def runs(place: Place) -> list[str]:

@@ -21,7 +21,7 @@ from memfs.hosts.base import BEFORE
 from memfs.ops import doctor, edit, ingest, install
 from memfs.store import inbox, shipped
 from memfs.store.blocks import Place
-from tests.hook.test_main import found as found_by
+from tests.hook.test_turns import found as found_by
 from tests.hosts.reading import FIXTURES, JSON, Read, can_be_kept, file_of, in_steps, odd, said
 
 SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"

@@ -1,0 +1,47 @@
+"""The hook as the host calls it: a process with JSON on stdin."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from memfs.store import shipped
+
+
+def call(
+    stdin: bytes, cwd: Path | None = None, size_limit: int | None = None
+) -> tuple[bytes, bytes]:
+    """Run the installed command; return (stdout, stderr)."""
+
+    def limit() -> None:
+        import resource
+        import signal
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size_limit or 0, resource.RLIM_INFINITY))
+
+    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
+    done = subprocess.run(
+        ["sh", "-c", '"$@"; exit $?', "sh", *words],  # an assistant's process of its own for each
+        input=stdin, capture_output=True, check=False, cwd=cwd, timeout=30,
+        preexec_fn=None if size_limit is None else limit,
+    )  # fmt: skip
+    assert done.returncode == 0
+    return done.stdout, done.stderr
+
+
+def payload(repo: Path, event: str, **more: object) -> bytes:
+    return json.dumps(
+        {"session_id": "s1", "cwd": str(repo), "hook_event_name": event, **more}
+    ).encode()
+
+
+def log(repo: Path) -> list[str]:
+    path = repo / ".agent-memory/local/hook.log"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def start(repo: Path) -> bytes:
+    return payload(repo, "SessionStart", source="startup")
