@@ -71,8 +71,6 @@ class Answers:
             if not event.transcript or review.wanted(place):
                 return None  # where some hosts say what was said only their own variables tell
             return self._stopped(event, held, ran)
-        if held.stale():
-            self._stale(held)
         turn = self._turn(place)
         if not turn.acquire(timeout=QUICK):
             return None
@@ -83,11 +81,11 @@ class Answers:
                 return None  # the whole brief, which needs more of the hook's environment
             reply, now = brief.news(place, event.prompt, shown, held.recall, tools=event.tools)
             text = host.format_reply(event, reply).encode("utf-8", "replace")
-            found = Answer(text, partial(_shown, place, now, ran), turn.release)
+            found = Answer(text, partial(_shown, place, now, ran), partial(self._over, turn, held))
             return found
         finally:
             if found is None:
-                turn.release()
+                self._over(turn, held)
 
     def _turn(self, place: Place) -> threading.Lock:
         """Return what a session's prompts take one after the other.
@@ -99,6 +97,12 @@ class Answers:
             if len(self._turns) > _SESSIONS:
                 self._turns = {key: turn for key, turn in self._turns.items() if turn.locked()}
             return self._turns.setdefault((place.home.root, place.session), threading.Lock())
+
+    def _over(self, turn: threading.Lock, held: Held) -> None:
+        """End a session's prompt; what was published since is opened, now that nobody waits."""
+        turn.release()
+        if held.stale():
+            self._stale(held)
 
     def _stopped(self, event: Event, held: Held, ran: Callable[[], object]) -> Answer:
         inbox.put(held.place.home, event.host, event.transcript, event.session)
