@@ -7,6 +7,7 @@ Used as `memory = memfs.open(".")`, then `memory.append("human", "Name: Alice")`
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, assert_never
 
 from memfs.core.edits import (
@@ -56,6 +57,11 @@ class Memory:
 
     def __init__(self, path: str, session: str = "") -> None:
         self._place = blocks.here(path, session)
+        if self._place.aside:
+            warnings.warn(
+                f"the store's local/ was not made by memfs here: it is in {self._place.aside} now",
+                stacklevel=3,
+            )
         self._origin = Origin("agent", "python", session)
         self._kept: Kept | None = None
 

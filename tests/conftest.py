@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from memfs.ops import init
-from memfs.store import blocks, trust
+from memfs.store import blocks, layout, local_folder, trust
 from memfs.store.blocks import Place
 
 NOW = "2026-05-03T10:00:00Z"
@@ -95,10 +95,10 @@ def place(repo: Path, home: Path, originals: Path) -> Place:
         return blocks.here(str(repo))
     for folder in (repo, home):
         shutil.copytree(original / folder.name, folder, dirs_exist_ok=True)
-    made = blocks.here(str(repo))
-    assert made.project
-    trust.give(made.project)
-    return made
+    store = layout.require(str(repo))
+    local_folder.claim(store)
+    trust.give(store)
+    return blocks.here(str(repo))
 
 
 @pytest.fixture

@@ -56,6 +56,60 @@ def test_every_module_says_what_it_is_for() -> None:
     assert not [path for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))]
 
 
+ON_STORES = (
+    "agent", "api.py", "context", "hook", "mcp", "memory", "ops", "search", "service", "store", "tools",
+)  # fmt: skip
+OPENING = {
+    "open", "io.open", "np.load", "np.memmap", "sqlite3.connect", "tantivy.Index", "shutil.rmtree",
+    *(f"shutil.{name}" for name in ("copy", "copy2", "copyfile", "copytree", "move")),
+    *(f"os.{name}" for name in (
+        "open", "listdir", "scandir", "walk", "stat", "lstat", "mkdir", "makedirs", "rmdir", "remove",
+        "unlink", "rename", "replace", "chmod", "truncate", "link", "symlink", "utime", "mkfifo",
+    )),
+}  # fmt: skip
+# Calls that open what is not below a store, or what `files` looked at for a library right before.
+ELSEWHERE = {
+    "agent/conversations.py": {"os.listdir"},  # a folder that a person names
+    "context/sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
+    "mcp/wire.py": {"os.open"},  # the null device
+    "memory/brought.py": {"os.listdir", "os.stat"},  # another tool's memory
+    "memory/flow/database.py": {"sqlite3.connect", "os.chmod"},  # in a folder that was looked at
+    "memory/intake.py": {"os.stat"},  # a transcript
+    "memory/whose.py": {"os.listdir", "os.walk"},  # transcripts
+    "ops/daemon.py": {"os.remove"},  # the service's socket
+    "ops/doctor/leftovers.py": {"os.listdir"},  # beside settings
+    "ops/init.py": {"os.makedirs"},  # a folder of its own
+    "ops/install/files.py": {"os.unlink", "os.rmdir"},  # settings
+    "ops/sync/githook.py": {"os.stat", "os.chmod"},  # git's hook
+    "search/catalog.py": {"sqlite3.connect"},  # in a folder that was looked at
+    "search/encoder.py": {"np.memmap"},  # a model
+    "search/lexical.py": {"tantivy.Index"},  # in a folder that was looked at
+    "search/model/teachers.py": {"np.load"},  # a model that is made
+    "search/semantic.py": {"np.load"},  # an open file
+    "service/listening.py": {"os.stat", "os.lstat", "os.remove", "os.chmod"},  # the socket
+    "service/pace.py": {"open"},  # the system's counters
+    "service/server.py": {"os.stat"},  # our own code
+    "service/warmth.py": {"open"},  # the system's counters
+    "service/watch.py": {"os.stat", "os.walk"},  # real paths alone are watched
+    "service/worker.py": {"os.stat", "os.walk"},  # transcripts
+    "store/running.py": {"open"},  # the system's processes
+    "store/shipped.py": {"open"},  # what came with memfs
+}
+
+
+@pytest.mark.parametrize("room", ON_STORES)
+def test_files_below_a_store_are_opened_in_one_way(room: str) -> None:
+    top = ROOT / "memfs"
+    for path in sorted((top / room).rglob("*.py")) or [top / room]:
+        called = {
+            ast.unparse(node.func)
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call)
+        }
+        name = path.relative_to(top).as_posix()
+        assert called & OPENING == ELSEWHERE.get(name, set()), f"memfs.files opens what {name} does"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_is_in_the_readme(name: str) -> None:
     command = group().get_command(click.Context(group()), name)
@@ -107,7 +161,7 @@ QUIET = {
     "memfs", "memfs.core", "memfs.core.errors", "memfs.core.events", "memfs.core.fastjson",
     "memfs.core.label", "memfs.hook", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
     "memfs.hosts.payload",
-    "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.store.files",
+    "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.files",
     "memfs.store.layout", "memfs.store.service", "memfs.store.sessions",
 }  # fmt: skip
 HEAVY = {

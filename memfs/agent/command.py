@@ -15,9 +15,10 @@ import subprocess
 from itertools import count
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.agent.model import Answer, ModelError, Note, Prompt
 from memfs.core.errors import USAGE, MemfsError
-from memfs.store import files, layout
+from memfs.store import layout
 from memfs.store.asking import INSIDE
 from memfs.tools import shapes
 from memfs.tools.calls import Call, Result

@@ -13,7 +13,8 @@ from memfs.agent.expectations import Expectation, Saved
 from memfs.core import label as labels
 from memfs.core import yamlhead
 from memfs.core.errors import USAGE, MemfsError
-from memfs.store import files, shipped
+from memfs.files import outside
+from memfs.store import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +59,7 @@ def load(folder: str = "") -> list[Conversation]:
     found: dict[str, Conversation] = {}
     for name in names:
         path = os.path.join(folder, name)
-        for each in parse(path, files.read(path, cap=_LARGEST + 2) or ""):
+        for each in parse(path, outside.read(path, cap=_LARGEST + 2) or ""):
             if each.name in found:
                 _wrong(path, f"conversations.{each.name}", "another one has this name")
             found[each.name] = each

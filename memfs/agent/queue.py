@@ -12,11 +12,13 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.agent.model import Answer, Note, Prompt
 from memfs.core.errors import StoreError
 from memfs.core.private import storable
+from memfs.files import logs
 from memfs.hosts import OWN
-from memfs.store import clock, files, layout
+from memfs.store import clock, layout, local_folder
 from memfs.tools.calls import Call, Result
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 FOLDER = "agent"
 SUFFIX = ".jsonl"
-_LARGEST = 1 << 30  # bytes
 _DEEPEST = 20  # levels of a call's arguments
 _CUT = (
     "error: this call was interrupted; nobody knows whether it was done\n"
@@ -58,7 +59,7 @@ class Queue:
         self.evicted = 0
         self._ours = frozenset(ours)  # the tools whose answers are in memory anyway
         self._last = 0
-        layout.make_local(store)
+        local_folder.make(store)
         files.make_folder(os.path.dirname(self.path), private=True)
         if not self._read():
             head = {"memfs_queue": 1, "session": session, "project": store.top}
@@ -90,19 +91,16 @@ class Queue:
 
     def _write(self, record: dict[str, object]) -> None:
         line = json.dumps(record, ensure_ascii=True, separators=(",", ":"))
-        files.append(self.path, line.encode() + b"\n")
+        logs.append(self.path, line.encode() + b"\n")
 
     def _read(self) -> bool:
         """Read what is there; False for a new queue. A line that a kill cut off was never said."""
-        try:
-            size = os.path.getsize(self.path)
-            with open(self.path, "rb") as handle:
-                data = handle.read(_LARGEST)
-        except FileNotFoundError:
+        data = logs.read_whole(self.path)
+        if data is None:
             return False
         whole = data[: data.rfind(b"\n") + 1]
-        if size != len(whole):
-            os.truncate(self.path, len(whole))
+        if len(data) != len(whole):
+            logs.cut(self.path, len(whole))
         for line in whole.splitlines():
             try:
                 self._follow(json.loads(line))
@@ -151,12 +149,10 @@ def lock_of(session: str) -> str:
 def latest(store: Store) -> str:
     """Return the session that was gone on with last, "" if there is none."""
     folder = f"{store.local}/{FOLDER}"
-    try:
-        found = [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(SUFFIX)]
-    except FileNotFoundError:
-        return ""
-    for path in sorted(found, key=os.path.getmtime, reverse=True):
-        with open(path, "rb") as handle:
+    found = [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
+    statuses = [(status.st_mtime, path) for path in found if (status := files.status(path))]
+    for _, path in sorted(statuses, reverse=True):
+        with logs.open_stream(path) as handle:
             try:
                 return str(json.loads(handle.readline(4096))["session"])
             except (ValueError, KeyError, TypeError):

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.agent import looking
 from memfs.agent.model import ModelError
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
+from memfs.files import atomic
 from memfs.hosts import OWN
-from memfs.store import clock, config, files, recall, shipped
+from memfs.store import clock, config, recall, shipped
 from memfs.store.drafts import Draft
 from memfs.tools.desk import Desk
 
@@ -58,7 +60,7 @@ def run(
                 problem = error.message  # what was proposed before it counts
                 break
             said, problem = turn.text or said, turn.problem
-            done.append((session, os.stat(path).st_mtime_ns))
+            done.append((session, _modified(path)))
             tick(1)
             if problem:
                 break
@@ -71,7 +73,7 @@ def run(
         draft.drop()
     if done and not again:
         latest = max(when for _, when in done)
-        files.write(_mark(place), f"{latest}", private=True, durable=False)
+        atomic.write(_mark(place), f"{latest}", private=True, durable=False)
     return found
 
 
@@ -84,13 +86,19 @@ def waiting(place: Place, most: int, *, again: bool = False) -> list[tuple[str, 
     mark = (files.read(_mark(place)) or "").strip()
     since = int(mark) if mark.isdigit() and not again else 0
     paths = [path for path in recall.sources(place.home) if ".agent-" not in os.path.basename(path)]
-    newer = [path for path in paths if os.stat(path).st_mtime_ns > since]
+    newer = [path for path in paths if _modified(path) > since]
     found = []
-    for path in sorted(newer, key=lambda each: os.stat(each).st_mtime_ns):
+    for path in sorted(newer, key=_modified):
         messages = list(recall.messages(path))
         if sum(message.role == "user" for message in messages) >= max(1, least):
             found.append((path, messages))
     return found[-most:] if again else found[:most]
+
+
+def _modified(path: str) -> int:
+    """Return when a recall file was written last, in nanoseconds since 1970."""
+    found = files.status(path)
+    return found.st_mtime_ns if found else 0
 
 
 def _mark(place: Place) -> str:

@@ -6,9 +6,9 @@ model reads the brief and the conversation, and has the memory tools; it is aske
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.agent import chosen, looking
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.records import Origin
@@ -57,7 +57,7 @@ def behind(folder: str, host: str, session: str) -> None:
 def run(place: Place, host: str, model: Model) -> Reviewed:
     """Review the session of a place. Raises `NotFoundError` if nothing is known of it."""
     path = recall.of(place.home, host, place.session)
-    if not os.path.exists(path):
+    if not files.is_file(path):
         raise NotFoundError(
             f"there is no session {place.session} of {host or 'any assistant'} in recall",
             "memfs search --sessions finds them, memfs ingest reads them",

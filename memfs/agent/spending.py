@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.agent.model import ModelError, Usage
 from memfs.core.tokens import estimate
-from memfs.store import clock, files, layout, lock
+from memfs.files import atomic
+from memfs.store import clock, local_folder, lock
 from memfs.tools import fitted
 
 if TYPE_CHECKING:
@@ -106,12 +108,12 @@ class Metered:
             self.day = today(self._user) + more
             record = {"day": _date(), "calls": self.day.calls, "tokens": self.day.tokens}
             path = f"{self._user.local}/{_FILE}"
-            files.write(path, json.dumps(record), private=True, durable=False, locked=True)
+            atomic.write(path, json.dumps(record), private=True, durable=False, locked=True)
 
 
 def today(user: Store) -> Spent:
     """Return what was spent today, by this user."""
-    layout.make_local(user)
+    local_folder.make(user)
     try:
         found = json.loads(files.read(os.path.join(user.local, _FILE)) or "{}")
         same = found.get("day") == _date()

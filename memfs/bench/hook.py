@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs.bench import passages, plot, project
 from memfs.memory import corpus
 from memfs.ops.install import commands
-from memfs.store import layout
+from memfs.store import layout, scratch, trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,8 @@ def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
         for path in (by_meaning, served):
             shutil.copytree(full, path)
         for path, env in ((alone, cold), (full, cold), (by_meaning, near), (served, warm)):
-            _memfs(["trust", "--yes"], env, path)
+            with scratch.home(env["MEMFS_HOME"]):
+                trust.give(layout.require(path))
         cases = [
             _Case("python -I -S -E -c pass", _FLOOR, cold, "", ""),
             _Case(f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone, "1"),

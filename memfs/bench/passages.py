@@ -13,9 +13,10 @@ import sysconfig
 from functools import cache
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.bench import project
 from memfs.core.records import Message
-from memfs.store import blocks, files, recall
+from memfs.store import blocks, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

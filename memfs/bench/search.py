@@ -22,7 +22,7 @@ from memfs.bench import passages, plot
 from memfs.memory.kept import Kept
 from memfs.search.candidates import POOL
 from memfs.search.lexical import Occur, Query
-from memfs.store import blocks, layout
+from memfs.store import blocks, layout, local_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -151,6 +151,7 @@ def _built(folder: str, size: int) -> tuple[Place, Kept]:
         with open(f"{folder}/{_DONE}", "w", encoding="utf-8") as handle:
             json.dump({"passages": size}, handle)
     place = _place(folder)
+    local_folder.claim(place.home)  # that of a cache was made for another user
     kept = Kept(place)
     kept.warm()
     return place, kept
@@ -232,7 +233,7 @@ def _graph(vectors: VectorIndex) -> object:
 
 
 def _cold(folder: str) -> _Cases:
-    env = {"HOME": folder, "MEMFS_HOME": f"{folder}/user", "PATH": os.environ.get("PATH", "")}
+    env = {"HOME": folder, "MEMFS_HOME": layout.user_root(), "PATH": os.environ.get("PATH", "")}
     queries = passages.queries(100)
     code = _COLD.split('"')[1]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs import hosts
+from memfs.cli import screen
 from memfs.core.records import Origin
 from memfs.store import blocks
 
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 
 def place(session: str = "") -> Place:
     """Return the stores of the current folder; the session is an option's, or the host's own."""
-    return blocks.here(os.getcwd(), session or hosts.running(os.environ)[0])
+    found = blocks.here(os.getcwd(), session or hosts.running(os.environ)[0])
+    if found.aside:
+        screen.talk(
+            f"memfs: the store's local/ was not made by memfs here, and nothing in it is used: it "
+            f"is in {found.aside} now"
+        )
+    return found
 
 
 def origin(reason: str = "", session: str = "") -> Origin:

@@ -3,11 +3,13 @@
 import os
 import sys
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core import render
 from memfs.core.block import Block
 from memfs.core.render import Names
-from memfs.store import blocks, files, shipped
+from memfs.files import atomic
+from memfs.store import blocks, shipped
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
@@ -82,10 +84,10 @@ def begin(place: Place) -> None:
     if place.project is None or not place.session:
         return
     path = blocks.path_of(place, labels.SESSION, labels.WORKING)
-    if not os.path.exists(path):
+    if not files.is_file(path):
         files.make_folder(os.path.dirname(path), private=True, durable=False)
         text = shipped.text("templates", "blocks", f"{labels.WORKING}.md")
-        files.write(path, text, private=True, durable=False)
+        atomic.write(path, text, private=True, durable=False)
 
 
 def names(place: Place | None, *, tools: bool) -> Names:

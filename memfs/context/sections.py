@@ -11,14 +11,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.context import compose
 from memfs.core import changes as compare
 from memfs.core import render
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.settings import HOLD
+from memfs.files import atomic, outside
 from memfs.hosts import section
 from memfs.hosts.instructions import MARKS, TARGETS
-from memfs.store import autocommit, blocks, config, files, layout, lock
+from memfs.store import autocommit, blocks, config, layout, lock
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ class Plan:
             )
         if self.after is not None:
             files.make_folder(os.path.dirname(self.real))
-            files.write(self.real, self.after)
+            atomic.write(self.real, self.after)
             return
         files.remove(self.real)
         folder = os.path.dirname(self.real)
@@ -201,14 +203,8 @@ def _without(target: Target, before: str | None) -> str | None:
 
 def _inside(store: Store, target: Target) -> str:
     """Return where a file is, through links; raises `StoreError` if that is out of the project."""
-    top = os.path.realpath(store.top)
-    real = os.path.realpath(os.path.join(top, target.path))
-    within = os.path.relpath(real, top).split(os.sep)
-    if within[0] == os.pardir or os.path.isabs(within[0]):
-        raise StoreError(
-            f"{target.path} leads out of the project, to {real}",
-            "memfs does not follow links that leave it; replace it by a file",
-        )
+    real = outside.real_path(os.path.join(store.top, target.path), store.top)
+    within = os.path.relpath(real, os.path.realpath(store.top)).split(os.sep)
     if any(part.lower() in _CLOSED for part in within):
         raise StoreError(f"{target.path} leads to {real}", "replace the link by a file")
     return real
@@ -216,7 +212,7 @@ def _inside(store: Store, target: Target) -> str:
 
 def _read(target: Target, real: str) -> str | None:
     """Return a file's text, None for no file; raises `StoreError` for what cannot be kept."""
-    found, size = files.beginning(real, files.READ_CAP, 0)
+    found, size = outside.beginning(real, files.READ_CAP, 0)
     if found is None and os.path.lexists(real):
         raise StoreError(f"{target.path} is not a readable file")
     if size > files.READ_CAP:

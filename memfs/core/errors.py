@@ -12,6 +12,8 @@ class MemfsError(Exception):
     `code` is the exit status: 1 refused, 2 usage, 70 a bug.
     """
 
+    code = REFUSED
+
     def __init__(self, message: str, hint: str = "", code: int = REFUSED) -> None:
         super().__init__(message)
         self.message = message

@@ -1,54 +1,53 @@
-"""The hook's log: one line for each failure, in the store, else in the user tier, else stderr."""
+"""The hook's log: one line for each failure, in the store, else in the user's. Hot path."""
 
 import os
-import sys
 import time
 
-from memfs.store import layout
+from memfs import files
+from memfs.files import atomic
+from memfs.store import layout, local_folder
 
 LARGEST = 256 << 10  # bytes; an older log is kept once
+_LONGEST = 500  # characters of what went wrong
 
 
-def line(place: str, where: str, error: BaseException) -> None:
-    """Write one line about `error`; never raises."""
-    what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+def line(folder: str, where: str, error: BaseException) -> None:
+    """Write one line about `error`; never raises, and says nothing where there is no room.
+
+    A project's store that is not trusted is not written to: its user's own has the line then.
+    """
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     text = f"{stamp} {where}: {what}\n"
-    for folder in _folders(place):
+    for find in (_project, _user):
         try:
-            _append(f"{folder}/hook.log", text)
-        except OSError:
+            store = find(folder)
+            if store is not None:
+                local_folder.make(store)
+                _append(f"{store.local}/hook.log", text)
+                return
+        except Exception:  # noqa: BLE001, S112 - the store itself may be what is broken
             continue
-        return
-    try:
-        os.write(2, text.encode("utf-8", "replace"))
-    except OSError:
-        sys.exit(0)
+
+
+def _project(folder: str) -> layout.Store | None:
+    """Return the project's store of a folder, if its user trusts it."""
+    store = layout.find(folder)
+    return store if store is not None and layout.trusted(store) else None
+
+
+def _user(_folder: str) -> layout.Store | None:
+    return layout.user_store()
 
 
 def _append(path: str, text: str) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    handle, status = files.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
-        size = os.fstat(handle).st_size
         data = text.encode("utf-8", "replace")
         if os.write(handle, data) < len(data):
-            os.ftruncate(handle, size)
+            os.ftruncate(handle, status.st_size)
             raise OSError("the log could not be written whole")
     finally:
         os.close(handle)
-    if size > LARGEST:
-        os.replace(path, path + ".1")
-
-
-def _folders(place: str) -> list[str]:
-    """Return where a log can be: the store itself may be what is broken."""
-    found = []
-    for where in (place, None):
-        try:
-            store = layout.user_store() if where is None else layout.find(where)
-            if store is not None:
-                layout.make_local(store)
-                found.append(store.local)
-        except Exception:  # noqa: BLE001, S112
-            continue
-    return found
+    if status.st_size > LARGEST:
+        atomic.rename(path, path + ".1")

@@ -12,7 +12,7 @@ from memfs.core import events, fastjson
 from memfs.core.events import Event, Reply
 from memfs.hosts.payload import origin
 from memfs.ops import brief
-from memfs.store import files, layout, sessions
+from memfs.store import layout, sessions
 from memfs.store.asking import TIMEOUT, Call, inside, set_clock, write
 
 TYPE_CHECKING = False
@@ -190,20 +190,23 @@ def _written(event: Event) -> Reply:
 
 def _wired(host: "Host", folder: str) -> bool:
     """Tell whether settings run our hooks, so that those of the plugin need not."""
+    from memfs.files import outside
+
     home = os.path.expanduser("~")
     store = layout.find(folder or ".")
     for scope in ("user", "project", "local") if store else ("user",):
         for path, _ in host.wiring(scope, home, store.top if store else "")[:1]:
-            if hosts.HOOK in (files.read(path) or "") and _can_run(path):
+            if hosts.HOOK in (outside.read(path) or "") and _can_run(path):
                 return True
     return False
 
 
 def _can_run(path: str) -> bool:
     """Tell whether hooks of ours in a settings file would start here."""
+    from memfs.files import outside
     from memfs.hosts import entries, settings
 
-    found = entries.commands(settings.parse(files.read(path) or "", path))
+    found = entries.commands(settings.parse(outside.read(path) or "", path))
     return any(all(map(entries.there, entries.programs(each))) for each in found)
 
 

@@ -19,9 +19,10 @@ from memfs.core import edits, encodings, frontmatter, headings, yamlhead, yamlin
 from memfs.core.errors import MemfsError
 from memfs.core.private import public
 from memfs.core.secrets import find_secrets
+from memfs.files import outside
 from memfs.hosts import notes, section
 from memfs.hosts.instructions import MARKS
-from memfs.store import archive, blocks, clock, files
+from memfs.store import archive, blocks, clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -159,7 +160,7 @@ def _read(source: Source, *, user: bool) -> _Text:
 def _raw(source: Source) -> str:
     """Return the text of a file with LF line ends; raises `MemfsError` for what is no text."""
     try:
-        raw, size = files.beginning(source.path, LARGEST, 0)
+        raw, size = outside.beginning(source.path, LARGEST, 0)
     except OSError as error:
         raise MemfsError(f"it cannot be read: {error.strerror}") from None
     if raw is None:
@@ -191,7 +192,7 @@ def _index(source: Source, body: str) -> str:
     for name in sorted(os.listdir(folder)):
         raw: str | None = ""
         with suppress(OSError):  # of one that cannot be read, the name tells
-            raw = files.read(f"{folder}/{name}", LARGEST) if name.endswith(".md") else None
+            raw = outside.read(f"{folder}/{name}", LARGEST) if name.endswith(".md") else None
         head, text = frontmatter.split(raw or "")
         topic = source._replace(label=f"{notes.AUTO}/{name.removesuffix('.md').lower()}")
         if name != notes.INDEX and _user_topic(topic, _Text(_meta(frontmatter.inner(head)), text)):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, StoreError
 from memfs.memory import models, reembed
@@ -13,7 +13,7 @@ from memfs.memory.documents import documents
 from memfs.search.catalog import Source
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
-from memfs.store import archive, blocks, facts, files, layout, lock, recall, static, windows
+from memfs.store import archive, blocks, facts, local_folder, lock, recall, static, windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +69,7 @@ def sync(
     """
     listed = sources(place, said)
     path = place.home.index
-    if not listed and not os.path.isdir(path):
+    if not listed and not files.is_folder(path):
         return Indexed(0, 0)
     try:
         with lock.hold(place.home, wait, LOCK):
@@ -136,7 +136,7 @@ def open_index(place: Place, model: ModelFiles | None) -> Engine:
 
     Raises `StoreError` for a model that cannot be used.
     """
-    layout.make_local(place.home)
+    local_folder.make(place.home)
     files.make_folder(place.home.index, private=True)
     if model is None:
         return Engine.open(place.home.index, "text")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.memory import models, reembed
 from memfs.search import catalog, extents, serving
 from memfs.search.lexical import TextIndex
@@ -61,21 +61,20 @@ class Coverage:
 def look(place: Place) -> Coverage:
     """Look at a place; nothing is written."""
     wanted, index = models.wanted(place), place.home.index
-    files = wanted.files
+    model = wanted.files
     now = extents.served(index)
-    former = now.source if now and files and now.model != files.name else ""
+    former = now.source if now and model and now.model != model.name else ""
     return Coverage(
         model=wanted.model.name,
         said=wanted.model.said,
-        source=files.folder if files else "",
-        dimensions=files.dims if files else 0,
-        vocabulary=files.size if files else 0,
+        source=model.folder if model else "",
+        dimensions=model.dims if model else 0,
+        vocabulary=model.size if model else 0,
         documents=_documents(index),
         share=_share(index, wanted),
         bytes=serving.size(index),
         former=former,
-        running=os.path.exists(f"{place.home.local}/{reembed.LOCK}")
-        and reembed.running(place.home),
+        running=files.is_file(f"{place.home.local}/{reembed.LOCK}") and reembed.running(place.home),
         problem=wanted.problem.message if wanted.problem else "",
         hint=wanted.problem.hint if wanted.problem else "",
         failure=reembed.failure(place.home),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.memory import messages
 from memfs.memory.messages import epoch
@@ -43,7 +43,8 @@ def documents(source: Source, start: int) -> Iterator[dict[str, object]]:
 def _passage(passage: Passage, path: str) -> dict[str, object]:
     at, time = epoch(passage.created_at), passage.created_at
     if at is None:  # written by hand: when that was
-        at = int(os.path.getmtime(path))
+        found = files.status(path)
+        at = int(found.st_mtime) if found else 0
         time = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "id": passage.id,

@@ -11,11 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from memfs import files
 from memfs.core import edits, frontmatter, leaks, suspicion, yamlhead, yamlmini
 from memfs.core import label as labels
 from memfs.core.private import public, storable
 from memfs.core.secrets import redact
-from memfs.store import archive, clock, files, layout, outcomes, recall, windows
+from memfs.files import atomic, logs
+from memfs.store import archive, clock, layout, outcomes, recall, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 Outcome = Literal["new", "merged", "same", "refused"]
 _NAME = re.compile(r"[a-z0-9_][\w.-]{0,250}", re.ASCII | re.IGNORECASE)
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
-_ANY_SIZE = 1 << 40
 _LONGEST_HEAD = 20_000  # characters; reading YAML takes long
 
 
@@ -60,8 +61,11 @@ _OUTCOMES = ("local/", outcomes.FILE)
 
 
 def items(store: Store, found: Mapping[str, bytes]) -> list[Item]:
-    """Look at everything but the blocks; `found` maps paths in a store to bytes."""
-    return [
+    """Look at everything but the blocks; `found` maps paths in a store to bytes.
+
+    Raises `LinkError` where something would be written behind a link.
+    """
+    made = [
         *_passages(store, of(found, _PASSAGES)),
         *_facts(store, of(found, _FACTS)),
         *_static(store, of(found, _STATIC)),
@@ -70,6 +74,10 @@ def items(store: Store, found: Mapping[str, bytes]) -> list[Item]:
         *_local(store, "windows", of(found, _WINDOWS)),
         *_local(store, "outcomes", of(found, _OUTCOMES)),
     ]
+    for item in made:
+        if item.path:
+            files.check_path(item.path)
+    return made
 
 
 def of(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[str, bytes]]:
@@ -94,7 +102,7 @@ def write(store: Store, item: Item) -> None:
         recall.add(item.path, list(item.messages))
     elif item.path:
         files.make_folder(os.path.dirname(item.path), private=store.private)
-        files.write(item.path, item.text, private=store.private, locked=True)
+        atomic.write(item.path, item.text, private=store.private, locked=True)
 
 
 def readable(name: str, data: bytes) -> tuple[str, str]:
@@ -140,7 +148,6 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         taken.add(ident.casefold())
         month = next(filter(_MONTH.fullmatch, (name.split("/")[1], passage.created_at[:7])), "")
         path = f"{store.root}/archive/{month or clock.now()[:7]}/{ident}{archive.SUFFIX}"
-        path = files.contained(path, store.root)
         signs = tuple(suspicion.signs(text))
         yield Item("passage", ident, "new", passage.text, path, text, signs=signs)
 
@@ -153,7 +160,7 @@ def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
                 "facts", name, "refused", f"cannot import {name}: facts are in <yyyy-mm>.jsonl"
             )
             continue
-        path = files.contained(f"{store.root}/{name}", store.root)
+        path = f"{store.root}/{name}"
         yield from _lines("facts", name, data, path)
 
 
@@ -163,12 +170,12 @@ def _local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[
         if not all(map(_NAME.fullmatch, short.split("/"))):
             yield Item(kind, name, "refused", f"cannot import {name}: not a name of ours")
             continue
-        yield from _lines(kind, name, data, files.contained(f"{store.local}/{short}", store.local))
+        yield from _lines(kind, name, data, f"{store.local}/{short}")
 
 
 def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Item]:
     """Take the lines of a file that are not in ours, each of them a JSON object."""
-    before = files.read(path, cap=_ANY_SIZE) or ""
+    before = files.decode(logs.read_whole(path) or b"")
     known = set(before.split("\n"))
     added = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
@@ -213,8 +220,8 @@ def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         if wrong or held:
             yield Item("static", key, "refused", wrong or (held.message if held else ""))
             continue
-        path = files.contained(f"{store.root}/{name}", store.root)
-        now = files.read(path, cap=_ANY_SIZE)
+        path = f"{store.root}/{name}"
+        now = files.read(path)
         if now is None:
             signs = tuple(suspicion.signs(text))
             yield Item("static", key, "new", text, path, text, signs=signs)
@@ -232,8 +239,8 @@ def _sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
             yield Item("session", short, "refused", f"cannot import {short}: not a session's name")
             continue
-        path = files.contained(f"{store.local}/recall/{short}", store.local)
-        if os.path.lexists(path):
+        path = f"{store.local}/recall/{short}"
+        if files.is_file(path):
             yield Item("session", short, "same")
             continue
         parsed, damaged = recall.parse(data)

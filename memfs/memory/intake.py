@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-import stat
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from memfs import files
+from memfs.files import outside
 from memfs.memory import readers, whose
 from memfs.store import checkpoint, inbox, lock, recall
 
@@ -168,8 +169,9 @@ class _Work:
                 yield None
 
     def _parts(self, path: str, later: dict[str, str]) -> Iterator[Part | None]:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
+        status = outside.status(path)
+        if status is None:
+            os.stat(path)  # raises what is wrong, if it cannot be looked at
             self._tally.skip(path, "not a file")
             return
         size = status.st_size
@@ -196,7 +198,7 @@ class _Work:
         waiting = self._unsettled.get(log.path)
         log, state = waiting or (log, log.state())
         start = _resume(path, size, identity, state)
-        whole = start == 0 and (state is not None or os.path.exists(log.path))
+        whole = start == 0 and (state is not None or files.is_file(log.path))
         if whole and waiting:  # what takes its place has to find all of it
             later[path] = log.path
             return

@@ -8,10 +8,10 @@ noticed when all are looked at again: after a second.
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.search import catalog
 from memfs.store import recall
 
@@ -30,6 +30,7 @@ class Looked:
     """The recall files of a store, and how each of them looks."""
 
     def __init__(self, store: Store) -> None:
+        self._store = store
         self._top = f"{store.local}/recall"
         self._folders: Signs = []
         self._files: Signs = []
@@ -46,15 +47,20 @@ class Looked:
     def _look(self) -> None:
         self._trusted = time.monotonic() + _AGAIN
         now = time.time_ns()
-        self._folders, files = _signed([self._top]), []
-        for folder, below, names in os.walk(self._top):
-            self._folders += _signed([f"{folder}/{name}" for name in below])
-            files += [f"{folder}/{name}" for name in names if name.endswith(recall.SUFFIX)]
-        self._files = _signed(sorted(files))
+        self._folders = _signed([self._top])
+        self._folders += _signed([f"{self._top}/{name}" for name in _hosts(self._top)])
+        self._files = _signed(recall.sources(self._store))
         latest = sorted(self._files, key=lambda each: -each[1].modified if each[1] else 0)
         self._latest = latest[:_LATEST]
         if any(sign and now - sign.modified < _SETTLED * 1e9 for _, sign in self._folders):
             self._trusted = 0.0
+
+
+def _hosts(top: str) -> list[str]:
+    """List the folders of recall: one for each host."""
+    if not files.is_folder(top):
+        return []
+    return [name for name, is_folder in files.entries(top) if is_folder]
 
 
 def _signs(known: Signs) -> Signs:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, StoreError
+from memfs.files import outside
 from memfs.search import catalog, extents, hub, modelfiles
 from memfs.store import config, layout
 
@@ -63,10 +64,11 @@ def folder(model: Model) -> str:
 def signs(place: Place, known: Wanted | None) -> object:
     """Return what changes when another model may be wanted, or its files are other ones."""
     stores = [store for store in (place.project, place.user) if store]
-    paths = [f"{store.root}/{layout.CONFIG}" for store in stores]
+    found = [catalog.sign(f"{store.root}/{layout.CONFIG}") for store in stores]
     if known and known.files:
-        paths += [f"{known.files.folder}/{name}" for name in modelfiles.FILES]
-    return os.environ.get("MEMFS_EMBEDDING"), [catalog.sign(path) for path in paths]
+        seen = [outside.status(f"{known.files.folder}/{name}") for name in modelfiles.FILES]
+        found += [each and catalog.Signature.of(each) for each in seen]
+    return os.environ.get("MEMFS_EMBEDDING"), found
 
 
 def searched(index: str, wanted: Wanted) -> ModelFiles | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from memfs import hosts
 from memfs.core.events import REVIEW
 from memfs.core.private import storable
+from memfs.files import outside
 from memfs.hosts.base import BEFORE
 from memfs.memory import messages
 from memfs.search import fields
@@ -83,12 +84,12 @@ def parts(
         if start < size:
             yield Part(host, identity, path, start, size, indexed)
         return
-    with open(path, "rb") as handle:
+    with outside.open_stream(path) as handle:
         while start < size:
             end = min(size, start + PART)
             if end < size:
                 handle.seek(end)
-                end = min(size, end + _rest_of_line(handle.read1, size - end))
+                end = min(size, end + _rest_of_line(handle.read, size - end))
             yield Part(host, identity, path, start, end, indexed)
             start = end
 
@@ -99,7 +100,7 @@ def read(part: Part) -> Result:
         if part.identity.mark:
             found = hosts.collection(part.host).read_session(part.path, part.identity)
             return _found(found, "", part.identity.mark, part)
-        with open(part.path, "rb") as handle:
+        with outside.open_stream(part.path) as handle:
             handle.seek(max(0, part.start - BEFORE))
             earlier = handle.read(min(part.start, BEFORE))
             data = handle.read(part.end - part.start)

@@ -12,11 +12,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
+from memfs.files import atomic
 from memfs.memory import models
 from memfs.search.indexer import Indexer
-from memfs.store import files, layout, lock, starting
+from memfs.store import layout, lock, starting
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
@@ -51,7 +53,7 @@ def run(
             wanted = models.wanted(place)
             if wanted.problem:
                 raise wanted.problem
-            if wanted.files is None or not os.path.isdir(place.home.index):
+            if wanted.files is None or not files.is_folder(place.home.index):
                 return False
             try:
                 if not _step(place.home, wanted.files, tick):
@@ -106,7 +108,7 @@ def behind(project: str, user: str) -> None:
             else f"{error.strerror}: {error.filename}"
         )
         with suppress(OSError):
-            files.write(log, f"{said}\n", private=True, durable=False)
+            atomic.write(log, f"{said}\n", private=True, durable=False)
 
 
 def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None) -> bool:
@@ -121,7 +123,5 @@ def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None)
 
 
 def _failed_lately(store: Store) -> bool:
-    try:
-        return time.time() - os.path.getmtime(f"{store.local}/{LOG}") < _AGAIN
-    except OSError:
-        return False
+    found = files.status(f"{store.local}/{LOG}")
+    return found is not None and time.time() - found.st_mtime < _AGAIN

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs import hosts
+from memfs.files import outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -87,7 +88,7 @@ def identified(
 def is_transcript(path: str) -> bool:
     """Tell whether a file is a transcript of an assistant that is known."""
     try:
-        return os.path.isfile(path) and bool(sessions(path, ""))
+        return bool(sessions(path, ""))
     except OSError:
         return False
 
@@ -109,7 +110,7 @@ def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Iden
 
     Where it has many: those of a project, or the one that is named.
     """
-    with open(path, "rb", buffering=_BUFFER) as handle:
+    with outside.open_stream(path, _BUFFER) as handle:
         head = handle.read(_HEAD_BYTES)
         for name in hosts.COLLECTIONS:
             found = hosts.collection(name).sessions(path, head, project, session)

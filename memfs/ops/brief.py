@@ -3,9 +3,9 @@
 Most prompts bring nothing new: what such a prompt does not need is imported where it is needed.
 """
 
-import os
 import sys
 
+from memfs import files
 from memfs.core.events import AGENT, PROMPT, REVIEW, START, Event, Reply
 from memfs.store import blocks, sessions
 from memfs.store.blocks import Place
@@ -32,23 +32,44 @@ def run(event: Event) -> Reply:
     place = blocks.answering(event)
     reply = Reply()
     if place is not None and event.kind == START:
-        if event.source not in _BEGINNINGS or sessions.claim(place.home, place.session, START):
-            reply = start(place, tools=event.tools)
-            sessions.given(place.home, place.session)
+        reply = _begin(place, event)
     elif place is not None and event.kind == AGENT:
         reply = Reply(_whole(place, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, tools=event.tools)
     if place is not None and reply.context and event.kind in (START, PROMPT):
         what = f"{event.name} {event.source} {event.prompt} {reply.context}"
-        if sessions.repeats(place.home, place.session, what):
+        if _repeats(place, what):
             return Reply()
     if event.kind == START:
         if place is None or place.project is None:
             reply.notice = _stranger(event.cwd)
-        if place is not None and os.path.isdir(f"{place.home.local}/reviews"):
+        if place is not None and files.is_folder(f"{place.home.local}/reviews"):
             reply.notice = "\n".join(filter(None, (reply.notice, _reviewed(place))))
     return reply
+
+
+def _begin(place: Place, event: Event) -> Reply:
+    """Return what the start of a session is told: nothing if a prompt's hook is just giving it.
+
+    A disk that is full, or read-only, keeps nobody from it.
+    """
+    try:
+        if event.source in _BEGINNINGS and not sessions.claim(place.home, place.session, START):
+            return Reply()
+        reply = start(place, tools=event.tools)
+        sessions.given(place.home, place.session)
+    except OSError:
+        text, _, notice = _whole(place, tools=event.tools, note=False)
+        return Reply(text, notice)
+    return reply
+
+
+def _repeats(place: Place, what: str) -> bool:
+    try:
+        return sessions.repeats(place.home, place.session, what)
+    except OSError:  # it cannot be noted: it was not, before, either
+        return False
 
 
 def start(place: Place, *, tools: bool = False) -> Reply:
@@ -184,7 +205,7 @@ def _halve_datetime() -> None:
 
 
 def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "Sequence[Recalled]":
-    if len(text.split(None, 2)) < 2 or not os.path.isdir(place.home.index):
+    if len(text.split(None, 2)) < 2 or not files.is_folder(place.home.index):
         return []  # a reminder needs two words in common
     from memfs.core.settings import HYBRID, NONE
     from memfs.store import config

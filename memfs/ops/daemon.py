@@ -7,8 +7,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from memfs import files
 from memfs.core.errors import LockedError, StoreError
-from memfs.store import config, daemon, files, layout, lock, service, starting
+from memfs.store import config, daemon, layout, lock, service, starting
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.context import sections
 from memfs.core import edits, fences, frontmatter, yamlhead
 from memfs.core import label as labels
@@ -15,7 +16,7 @@ from memfs.core.block import WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.private import public
-from memfs.store import blocks, clock, config, files, writer
+from memfs.store import blocks, clock, config, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:

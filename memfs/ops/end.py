@@ -1,7 +1,6 @@
 """End a session: leave word of its transcript, and commit what it remembered if asked to."""
 
-import os
-
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.events import Event
@@ -36,7 +35,7 @@ def _clear(place: Place, event: Event) -> None:
         if labels.problem(str(label)):
             continue
         path = blocks.path_of(place, labels.SESSION, str(label))
-        if not place.session or not os.path.exists(path):
+        if not place.session or not files.is_file(path):
             continue
         from memfs.core import frontmatter, yamlhead
         from memfs.store import clock

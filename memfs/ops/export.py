@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from memfs.core import label as labels
 from memfs.core import leaks
 from memfs.core.errors import StoreError
-from memfs.store import archive, blocks, bundle, files, layout, outcomes, recall, windows, writer
+from memfs.files import logs, trees
+from memfs.store import archive, blocks, bundle, layout, outcomes, recall, windows, writer
 
 if TYPE_CHECKING:
     from memfs.core.leaks import Leak
     from memfs.store.blocks import Place
     from memfs.store.layout import Store
-
-_ANY_SIZE = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,13 @@ def _members(
     members: dict[str, bytes] = {}
     left_out = []
     for path, name in listed:
-        text = files.read(path, cap=_ANY_SIZE)
-        if text is None:
+        data = logs.read_whole(path)
+        if data is None:
             continue
         if bundle.problem(name) or name in members:
             left_out.append(path)
         else:
-            members[name] = files.encode(text)
+            members[name] = data
     return members, left_out
 
 
@@ -106,9 +105,8 @@ def _leaks(name: str, data: bytes) -> list[Leak]:
 
 
 def _below(top: str, *suffixes: str) -> list[str]:
-    """List the files below a folder that end so, links left out."""
-    found = [f"{folder}/{name}" for folder, _, names in os.walk(top) for name in names]
-    return sorted(path for path in found if path.endswith(suffixes) and not os.path.islink(path))
+    """List the files below a folder that end so."""
+    return sorted(found.path for found in trees.walk(top) if found.name.endswith(suffixes))
 
 
 def _name(path: str, top: str) -> str:

@@ -7,11 +7,12 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs import hosts
+from memfs import files, hosts
 from memfs.core.errors import NotFoundError
+from memfs.files import atomic
 from memfs.memory import facts as kind
 from memfs.memory import intake
-from memfs.store import archive, blocks, config, files, recall
+from memfs.store import archive, blocks, config, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,14 +63,14 @@ def extract(
     now: dict[str, int] = {}
     for log in recall.sources(place.home):
         name = os.path.relpath(log, place.home.local).replace(os.sep, "/")
-        size = os.path.getsize(log)
+        size = files.size(log)
         start = seen.get(name, 0)
         if size != start:
             messages.extend(recall.messages(log, start if start < size else 0))
         now[name] = size
         tick(1)
     added = kind.add(place, find(messages))
-    files.write(path, json.dumps(now), private=True, durable=False)
+    atomic.write(path, json.dumps(now), private=True, durable=False)
     return Extracted(len(messages), tuple(added))
 
 
@@ -118,7 +119,7 @@ def source(place: Place, fact: Fact) -> str:
     if fact.host not in (*hosts.READ, *hosts.COLLECTIONS):
         return ""
     path = recall.of(place.home, fact.host, fact.session)
-    if not os.path.exists(path):
+    if not files.is_file(path):
         return ""
     return next((m.text for m in recall.messages(path) if m.id == fact.message), "")
 

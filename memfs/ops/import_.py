@@ -27,7 +27,6 @@ from memfs.store import (
     bundle,
     clock,
     config,
-    files,
     history,
     journal,
     layout,
@@ -284,7 +283,7 @@ class _Merging:
         if self._made and (found or self._made.head(tier, label)):
             text, version = self._made.settle(tier, label, path)
             return path, text, version
-        return path, files.read(path, cap=1 << 40) if found else None, 0
+        return path, blocks.whole(path) if found else None, 0
 
     def _read(self, label: str, path: str, text: str) -> Block:
         return blocks.make(self._tier, label, path, text)

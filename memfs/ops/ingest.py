@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs import hosts
+from memfs import files, hosts
 from memfs.core.errors import LockedError, MemfsError, NotFoundError
 from memfs.core.events import STOP
 from memfs.memory import corpus, coverage, intake, shares, whose
@@ -144,7 +144,7 @@ def _heard(place: Place, event: Event, tally: Tally) -> bool:
             intake.session(place.home, event.transcript, tally, event.session)
     except LockedError:
         return False
-    logs = [path for path in sorted(tally.logs) if os.path.exists(path)]
+    logs = [path for path in sorted(tally.logs) if files.is_file(path)]
     return not logs or corpus.sync(place, embed=False, wait=2.0, said=logs) is not None
 
 

@@ -8,12 +8,13 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from memfs import hosts
+from memfs import files, hosts
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
+from memfs.files import atomic, trees
 from memfs.hosts import settings
-from memfs.store import blocks, clock, files, git, layout, shipped, trust, writer
+from memfs.store import blocks, clock, git, layout, local_folder, shipped, trust, writer
 from memfs.store.blocks import Place
 from memfs.store.layout import CONFIG, NAME, Store
 from memfs.store.writer import Change
@@ -61,7 +62,9 @@ def run(start: str, home: str) -> Made:
     trusted = True
     if os.path.realpath(root) != user.root:
         others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
-        _make(found or Store(root, labels.PROJECT), _PROJECT_BLOCKS, created)
+        store = found or Store(root, labels.PROJECT)
+        local_folder.put_aside(store)
+        _make(store, _PROJECT_BLOCKS, created)
         git.set_driver(top, driver())
         made = layout.find(top) or Store(root, labels.PROJECT)
         if not others:
@@ -78,6 +81,7 @@ def apart(folder: str, session: str) -> Place:
     os.makedirs(f"{folder}/project/.git")  # it is looked for no further up
     project = Store(f"{folder}/project/{NAME}", labels.PROJECT)
     user = Store(f"{folder}/user/{NAME}", labels.USER)
+    files.make_folder(project.local, private=True)  # it is given, not found: it needs no token
     _make(user, _USER_BLOCKS, [])
     _make(project, _PROJECT_BLOCKS, [])
     return Place(project, user, session)
@@ -100,9 +104,7 @@ def _foreign(root: str) -> list[str]:
     """List the files of a folder that is not a store of ours (yet)."""
     if layout.is_store(root):
         return []
-    return sorted(
-        os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names
-    )
+    return sorted(found.path for found in trees.walk(root))
 
 
 def _is_memory(root: str, path: str) -> bool:
@@ -123,7 +125,7 @@ def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> 
     _write(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
     # In a linked worktree the local folder is the main one's: only now can that be found.
     store = store if store.tier == labels.USER else layout.find(store.top) or store
-    layout.make_local(store)
+    local_folder.make(store)
     project = None if store.tier == labels.USER else store
     place = Place(project, store if store.tier == labels.USER else None)
     changes = []
@@ -149,5 +151,5 @@ def _template(label: str) -> str:
 
 def _write(path: str, text: str, created: list[str], *, private: bool) -> None:
     if not os.path.lexists(path):
-        files.write(path, text, private=private)
+        atomic.write(path, text, private=private)
         created.append(path)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from memfs.core import merge
 from memfs.core.errors import NotFoundError
-from memfs.store import files
+from memfs.files import atomic, outside
 
-_CAP = 1 << 40  # git may have stored what nobody should
+_CAP = 1 << 30  # git may have stored what nobody should
 
 
 def run(base: str, ours: str, theirs: str) -> bool:
@@ -14,10 +16,10 @@ def run(base: str, ours: str, theirs: str) -> bool:
 
     The arguments are paths; `base` may be empty or missing, where both sides added the file.
     """
-    texts = [files.read(path, cap=_CAP) for path in (base, ours, theirs)]
+    texts = [outside.read(path, cap=_CAP) for path in (base, ours, theirs)]
     if texts[1] is None or texts[2] is None:
         raise NotFoundError(f"there is no file {ours if texts[1] is None else theirs}")
     merged = merge.merge(texts[0], texts[1], texts[2])
     if merged != texts[1]:
-        files.write(ours, merged, durable=False)
+        atomic.write(os.path.realpath(ours), merged, durable=False)
     return merged != texts[1]

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.context import paging, relief, sections, summary
 from memfs.core import edits, frontmatter, mergelines, yamlhead
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
-from memfs.store import archive, autocommit, blocks, clock, config, files, writer
+from memfs.store import archive, autocommit, blocks, clock, config, writer
 from memfs.store import history as versions
 from memfs.store.writer import Change
 

@@ -8,19 +8,19 @@ of those who would make it; a run that was killed is finished by running it agai
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs import hosts
+from memfs import files, hosts
 from memfs.context import sections
 from memfs.core import label as labels
 from memfs.core import leaks, yamlhead
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.core.secrets import redact
+from memfs.files import atomic, logs, trees
 from memfs.memory import corpus, intake
 from memfs.memory.flow import leaving
 from memfs.store import (
@@ -29,7 +29,6 @@ from memfs.store import (
     clock,
     commits,
     facts,
-    files,
     git,
     holdings,
     journal,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
 OP = "purge"
 _BY = Origin("user", reason="secrets redacted")
-_ANY_SIZE = 1 << 40
 _MOST_VERSIONS = 5_000  # of files in git's history, the newest
 _AT_ONCE = 100
 _PATIENCE = 15.0  # seconds for them
@@ -188,7 +186,7 @@ def _ours(each: Holding, place: Place) -> bool:
     if place.project and folder == os.path.normpath(layout.trust_folder(place.project)):
         return True
     root = folder.partition("/local/trusted/")[2]
-    return not os.path.isdir(f"/{root}")
+    return not files.is_folder(f"/{root}")
 
 
 def _blocks(store: Store, place: Place) -> None:
@@ -228,17 +226,18 @@ def _known(store: Store, changes: list[Change]) -> None:
 
 
 def _rewrite(each: Holding, *, private: bool) -> None:
-    text = files.read(each.path, cap=_ANY_SIZE)
+    data = logs.read_whole(each.path)
+    text = None if data is None else files.decode(data)
     after = None if text is None else leaks.cleaned(text, each.form)
     if after is not None and after != text:
-        files.write(each.path, after, private=private)
+        atomic.write(each.path, after, private=private)
 
 
 def _remove_folder(path: str) -> None:
     """Remove an index: first its name, so that nobody opens half of one."""
     gone = f"{path}.{clock.unique()}"
-    os.replace(path, gone)
-    shutil.rmtree(gone)
+    atomic.rename(path, gone)
+    trees.remove(gone)
     files.sync_folder(os.path.dirname(path))
 
 
@@ -265,7 +264,7 @@ def _listed(store: Store, trees: list[Store]) -> list[Holding]:
 
 
 def _leaks(each: Holding) -> list[leaks.Leak]:
-    return leaks.find(files.read(each.path, cap=_ANY_SIZE) or "", each.form)
+    return leaks.find(files.decode(logs.read_whole(each.path) or b""), each.form)
 
 
 def _history(store: Store, found: list[Committed]) -> bool:

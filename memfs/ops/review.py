@@ -5,10 +5,10 @@ the host's own model (`inline`), or by the configured model when the session end
 `agent.review`). Stop hooks ask whether they have to wait for it: see `wanted`.
 """
 
-import os
-
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.events import REVIEW, Event, Reply
+from memfs.files import atomic
 from memfs.store import blocks, config, recall, sessions
 from memfs.store.blocks import Place
 
@@ -40,12 +40,12 @@ def stopped(event: Event) -> Reply:
     settings = config.load(place)
     mode = settings.get("review.mode")
     if mode in (NUDGE, INLINE) and not event.again and due(place, event.host, settings):
-        from memfs.store import clock, files, shipped
+        from memfs.store import clock, shipped
 
         text = shipped.text("templates", "prompts", f"{mode}.md").strip()
         if mode == INLINE:
             since = f"{place.home.session(place.session)}/{_SINCE}"
-            files.write(since, clock.now(), private=True, durable=False)
+            atomic.write(since, clock.now(), private=True, durable=False)
             reply.more = f"{REVIEW} {text}"
         else:
             sessions.leave(place.home, place.session, text)
@@ -74,15 +74,13 @@ def due(place: Place, host: str, settings: "Settings") -> bool:
 def prompts(place: Place, host: str) -> int:
     """Count what a person said in a session, as far as it is in recall."""
     path = recall.of(place.home, host, place.session)
-    if not os.path.exists(path):
+    if not files.is_file(path):
         return 0
     return sum(message.role == "user" and not message.side for message in recall.messages(path))
 
 
 def _saved(place: Place) -> str:
     """Tell the person what a review saved, once it is over."""
-    from memfs.store import files
-
     path = f"{place.home.session(place.session)}/{_SINCE}"
     since = files.read(path)
     if since is None:

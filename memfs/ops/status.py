@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs import hosts
+from memfs import files, hosts
 from memfs.context import paging
 from memfs.core import states
+from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.memory import coverage
 from memfs.store import (
@@ -18,7 +18,6 @@ from memfs.store import (
     clock,
     config,
     daemon,
-    files,
     git,
     inbox,
     journal,
@@ -82,9 +81,9 @@ def run(place: Place, home: str) -> Status:
         blocks=tuple(_states(place)),
         sessions=len(logs),
         messages=sum(_lines(path) for path in logs),
-        recall_bytes=sum(os.path.getsize(path) for path in logs),
+        recall_bytes=sum(files.size(path) for path in logs),
         passages=sum(len(archive.sources(store)) for store in stores),
-        index_bytes=_folder_size(place.home.index),
+        index_bytes=trees.size(place.home.index),
         embedding=coverage.look(place).line(),
         waiting=len(inbox.waiting(place.home)),
         wired=tuple(wired(place, home)),
@@ -99,7 +98,7 @@ def wired(place: Place, home: str) -> list[tuple[str, str]]:
     return [
         (name, found.path)
         for name in hosts.NAMES
-        for found in settings.wired(hosts.get(name), home, top, files.read)
+        for found in settings.wired(hosts.get(name), home, top, outside.read)
     ]
 
 
@@ -141,14 +140,5 @@ def _freshness(place: Place, block: Block, now: str, days: int) -> str:
 
 
 def _lines(path: str) -> int:
-    with open(path, "rb") as handle:
+    with logs.open_stream(path) as handle:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: handle.read(1 << 20), b""))
-
-
-def _folder_size(folder: str) -> int:
-    total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            with suppress(FileNotFoundError):  # an index changes while it is looked at
-                total += os.path.getsize(f"{path}/{name}")
-    return total

@@ -6,6 +6,7 @@ written; afterwards, in the same turn, where the text breaks a rule. Hot path: m
 
 import os
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.events import Event, Reply
 from memfs.store import blocks, layout
@@ -65,7 +66,7 @@ def _name(found: Found, tier: str, session: str) -> None:
 def before(found: Found) -> Reply:
     """Refuse to write what memfs keeps itself, and blocks that are read-only."""
     if found.tier:
-        if not os.path.exists(found.path):
+        if not files.is_file(found.path):
             return Reply()
         block = blocks.read(found.tier, found.label, found.path)
         if block.read_only:
@@ -148,6 +149,4 @@ def _renewed(found: Found) -> list[str]:
 
 
 def _text(path: str) -> str:
-    from memfs.store import files
-
     return files.read(path) or ""

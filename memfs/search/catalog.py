@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import NamedTuple
+
+from memfs import files
+from memfs.files import logs, trees
 
 _SAMPLE = 4096
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
@@ -44,6 +47,10 @@ class Signature(NamedTuple):
     size: int
     modified: int
 
+    @classmethod
+    def of(cls, status: os.stat_result) -> Signature:
+        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
+
     def __str__(self) -> str:
         return f"{self.inode}:{self.size}:{self.modified}"
 
@@ -51,10 +58,10 @@ class Signature(NamedTuple):
 def sign(path: str) -> Signature | None:
     """Return a file's signature, None if it is gone."""
     try:
-        status = os.stat(path)
+        status = files.status(path)
     except OSError:
         return None
-    return Signature(status.st_ino, status.st_size, status.st_mtime_ns)
+    return status and Signature.of(status)
 
 
 def mark(path: str, size: int) -> str:
@@ -63,7 +70,7 @@ def mark(path: str, size: int) -> str:
     A file that took the place of another may have its inode too; its bytes it has not.
     """
     try:
-        with open(path, "rb") as handle:
+        with logs.open_stream(path) as handle:
             head = handle.read(min(size, _SAMPLE))
             handle.seek(max(0, size - _SAMPLE))
             tail = handle.read(min(size, _SAMPLE))
@@ -90,7 +97,8 @@ class Catalog:
     """The catalog of one index folder. One that is damaged is made anew, empty."""
 
     def __init__(self, folder: str) -> None:
-        os.makedirs(folder, 0o700, exist_ok=True)
+        files.make_folder(folder, private=True, durable=False)
+        trees.clear_others(folder)
         path = f"{folder}/catalog.sqlite"
         self._db = sqlite3.connect(path, isolation_level=None)
         try:
@@ -100,8 +108,7 @@ class Catalog:
             if error.sqlite_errorcode not in _DAMAGED:
                 raise
             for suffix in ("", "-journal"):
-                with suppress(FileNotFoundError):
-                    os.remove(path + suffix)
+                files.remove(path + suffix)
             self._db = sqlite3.connect(path, isolation_level=None)
             self._make()
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from memfs.files import outside
 from memfs.search import modelfiles, wordpiece, words
 from memfs.search.modelfiles import BUNDLED, MAX_TOKENS
 
@@ -238,7 +239,7 @@ class Encoder:
         if hasattr(model, "unk_token"):
             found = self._tokenizer.token_to_id(model.unk_token) if model.unk_token else None
             return self.size if found is None else int(found)
-        with open(f"{self.folder}/{modelfiles.TOKENIZER}", "rb") as handle:
+        with outside.open_stream(f"{self.folder}/{modelfiles.TOKENIZER}") as handle:
             named = _UNIGRAM_UNKNOWN.search(handle.read())
         return min(int(named[1]), self.size) if named else self.size
 

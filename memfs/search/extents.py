@@ -5,6 +5,7 @@ Those of each model lie in a folder of its name; `vectors/serving` names the mod
 
 import os
 
+from memfs import files
 from memfs.core import fastjson
 from memfs.search.rows import FOLDER
 
@@ -40,8 +41,7 @@ def path(index: str, model: str) -> str:
 def extent(index: str, model: str) -> Extent:
     """Return how much there is of a model's vectors: nothing if the file is lost or damaged."""
     try:
-        with open(f"{path(index, model)}/{ROWS}", encoding="utf-8") as handle:
-            told = fastjson.loads(handle.read())
+        told = fastjson.loads(files.read(f"{path(index, model)}/{ROWS}", cap=_LONGEST) or "")
         found = Extent(**told) if isinstance(told, dict) else Extent("")
     except (OSError, ValueError, TypeError):
         return Extent(model)
@@ -53,9 +53,8 @@ def extent(index: str, model: str) -> Extent:
 def served(index: str) -> "Extent | None":
     """Return the vectors that are searched, None if there are none yet."""
     try:
-        with open(f"{index}/{FOLDER}/{POINTER}", encoding="utf-8") as handle:
-            name = handle.read(_LONGEST)
-    except (OSError, ValueError):
+        name = files.read(f"{index}/{FOLDER}/{POINTER}", cap=_LONGEST)
+    except OSError:
         return None
     if not name or name != os.path.basename(name) or name.startswith("."):
         return None

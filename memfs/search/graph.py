@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memfs import files
+from memfs.files import atomic
 from memfs.search import scan
 from memfs.search.serving import GRAPH
 
@@ -39,6 +41,7 @@ _CONNECTIVITY, _EXPANSION = 16, 128
 _FEWEST_LOOKED_AT, _ROOT = 64, 5  # a fifth of the root of the rows: 64 of 100,000, 200 of a million
 _BATCH = 10_000  # rows added between two ticks
 _MOST_EQUAL = 100  # of equal rows that are found together
+_LONGEST = 4096  # bytes of a stamp
 _NAME, _SUFFIX = "graph", ".usearch"
 _WORD = 8  # bytes that are hashed together
 _MIX = np.array([pow(6364136223846793005, power, 1 << 64) for power in range(1, 129)], np.uint64)
@@ -203,28 +206,23 @@ def _save(folder: str, stamp: Stamp, index: Index) -> memoryview:
     try:
         index.save(temporary)
         mapped = _mapped(temporary, durable=True)
-        os.replace(temporary, f"{folder}/{name}")
+        atomic.rename(temporary, f"{folder}/{name}")
     except BaseException:
         with suppress(OSError):
-            os.remove(temporary)
+            files.remove(temporary)
         raise
     found = Stamp(stamp.model, stamp.rows, stamp.content, name, len(mapped), zlib.crc32(mapped))
-    with open(f"{folder}/{GRAPH}.tmp", "w", encoding="utf-8") as handle:
-        json.dump(asdict(found), handle)
-        handle.flush()
-        os.fsync(handle.fileno())
-    os.replace(f"{folder}/{GRAPH}.tmp", f"{folder}/{GRAPH}")
-    for old in os.listdir(folder):
+    atomic.write_derived(f"{folder}/{GRAPH}", json.dumps(asdict(found)).encode(), durable=True)
+    for old in files.names(folder):
         if old.startswith(f"{_NAME}-") and old != name:
             with suppress(OSError):  # Windows keeps what is mapped: the next generation removes it
-                os.remove(f"{folder}/{old}")
+                files.remove(f"{folder}/{old}")
     return mapped
 
 
 def _read(folder: str) -> Stamp | None:
     try:
-        with open(f"{folder}/{GRAPH}", encoding="utf-8") as handle:
-            found = Stamp(**json.load(handle))
+        found = Stamp(**json.loads(files.read(f"{folder}/{GRAPH}", cap=_LONGEST) or ""))
     except (OSError, ValueError, TypeError):
         return None
     plain = isinstance(found.rows, int) and isinstance(found.name, str)
@@ -232,10 +230,13 @@ def _read(folder: str) -> Stamp | None:
 
 
 def _mapped(path: str, *, durable: bool = False) -> memoryview:
-    with open(path, "r+b" if durable else "rb") as handle:
+    handle, _ = files.open_file(path, os.O_RDWR if durable else os.O_RDONLY)
+    try:
         if durable:
-            os.fsync(handle.fileno())
-        return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+            os.fsync(handle)
+        return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
+    finally:
+        os.close(handle)
 
 
 def _empty(dims: int = 0) -> Index:

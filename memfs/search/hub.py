@@ -9,6 +9,7 @@ import os
 import re
 
 from memfs.core.errors import MemfsError, NotFoundError
+from memfs.files import outside
 from memfs.search import modelfiles
 
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -19,9 +20,8 @@ def cached(name: str) -> str:
     """Return the folder of a model on this machine; raises `NotFoundError` if it is not there."""
     top = f"{cache()}/models--{name.replace('/', '--')}"
     try:
-        with open(f"{top}/refs/main", encoding="ascii") as handle:
-            revision = handle.read(200).strip()
-    except (OSError, ValueError):
+        revision = (outside.read(f"{top}/refs/main", cap=200) or "").strip()
+    except OSError:
         revision = ""
     folder = f"{top}/snapshots/{revision}"
     if not _REVISION.fullmatch(revision) or not os.path.isdir(folder):

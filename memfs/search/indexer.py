@@ -6,11 +6,11 @@ an interrupted run left behind from there is deleted before the next one adds an
 
 from __future__ import annotations
 
-import shutil
 from contextlib import nullcontext
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs.files import trees
 from memfs.search import catalog, extents, fields, rows, serving
 from memfs.search.catalog import Catalog, Known, Source
 from memfs.search.lexical import Query, TextIndex
@@ -47,7 +47,7 @@ class Indexer:
             # No index, one of another version, or one whose catalog is lost: all is derived.
             self._catalog.clear()
             for version in ("v1", "v2", "v3"):
-                shutil.rmtree(f"{folder}/{version}", ignore_errors=True)
+                trees.remove(f"{folder}/{version}")
             found = TextIndex.create(folder)
         self._text = found
         self._next = int(self._catalog.get("next") or 1)

@@ -4,11 +4,11 @@ Queries are built from analysed words, never parsed: people's texts are no query
 """
 
 import math
-import os
 
 import tantivy
 from tantivy import FieldType, Filter, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
+from memfs import files
 from memfs.search import words
 
 __all__ = ["Occur", "Query", "Term", "TextIndex", "Wanted"]
@@ -77,7 +77,7 @@ class TextIndex:
     def open(cls, folder: str) -> "TextIndex | None":
         """Open an index; None if there is none in `folder`, or one of another version."""
         path = f"{folder}/{FOLDER}"
-        if not os.path.exists(f"{path}/meta.json"):
+        if not files.is_file(f"{path}/meta.json") or not files.is_plain(path):
             return None
         try:
             return cls(tantivy.Index.open(path))
@@ -91,7 +91,7 @@ class TextIndex:
         if found is not None:
             return found
         path = f"{folder}/{FOLDER}"
-        os.makedirs(path, 0o700, exist_ok=True)
+        files.make_folder(path, private=True, durable=False)
         return cls(tantivy.Index(_schema(), path=path))
 
     def terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:

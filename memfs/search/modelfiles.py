@@ -13,6 +13,7 @@ import zlib
 from typing import NamedTuple
 
 from memfs.core.errors import BUG, StoreError
+from memfs.files import outside
 
 BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
 TABLE, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
@@ -54,9 +55,10 @@ def read(folder: str) -> ModelFiles:
     """Look at the model in a folder; raises `StoreError` that says what is wrong with it."""
     path = f"{folder}/{TABLE}"
     for name, most in ((TABLE, 0), (TOKENIZER, _LONGEST_TOKENIZER)):
-        if not os.path.isfile(f"{folder}/{name}"):
+        found = outside.status(f"{folder}/{name}")
+        if found is None:
             raise broken(folder, f"there is no file {name}")
-        if most and os.path.getsize(f"{folder}/{name}") > most:
+        if most and found.st_size > most:
             raise broken(folder, f"{name} is larger than {most >> 20} MB")
     try:
         header, tensors = _tensors(folder, path)
@@ -83,8 +85,8 @@ def broken(folder: str, what: str) -> StoreError:
 
 def _tensors(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
     """Read the header of a safetensors file: 8 bytes of its length, then JSON."""
-    end = os.path.getsize(path)
-    with open(path, "rb") as handle:
+    with outside.open_stream(path) as handle:
+        end = os.fstat(handle.fileno()).st_size
         length = int.from_bytes(handle.read(8), "little")
         if end < 8 or length > min(end - 8, _LONGEST_HEADER):
             raise broken(folder, f"{TABLE} is no safetensors file, or not all of one")
@@ -133,7 +135,7 @@ def _check(folder: str, tensors: dict[str, Tensor], end: int) -> None:
 def _longest(folder: str) -> int:
     """Return how many tokens of a text the model reads, 0: all."""
     try:
-        with open(f"{folder}/{CONFIG}", "rb") as handle:
+        with outside.open_stream(f"{folder}/{CONFIG}") as handle:
             found = json.loads(handle.read(_LONGEST_CONFIG))
         longest = found.get("max_length", MAX_TOKENS)
     except FileNotFoundError:
@@ -155,9 +157,9 @@ def _fingerprint(folder: str, header: bytes, longest: int) -> str:
     """
     table = zlib.crc32(header)
     words = longest
-    with open(f"{folder}/{TABLE}", "rb") as handle:
+    with outside.open_stream(f"{folder}/{TABLE}") as handle:
         table = _probed(handle.fileno(), table)
-    with open(f"{folder}/{TOKENIZER}", "rb") as handle:
+    with outside.open_stream(f"{folder}/{TOKENIZER}") as handle:
         words = _probed(handle.fileno(), words)
     return f"{table:08x}{words:08x}"
 

@@ -9,8 +9,10 @@ import mmap
 import os
 import struct
 
+from memfs import files
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
+from memfs.files import outside
 from memfs.search import wordpiece, words
 
 TYPE_CHECKING = False
@@ -40,7 +42,7 @@ class PlainModel:
         self.path = str(told["table"])
         if signature(self.path) != told["signature"]:
             raise ValueError("the model is another one now")
-        self._table = mapped(self.path)
+        self._table = _map(outside.open_file(self.path))
         self.dims = _whole(told, "dims")
         self._row = struct.Struct(f"<{self.dims}{_FORMATS[str(told['kind'])]}")
         self._at, self._weights = _whole(told, "at"), _whole(told, "weights")
@@ -94,22 +96,32 @@ class PlainModel:
 def opened(folder: str) -> PlainModel | None:
     """Return the model of the vectors in `folder`; None if it cannot be read without numpy."""
     try:
-        with open(f"{folder}/{FILE}", encoding="utf-8") as handle:
-            told = fastjson.loads(handle.read())
+        told = fastjson.loads(files.read(f"{folder}/{FILE}") or "")
         return PlainModel(folder, told) if isinstance(told, dict) else None
     except (OSError, ValueError, KeyError, TypeError, struct.error):
         return None
 
 
 def mapped(path: str, size: int = 0) -> mmap.mmap:
-    """Map a file, or its first `size` bytes. Raises `OSError`, or `ValueError` if it has fewer."""
-    with open(path, "rb") as handle:
-        return mmap.mmap(handle.fileno(), size, access=mmap.ACCESS_READ)
+    """Map a file of an index, or its first `size` bytes.
+
+    Raises `OSError`, or `ValueError` if it has fewer.
+    """
+    return _map(files.open_file(path)[0], size)
+
+
+def _map(handle: int, size: int = 0) -> mmap.mmap:
+    try:
+        return mmap.mmap(handle, size, access=mmap.ACCESS_READ)
+    finally:
+        os.close(handle)
 
 
 def signature(path: str) -> str:
     """Return what a model's table looks like from outside; raises `OSError`."""
-    status = os.stat(path)
+    status = outside.status(path)
+    if status is None:
+        raise files.NotAFileError(path)
     return f"{status.st_size}:{status.st_mtime_ns}"
 
 
@@ -129,6 +141,8 @@ def _keep(folder: str, encoder: "Encoder") -> None:
     cut = encoder.cut
     if cut is None or cut.kind not in _FORMATS:
         return
+    from memfs.files import atomic
+
     data = _laid_out(cut.vocabulary)
     about = {
         "table": encoder.path, "signature": signature(encoder.path), "dims": encoder.dims,
@@ -137,9 +151,7 @@ def _keep(folder: str, encoder: "Encoder") -> None:
         "added": cut.added,
     }  # fmt: skip
     for name, content in ((WORDS, data), (FILE, fastjson.dumps(about).encode())):
-        with open(f"{folder}/{name}.tmp", "wb") as file:
-            file.write(content)
-        os.replace(f"{folder}/{name}.tmp", f"{folder}/{name}")
+        atomic.write_derived(f"{folder}/{name}", content)
 
 
 def _laid_out(vocabulary: "dict[str, int]") -> bytes:

@@ -6,8 +6,8 @@ a floor (see `_clears`). A silent hook is better than a wrong reminder.
 """
 
 import math
-import os
 
+from memfs import files
 from memfs.search import lexical, reminder, words
 from memfs.search.lexical import Query, Wanted
 
@@ -223,7 +223,7 @@ class _Chosen:
 
     def _there(self, source: str) -> bool:
         """Tell whether a source is still there; the index is told of that by the next search."""
-        if source in self._gone or (source and not os.path.exists(source)):
+        if source in self._gone or (source and not files.is_file(source)):
             self._gone.add(source)
             return False
         return True

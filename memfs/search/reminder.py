@@ -1,8 +1,8 @@
 """What a prompt brings to mind by its words alone: hits that clear a floor. Hot path."""
 
 import math
-import os
 
+from memfs import files
 from memfs.core.snippet import snippet
 from memfs.search.lexical import Occur, Query, TextIndex, Wanted
 
@@ -64,7 +64,7 @@ def by_words(
         if hit.id in seen or hit.text in texts:
             continue
         source = first(document, "source")
-        if source and not os.path.exists(source):
+        if source and not files.is_file(source):
             continue  # somebody removed it; the index is told of that by the next search
         stems = index.held(wanted, hit.text)
         words = [term.word for term in terms if term.stem in stems]

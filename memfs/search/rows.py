@@ -5,6 +5,8 @@ Nothing here needs numpy: a hook that indexes one message takes documents out, t
 
 import os
 
+from memfs import files
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +25,7 @@ def forget(folder: str, numbers: "Iterable[int]") -> None:
     For good: numbers are not given twice. Each model has vectors of its own.
     """
     try:
-        models = os.listdir(f"{folder}/{FOLDER}")
+        models = [name for name, is_folder in files.entries(f"{folder}/{FOLDER}") if is_folder]
     except OSError:  # no vectors: what is gone gets none
         return
     gone = dict.fromkeys(numbers, 0)
@@ -34,11 +36,11 @@ def forget(folder: str, numbers: "Iterable[int]") -> None:
 def write(path: str, column: int, values: "Mapping[int, int]") -> None:
     """Set a column of documents by number, in place; what the file does not have is left out."""
     try:
-        file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        file, status = files.open_file(path, os.O_RDWR)
     except OSError:
         return
     try:
-        count = os.fstat(file).st_size // (4 * COLUMNS)
+        count = status.st_size // (4 * COLUMNS)
         for number, value in values.items():
             if number < count:
                 os.lseek(file, 4 * (number * COLUMNS + column), os.SEEK_SET)

@@ -7,13 +7,15 @@ cold process scans them exactly; one that was told to get warm looks into a grap
 
 from __future__ import annotations
 
+import io
 import math
 import os
-import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from memfs import files
+from memfs.files import atomic, logs, trees
 from memfs.search import chunks, extents, plain, rows, scan
 from memfs.search.extents import Extent
 from memfs.search.rows import (
@@ -93,22 +95,22 @@ class VectorIndex:
         """Add the windows of documents in rising order; `end` is one past the last number."""
         if not self.extent.rows:  # files of another model may be mapped by readers: no truncating
             self.clear()
-        os.makedirs(self._folder, 0o700, exist_ok=True)
+        files.make_folder(self._folder, private=True, durable=False)
         names = (VECTORS, OWNERS, self._tokens_file, "ends.u64", DOCUMENTS)
-        files = [open(self._path(name), "ab") for name in names]  # noqa: SIM115
+        opened = [logs.open_appending(self._path(name)) for name in names]
         self._latest, self._after = self._tail(), {}
         try:
-            self._cut(files)
+            self._cut(opened)
             for batch in _batches(documents):
-                self._append(files, batch)
+                self._append(opened, batch)
             rest = self._noted(end, np.zeros(0, np.uint32), [])  # they have no rows
-            files[4].write(rest.tobytes())
-            for file in files:
+            opened[4].write(rest.tobytes())
+            for file in opened:
                 file.flush()
                 os.fsync(file.fileno())
             rows.write(self._path(DOCUMENTS), AFTER, self._after)
         finally:
-            for file in files:
+            for file in opened:
                 file.close()
         self.extent.documents = end
         self._save_frequencies()
@@ -118,7 +120,7 @@ class VectorIndex:
 
     def clear(self) -> None:
         """Forget every row (readers keep the files they have mapped)."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        trees.remove(self._folder)
         self.extent = self._nothing()
         self.graph = None
         self._map()
@@ -227,17 +229,15 @@ class VectorIndex:
         self.frequencies = self._load_frequencies()
 
     def _identity(self) -> tuple[int, int] | None:
-        try:
-            status = os.stat(self._path(VECTORS))
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
+        status = files.status(self._path(VECTORS))
+        return (status.st_dev, status.st_ino) if status else None
 
     def _load_frequencies(self) -> NDArray[np.uint32]:
         """Return how often each token occurs; counted again if the file is lost or damaged."""
         size = self.encoder.size
         try:
-            found = np.load(self._path("frequencies.npy"))
+            with logs.open_stream(self._path("frequencies.npy")) as handle:
+                found = np.load(handle)
         except (OSError, ValueError, EOFError):
             found = None
         if isinstance(found, np.ndarray) and found.shape == (size,) and self.extent.rows:
@@ -247,10 +247,10 @@ class VectorIndex:
     def _mapped(self, name: str, kind: type, count: int) -> NDArray[np.generic]:
         if not count:
             return np.zeros(0, kind)
-        # as a plain array: every slice of a memmap costs ten times as much
-        return np.asarray(np.memmap(self._path(name), kind, "r", shape=(count,)))
+        size = count * np.dtype(kind).itemsize
+        return np.frombuffer(plain.mapped(self._path(name), size), kind)
 
-    def _append(self, files: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
+    def _append(self, opened: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
         pieces = [(number, piece) for number, _, text, *_ in batch for piece in chunks.split(text)]
         encoded = self.encoder.encode([piece for _, piece in pieces])
         lengths = np.array([len(row) for row in encoded.tokens], np.uint64)
@@ -259,11 +259,11 @@ class VectorIndex:
         ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
         owners = np.array([number for number, _ in pieces], np.uint32)
         noted = self._noted(batch[-1].number + 1, owners, batch)
-        files[0].write(np.rint(encoded.vectors * plain.LARGEST).astype(np.int8).tobytes())
-        files[1].write(owners.tobytes())
-        files[2].write(tokens.astype(ids).tobytes())
-        files[3].write(ends.astype(np.uint64).tobytes())
-        files[4].write(noted.tobytes())
+        opened[0].write(np.rint(encoded.vectors * plain.LARGEST).astype(np.int8).tobytes())
+        opened[1].write(owners.tobytes())
+        opened[2].write(tokens.astype(ids).tobytes())
+        opened[3].write(ends.astype(np.uint64).tobytes())
+        opened[4].write(noted.tobytes())
         counts = np.bincount(tokens, minlength=len(self.frequencies))
         self.frequencies = self.frequencies + counts.astype(np.uint32)
         self.extent.documents += len(noted)
@@ -299,7 +299,7 @@ class VectorIndex:
         first = count - len(groups)
         return {group: number for number, group in enumerate(groups, first) if group}
 
-    def _cut(self, files: list) -> None:  # type: ignore[type-arg]
+    def _cut(self, opened: list) -> None:  # type: ignore[type-arg]
         """Drop what a killed run appended behind the extent."""
         extent = self.extent
         sizes = (
@@ -307,7 +307,7 @@ class VectorIndex:
             extent.tokens * np.dtype(self.encoder.ids).itemsize, extent.rows * 8,
             extent.documents * 4 * COLUMNS,
         )  # fmt: skip
-        for file, size in zip(files, sizes, strict=True):
+        for file, size in zip(opened, sizes, strict=True):
             file.truncate(size)
 
     def _load_extent(self) -> Extent:
@@ -327,22 +327,18 @@ class VectorIndex:
             DOCUMENTS: extent.documents * 4 * COLUMNS,
         }  # fmt: skip
         try:
-            return all(os.path.getsize(self._path(name)) >= size for name, size in needed.items())
+            return all(files.size(self._path(name)) >= size for name, size in needed.items())
         except OSError:
             return not extent.rows
 
     def _save_extent(self) -> None:
-        temporary = self._path(f"{extents.ROWS}.tmp")
-        with open(temporary, "w", encoding="utf-8") as handle:
-            handle.write(self.extent.written())
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(temporary, self._path(extents.ROWS))
+        data = self.extent.written().encode()
+        atomic.write_derived(self._path(extents.ROWS), data, durable=True)
 
     def _save_frequencies(self) -> None:
-        temporary = self._path("frequencies.tmp.npy")
-        np.save(temporary, self.frequencies)
-        os.replace(temporary, self._path("frequencies.npy"))
+        data = io.BytesIO()
+        np.save(data, self.frequencies)
+        atomic.write_derived(self._path("frequencies.npy"), data.getvalue())
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}"

@@ -6,10 +6,10 @@ rename, so that a search sees the old or the new. Numpy is not needed.
 
 from __future__ import annotations
 
-import os
-import shutil
 from contextlib import suppress
 
+from memfs import files
+from memfs.files import atomic, trees
 from memfs.search import catalog
 from memfs.search.extents import POINTER, ROWS, path, served
 from memfs.search.lexical import FOLDER as TEXT
@@ -26,13 +26,8 @@ def serve(index: str, model: str) -> None:
     folder = f"{index}/{FOLDER}"
     now = served(index)
     if now is None or now.model != model:
-        os.makedirs(folder, 0o700, exist_ok=True)
-        temporary = f"{folder}/{POINTER}.tmp"
-        with open(temporary, "w", encoding="utf-8") as handle:
-            handle.write(model)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(temporary, f"{folder}/{POINTER}")
+        files.make_folder(folder, private=True, durable=False)
+        atomic.write_derived(f"{folder}/{POINTER}", model.encode(), durable=True)
     keep_only(index, model)
 
 
@@ -40,29 +35,23 @@ def keep_only(index: str, *models: str) -> None:
     """Remove the vectors of all other models."""
     folder = f"{index}/{FOLDER}"
     with suppress(FileNotFoundError):
-        for name in set(os.listdir(folder)) - {POINTER, *models}:
-            if os.path.isdir(f"{folder}/{name}"):
-                shutil.rmtree(f"{folder}/{name}", ignore_errors=True)
-            else:
+        for name, is_folder in files.entries(folder):
+            if is_folder and name not in models:
+                trees.remove(f"{folder}/{name}")
+            elif not is_folder and name != POINTER:
                 with suppress(OSError):
-                    os.remove(f"{folder}/{name}")
+                    files.remove(f"{folder}/{name}")
 
 
 def drop(index: str) -> None:
     """Remove all vectors."""
-    with suppress(FileNotFoundError):
-        os.remove(f"{index}/{FOLDER}/{POINTER}")
-    shutil.rmtree(f"{index}/{FOLDER}", ignore_errors=True)
+    files.remove(f"{index}/{FOLDER}/{POINTER}")
+    trees.remove(f"{index}/{FOLDER}")
 
 
 def size(index: str) -> int:
     """Return how many bytes all vectors take."""
-    total = 0
-    for folder, _, names in os.walk(f"{index}/{FOLDER}"):
-        for name in names:
-            with suppress(FileNotFoundError):  # replaced meanwhile
-                total += os.path.getsize(f"{folder}/{name}")
-    return total
+    return trees.size(f"{index}/{FOLDER}")
 
 
 def published(index: str, model: str) -> tuple[object, ...]:

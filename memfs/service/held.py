@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.search import reminder
 from memfs.store import layout
 from memfs.store.blocks import Place
@@ -70,7 +70,7 @@ class Held:
         """Tell whether the store was removed, or is not trusted any more."""
         project = self.place.project
         trusted = project is None or layout.trusted(project)
-        return not trusted or not os.path.isdir(self.place.home.root)
+        return not trusted or not files.is_folder(self.place.home.root)
 
 
 class Stores:

@@ -8,9 +8,11 @@ import socket
 import stat
 from contextlib import suppress
 
+from memfs import files
 from memfs.core.errors import StoreError
+from memfs.files import atomic
 from memfs.service import peers
-from memfs.store import asking, files, layout, service
+from memfs.store import asking, layout, service
 
 _WAITING = 128  # connections that the system keeps until we take them
 
@@ -80,11 +82,11 @@ def _unix(path: str) -> socket.socket:
     temporary = f"{folder}/.{os.getpid()}"
     try:
         with suppress(FileNotFoundError):
-            os.remove(temporary)
+            files.remove(temporary)
         made.bind(temporary)
         os.chmod(temporary, 0o600)
         made.listen(_WAITING)
-        os.replace(temporary, path)
+        atomic.rename(temporary, path)
     except BaseException:
         made.close()
         raise
@@ -95,5 +97,5 @@ def _loopback(path: str, token: str) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.bind(("127.0.0.1", 0))
     made.listen(_WAITING)
-    files.write_private(path, f"{made.getsockname()[1]} {token}\n".encode())
+    atomic.write_private(path, f"{made.getsockname()[1]} {token}\n".encode())
     return made

@@ -7,6 +7,8 @@ import time
 import traceback
 from contextlib import suppress
 
+from memfs import files
+
 _SIZE = 256 << 10  # bytes, above which it begins anew
 _STDERR = 2
 
@@ -14,7 +16,7 @@ _STDERR = 2
 def begin(path: str) -> None:
     """Write to a file from now on; nowhere if there is no room for it."""
     with suppress(OSError):
-        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, _STDERR)
         os.close(log)
 

@@ -5,10 +5,10 @@ It follows what is published on the disk. All that searches by meaning is loaded
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core.errors import StoreError
 from memfs.memory import reminding
 from memfs.memory.flow import database
@@ -74,9 +74,7 @@ class Opened:
         self._flows = None  # closed when nobody asks it any more
         folder = self._place.home.index
         return (
-            Graph(folder, encoder.bundled())
-            if os.path.exists(f"{folder}/{database.FILE}")
-            else None
+            Graph(folder, encoder.bundled()) if files.is_file(f"{folder}/{database.FILE}") else None
         )
 
     def _look(self) -> object:

@@ -23,7 +23,6 @@ from memfs.store.asking import VERSION
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from memfs.store.blocks import Place
 
 _LULL = 0.05  # seconds without a question, after which there is room to open what is new
 _LONGEST = 0.5  # seconds that it waits for that
@@ -159,7 +158,7 @@ def _folders(held: Held) -> list[str]:
     for store in place.stores():
         found += [f"{store.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
         found.append(windows.folder(store))
-    return [path for path in found if _inside(path, place)] + _said(held)
+    return [path for path in found if _is_real(path)] + _said(held)
 
 
 def _said(held: Held) -> list[str]:
@@ -168,12 +167,9 @@ def _said(held: Held) -> list[str]:
     return [path for name in hosts.NAMES for path in hosts.get(name).folders(home, top)]
 
 
-def _inside(path: str, place: Place) -> bool:
-    """Tell whether a folder of a store is in it: a repository may bring links to anywhere."""
-    real = os.path.realpath(path)
-    tops = [store.root for store in place.stores()]
-    tops += [store.local for store in place.stores() if not os.path.islink(store.local)]
-    return any(real.startswith(f"{os.path.realpath(top)}/") for top in tops)
+def _is_real(path: str) -> bool:
+    """Tell whether no part of a path is a link: a repository may bring some to anywhere."""
+    return os.path.realpath(path) == path
 
 
 def _resident() -> int:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.memory import corpus, intake, reembed, shares, whose
@@ -106,7 +107,7 @@ def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everyth
             rest()
         with lock.hold(place.home, _PATIENCE, intake.LOCK):
             intake.transcripts(place.home, batch, tally, known=known)
-    logs = None if everything else [path for path in sorted(tally.logs) if os.path.exists(path)]
+    logs = None if everything else [path for path in sorted(tally.logs) if files.is_file(path)]
     if logs == [] or not corpus.sources(place, logs):
         return False
     done = corpus.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage, alone=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import encodings, frontmatter
 from memfs.core.records import Passage
-from memfs.store import blocks, clock, files
+from memfs.files import atomic, trees
+from memfs.store import blocks, clock
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
@@ -35,21 +37,17 @@ def add(
     folder = f"{store.root}/archive/{at[:7]}"
     files.make_folder(folder, private=store.private)
     path = f"{folder}/{passage.id}{SUFFIX}"
-    files.write(path, f"{head}{passage.text}\n", private=store.private)
+    atomic.write(path, f"{head}{passage.text}\n", private=store.private)
     return passage, path
 
 
 def sources(store: Store) -> list[str]:
-    """List the passage files of a store; links that leave the store are left out."""
-    found = []
-    top = f"{store.root}/archive"
-    files.check_folder(top, store.root)
-    for folder, _, names in os.walk(top):
-        for name in names:
-            path = f"{folder}/{name}"
-            if name.endswith(SUFFIX) and not name.startswith(".") and not os.path.islink(path):
-                found.append(path)
-    return sorted(found)
+    """List the passage files of a store."""
+    return sorted(
+        found.path
+        for found in trees.walk(f"{store.root}/archive")
+        if found.name.endswith(SUFFIX) and not os.path.basename(found.name).startswith(".")
+    )
 
 
 def read(path: str) -> Passage | None:

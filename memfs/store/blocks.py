@@ -1,10 +1,9 @@
 """Blocks in their files, tier by tier. Hot path."""
 
-import os
-
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError
-from memfs.store import files, layout
+from memfs.store import layout
 from memfs.store.layout import Store
 
 TYPE_CHECKING = False
@@ -23,14 +22,18 @@ _FULL_READING = 20_000  # characters of front matter for the full YAML reader, o
 
 
 class Place:
-    """The stores and the session that labels are resolved in, nearest tier first."""
+    """The stores and the session that labels are resolved in, nearest tier first.
 
-    __slots__ = ("project", "session", "user")
+    `aside` is where a local folder is that came with the project, "" for none.
+    """
+
+    __slots__ = ("aside", "project", "session", "user")
 
     def __init__(self, project: Store | None, user: Store | None, session: str = "") -> None:
         self.project = project
         self.user = user
         self.session = session
+        self.aside = ""
 
     @property
     def home(self) -> Store:
@@ -73,10 +76,18 @@ class Place:
 
 
 def here(start: str, session: str = "") -> Place:
-    """Return the place of a directory; raises `StoreError` if no store serves it."""
+    """Return the place of a directory; raises `StoreError` if no store serves it.
+
+    A local folder of a project's store that was not made here is put aside first, and `aside` says
+    where it is.
+    """
     place = Place(layout.find(start), layout.user_store(), session)
     if not place.tiers():
         layout.require(start)
+    if place.project is not None:
+        from memfs.store import local_folder
+
+        place.aside = local_folder.put_aside(place.project)
     return place
 
 
@@ -105,9 +116,8 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     for tier, store in place.tiers():
         folder = layout.block_folder(store, tier, place.session)
-        files.check_folder(folder, store.root)
         listed: list[tuple[str, str]] = []
-        _walk(folder, "", labels.MAX_DEPTH, listed, store.root)
+        _walk(folder, "", labels.MAX_DEPTH, listed)
         found.extend((tier, label, path) for label, path in sorted(listed))
     return found
 
@@ -207,11 +217,10 @@ def missing(place: Place, text: str) -> NotFoundError:
 
 
 def path_of(place: Place, tier: str, label: str) -> str:
-    """Return where a block of a tier is or would be; refuses links that leave the store."""
-    store = place.store(tier)
-    folder = layout.block_folder(store, tier, place.session)
-    path = f"{folder}/{label}{SUFFIX}"
-    return files.contained(path, store.root if tier != labels.SESSION else store.local)
+    """Return where a block of a tier is or would be. Raises `LinkError` where links are in it."""
+    path = f"{layout.block_folder(place.store(tier), tier, place.session)}/{label}{SUFFIX}"
+    files.check_path(path)
+    return path
 
 
 def full_reader(text: str) -> tuple[dict[str, object], str]:
@@ -242,31 +251,24 @@ def _text(path: str) -> tuple[str, int]:
     return f"{text}\n[its file has {size:,} bytes; this is the beginning]\n", size
 
 
-def _walk(folder: str, prefix: str, depth: int, found: list[tuple[str, str]], root: str) -> None:
+def _walk(folder: str, prefix: str, depth: int, found: list[tuple[str, str]]) -> None:
+    """List (label, path) of the block files in a folder: not links, nor other repositories."""
     try:
-        entries = list(os.scandir(folder))
+        entries = files.entries(folder)
     except FileNotFoundError:
         return
-    except PermissionError:
+    except (files.LinkError, NotADirectoryError, PermissionError):
         if not prefix:
             raise
         return  # one topic of many: `memfs doctor` names it
-    for entry in entries:
-        name = entry.name
+    if (prefix and (".git", True) in entries) or (".git", False) in entries:
+        return  # a submodule: what is in it changes without a commit of this repository
+    for name, is_folder in entries:
         if name.startswith("."):
             continue
-        if entry.is_symlink() and not _inside(entry.path, root):
-            continue
-        if name.endswith(SUFFIX):
-            if entry.is_file():
-                found.append((prefix + labels.normalise(name[: -len(SUFFIX)]), entry.path))
-        elif depth > 1 and entry.is_dir():
-            _walk(entry.path, f"{prefix}{labels.normalise(name)}/", depth - 1, found, root)
-
-
-def _inside(path: str, root: str) -> bool:
-    try:
-        files.contained(path, root)
-    except StoreError:
-        return False
-    return True
+        if not is_folder:
+            if name.endswith(SUFFIX):
+                label = prefix + labels.normalise(name[: -len(SUFFIX)])
+                found.append((label, f"{folder}/{name}"))
+        elif depth > 1 and not name.endswith(SUFFIX):
+            _walk(f"{folder}/{name}", f"{prefix}{labels.normalise(name)}/", depth - 1, found)

@@ -19,8 +19,10 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core.errors import NotFoundError, StoreError
-from memfs.store import files, layout
+from memfs.files import atomic, outside
+from memfs.store import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -104,17 +106,17 @@ def check_target(path: str, *, force: bool) -> None:
 
 def save(path: str, data: bytes) -> None:
     """Write the file whole or not at all, for its owner alone."""
-    files.write_private(os.path.abspath(path), data)
+    atomic.write_private(os.path.realpath(path), data)
 
 
 def read(path: str) -> Bundle:
     """Read and check such a file. Raises `StoreError` naming what is wrong; nothing is written."""
     try:
-        with open(path, "rb") as handle:
-            if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-                raise StoreError(f"{path} is not a file")
+        with outside.open_stream(path) as handle:
             packed = os.fstat(handle.fileno()).st_size
             found = dict(_checked(_members(handle, packed)))
+    except files.NotAFileError as error:
+        raise StoreError(f"{path} is not a file") from error
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFoundError(f"there is no file {path}") from error
     except (*_BROKEN, OSError) as error:

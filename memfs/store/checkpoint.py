@@ -10,7 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.store import files
+from memfs import files
+from memfs.files import atomic, outside
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -42,7 +43,7 @@ def fingerprint(path: str, offset: int) -> str:
     change of bytes between the two parts that keeps every byte behind it in its place. The inode
     says nothing: a copy, a sync or an editor changes it, and a new file may have it again.
     """
-    with open(path, "rb") as handle:
+    with outside.open_stream(path) as handle:
         return fingerprint_of(handle, offset)
 
 
@@ -67,4 +68,4 @@ def load(path: str) -> State | None:
 
 def save(path: str, state: State) -> None:
     """Write it down; after a crash of the system an older one may be there."""
-    files.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)
+    atomic.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)

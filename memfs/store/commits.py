@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memfs.store import files, git
+from memfs import files
+from memfs.store import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,10 +2,10 @@
 
 import os
 
+from memfs import files
 from memfs.core import settings, yamlmini
-from memfs.core.errors import StoreError
 from memfs.core.settings import Settings
-from memfs.store import blocks, files, layout
+from memfs.store import blocks, layout
 from memfs.store.blocks import Place
 
 _LARGEST = 64 << 10  # bytes; a hook has no time for more
@@ -86,14 +86,12 @@ def _refused(store: layout.Store, value: object) -> bool:
     """
     kind = settings.model_kind(value)
     if not store.private and kind == settings.RELATIVE:
-        folder = os.path.join(store.root, str(value))
-        try:
-            files.contained(folder, store.top)
-            for name in os.listdir(folder) if os.path.isdir(folder) else ():
-                files.contained(f"{folder}/{name}", store.top)
-        except (StoreError, OSError):
+        from memfs.files import trees
+
+        folder = os.path.normpath(os.path.join(store.root, str(value)))
+        if not folder.startswith(f"{store.top}/"):
             return True
-        return False
+        return trees.has_others(folder)  # links may lead anywhere
     return not store.private and kind in (settings.FOLDER, settings.HUB)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import frontmatter, yamlhead
 from memfs.core.errors import StoreError
-from memfs.store import config, files, layout, lock
+from memfs.files import atomic
+from memfs.store import config, layout, lock
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
@@ -30,5 +32,5 @@ def write(store: Store, key: str, value: str) -> str:
                 f"write the line into it yourself: {key}: {yamlhead.scalar(value)}",
             )
         if made != before:
-            files.write(path, made, private=store.private, locked=True)
+            atomic.write(path, made, private=store.private, locked=True)
     return path

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
-from memfs.store import archive, blocks, clock, files, git, layout
+from memfs.files import atomic, trees
+from memfs.store import archive, blocks, clock, git, layout, local_folder
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
@@ -74,8 +75,8 @@ class Draft:
         self._of = of
         self.id = clock.unique()
         self.branch = ""
-        self._folder = f"{of.home.local}/{FOLDER}/{self.id}"
-        layout.make_local(of.home)
+        self._folder = _folder(of.home, self.id)
+        local_folder.make(of.home)
         _sweep(of.home)
         files.make_folder(self._folder, private=True)
         project = self._project(of.project) if of.project else None
@@ -110,7 +111,7 @@ class Draft:
             said,
             problem,
         )
-        files.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
+        atomic.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
         return found
 
     def drop(self) -> None:
@@ -135,15 +136,15 @@ class Draft:
         root = f"{top}/{layout.NAME}"
         files.make_folder(root, private=True)
         made = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
-        layout.make_local(made)
+        local_folder.make(made)
         for name in ("config.yaml", ".gitignore"):
             text = files.read(f"{store.root}/{name}")
             if text is not None:
-                files.write(f"{root}/{name}", text, private=True, durable=False)
+                atomic.write(f"{root}/{name}", text, private=True, durable=False)
         for tier, label, path in blocks.paths(_place(store)):
             target = blocks.path_of(_place(made), tier, label)
             files.make_folder(os.path.dirname(target), private=True)
-            files.write(target, files.read(path) or "", private=True, durable=False)
+            atomic.write(target, files.read(path) or "", private=True, durable=False)
         return made
 
     def _commit(self, model: str, sessions: tuple[str, ...]) -> None:
@@ -152,7 +153,7 @@ class Draft:
         if not self.branch or store is None:
             return
         git.run(store.root, "add", "-A", "--sparse", "--", f"{store.root}/blocks")
-        if os.path.isdir(f"{store.root}/archive"):  # those that are there were not copied
+        if files.is_folder(f"{store.root}/archive"):  # those that are there were not copied
             git.run(
                 store.root, "add", "--ignore-removal", "--sparse", "--", f"{store.root}/archive"
             )
@@ -164,35 +165,41 @@ class Draft:
 
 def pending(store: Store) -> list[Proposal]:
     """List the proposals that nobody decided on, the oldest first."""
-    folder = f"{store.local}/{FOLDER}"
-    try:
-        names = sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return []
-    some = (_read(f"{folder}/{name}/{_RECORD}") for name in names)
+    some = (_read(f"{_folder(store, name)}/{_RECORD}") for name in _kept(store))
     return [found for found in some if found and found.top == store.top]
 
 
 def remove(store: Store, ident: str, branch: str) -> None:
     """Remove a draft, with its worktree and its branch."""
-    folder = f"{store.local}/{FOLDER}/{ident}"
+    folder = _folder(store, ident)
     top = git.top_level(store.top) if branch else None
     if top:
         git.run(top, "worktree", "remove", "--force", f"{folder}/tree")
         git.run(top, "branch", "-q", "-D", branch)
-    shutil.rmtree(folder, ignore_errors=True)
+    trees.remove(folder)
     if top:
         git.run(top, "worktree", "prune")
 
 
 def _sweep(store: Store) -> None:
     """Remove what a killed run left: a draft that became no proposal, hours ago."""
-    folder = f"{store.local}/{FOLDER}"
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        path = f"{folder}/{name}"
-        old = time.time() - os.stat(path).st_mtime > _ABANDONED
-        if old and not os.path.exists(f"{path}/{_RECORD}"):
+    for name in _kept(store):
+        found = files.status(_folder(store, name))
+        old = found is not None and time.time() - found.st_mtime > _ABANDONED
+        if old and not files.is_file(f"{_folder(store, name)}/{_RECORD}"):
             remove(store, name, f"{BRANCH}{name}")
+
+
+def _kept(store: Store) -> list[str]:
+    """List the drafts of a store by id, the oldest first."""
+    folder = f"{store.local}/{FOLDER}"
+    if not files.is_folder(folder):
+        return []
+    return sorted(name for name, is_folder in files.entries(folder) if is_folder)
+
+
+def _folder(store: Store, ident: str) -> str:
+    return f"{store.local}/{FOLDER}/{ident}"
 
 
 def _place(store: Store) -> Place:

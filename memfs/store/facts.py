@@ -7,14 +7,13 @@ the order of the lines. A line that cannot be read is left alone.
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import StoreError
+from memfs import files
 from memfs.core.facts import STATUSES, Fact
-from memfs.store import files
+from memfs.files import atomic, logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,25 +25,18 @@ SUFFIX = ".jsonl"
 LOCK = "facts.lock"
 _UNDATED = "undated"
 _MONTH = re.compile(r"\d{4}-\d\d")
-_CAP = 1 << 30  # bytes
 
 
 def sources(store: Store) -> list[str]:
-    """List the files with facts; links are left out, and what leaves the store."""
+    """List the files with facts."""
     folder = f"{store.root}/{FOLDER}"
-    try:
-        files.check_folder(folder, store.root)
-        names = sorted(os.listdir(folder))
-    except (StoreError, FileNotFoundError, NotADirectoryError):
-        return []
-    paths = [f"{folder}/{name}" for name in names if name.endswith(SUFFIX)]
-    return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+    return [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
 
 
 def read(path: str) -> dict[str, Fact]:
     """Return the facts of one file by id, each in its latest revision."""
     found: dict[str, Fact] = {}
-    for line in (files.read(path, cap=_CAP) or "").splitlines():
+    for line in _text(path).splitlines():
         fact = _parsed(line)
         if fact and (fact.id not in found or fact.revision >= found[fact.id].revision):
             found[fact.id] = fact
@@ -64,7 +56,7 @@ def every(store: Store) -> dict[str, Fact]:
 def add(store: Store, facts: Iterable[Fact]) -> int:
     """Add facts, or new revisions of them; return how many. The caller holds `LOCK`.
 
-    Raises `StoreError` where links lead out of the store.
+    Raises `OSError` where a link is in the way.
     """
     by_month: dict[str, list[Fact]] = {}
     for fact in facts:
@@ -72,14 +64,10 @@ def add(store: Store, facts: Iterable[Fact]) -> int:
         by_month.setdefault(month, []).append(fact)
     for month, some in by_month.items():
         folder = f"{store.root}/{FOLDER}"
-        files.contained(folder, store.root)
         files.make_folder(folder, private=store.private)
         path = f"{folder}/{month}{SUFFIX}"
-        files.contained(path, store.root)
-        if os.path.islink(path):
-            raise StoreError(f"{path} is a link", "replace it by a file")
         lines = "".join(json.dumps(_record(each), ensure_ascii=False) + "\n" for each in some)
-        files.add_lines(path, lines, private=store.private)
+        logs.add_lines(path, lines, private=store.private)
     return sum(map(len, by_month.values()))
 
 
@@ -89,13 +77,16 @@ def settle(path: str) -> int:
     Lines that cannot be read stay. The caller holds `LOCK`.
     """
     facts = read(path)
-    lines = (files.read(path, cap=_CAP) or "").splitlines()
+    lines = _text(path).splitlines()
     kept = [line for line in lines if line.strip() and not _parsed(line)]
     now = [*kept, *(json.dumps(_record(fact), ensure_ascii=False) for fact in facts.values())]
     if len(now) < len(lines):
-        private = os.stat(path).st_mode & 0o077 == 0
-        files.write(path, "".join(line + "\n" for line in now), private=private)
+        atomic.write(path, "".join(line + "\n" for line in now))
     return max(0, len(lines) - len(now))
+
+
+def _text(path: str) -> str:
+    return files.decode(logs.read_whole(path) or b"")
 
 
 def _record(fact: Fact) -> dict[str, object]:

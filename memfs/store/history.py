@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.records import block_key
@@ -82,7 +82,7 @@ def adopt(place: Place) -> None:
     """Journal the edits that were made outside memfs, in every block the journal knows."""
     listed = blocks.paths(place)
     for store in place.stores():
-        if not os.path.exists(store.journal):
+        if not files.is_file(store.journal):
             continue
         mine = [item for item in listed if place.store(item[0]).root == store.root]
         try:

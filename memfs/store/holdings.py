@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from memfs.store import blocks, journal, known, layout, recall
+from memfs import files
+from memfs.files import trees
+from memfs.store import blocks, journal, known, layout, local_folder, recall
 from memfs.store.layout import Store
 
 if TYPE_CHECKING:
@@ -35,13 +37,13 @@ class Holding:
 
 def committed(store: Store) -> list[Holding]:
     """List the files of a store that git can have; links are left out, and what only counts."""
-    listed = _walk(store.root, os.path.realpath(f"{store.root}/local"))
+    listed = _walk(store.root, f"{store.root}/local/")
     return [holding for path, name in listed if (holding := _committed(path, name))]
 
 
 def local(store: Store) -> list[Holding]:
     """List the files of a store's local folder, in the same way."""
-    listed = _walk(store.local, "")
+    listed = _walk(store.local, f"{store.local}/{local_folder.ASIDE}/")
     return [holding for path, name in listed if (holding := _local(path, name))]
 
 
@@ -58,24 +60,18 @@ def worktrees(store: Store) -> list[Store]:
 
 def indexes(store: Store) -> list[str]:
     """List the folders of search indexes: each linked worktree has its own."""
-    try:
-        names = sorted(os.listdir(store.local))
-    except FileNotFoundError:
+    if not files.is_folder(store.local):
         return []
-    paths = [f"{store.local}/{name}" for name in names if name.startswith("index")]
-    return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
+    listed = sorted(files.entries(store.local))
+    found = [name for name, is_folder in listed if is_folder and name.startswith("index")]
+    return [f"{store.local}/{name}" for name in found]
 
 
 def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
     """Yield (path, path from `top` on) of every file below `top`, but not below `but`."""
-    for folder, folders, names in os.walk(top):
-        folders[:] = sorted(
-            n for n in folders if n != ".git" and os.path.realpath(f"{folder}/{n}") != but
-        )
-        for name in sorted(names):
-            path = f"{folder}/{name}"
-            if os.path.isfile(path) and not os.path.islink(path):
-                yield path, os.path.relpath(path, top).replace(os.sep, "/")
+    for found in trees.walk(top):
+        if not found.path.startswith(but):
+            yield found.path, found.name
 
 
 def _committed(path: str, name: str) -> Holding | None:

@@ -2,8 +2,10 @@
 
 import os
 
+from memfs import files
 from memfs.core import fastjson
-from memfs.store import files, layout
+from memfs.files import atomic
+from memfs.store import local_folder
 from memfs.store.layout import Store
 
 FOLDER = "inbox"
@@ -11,23 +13,21 @@ FOLDER = "inbox"
 
 def put(store: Store, host: str, transcript: str, session: str = "") -> None:
     """Leave word that a transcript has something new, of a session where it is known."""
-    layout.make_local(store)
+    local_folder.make(store)
     folder = f"{store.local}/{FOLDER}"
     files.make_folder(folder, private=True, durable=False)
     name = f"{os.getpid()}-{os.urandom(4).hex()}.json"
     text = fastjson.dumps({"host": host, "transcript": transcript, "session": session})
-    files.write(f"{folder}/{name}", text, private=True, durable=False)
+    atomic.write(f"{folder}/{name}", text, private=True, durable=False)
 
 
 def waiting(store: Store) -> list[tuple[str, str, str, str]]:
     """List (file, host, transcript, session) of what was left; other files there are removed."""
     folder = f"{store.local}/{FOLDER}"
     found = []
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
-    except FileNotFoundError:
-        return []
-    for name in names:
+    for name in files.names(folder):
+        if not name.endswith(".json"):
+            continue
         path = f"{folder}/{name}"
         try:
             note = fastjson.loads(files.read(path) or "")
@@ -36,7 +36,7 @@ def waiting(store: Store) -> list[tuple[str, str, str, str]]:
         if isinstance(note, dict) and isinstance(note.get("transcript"), str):
             host, session = str(note.get("host", "")), str(note.get("session", ""))
             found.append((path, host, note["transcript"], session))
-        elif not os.path.isdir(path):
+        else:
             files.remove(path)
     return found
 

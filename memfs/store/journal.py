@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core.records import Entry
-from memfs.store import files
+from memfs.files import atomic, logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def digest(text: str | None) -> str:
 def append(store: Store, entries: list[Entry]) -> list[int]:
     """Append entries in one durable write; return the byte offset of each line."""
     lines = [_write(entry) for entry in entries]
-    end = files.append(store.journal, b"".join(lines))
+    end = logs.append(store.journal, b"".join(lines))
     offsets = []
     for line in reversed(lines):
         end -= len(line)
@@ -62,12 +62,12 @@ def append(store: Store, entries: list[Entry]) -> list[int]:
 
 def size(store: Store) -> int:
     """Return the size of the journal in bytes, 0 if there is none."""
-    return os.path.getsize(store.journal) if os.path.exists(store.journal) else 0
+    return files.size(store.journal)
 
 
 def cut(store: Store, end: int) -> None:
     """Take back what is behind byte `end`: it was never acknowledged."""
-    files.cut(store.journal, end)
+    logs.cut(store.journal, end)
 
 
 def rewrite(store: Store, change: Callable[[str], str]) -> None:
@@ -75,23 +75,23 @@ def rewrite(store: Store, change: Callable[[str], str]) -> None:
 
     What it and the files say must agree before and afterwards.
     """
-    before = files.read(store.journal, cap=1 << 40) or ""
+    before = files.decode(logs.read_whole(store.journal) or b"")
     after = change(before)
     if after == before:
         return
     # The heads of the old file would be believed where the new one is as long: they go first.
     if files.remove(_heads_path(store)):
         files.sync_folder(store.local)
-    files.write(store.journal, after, private=True, locked=True)
+    atomic.write(store.journal, after, private=True, locked=True)
     entries, _, end = since(store, 0)
     save_heads(store, advance(Heads(0, {}), entries, end))
 
 
 def holds(path: str, group: str) -> bool:
     """Tell whether a journal file holds all its part of a patch."""
-    text = files.read(path, cap=1 << 40) or ""
-    lines = [line for line in text.split("\n")[:-1] if f'"{group}"' in line]
-    found = [entry for line in lines if (entry := _parse(files.encode(line)))]
+    mark = files.encode(f'"{group}"')
+    lines = [line for line in (logs.read_whole(path) or b"").split(b"\n")[:-1] if mark in line]
+    found = [entry for line in lines if (entry := _parse(line))]
     mine = [entry for entry in found if entry.group and entry.group[0] == group]
     return bool(mine) and len(mine) == (mine[0].group or ("", 0))[1]
 
@@ -104,9 +104,9 @@ def read(store: Store) -> list[Entry]:
 def entry_at(store: Store, offset: int) -> Entry | None:
     """Return the entry whose line starts at `offset`."""
     try:
-        with open(store.journal, "rb") as handle:
+        with logs.open_stream(store.journal) as handle:
             handle.seek(offset)
-            return _parse(handle.readline())
+            return _parse(handle.readline(logs.LARGEST))
     except FileNotFoundError:
         return None
 
@@ -117,11 +117,8 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
     The entries of a patch count only when all of them are there. A last line without a line end
     was never acknowledged: it is not counted and `end` is before it.
     """
-    try:
-        with open(store.journal, "rb") as handle:
-            handle.seek(offset)
-            data = handle.read()
-    except FileNotFoundError:
+    data = logs.read_whole(store.journal, offset)
+    if data is None:
         return [], 0, offset
     found: list[tuple[int, Entry]] = []
     damaged = 0
@@ -138,19 +135,15 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
 
 def damaged(store: Store) -> list[int]:
     """Return the numbers of the whole lines that are no entry, counted from 1."""
-    try:
-        with open(store.journal, "rb") as handle:
-            whole = handle.read().split(b"\n")[:-1]
-    except FileNotFoundError:
-        return []
+    whole = (logs.read_whole(store.journal) or b"").split(b"\n")[:-1]
     return [at for at, line in enumerate(whole, 1) if line.strip() and _parse(line) is None]
 
 
 def load_heads(store: Store) -> Heads | None:
     """Read the heads as last written; None if they are missing or not of this journal."""
-    text = files.read(_heads_path(store), cap=1 << 30)
+    text = files.decode(logs.read_whole(_heads_path(store)) or b"")
     try:
-        found = json.loads(text or "")
+        found = json.loads(text)
         by_key = {key: Head(*values) for key, values in found["heads"].items()}
         return Heads(int(found["offset"]), by_key)
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -164,7 +157,7 @@ def save_heads(store: Store, heads: Heads) -> None:
     }
     text = json.dumps({"offset": heads.offset, "heads": by_key})
     with suppress(OSError):  # the edit is done: that heads are behind is noticed by their offset
-        files.write(_heads_path(store), text, private=True, durable=False, locked=True)
+        atomic.write(_heads_path(store), text, private=True, durable=False, locked=True)
 
 
 def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:

@@ -15,7 +15,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from itertools import chain
 
-from memfs.store import files
+from memfs import files
+from memfs.files import logs
 
 SUFFIX = ".ids"
 WORTH = 1 << 20  # bytes of a recall file from which on its ids are kept; a smaller one is read
@@ -35,7 +36,7 @@ class Known:
         self._fresh: dict[str, int] = {}  # the others, in their order: where their lines end
         self._kept = 0  # bytes of the file beside that count
         self.reached = 0
-        size = _size(path)
+        size = files.size(path)
         if size >= WORTH:
             self._load(size)
         self._scan(size)
@@ -70,7 +71,7 @@ class Known:
             self._fresh.clear()
 
     def _append(self, data: bytes) -> None:
-        handle = os.open(self._beside, os.O_WRONLY | os.O_CREAT | files.BINARY, 0o600)
+        handle, _ = files.open_file(self._beside, os.O_WRONLY | os.O_CREAT)
         try:
             os.ftruncate(handle, self._kept)
             os.lseek(handle, self._kept, os.SEEK_SET)
@@ -81,8 +82,7 @@ class Known:
 
     def _load(self, size: int) -> None:
         try:
-            with open(self._beside, "rb") as handle:
-                data = handle.read()
+            data = logs.read_whole(self._beside) or b""
         except OSError:
             return
         found = array("Q")
@@ -93,10 +93,8 @@ class Known:
         # After a power cut there may be holes of zeros in it, or more than the recall file has.
         if not ends or ends[0] <= 0 or ends[-1] > size or not _rising(ends):
             return
-        with open(self._path, "rb") as handle:
-            handle.seek(ends[-1] - 1)
-            if handle.read(1) != b"\n":
-                return
+        if logs.last_byte(self._path, ends[-1]) != b"\n":
+            return
         self._hashes.update(found[::2])
         self._kept = len(found) * 8
         self.reached = ends[-1]
@@ -105,7 +103,7 @@ class Known:
         """Note the messages that stand behind what is known."""
         if not size:
             return
-        with open(self._path, "rb") as handle:
+        with logs.open_stream(self._path) as handle:
             handle.seek(self.reached)
             at = self.reached
             for line in handle:
@@ -122,8 +120,7 @@ def beside(path: str) -> str:
 
 def forget(path: str) -> None:
     """Remove the ids of a recall file that is about to become another."""
-    with suppress(FileNotFoundError):
-        files.remove(beside(path))
+    files.remove(beside(path))
 
 
 def id_of(line: bytes) -> str:
@@ -146,10 +143,3 @@ def _hash(ident: str) -> int:
 
 def _rising(ends: list[int]) -> bool:
     return all(map(int.__lt__, ends, ends[1:]))
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except FileNotFoundError:
-        return 0

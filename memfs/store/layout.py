@@ -3,9 +3,9 @@
 import os
 import time
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
-from memfs.store import files
 
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
@@ -49,16 +49,42 @@ class Store:
 def user_root() -> str:
     """Return the user tier's folder: `$MEMFS_HOME`, else `~/.agent-memory`.
 
-    Whoever asks for it asks several times: what it is counts for a second.
+    Whoever asks for it asks several times: what it is counts for a second. Raises `StoreError` for
+    a variable that a project could have set: it must name a folder outside of every repository.
     """
-    named = os.environ.get("MEMFS_HOME") or os.path.join(os.path.expanduser("~"), NAME)
+    usual = os.path.join(os.path.expanduser("~"), NAME)
+    named = os.environ.get("MEMFS_HOME") or usual
     found, until = _user_roots.get(named, ("", 0.0))
     now = time.monotonic()
     if now >= until:
         found = os.path.realpath(named)
+        if named != usual:
+            _check_named(named, found)
         if os.path.isabs(named):
             _user_roots[named] = found, now + 1.0
     return found
+
+
+def _check_named(variable: str, root: str) -> None:
+    """Refuse a folder that a project can have named as its user's: memory in it is the project's.
+
+    A relative one is in whatever project is worked in, one in a repository came with it.
+    """
+    if not os.path.isabs(variable):
+        raise StoreError(
+            f"MEMFS_HOME is {variable!r}, which is not an absolute path",
+            "set it to a folder of your own, outside of every repository, or unset it",
+        )
+    folder = root
+    while not os.path.lexists(f"{folder}/.git"):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+    raise StoreError(
+        f"MEMFS_HOME is {variable!r}, which is inside the repository {folder}",
+        "a project could have set it: set it to a folder outside of every repository, or unset it",
+    )
 
 
 def model_folder() -> str:
@@ -75,7 +101,7 @@ def user_store() -> Store | None:
 def find(start: str) -> Store | None:
     """Return the nearest project store at or above `start`, not past the git top level.
 
-    Raises `StoreError` for one that lost its `config.yaml`.
+    Raises `StoreError` for one that lost its `config.yaml`, and for a link to one.
     """
     folder = os.path.realpath(start)
     home = ""
@@ -85,7 +111,12 @@ def find(start: str) -> Store | None:
         if root != user:
             if is_store(root):
                 return _with_local(root, folder)
-            if os.path.exists(f"{root}/local/journal.jsonl"):
+            if os.path.islink(root) and is_store(os.path.realpath(root)):
+                raise StoreError(
+                    f"{root} is a link, and memfs follows none: it could serve another project's",
+                    "work in the folder that it leads to, or make a store here: memfs init",
+                )
+            if files.is_file(f"{root}/local/journal.jsonl"):
                 raise StoreError(
                     f"{root}/{CONFIG} is missing or damaged, and the store with it unusable",
                     "memfs init writes it anew if it is gone; it needs the line: memfs: 1",
@@ -171,20 +202,7 @@ def git_folder(top: str) -> tuple[str, str]:
     back = (files.read(f"{pointed}/gitdir", cap=4096) or "").strip()
     if os.path.realpath(os.path.join(pointed, back)) != os.path.realpath(git):
         return top, ""
-    return main[: -len("/.git")], name
-
-
-def make_local(store: Store) -> None:
-    """Make the local folder: private, and ignored by git whatever the project's rules are."""
-    if os.path.islink(store.local):
-        raise StoreError(
-            f"{store.local} is a link", "the local folder of a store must be a folder of its own"
-        )
-    if not os.path.isdir(store.local):
-        files.make_folder(store.local, private=True)
-    ignore = f"{store.local}/.gitignore"
-    if not os.path.exists(ignore):
-        files.write(ignore, "*\n", private=True, durable=False)
+    return os.path.realpath(main[: -len("/.git")]), name
 
 
 def root_of_tree(store: Store, tree: str) -> str | None:
@@ -193,14 +211,16 @@ def root_of_tree(store: Store, tree: str) -> str | None:
     if tree == store.tree or not tree:
         return store.root if tree == store.tree else main
     top = os.path.dirname(main)
-    while not os.path.isdir(f"{top}/.git"):
+    while not files.is_folder(f"{top}/.git"):
         if os.path.dirname(top) == top:
             return None
         top = os.path.dirname(top)
-    pointer = files.read(f"{top}/.git/worktrees/{tree}/gitdir")
-    if pointer is None:
-        return None
-    return os.path.join(os.path.dirname(pointer.strip()), os.path.relpath(main, top))
+    plain = tree == os.path.basename(tree) and tree not in (os.curdir, os.pardir)
+    pointer = files.read(f"{top}/.git/worktrees/{tree}/gitdir") if plain else None
+    other = os.path.dirname((pointer or "").strip())
+    if not os.path.isabs(other) or git_folder(other) != (top, tree):
+        return None  # it is gone, or it never was a worktree of this repository
+    return os.path.join(other, os.path.relpath(main, top))
 
 
 def _with_local(root: str, folder: str) -> Store:

@@ -8,8 +8,9 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core.errors import LockedError
-from memfs.store import layout
+from memfs.store import local_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +89,5 @@ def hold(
 
 
 def _open(store: Store, name: str) -> int:
-    layout.make_local(store)
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-    return os.open(f"{store.local}/{name}", flags, 0o600)
+    local_folder.make(store)
+    return files.open_file(f"{store.local}/{name}", os.O_RDWR | os.O_CREAT)[0]

@@ -6,8 +6,10 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core.private import storable
-from memfs.store import clock, files, lock
+from memfs.files import logs
+from memfs.store import clock, lock
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 FILE = "outcomes.jsonl"
 LOCK = "outcomes.lock"
 _LONGEST = 300  # characters of a reason
-_CAP = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,14 @@ def add(store: Store, outcome: Outcome) -> Outcome:
     outcome = replace(outcome, why=why, at=clock.now())
     with lock.hold(store, name=LOCK):
         line = json.dumps(asdict(outcome)) + "\n"
-        files.add_lines(f"{store.local}/{FILE}", line, private=True)
+        logs.add_lines(f"{store.local}/{FILE}", line, private=True)
     return outcome
 
 
 def every(store: Store) -> list[Outcome]:
     """Return what was said, the latest last; damaged lines are left out."""
     found = []
-    for line in (files.read(f"{store.local}/{FILE}", cap=_CAP) or "").split("\n"):
+    for line in files.decode(logs.read_whole(f"{store.local}/{FILE}") or b"").split("\n"):
         try:
             each = Outcome(**json.loads(line))
         except (ValueError, TypeError):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs import files
 from memfs.core.records import Identity
-from memfs.store import checkpoint, files, layout, lines
+from memfs.files import atomic, logs, trees
+from memfs.store import checkpoint, layout, lines
 from memfs.store.known import Known, forget
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 SUFFIX = ".jsonl"
+LEVELS = 2  # of folders: one for each host
 ASIDE = ".superseded"  # what a rewritten transcript no longer says
 _STATE = ".state.json"
 _KEPT_VERSIONS = 50
@@ -82,7 +85,7 @@ class Log:
                 places.append(place)
         if new:
             files.make_folder(self.folder, private=True)
-            state.kept = files.append(self.path, b"".join(new), durable=False)
+            state.kept = logs.append(self.path, b"".join(new), durable=False)
         state.path, state.offset, state.print = path, rows.end, mark
         state.malformed += rows.malformed
         return Extended(untold, places)
@@ -115,7 +118,7 @@ class Log:
 
 def settle(read: list[tuple[Log, State]]) -> None:
     """Make durable what was added to recall files, and then write how far was read."""
-    files.sync_all([log.path for log, _ in read if os.path.exists(log.path)])
+    logs.sync_all([log.path for log, _ in read if files.is_file(log.path)])
     for folder in sorted({log.folder for log, _ in read}):
         files.make_folder(folder, private=True)
         files.sync_folder(folder)
@@ -183,13 +186,13 @@ class Draft:
         log = self._log
         self._open()
         self._close()
-        files.sync_all([log.temporary])
+        logs.sync_all([log.temporary])
         known = log.known()  # also without a state: it is not fsynced, and may be lost
         new = sum(ident not in known for ident in self._ids)
         if len(known) + new > len(self._ids):
             self._set_aside()
         forget(log.path)
-        os.replace(log.temporary, log.path)
+        atomic.rename(log.temporary, log.path)
         log._known, log._mended = None, False  # noqa: SLF001 - it is another file
         self._made = False
         files.sync_folder(log.folder)
@@ -207,18 +210,21 @@ class Draft:
             if message.id not in self._ids and message.id not in held:
                 gone.append(message)
             if len(gone) == _TOGETHER:
-                files.append(aside, _lines(gone))
+                logs.append(aside, _lines(gone))
                 gone.clear()
         if gone:
-            files.append(aside, _lines(gone))
+            logs.append(aside, _lines(gone))
 
     def _open(self) -> None:
         if self._made:
             return
         files.make_folder(self._log.folder, private=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        self._handle = os.open(self._log.temporary, flags | files.BINARY, 0o600)
+        self._handle, _ = files.open_file(self._log.temporary, os.O_WRONLY | os.O_CREAT)
         self._made = True
+        try:
+            os.ftruncate(self._handle, 0)
+        except OSError as error:
+            raise files.named(error, self._log.temporary) from None
 
     def _close(self) -> None:
         if self._handle >= 0:
@@ -245,7 +251,7 @@ def add(path: str, found: list[Message]) -> None:
     """Write a recall file that is not there yet. The caller holds the ingest lock."""
     files.make_folder(os.path.dirname(path), private=True)
     forget(path)
-    files.write(path, _lines(found).decode("ascii"), private=True, locked=True)
+    atomic.write(path, _lines(found).decode("ascii"), private=True, locked=True)
 
 
 def rewrite(path: str, change: Callable[[str], str]) -> None:
@@ -254,11 +260,11 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
     The caller holds the ingest lock. A state that was left behind by a kill is made to agree.
     """
     _mend(path)
-    before = files.read(path, cap=1 << 40) or ""
+    before = files.decode(logs.read_whole(path) or b"")
     after = change(before)
     if after != before:
         forget(path)
-        files.write(path, after, private=True, locked=True)
+        atomic.write(path, after, private=True, locked=True)
     state_path = path.removesuffix(SUFFIX) + _STATE
     state = checkpoint.load(state_path) if path.endswith(SUFFIX) else None
     if state and state.kept != len(files.encode(after)):
@@ -268,10 +274,8 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
 
 def sources(store: Store) -> list[str]:
     """List the recall files of a store."""
-    found: list[str] = []
-    for folder, _, names in os.walk(f"{store.local}/recall"):
-        found.extend(f"{folder}/{name}" for name in names if name.endswith(SUFFIX))
-    return sorted(found)
+    listed = trees.walk(f"{store.local}/recall", levels=LEVELS)
+    return sorted(found.path for found in listed if found.name.endswith(SUFFIX))
 
 
 def of(store: Store, host: str, session: str) -> str:
@@ -281,11 +285,8 @@ def of(store: Store, host: str, session: str) -> str:
 
 def last(path: str) -> Message | None:
     """Return the last message of a recall file; None where there is none."""
-    try:
-        size = os.path.getsize(path)
-    except FileNotFoundError:
-        return None
-    return next(messages(path, max(0, size - 1)), None)
+    size = files.size(path)
+    return next(messages(path, size - 1), None) if size else None
 
 
 def messages(path: str, start: int = 0) -> Iterator[Message]:
@@ -300,7 +301,7 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
 
 def located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
     """Read what `messages` does, each message with the byte behind its line."""
-    with open(path, "rb") as handle:
+    with logs.open_stream(path) as handle:
         end = _line_start(handle, start)
         handle.seek(end)
         for line in handle:
@@ -317,7 +318,7 @@ def _mend(path: str, start: int | None = None) -> tuple[int, int]:
     counted: the state that says where the file ends is not fsynced, and may be older than they are.
     """
     try:
-        with open(path, "rb") as handle:
+        with logs.open_stream(path) as handle:
             size = os.fstat(handle.fileno()).st_size
             at = end = _line_start(handle, size if start is None else min(start, size))
             handle.seek(at)
@@ -329,7 +330,7 @@ def _mend(path: str, start: int | None = None) -> tuple[int, int]:
     except FileNotFoundError:
         return 0, 0
     if end < size:
-        files.cut(path, end)
+        logs.cut(path, end)
     return end, count
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memfs.store import clock, files, layout
+from memfs import files
+from memfs.files import atomic
+from memfs.store import clock, layout, local_folder
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
@@ -18,21 +19,17 @@ _FOLDER = "read"
 def note(store: Store, tier: str, label: str) -> None:
     """Note that somebody reads a block now; where nothing can be written, nothing is."""
     with suppress(OSError):
-        layout.make_local(store)
+        local_folder.make(store)
         files.make_folder(f"{store.local}/{_FOLDER}", private=True, durable=False)
-        path = _path(store, tier, label)
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        moment = datetime.fromisoformat(clock.now()).timestamp()
-        os.utime(path, (moment, moment))
+        atomic.touch(_path(store, tier, label), clock.seconds())
 
 
 def last(store: Store, tier: str, label: str) -> str:
     """Return when a block was read last, as all times are written; "" if nobody knows."""
-    try:
-        moment = os.stat(_path(store, tier, label)).st_mtime
-    except OSError:
+    found = files.status(_path(store, tier, label))
+    if found is None:
         return ""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(found.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _path(store: Store, tier: str, label: str) -> str:

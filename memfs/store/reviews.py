@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.store import files, layout
+from memfs import files
+from memfs.files import atomic
+from memfs.store import layout, local_folder
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
@@ -47,19 +48,16 @@ class Reviewed:
 def keep(store: Store, found: Reviewed) -> None:
     """Keep a review on file."""
     folder = f"{store.local}/{FOLDER}"
-    layout.make_local(store)
+    local_folder.make(store)
     files.make_folder(folder, private=True)
     path = f"{folder}/{layout.file_name(found.session)}.json"
-    files.write(path, json.dumps(asdict(found), indent=1), private=True)
+    atomic.write(path, json.dumps(asdict(found), indent=1), private=True)
 
 
 def kept(store: Store) -> list[Reviewed]:
     """List the reviews on file, the newest first."""
     folder = f"{store.local}/{FOLDER}"
-    try:
-        names = [name for name in os.listdir(folder) if name.endswith(".json")]
-    except FileNotFoundError:
-        return []
+    names = [name for name in files.names(folder) if name.endswith(".json")]
     found = filter(None, (_read(f"{folder}/{name}") for name in names))
     return sorted(found, key=lambda each: (each.at, each.session), reverse=True)
 

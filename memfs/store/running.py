@@ -6,7 +6,9 @@ for session starts alone.
 
 import os
 
-from memfs.store import files, layout
+from memfs import files
+from memfs.files import atomic
+from memfs.store import local_folder
 from memfs.store.layout import Store
 
 _FOLDER = "processes"
@@ -20,9 +22,9 @@ def note(store: Store, session: str) -> None:
     without harm: not fsynced.
     """
     folder = f"{store.local}/{_FOLDER}"
-    layout.make_local(store)
+    local_folder.make(store)
     files.make_folder(folder, private=True, durable=False)
-    for name in os.listdir(folder):
+    for name in files.names(folder):
         if name.isdigit() and not alive(int(name)):
             files.remove(f"{folder}/{name}")
     process = os.getppid()
@@ -30,7 +32,7 @@ def note(store: Store, session: str) -> None:
     if name in _SHELLS and above > 1:
         process = above
         began = _process(above)[2]
-    files.write(f"{folder}/{process}", f"{session}\n{began}\n", private=True, durable=False)
+    atomic.write(f"{folder}/{process}", f"{session}\n{began}\n", private=True, durable=False)
 
 
 def session(store: Store) -> str:

@@ -3,6 +3,7 @@
 import os
 import time
 
+from memfs import files
 from memfs.store import asking, layout
 from memfs.store.asking import QUICK, GoneError, Line
 
@@ -171,11 +172,8 @@ def quick() -> bool:
 
 def note() -> "tuple[str, str]":
     """Return (port, token) that a service on loopback left: ("", "") if there is none."""
-    try:
-        with open(f"{layout.user_root()}/local/service.port", encoding="ascii") as handle:
-            port, _, token = handle.read(200).strip().partition(" ")
-    except (OSError, UnicodeDecodeError):
-        return "", ""
+    said = files.read(f"{layout.user_root()}/local/service.port", cap=200) or ""
+    port, _, token = said.strip().partition(" ")
     return port, token
 
 

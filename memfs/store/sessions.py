@@ -3,8 +3,8 @@
 import os
 import time
 
+from memfs import files
 from memfs.core import fastjson
-from memfs.store import files, layout
 from memfs.store.layout import Store
 
 _KEPT_HITS = 500
@@ -53,20 +53,17 @@ def load(store: Store, session: str) -> Shown | None:
 
 def save(store: Store, session: str, shown: Shown) -> None:
     """Keep what a session was shown. It can be lost without harm: not fsynced."""
-    layout.make_local(store)
-    files.make_folder(store.session(session), private=True, durable=False)
+    _make_folder(store, session)
     text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
-    files.write(path(store, session), text, private=True, durable=False)
+    _write(path(store, session), text)
 
 
 def leave(store: Store, session: str, text: str) -> None:
     """Leave something to tell a session at its next prompt. It can be lost: not fsynced."""
-    layout.make_local(store)
-    folder = store.session(session)
-    files.make_folder(folder, private=True, durable=False)
+    folder = _make_folder(store, session)
     before = left(store, session)
     whole = f"{before}\n{text}" if before else text
-    files.write(f"{folder}/{_LEFT}", whole, private=True, durable=False)
+    _write(f"{folder}/{_LEFT}", whole)
 
 
 def left(store: Store, session: str) -> str:
@@ -81,15 +78,13 @@ def told(store: Store, session: str) -> None:
 
 def once(store: Store, session: str, what: str) -> bool:
     """Tell whether nobody asked this before for a session: `what` is done once in it."""
-    layout.make_local(store)
-    folder = store.session(session)
-    files.make_folder(folder, private=True, durable=False)
-    return _made(f"{folder}/{what}")
+    folder = _make_folder(store, session)
+    return files.make_empty(f"{folder}/{what}")
 
 
 def was(store: Store, session: str, what: str) -> bool:
     """Tell whether `once` was asked for it."""
-    return os.path.exists(f"{store.session(session)}/{what}")
+    return files.is_file(f"{store.session(session)}/{what}")
 
 
 def claim(store: Store, session: str, who: str) -> bool:
@@ -98,12 +93,11 @@ def claim(store: Store, session: str, who: str) -> bool:
     Some hosts run both at once: the first has it, for as long as hooks of one moment may differ. A
     start that has given it leaves no claim (see `given`).
     """
-    layout.make_local(store)
-    files.make_folder(store.session(session), private=True, durable=False)
+    _make_folder(store, session)
     path = f"{store.session(session)}/given-by"
-    if not _made(path) and _is_recent(path) and files.read(path) != who:
+    if not files.make_empty(path) and _is_recent(path) and files.read(path) != who:
         return False
-    files.write(path, who, private=True, durable=False)
+    _write(path, who)
     return True
 
 
@@ -117,41 +111,42 @@ def repeats(store: Store, session: str, what: str) -> bool:
 
     Where our hooks are wired in two places, some assistants run both, at once.
     """
-    layout.make_local(store)
-    folder = store.session(session)
-    files.make_folder(folder, private=True, durable=False)
+    folder = _make_folder(store, session)
     data = f"{os.getppid()} {what}".encode("utf-8", "replace")
     said = f"{_SAID}{int.from_bytes(data, 'big') % _PRIME:016x}"  # of one session, within a moment
-    for name in os.listdir(folder):
+    for name in files.names(folder):
         if name.startswith(_SAID) and not _is_recent(f"{folder}/{name}"):
             files.remove(f"{folder}/{name}")
-    return not _made(f"{folder}/{said}")
+    return not files.make_empty(f"{folder}/{said}")
 
 
-def _made(path: str) -> bool:
-    """Make an empty file; tell whether it was not there: of several who ask, one is told so."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        return False
-    return True
+def _make_folder(store: Store, session: str) -> str:
+    """Make the folder of a session's scratch, and return it."""
+    from memfs.store import local_folder
+
+    local_folder.make(store)
+    folder = store.session(session)
+    files.make_folder(folder, private=True, durable=False)
+    return folder
+
+
+def _write(path: str, text: str) -> None:
+    """Write what can be lost without harm."""
+    from memfs.files import atomic  # a quiet prompt writes nothing
+
+    atomic.write(path, text, private=True, durable=False)
 
 
 def _is_recent(path: str) -> bool:
-    try:
-        return abs(time.time() - os.stat(path).st_mtime) < _MOMENT
-    except OSError:
-        return False
+    found = files.status(path)
+    return found is not None and abs(time.time() - found.st_mtime) < _MOMENT
 
 
 def forget(store: Store, session: str) -> None:
     """Forget what a session was shown: its next prompt is given the whole brief."""
     folder = store.session(session)
-    try:
-        names = [name for name in os.listdir(folder) if name.startswith(_SAID)]
-    except OSError:
-        names = []
-    for name in ("shown.json", "given-by", *names):
+    said = [name for name in files.names(folder) if name.startswith(_SAID)]
+    for name in ("shown.json", "given-by", *said):
         files.remove(f"{folder}/{name}")
 
 
@@ -164,10 +159,10 @@ def ran(local: str, host: str, event: str, milliseconds: float) -> None:
     record = f"{event[:32]} {time.time():.3f} {milliseconds:.1f}".ljust(_RUN - 1) + "\n"
     path = f"{local}/hooks/{host}"
     try:
-        handle = os.open(path, _OVER, 0o600)
+        handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT)
     except FileNotFoundError:
-        os.mkdir(f"{local}/hooks", 0o700)
-        handle = os.open(path, _OVER, 0o600)
+        files.make_folder(f"{local}/hooks", private=True, durable=False)
+        handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT)
     try:
         os.write(handle, record.encode("utf-8", "replace"))
     finally:
@@ -182,9 +177,3 @@ def last_run(store: Store, host: str) -> tuple[str, float, float] | None:
         return event, float(when), float(milliseconds)
     except ValueError:
         return None
-
-
-_OVER = (
-    os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    | files.BINARY
-)  # fmt: skip

@@ -10,10 +10,12 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import frontmatter
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
-from memfs.store import blocks, clock, files
+from memfs.files import atomic, trees
+from memfs.store import blocks, clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +44,8 @@ class Entry:
 
 
 def path_of(store: Store, key: str) -> str:
-    """Return where the entry of a key is; raises `StoreError` if a link leads out of the store."""
-    path = f"{store.root}/{FOLDER}/{key}{SUFFIX}"
-    files.contained(path, store.root)
-    return path
+    """Return where the entry of a key is."""
+    return f"{store.root}/{FOLDER}/{key}{SUFFIX}"
 
 
 def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
@@ -63,9 +63,9 @@ def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...])
         "\n",
     )  # fmt: skip
     files.make_folder(os.path.dirname(path), private=store.private)
-    if os.path.lexists(path):
+    if os.path.lexists(path):  # a link, too: nothing is written in its place
         raise TakenError(f"there is an entry '{key}' already")
-    files.write(path, head + body, private=store.private)
+    atomic.write(path, head + body, private=store.private)
     return path
 
 
@@ -89,20 +89,11 @@ def every(store: Store) -> Iterator[Entry]:
 
 
 def sources(store: Store) -> Iterator[tuple[str, str]]:
-    """Yield (key, path) of the entries of a store; links are left out, and what leaves it."""
-    top = f"{store.root}/{FOLDER}"
-    try:
-        files.check_folder(top, store.root)
-    except StoreError:
-        return
-    for folder, folders, names in os.walk(top):
-        folders.sort()
-        for name in sorted(names):
-            path = f"{folder}/{name}"
-            key = os.path.relpath(path, top).replace(os.sep, "/").removesuffix(SUFFIX)
-            usable = name.endswith(SUFFIX) and not os.path.islink(path)
-            if usable and not labels.problem(key):
-                yield key, path
+    """Yield (key, path) of the entries of a store."""
+    for found in trees.walk(f"{store.root}/{FOLDER}"):
+        key = found.name.removesuffix(SUFFIX)
+        if found.name.endswith(SUFFIX) and not labels.problem(key):
+            yield key, found.path
 
 
 def _parsed(key: str, raw: str) -> Entry:

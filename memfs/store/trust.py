@@ -3,10 +3,10 @@
 Both are in the user tier: nothing in a repository can say that it is to be trusted.
 """
 
-import os
-
+from memfs import files
 from memfs.core import fastjson
-from memfs.store import blocks, files, layout
+from memfs.files import atomic
+from memfs.store import blocks, layout, local_folder
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
@@ -59,7 +59,7 @@ def save(store: Store, known: Seen) -> None:
     """Note what this user has seen of a project's blocks."""
     files.make_folder(layout.trust_folder(store), private=True)
     text = fastjson.dumps({"commit": known.commit, "texts": known.texts})
-    files.write(_seen(store, store.tree), text, private=True)
+    atomic.write(_seen(store, store.tree), text, private=True)
 
 
 def give(store: Store) -> None:
@@ -68,10 +68,9 @@ def give(store: Store) -> None:
 
     save(store, Seen(texts(store), git.head(store.root)))
     if not layout.trusted(store):
-        layout.make_local(store)
-        token = os.urandom(16).hex()
-        for folder in (store.local, layout.trust_folder(store)):
-            files.write(f"{folder}/token", token, private=True)
+        local_folder.make(store)
+        token = local_folder.claim(store)
+        atomic.write(f"{layout.trust_folder(store)}/token", token, private=True)
 
 
 def take(store: Store) -> bool:

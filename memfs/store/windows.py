@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs import files
 from memfs.core.records import Passage
-from memfs.store import clock, files, layout, lock
+from memfs.files import atomic, logs, trees
+from memfs.store import clock, layout, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +30,7 @@ LOCK = "windows.lock"
 SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
-_CAP = 1 << 30
+_LEVELS = 2  # of folders: one for each kind
 _TOLD = 1000  # that leave, before it is written down: they are told again by their bounds
 
 
@@ -57,10 +59,8 @@ def folder(store: Store) -> str:
 
 def every(store: Store) -> list[str]:
     """List all segments of a store, the oldest of each kind first."""
-    found: list[str] = []
-    for top, _, names in os.walk(folder(store)):
-        found.extend(f"{top}/{name}" for name in names if name.endswith(SUFFIX))
-    return sorted(found)
+    listed = trees.walk(folder(store), levels=_LEVELS)
+    return sorted(found.path for found in listed if found.name.endswith(SUFFIX))
 
 
 def whose(path: str) -> str:
@@ -70,7 +70,7 @@ def whose(path: str) -> str:
 
 def read(path: str, start: int = 0) -> Iterator[Window]:
     """Read a segment from byte `start` on; damaged lines are left out."""
-    with open(path, "rb") as handle:
+    with logs.open_stream(path) as handle:
         handle.seek(start)
         for line in handle:
             found = _parsed(line)
@@ -122,7 +122,7 @@ class Log:
         if not self._segment or self._looks.size > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
         files.make_folder(self._folder, private=True)
-        self._end = files.append(self._segment, b"".join(lines))
+        self._end = logs.append(self._segment, b"".join(lines))
         self._looks = self._look()
         if self._live is not None:
             self._live.update(marks)
@@ -143,7 +143,7 @@ class Log:
         if self._left and self._live is not None:
             first = next(iter(self._live), _after(self._last))
             text = json.dumps({"first": first})
-            files.write(f"{self._folder}/{_STATE}", text, private=True, durable=False)
+            atomic.write(f"{self._folder}/{_STATE}", text, private=True, durable=False)
             self._left, self._looks = 0, self._look()
 
     def find(self, ident: str) -> Window | None:
@@ -173,7 +173,7 @@ class Log:
             return False
         lines = []
         found = False
-        for line in (files.read(path, cap=_CAP) or "").splitlines(keepends=True):
+        for line in files.decode(logs.read_whole(path) or b"").splitlines(keepends=True):
             mine = _parsed(files.encode(line))
             if mine is None or mine.passage.id != ident:
                 lines.append(line)
@@ -183,17 +183,14 @@ class Log:
                 passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
                 lines.append(_line(passage, window.meta, mine.revision).decode())
         if found:
-            files.write(path, "".join(_revised(lines)), private=True)
+            atomic.write(path, "".join(_revised(lines)), private=True)
             self._segment = ""
             self._catch_up()
         return found
 
     def _segments(self) -> list[str]:
-        try:
-            names = os.listdir(self._folder)
-        except FileNotFoundError:
-            return []
-        return [f"{self._folder}/{name}" for name in sorted(names) if name.endswith(SUFFIX)]
+        listed = files.names(self._folder)
+        return [f"{self._folder}/{name}" for name in listed if name.endswith(SUFFIX)]
 
     def _of(self, ident: str) -> str | None:
         """Return the segment that an id would be in."""
@@ -235,7 +232,7 @@ class Log:
 
     def _load(self, path: str, start: int, first: str) -> None:
         """Take in what a segment says from a byte on."""
-        with open(path, "rb") as handle:
+        with logs.open_stream(path) as handle:
             handle.seek(start)
             self._end = start
             for line in handle:
@@ -280,14 +277,9 @@ def _parsed(line: bytes) -> Window | None:
 
 def _mend(path: str) -> None:
     """Cut off a last line that a kill left half."""
-    with open(path, "rb") as handle:
-        size = os.fstat(handle.fileno()).st_size
-        handle.seek(max(0, size - 1))
-        if not size or handle.read(1) == b"\n":
-            return
-        handle.seek(0)
-        end = handle.read().rfind(b"\n") + 1
-    files.cut(path, end)
+    data = logs.read_whole(path) or b""
+    if data and not data.endswith(b"\n"):
+        logs.cut(path, data.rfind(b"\n") + 1)
 
 
 def _revised(lines: list[str]) -> list[str]:
@@ -315,11 +307,8 @@ _UNKNOWN = _Looks(0, 0, (0, 0))
 
 def _sign(path: str) -> tuple[int, int]:
     """Return the inode and the size of a file, (0, 0) if it is gone."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return 0, 0
-    return status.st_ino, status.st_size
+    found = files.status(path) if path else None
+    return (found.st_ino, found.st_size) if found else (0, 0)
 
 
 def _after(last: str) -> str:

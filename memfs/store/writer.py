@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
 from memfs.core.records import Entry, Origin, block_key
-from memfs.store import blocks, clock, commits, files, journal, layout, lock
+from memfs.files import atomic
+from memfs.store import blocks, clock, commits, journal, layout, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +124,7 @@ class Writer:
     def put_back(self) -> None:
         """Give the files the texts they had: an error came in between."""
         for change in self._changes:
-            if files.read(change.path, cap=1 << 40) != change.before:
+            if files.read(change.path) != change.before:
                 apply(change.path, change.before, private=self._private(change.tier))
 
     def take_back(self) -> None:
@@ -197,7 +199,7 @@ def apply(path: str, text: str | None, *, private: bool) -> None:
             files.sync_folder(os.path.dirname(path))
         return
     files.make_folder(os.path.dirname(path), private=private)
-    files.write(path, text, private=private, locked=True)
+    atomic.write(path, text, private=private, locked=True)
 
 
 def _recover(store: Store, place: Place) -> Heads:
@@ -246,17 +248,19 @@ def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
         return
     private = store.private or entry.tier == labels.SESSION
     if entry.tier == labels.SESSION:
-        root, folder = store.local, store.session(entry.session)
+        folder = store.session(entry.session)
     else:
         tree = layout.root_of_tree(store, entry.tree)
         if tree is None:
             return
-        root, folder = tree, f"{tree}/blocks"
-    path = files.contained(f"{folder}/{entry.label}{blocks.SUFFIX}", root)
+        folder = f"{tree}/blocks"
+    if labels.problem(entry.label):
+        return  # none of ours: no edit is made under such a label
+    path = f"{folder}/{entry.label}{blocks.SUFFIX}"
     if entry.tier != labels.SESSION and entry.tree == store.tree:
         located = blocks.locate(place, labels.qualified(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
-    now = files.read(path, cap=1 << 40)
+    now = blocks.whole(path)
     if now != entry.after and now == entry.before and not _touched_since(path, store.journal):
         apply(path, entry.after, private=private)
 
@@ -266,7 +270,5 @@ def _touched_since(path: str, record: str) -> bool:
 
     Then the edit was done, and somebody (`git checkout`) gave the file its earlier text back.
     """
-    try:
-        return os.stat(path).st_mtime_ns > os.stat(record).st_mtime_ns
-    except FileNotFoundError:
-        return False
+    written, recorded = files.status(path), files.status(record)
+    return bool(written and recorded and written.st_mtime_ns > recorded.st_mtime_ns)

@@ -17,7 +17,7 @@ from memfs.agent.model import Answer, Prompt, Request, Usage
 from memfs.agent.session import Session
 from memfs.agent.summaries import Summaries
 from memfs.core.tokens import estimate
-from memfs.store import files
+from memfs.files import logs
 from memfs.store.blocks import Place
 from memfs.tools import calls, table
 from memfs.tools.calls import Call
@@ -148,7 +148,7 @@ def test_a_model_that_cannot_summarise_is_done_without(
 
 def _killed_after(place: Place, count: int) -> None:
     """Talk on until `count` lines were written, then be killed."""
-    write = files.append
+    write = logs.append
     left = [count]
 
     def dying(path: str, data: bytes, **how: bool) -> int:
@@ -160,7 +160,7 @@ def _killed_after(place: Place, count: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
         return write(path, data, **how)
 
-    setattr(files, "append", dying)  # noqa: B010 - mypy takes no other way
+    setattr(logs, "append", dying)  # noqa: B010 - mypy takes no other way
     with Session(place, _Echo(), Rules()) as session:
         for n in range(200):
             session.say(number(n) + " And so on." * 20)

@@ -164,7 +164,7 @@ def shown(world: World) -> tuple[dict[str, str], list[str]] | None:
 
 
 def check_shown(world: World, seen: Seen[object]) -> None:
-    assert shown(world) in (seen.old, seen.new, None if seen.fault.loss else seen.old)
+    assert shown(world) in (seen.old, seen.new, None)  # None: it was given, and not noted
     no_leftovers(world, seen.fault)
     brief.run(event(world, events.PROMPT, "go on"))
     assert brief.run(event(world, events.PROMPT, "go on")).context == ""

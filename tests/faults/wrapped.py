@@ -91,9 +91,15 @@ class Calls:
         name = self._path(path, dir_fd)
         self._change("rmdir", name, lambda: self._real["rmdir"](path, dir_fd=dir_fd))
 
-    def replace(self, old: Any, new: Any) -> None:
-        source, target = self._path(old), self._path(new)
-        self._change("replace", target, lambda: self._real["replace"](old, new), source)
+    def replace(
+        self, old: Any, new: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None
+    ) -> None:
+        source, target = self._path(old, src_dir_fd), self._path(new, dst_dir_fd)
+
+        def real() -> None:
+            self._real["replace"](old, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+        self._change("replace", target, real, source)
 
     rename = replace
 

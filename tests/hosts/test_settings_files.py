@@ -234,8 +234,8 @@ def test_what_is_read_only_is_refused_before_anything_is_written(
     shut.chmod(mode)
 
 
-def test_a_link_to_a_file_of_dotfiles_stays_one(plain: File, tmp_path: Path) -> None:
-    kept = tmp_path / "dotfiles/settings.json"
+def test_a_link_to_a_file_of_the_project_stays_one(plain: File, repo: Path) -> None:
+    kept = repo / "dotfiles/settings.json"
     kept.parent.mkdir()
     plain.path.rename(kept)
     plain.path.symlink_to(kept)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memfs import files
 from memfs.core import frontmatter
 from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import brief, doctor, edit, history
-from memfs.store import blocks, files
+from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.ops.mutations import broken
 

@@ -140,16 +140,22 @@ def test_what_cannot_be_read_back_is_refused(
         assert path.read_text() == text
 
 
-def test_a_settings_file_that_is_a_link_stays_one(place: Place, path: Path, tmp_path: Path) -> None:
-    path.parent.mkdir()
-    (tmp_path / "dotfiles.json").write_text("{}\n")
-    path.symlink_to(tmp_path / "dotfiles.json")
-    wire(place, path)
-    assert path.is_symlink()
-    assert "memfs_hook.py" in (tmp_path / "dotfiles.json").read_text()
-    wire(place, path, remove=True)
-    assert path.is_symlink()
-    assert (tmp_path / "dotfiles.json").read_text() == "{}\n"
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_settings_file_that_is_a_link_stays_one(
+    place: Place, path: Path, repo: Path, home: Path, tmp_path: Path, scope: str
+) -> None:
+    """One of the user's may be anywhere; one of a project's only in the project."""
+    where = home / ".claude/settings.json" if scope == "user" else path
+    real = tmp_path / "dotfiles.json" if scope == "user" else repo / "shared.json"
+    where.parent.mkdir()
+    real.write_text("{}\n")
+    where.symlink_to(real)
+    wire(place, where)
+    assert where.is_symlink()
+    assert "memfs_hook.py" in real.read_text()
+    wire(place, where, remove=True)
+    assert where.is_symlink()
+    assert real.read_text() == "{}\n"
 
 
 def test_the_tools_are_wired_with_the_hooks_in_every_scope(

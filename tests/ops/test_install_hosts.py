@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.hosts import settings, whole
 from memfs.ops import install
@@ -118,14 +119,30 @@ def test_what_a_user_added_to_our_server_stays(place: Place, repo: Path) -> None
     }.items()  # fmt: skip
 
 
-def test_a_linked_settings_folder_is_not_removed(place: Place, repo: Path, tmp_path: Path) -> None:
-    (tmp_path / "dot").mkdir()
-    (repo / ".claude").symlink_to(tmp_path / "dot")
+def test_a_linked_settings_folder_is_not_removed(place: Place, repo: Path) -> None:
+    (repo / "dot").mkdir()
+    (repo / ".claude").symlink_to("dot")
     run(place, "claude")
     run(place, "claude", remove=True)
     assert (repo / ".claude").is_symlink()
-    assert list((tmp_path / "dot").iterdir()) == []
+    assert list((repo / "dot").iterdir()) == []
     assert not (repo / ".mcp.json").exists()
+
+
+@pytest.mark.parametrize("host", sorted(hosts.NAMES))
+def test_links_out_of_the_project_are_not_written_through(
+    place: Place, repo: Path, tmp_path: Path, host: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    for path, _ in hosts.get(host).wiring("project", str(Path.home()), str(repo)):
+        name = Path(path).relative_to(repo)
+        link = repo / (name.parts[0] if len(name.parts) > 1 else name)
+        for target in (tmp_path / "out", tmp_path / "out/not-there"):
+            link.symlink_to(target)
+            with pytest.raises(StoreError, match="leads out of the project"):
+                run(place, host)
+            link.unlink()
+            assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_comment_in_an_empty_object_stays(place: Place, repo: Path) -> None:

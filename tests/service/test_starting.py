@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from memfs import files
 from memfs.core.errors import StoreError
 from memfs.ops import daemon as op
-from memfs.store import daemon, files, layout, lock, starting
+from memfs.store import daemon, layout, local_folder, lock, starting
 from memfs.store.blocks import Place
 from memfs.store.daemon import Service
 from tests.service import running
@@ -67,7 +68,7 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
     """A job that outlives a service that was killed must not keep the next one out."""
     user = layout.user_store()
     assert user
-    layout.make_local(user)
+    local_folder.make(user)
     Path(user.local, starting.LOCK).write_text("process 4242")
     claimed = lock.claim(user, starting.LOCK, 3)
     assert claimed is not None

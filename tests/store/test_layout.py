@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from memfs.core.errors import StoreError
 from memfs.ops import init
-from memfs.store import layout
+from memfs.store import layout, local_folder
 from memfs.store.blocks import Place
 
 
@@ -91,14 +92,13 @@ def test_a_linked_home_is_one_home(
 def test_the_local_folder_is_private_and_ignored(repo: Path) -> None:
     make(repo)
     store = layout.require(str(repo))
-    layout.make_local(store)
+    local_folder.make(store)
     assert Path(store.local).stat().st_mode & 0o777 == 0o700
     assert Path(store.local, ".gitignore").read_text() == "*\n"
-    Path(store.local, ".gitignore").unlink()
-    Path(store.local).rmdir()
+    shutil.rmtree(store.local)
     Path(store.local).symlink_to(repo)
     with pytest.raises(StoreError, match="is a link"):
-        layout.make_local(store)
+        local_folder.make(store)
 
 
 def test_linked_worktrees_share_the_local_folder(repo: Path, tmp_path: Path) -> None:

@@ -170,10 +170,10 @@ def test_an_edit_that_failed_is_not_done_later(
     before = path.read_bytes()
     replace = os.replace
 
-    def full(source: str, target: str) -> None:
+    def full(source: str, target: str, **beside: int) -> None:
         if target.endswith("human.md"):
             raise OSError(28, "No space left on device")
-        replace(source, target)
+        replace(source, target, **beside)
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="No space"):

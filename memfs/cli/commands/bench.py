@@ -9,6 +9,7 @@ import click
 
 from memfs.cli import context, screen
 from memfs.core.errors import USAGE, MemfsError
+from memfs.store import scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +34,10 @@ def _nothing(_: int) -> None:
 
 
 @click.group("bench")
-def command() -> None:
+@click.pass_context
+def command(running: click.Context) -> None:
     """Measure memfs on this machine, each figure against its floor in the same run."""
+    running.with_resource(scratch.home())
 
 
 @command.command("hook")

@@ -9,10 +9,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs import files
+from memfs.files import logs
 from memfs.memory.flow import database, leaving, topics, turns
 from memfs.memory.flow.turns import FAILED, WORKED, Turn
 from memfs.search import catalog
-from memfs.store import files, lock, outcomes, recall
+from memfs.store import lock, outcomes, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -288,7 +290,7 @@ class _Run:
         import numpy as np
 
         dims = self._encoder.dims
-        with open(self._vectors, "r+b" if os.path.exists(self._vectors) else "w+b") as handle:
+        with logs.open_patching(self._vectors) as handle:
             vectors = self._encoder.encode([text for _, text in self._waiting]).vectors
             rows = np.rint(vectors * 127).astype(np.int8)
             for (ident, _), row in zip(self._waiting, rows, strict=True):

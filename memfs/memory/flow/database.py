@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core.errors import StoreError
+from memfs.files import logs, trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,6 +74,7 @@ def opened(folder: str) -> sqlite3.Connection:
     Raises `StoreError`: `DamagedError` for one that is damaged.
     """
     try:
+        trees.clear_others(folder)
         return _connected(f"{folder}/{FILE}")
     except sqlite3.Error as error:
         raise broken(error) from error
@@ -88,8 +90,7 @@ def broken(error: sqlite3.Error) -> StoreError:
 def remove(folder: str) -> None:
     """Remove a graph that is damaged. The caller holds the lock of its writers."""
     for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm", VECTORS):
-        with suppress(FileNotFoundError):
-            os.remove(f"{folder}/{name}")
+        files.remove(f"{folder}/{name}")
 
 
 def _connected(path: str) -> sqlite3.Connection:
@@ -123,10 +124,10 @@ def forget(db: sqlite3.Connection, session: int) -> list[int]:
 def blank(folder: str, turns: Iterable[int], dims: int) -> None:
     """Blank the vectors of turns that are gone: they are near to nothing then."""
     path = f"{folder}/{VECTORS}"
-    if not dims or not os.path.exists(path):
+    size = files.size(path)
+    if not dims or not size:
         return
-    size = os.path.getsize(path)
-    with open(path, "r+b") as handle:
+    with logs.open_patching(path) as handle:
         for turn in turns:
             if turn * dims <= size:
                 handle.seek((turn - 1) * dims)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
+from memfs import files
 from memfs.memory.flow import database, flows, recurring, topics
 from memfs.memory.flow.flows import Edge
 from memfs.memory.flow.turns import WORKED
@@ -285,13 +285,18 @@ class Graph:
 
     def _vectors(self) -> NDArray[np.int8] | None:
         path = f"{self._folder}/{database.VECTORS}"
-        if self._encoder is None or not os.path.exists(path) or not os.path.getsize(path):
+        size = files.size(path)
+        if self._encoder is None or not size:
             return None
         import numpy as np
 
+        from memfs.search import plain
+
         dims = self._encoder.dims
-        whole = os.path.getsize(path) // dims
-        return np.memmap(path, np.int8, "r", shape=(whole, dims)) if whole else None
+        whole = size // dims
+        if not whole:
+            return None
+        return np.frombuffer(plain.mapped(path, whole * dims), np.int8).reshape(whole, dims)
 
     def _turns(self, ids: Sequence[int]) -> dict[int, Flow]:
         rows = self._rows(

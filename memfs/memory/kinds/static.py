@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import edits
 from memfs.core import label as labels
 from memfs.core.errors import USAGE, MemfsError, NotFoundError, RejectedError
@@ -15,7 +16,7 @@ from memfs.memory.kinds import hits, scoring
 from memfs.memory.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
 from memfs.memory.messages import epoch
 from memfs.search.engine import Filter
-from memfs.store import archive, clock, files, lock, static
+from memfs.store import archive, clock, lock, static
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

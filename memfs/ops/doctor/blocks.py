@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from typing import TYPE_CHECKING
 
 from memfs.core import faults
 from memfs.core import label as labels
-from memfs.core.errors import StoreError
+from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
-from memfs.store import blocks, files, layout
+from memfs.store import blocks, layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
 
 _FIXED = "memfs doctor --fix mends it, and keeps the file as it was"
 _UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its folder"
-_KINDS = {
-    stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
-}  # fmt: skip
 
 
 def look(place: Place) -> Iterator[Finding]:
@@ -54,7 +49,7 @@ def look(place: Place) -> Iterator[Finding]:
             continue
         yield Finding(
             "warning", f"{path} is no block: {what}",
-            "blocks are .md files, at most 3 levels deep, not links that leave the store",
+            "blocks are .md files of this repository, at most 3 levels deep, and no links",
         )  # fmt: skip
     if read:
         yield Finding("ok", f"{len(read)} blocks were read")
@@ -94,42 +89,15 @@ def _values(block: Block) -> Iterator[Finding]:
 def _left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
     """List (path, what it is) of what lies among the blocks and is none. Nothing is opened."""
     found: list[tuple[str, str]] = []
-
-    def unread(error: OSError) -> None:
-        found.append((str(error.filename), f"{_UNREAD}: {error.strerror}"))
-
     for tier, store in place.tiers():
         if tier == labels.SESSION:
             continue
-
         top = layout.block_folder(store, tier)
-        for folder, folders, names in os.walk(top, onerror=unread):
-            odd = [
-                n for n in folders if n.endswith(blocks.SUFFIX) or os.path.islink(f"{folder}/{n}")
-            ]
-            for name in [*odd, *names]:
-                path = f"{folder}/{name}"
-                if not name.startswith(".") and path not in read:
-                    what = _what(path, store.root)
-                    found += [(path, what)] if what else []
-    return sorted(found)
-
-
-def _what(path: str, root: str) -> str:
-    """Say what a thing among the blocks is; "" for a link to a folder of the store."""
-    try:
-        if os.path.islink(path):
-            target = files.contained(path, root)
-            if not os.path.exists(target):
-                return f"a link to {target}, which is not there"
-            if os.path.isdir(target) and not path.endswith(blocks.SUFFIX):
-                return ""
-        mode = os.stat(path).st_mode
-    except StoreError:
-        return f"a link that leaves the store, to {os.path.realpath(path)}"
-    except OSError as error:
-        return f"{_UNREAD}: {error.strerror}"
-    kind = _KINDS.get(stat.S_IFMT(mode))
-    if kind:
-        return kind
-    return "a file too deep" if path.endswith(blocks.SUFFIX) else "not named .md"
+        if os.path.islink(top):
+            found.append((top, "a link"))
+        for each in trees.walk(top, left_out=lambda path, what: found.append((path, what))):
+            if each.path not in read:
+                deep = each.name.count("/") >= labels.MAX_DEPTH or blocks.SUFFIX + "/" in each.name
+                is_deep = each.path.endswith(blocks.SUFFIX) and deep
+                found.append((each.path, "a file too deep" if is_deep else "not named .md"))
+    return sorted(each for each in found if not os.path.basename(each[0]).startswith("."))

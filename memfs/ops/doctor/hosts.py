@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import MemfsError, StoreError
+from memfs.files import outside
 from memfs.hosts import entries, settings, version, whole
 from memfs.ops.doctor import leftovers, runs
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.install import commands
-from memfs.store import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +30,10 @@ def look(place: Place, home: str) -> Iterator[Finding]:
         host = hosts.get(name)
         if name in here:
             yield runs.look(place, host, versions[name])
-        wired = settings.wired(host, home, top, files.read)
+        wired = settings.wired(host, home, top, outside.read)
         try:
-            plugged = settings.plugged(host, home, top, files.read)
-            yield from _looked(host, wired, settings.served(host, home, top, files.read), top)
+            plugged = settings.plugged(host, home, top, outside.read)
+            yield from _looked(host, wired, settings.served(host, home, top, outside.read), top)
         except MemfsError as error:
             yield Finding("error", error.message, error.hint)
             continue

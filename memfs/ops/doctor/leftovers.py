@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from typing import TYPE_CHECKING
 
-from memfs import hosts
+from memfs import files, hosts
+from memfs.files import trees
 from memfs.hosts import settings
 from memfs.hosts.instructions import TARGETS
 from memfs.ops.doctor.finding import Finding
@@ -30,17 +30,9 @@ def finding(path: str) -> Finding:
 
 def of_store(store: Store) -> list[str]:
     """List those of a store; the local folder of a linked worktree is elsewhere."""
-    tops = [store.root]
-    if os.path.realpath(store.local) != os.path.realpath(f"{store.root}/local"):
-        tops.append(store.local)
-    found = []
-    for top in tops:
-        for folder, folders, names in os.walk(top):
-            folders[:] = [name for name in folders if name != ".git"]
-            for name in names:
-                if name.startswith(".") and name.endswith(".tmp") and _left(folder, name):
-                    found.append(f"{folder}/{name}")
-    return sorted(found)
+    tops = [store.root] if store.local == f"{store.root}/local" else [store.root, store.local]
+    found = [each.path for top in tops for each in trees.walk(top)]
+    return sorted(path for path in found if _is_temporary(os.path.basename(path)) and _left(path))
 
 
 def of_settings(place: Place, home: str) -> list[str]:
@@ -54,8 +46,9 @@ def of_settings(place: Place, home: str) -> list[str]:
         if not os.path.isdir(folder):
             continue
         for entry in os.listdir(folder):
-            if entry.startswith(f".{base}.") and numbered(entry) and _left(folder, entry):
-                found.add(f"{folder}/{entry}")
+            each = f"{folder}/{entry}"
+            if entry.startswith(f".{base}.") and numbered(entry) and _left(each):
+                found.add(each)
     return sorted(found)
 
 
@@ -64,15 +57,14 @@ def numbered(name: str) -> bool:
     return _NUMBERED.fullmatch(name) is not None
 
 
-def _left(folder: str, name: str) -> bool:
+def _is_temporary(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".tmp")
+
+
+def _left(path: str) -> bool:
     """Tell whether a temporary file is a regular one whose writer, if it is named, is gone."""
-    try:
-        if not stat.S_ISREG(os.lstat(f"{folder}/{name}").st_mode):
-            return False
-    except OSError:
-        return False
-    found = _NUMBERED.fullmatch(name)
-    return found is None or not _alive(int(found[1]))
+    found = _NUMBERED.fullmatch(os.path.basename(path))
+    return files.is_file(os.path.realpath(path)) and (found is None or not _alive(int(found[1])))
 
 
 def _alive(process: int) -> bool:

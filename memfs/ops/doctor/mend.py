@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.context import sections
 from memfs.core import label as labels
 from memfs.core import repair
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.records import Origin
+from memfs.files import atomic, outside
 from memfs.memory import intake
 from memfs.ops.doctor import leftovers, modes
 from memfs.ops.doctor.finding import Finding
-from memfs.store import blocks, clock, files, layout, lock, writer
+from memfs.store import blocks, clock, layout, local_folder, lock, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ def blocks_of(place: Place) -> Iterator[Finding]:
         return
     yield from _clashes(place, listed)
     for tier, label, path in blocks.paths(place):
-        if os.path.islink(path):
-            continue
         try:
             raw = blocks.whole(path)
             if raw is not None and repair.mend(raw)[1]:
@@ -88,7 +87,7 @@ def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Findin
     seen: dict[tuple[str, str], str] = {}
     for tier, label, path in known:
         first = seen.setdefault((tier, label), path)
-        if first == path or os.path.islink(path) or labels.problem(label):
+        if first == path or labels.problem(label):
             continue
         new = _free(place, tier, label, taken)
         taken.add((tier, new))
@@ -113,6 +112,14 @@ def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Findin
         yield _done(f"{path} is now {labels.qualified(tier, new)}", backup, note)
 
 
+def _move(path: str, target: str) -> None:
+    """Move a file into a store's backup, also from another disk, for its owner alone."""
+    data = outside.read(path)
+    if data is not None:
+        atomic.write_private(target, files.encode(data))
+    files.remove(path)
+
+
 def _done(what: str, backup: str, note: str) -> Finding:
     hint = f"as it was: {backup}"
     return Finding("ok", what, f"{hint} ({note})" if note else hint)
@@ -129,12 +136,12 @@ def _free(place: Place, tier: str, label: str, taken: set[tuple[str, str]]) -> s
 
 def _backup(store: Store, name: str, text: str) -> str:
     path = _backup_path(store, name) + blocks.SUFFIX
-    files.write(path, text, private=True)
+    atomic.write(path, text, private=True)
     return path
 
 
 def _backup_path(store: Store, name: str) -> str:
-    layout.make_local(store)
+    local_folder.make(store)
     folder = f"{store.local}/backup"
     files.make_folder(folder, private=True)
     return f"{folder}/{clock.unique()}-{layout.file_name(name.replace('/', '-').lstrip('.'))}"
@@ -153,8 +160,7 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
             locked = False
         for path in found:
             name = os.path.basename(path)
-            if (locked or leftovers.numbered(name)) and os.path.exists(path):
+            if (locked or leftovers.numbered(name)) and os.path.lexists(path):
                 backup = _backup_path(store, name)
-                shutil.move(path, backup)
-                os.chmod(backup, 0o600)
+                _move(path, backup)
                 yield Finding("ok", f"{path}, left by a killed run, was put away", f"in {backup}")

@@ -6,6 +6,9 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from memfs import files
+from memfs.files import trees
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,26 +24,26 @@ def open_to_others(store: Store) -> list[str]:
     """
     if os.name == "nt":
         return []
-    found = []
     top = store.root if store.private else store.local
-    for path in [top, *_below(top, store)]:
-        try:
-            status = os.lstat(path)
-        except OSError:
-            continue
-        kind = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
-        if kind and status.st_mode & _OTHERS:
-            found.append(path)
-    return found
+    listed = [(path, files.status(path)) for path in [top, *_below(top, store)]]
+    return [path for path, status in listed if status and status.st_mode & _OTHERS]
 
 
 def close(path: str) -> None:
     """Take the modes of others from a file or folder of ours."""
-    os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~_OTHERS)
+    found = files.status(path)
+    if found is not None:
+        trees.set_mode(path, stat.S_IMODE(found.st_mode) & ~_OTHERS)
 
 
 def _below(top: str, store: Store) -> Iterator[str]:
-    for folder, folders, names in os.walk(top):
-        yield from (f"{folder}/{name}" for name in (*folders, *names))
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
         inner = (".git", os.path.basename(store.index) if folder == store.local else "")
-        folders[:] = [name for name in folders if name not in inner]
+        try:
+            found = sorted(files.entries(folder))
+        except OSError:
+            continue
+        yield from (f"{folder}/{name}" for name, _ in found)
+        waiting += [f"{folder}/{n}" for n, is_folder in found if is_folder and n not in inner]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import faults, frontmatter
 from memfs.memory.messages import epoch
 from memfs.ops.doctor.finding import Finding
-from memfs.store import archive, blocks, files
+from memfs.store import archive, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

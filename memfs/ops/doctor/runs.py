@@ -6,8 +6,9 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import files, layout, sessions
+from memfs.store import layout, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.hosts import entries
 from memfs.ops.doctor import leftovers, modes
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config, files, git, journal, layout
+from memfs.store import config, git, journal, layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def _modes(store: layout.Store) -> Iterator[Finding]:
 
 def _journal(store: layout.Store) -> Iterator[Finding]:
     entries, _, end = journal.since(store, 0)
-    size = os.path.getsize(store.journal) if os.path.exists(store.journal) else 0
+    size = files.size(store.journal)
     damaged = [str(line) for line in journal.damaged(store)]
     if damaged:
         most = ", …" if len(damaged) > _MOST_NAMED else ""

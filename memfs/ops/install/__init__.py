@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.core.quoting import plain
+from memfs.files import outside
 from memfs.hosts import settings, version
 from memfs.ops.install import commands
 from memfs.ops.install.files import Edit, Shipped
-from memfs.store import files, shipped
+from memfs.store import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -140,7 +141,7 @@ def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tu
 def elsewhere(place: Place, host: str, path: str, home: str) -> str:
     """Return another settings file from which the host runs our hooks here, "" if none does."""
     top = place.project.top if place.project else None
-    for found in settings.wired(hosts.get(host), home, top, files.read):
+    for found in settings.wired(hosts.get(host), home, top, outside.read):
         if os.path.realpath(found.path) != os.path.realpath(path):
             return found.path
     return ""
@@ -149,7 +150,7 @@ def elsewhere(place: Place, host: str, path: str, home: str) -> str:
 def _no_plugin(place: Place, host: str, home: str) -> None:
     """Raise `StoreError` where the plugin brings the same hooks and tools."""
     top = place.project.top if place.project else None
-    for path in settings.plugged(hosts.get(host), home, top, files.read):
+    for path in settings.plugged(hosts.get(host), home, top, outside.read):
         raise StoreError(
             f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}",
             "once is enough; to wire it by settings, uninstall that first",
@@ -164,7 +165,7 @@ def _shared(
     for name in hosts.NAMES:
         files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
         other = name != host and name not in gone
-        if other and path in files_ and hosts.HOOK in (files.read(files_[0]) or ""):
+        if other and path in files_ and hosts.HOOK in (outside.read(files_[0]) or ""):
             return True
     return False
 

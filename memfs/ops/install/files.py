@@ -10,12 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from memfs import files
 from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
+from memfs.files import atomic, outside
 from memfs.hosts import entries, jsontext, settings, tomltext, whole
 from memfs.ops.install import commands
-from memfs.store import files, lock, shipped
+from memfs.store import lock, shipped
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -80,10 +82,12 @@ class Shipped:
 class Edit:
     """What is to be done to one settings file.
 
-    `record` is what is to be known of it then, if it is wired: see `_keep`.
+    `record` is what is to be known of it then, if it is wired: see `_keep`. `real` is where it is:
+    links out of a project are not followed, those among the user's own settings are.
     """
 
     path: str
+    real: str
     before: str | None
     after: str | None
     record: Record | None
@@ -92,6 +96,9 @@ class Edit:
     @classmethod
     def of(cls, place: Place, path: str, given: Shipped, *, remove: bool) -> Edit:
         """Work out an edit; nothing is written. Raises `StoreError` for what cannot be kept."""
+        top = place.project.top if place.project else None
+        inside = top is not None and path.startswith(f"{top}/")
+        real = outside.real_path(path, str(top)) if inside else os.path.realpath(path)
         before = _read(path)
         record = _record(place, path)
         pristine = record if record and record["after"] == _digest(before) else None
@@ -104,14 +111,14 @@ class Edit:
         if record:
             mark = _CHANGED if has and not pristine else _digest(after)
             record = {"path": path, "before": record["before"], "after": mark}
-        return cls(path, before, after, record, remove)
+        return cls(path, real, before, after, record, remove)
 
     def diff(self) -> str:
         return compare.unified(self.before or "", self.after or "", self.path, self.path)
 
     def check(self) -> None:
         """Raise `StoreError` if the file may not be written: nothing is, then, of any."""
-        folder = os.path.dirname(os.path.realpath(self.path))
+        folder = os.path.dirname(self.real)
         while not os.path.exists(folder):
             folder = os.path.dirname(folder)
         there = [each for each in (self.path, folder) if os.path.exists(each)]
@@ -133,7 +140,7 @@ class Edit:
         note = _note(place, self.path)
         if not self.remove:
             _keep(note, self.record)
-        _write(place, self.path, self.before, self.after)
+        _write(place, self.path, self.real, self.before, self.after)
         if self.remove:
             files.remove(note)
 
@@ -228,21 +235,21 @@ def _check(text: str, wanted: entries.Json, path: str) -> None:
         raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
 
 
-def _write(place: Place, path: str, before: str | None, after: str | None) -> None:
+def _write(place: Place, path: str, real: str, before: str | None, after: str | None) -> None:
     with lock.hold(place.home):
         if _read(path) != before:
             raise StoreError(f"{path} was changed by somebody else meanwhile", "run it again")
         if after is None:
-            files.remove(path)
+            os.unlink(path)
             folder = os.path.dirname(path)
-            files.sync_folder(folder)
+            files.sync_folder(os.path.realpath(folder))
             with suppress(OSError):  # it is not empty: others have something in it
                 while not os.path.islink(folder):
                     os.rmdir(folder)
                     folder = os.path.dirname(folder)
         else:
-            files.make_folder(os.path.dirname(path))
-            files.write(os.path.realpath(path), after)
+            files.make_folder(os.path.dirname(real))
+            atomic.write(real, after)
 
 
 def _record(place: Place, path: str) -> Record | None:
@@ -268,7 +275,7 @@ def _keep(note: str, record: Record | None) -> None:
         files.remove(note)
         return
     files.make_folder(os.path.dirname(note), private=True)
-    files.write(note, json.dumps(record), private=True)
+    atomic.write(note, json.dumps(record), private=True)
 
 
 def _digest(text: str | None) -> str:
@@ -276,7 +283,7 @@ def _digest(text: str | None) -> str:
 
 
 def _read(path: str) -> str | None:
-    text, size = files.beginning(path, files.READ_CAP, 0)
+    text, size = outside.beginning(path, files.READ_CAP, 0)
     if text is None and os.path.lexists(path):
         raise StoreError(f"{path} is not a readable file")
     if size > files.READ_CAP:

@@ -9,9 +9,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core.errors import StoreError
+from memfs.files import atomic, outside
 from memfs.hosts import section
-from memfs.store import files, git, lock
+from memfs.store import git, lock
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -121,7 +123,7 @@ def _put(before: str | None, lines: str) -> str:
 
 
 def _read(path: str) -> str | None:
-    text, size = files.beginning(path, files.READ_CAP, 0)
+    text, size = outside.beginning(path, files.READ_CAP, 0)
     if (text is None and os.path.lexists(path)) or size > files.READ_CAP or "\0" in (text or ""):
         raise StoreError(f"{path} is no shell script", _HINT)
     return text
@@ -137,6 +139,6 @@ def _write(path: str, before: str | None, after: str | None) -> None:
         files.sync_folder(os.path.dirname(path))
         return
     files.make_folder(os.path.dirname(path))
-    files.write(path, after)
+    atomic.write(path, after)
     if before is None:
         os.chmod(path, os.stat(path).st_mode | 0o111)  # noqa: S103 - git runs no other

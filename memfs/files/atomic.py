@@ -1,0 +1,89 @@
+"""Files that are written whole or not at all: readers see the old or the new. Hot path."""
+
+import os
+
+from memfs import files
+
+
+def write(
+    path: str, text: str, *, private: bool = False, durable: bool = True, locked: bool = False
+) -> None:
+    """Write a file whole or not at all: temp file, fsync, rename, fsync of the directory.
+
+    The mode of an existing file is kept; a new one is 0600 if `private`, else what the umask
+    allows. `durable=False` leaves the fsyncs out, for what can be made again. `locked` says
+    that nobody else can be writing this file: what a killed writer left is then taken over.
+    """
+    owner = "" if locked else f".{os.getpid()}"
+    _replace(path, owner, files.encode(text), private=private, durable=durable, keep=True)
+
+
+def write_derived(path: str, data: bytes, *, durable: bool = False) -> None:
+    """Write a private file that can be made again, in the same way. The caller holds a lock."""
+    _replace(path, "", data, private=True, durable=durable, keep=False)
+
+
+def write_private(path: str, data: bytes) -> None:
+    """Write a file whole or not at all, with mode 0600 also where one with another mode was."""
+    _replace(path, f".{os.getpid()}", data, private=True, durable=True, keep=False)
+
+
+def _replace(
+    path: str, owner: str, data: bytes, *, private: bool, durable: bool, keep: bool
+) -> None:
+    """Put a new file in the place of `path`; `keep` the mode of the one that is there."""
+    with files.Beside(path) as at:
+        mode = _mode(at, path) if keep else None
+        folder, name = os.path.split(at.name)  # where there is no `at.folder`, the name is a path
+        temporary = os.path.join(folder, f".{name}{owner}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.UNFOLLOWED
+        access = 0o600 if private or mode is not None else 0o666
+        try:
+            handle = os.open(temporary, flags, access, dir_fd=at.folder)
+        except FileExistsError:  # a killed writer left it
+            os.unlink(temporary, dir_fd=at.folder)
+            handle = os.open(temporary, flags, access, dir_fd=at.folder)
+        try:
+            try:
+                files.write_all(handle, data)
+                if mode is not None and hasattr(os, "fchmod"):
+                    os.fchmod(handle, mode)
+                if durable:
+                    os.fsync(handle)
+            finally:
+                os.close(handle)
+            os.replace(temporary, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
+        except BaseException as error:  # noqa: BLE001 - it is raised again
+            try:  # noqa: SIM105 - hooks need no `contextlib` for it
+                os.unlink(temporary, dir_fd=at.folder)
+            except FileNotFoundError:
+                pass
+            raise files.named(error, path) from None
+    if durable:
+        files.sync_folder(os.path.dirname(path))
+
+
+def _mode(at: files.Beside, path: str) -> int | None:
+    """Return the mode of the file that is replaced, None if there is none."""
+    try:
+        found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+    if found & files.KIND == files.LINK:
+        raise files.LinkError(path)
+    return found & 0o7777
+
+
+def rename(old: str, new: str) -> None:
+    """Give a file or folder another name; a file that has it is replaced. Raises `OSError`."""
+    with files.Beside(old) as source, files.Beside(new) as target:
+        os.replace(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder)
+
+
+def touch(path: str, seconds: float) -> None:
+    """Make an empty private file if there is none, and set its time (seconds since 1970)."""
+    handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT)
+    try:
+        os.utime(handle if os.utime in os.supports_fd else path, (seconds, seconds))
+    finally:
+        os.close(handle)

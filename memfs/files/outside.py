@@ -1,0 +1,80 @@
+"""Files that are not below a store: people's, assistants', a model's. Links in paths are followed.
+
+Regular files alone are opened, and nobody is waited for: a FIFO or a device reads as nothing.
+"""
+
+import os
+
+from memfs import files
+from memfs.core.errors import StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+_READING = os.O_RDONLY | files.BINARY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+
+
+def open_stream(path: str, buffer: int = -1) -> "BinaryIO":
+    """Open a file to read it in pieces, `buffer` bytes at a time if it is given.
+
+    Raises `NotAFileError`, or another `OSError`.
+    """
+    return os.fdopen(open_file(path), "rb", buffer)
+
+
+def open_file(path: str) -> int:
+    """Open a file to read it and return its handle, which the caller closes.
+
+    Raises `NotAFileError`, or another `OSError`.
+    """
+    try:
+        handle = os.open(path, _READING)
+    except OSError as error:
+        if error.errno == files.NO_READER:
+            raise files.NotAFileError(path) from None
+        raise
+    if os.fstat(handle).st_mode & files.KIND != files.FILE:
+        os.close(handle)
+        raise files.NotAFileError(path)
+    return handle
+
+
+def status(path: str) -> os.stat_result | None:
+    """Return the status of a regular file, None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found if found.st_mode & files.KIND == files.FILE else None
+
+
+def read(path: str, cap: int = files.READ_CAP) -> str | None:
+    """Return a file's text, at most `cap` bytes; None if there is no regular file."""
+    return beginning(path, cap, cap)[0]
+
+
+def beginning(path: str, most: int, least: int) -> tuple[str | None, int]:
+    """Return (text, size in bytes) of a file: of one larger than `most` its first `least` bytes."""
+    try:
+        handle = open_file(path)
+    except OSError as error:
+        if error.errno in files.ABSENT or isinstance(error, files.NotAFileError):
+            return None, 0
+        raise
+    known = os.fstat(handle).st_size
+    return files.decode(files.read_bytes(handle, known, most, least)), known
+
+
+def real_path(path: str, top: str) -> str:
+    """Return where a project's file is, through links that stay in it; `top` is its folder.
+
+    Raises `StoreError` for a link that leads out of the project.
+    """
+    real, within = os.path.realpath(path), os.path.realpath(top)
+    if not real.startswith(within.rstrip(os.sep) + os.sep):
+        raise StoreError(
+            f"{path} leads out of the project, to {real}",
+            "memfs does not follow links that leave it: put a file or folder of its own there",
+        )
+    return real

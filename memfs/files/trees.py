@@ -1,0 +1,116 @@
+"""Whole folders below a store: looked through and removed without following a link."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DEEPEST = 32  # levels of folders that are looked through; what lies deeper is nobody's memory
+_KINDS = {
+    stat.S_IFLNK: "a link", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+}  # fmt: skip
+
+
+class Found(NamedTuple):
+    """A file that a walk came across: its path, and its path from the top of the walk on."""
+
+    path: str
+    name: str
+
+
+def walk(
+    top: str, *, levels: int = DEEPEST, left_out: Callable[[str, str], object] | None = None
+) -> Iterator[Found]:
+    """Yield the files below a folder, sorted; nothing where there is no such folder.
+
+    `left_out` is told of everything else, as (path, what it is): links, FIFOs and devices, folders
+    that are repositories of their own, that may not be read, or are deeper than `levels`.
+    """
+    waiting = [("", levels)]
+    while waiting:
+        inner, left = waiting.pop()
+        folder = f"{top}/{inner}" if inner else top
+        try:
+            found = sorted(files.entries(folder))
+            if left_out:
+                for name, what in _others(folder):
+                    left_out(f"{folder}/{name}", what)
+        except OSError as error:
+            if left_out and not isinstance(error, FileNotFoundError):
+                left_out(folder, f"cannot be read: {error.strerror}")
+            continue
+        if inner and any(name == ".git" for name, _ in found):
+            if left_out:
+                left_out(folder, "a repository of its own")
+            continue
+        below = []
+        for name, is_folder in found:
+            path = f"{inner}/{name}" if inner else name
+            if not is_folder:
+                yield Found(f"{top}/{path}", path)
+            elif left > 1 and name != ".git":
+                below.append((path, left - 1))
+            elif left_out and name != ".git":
+                left_out(f"{top}/{path}", "a folder too deep")
+        waiting.extend(reversed(below))
+
+
+def _others(folder: str) -> list[tuple[str, str]]:
+    """List (name, what it is) of what is in a folder and neither file nor folder, sorted."""
+    if files.is_plain(folder):
+        return []
+    known = {name for name, _ in files.entries(folder)}
+    handle = files.open_folder(folder)
+    try:
+        return sorted(
+            (name, _KINDS.get(stat.S_IFMT(os.lstat(f"{folder}/{name}").st_mode), "no file"))
+            for name in os.listdir(handle)
+            if name not in known
+        )
+    finally:
+        os.close(handle)
+
+
+def clear_others(folder: str) -> None:
+    """Remove what stands in a folder of derived files and is neither file nor folder."""
+    for name, _ in _others(folder):
+        files.remove(f"{folder}/{name}")
+
+
+def has_others(folder: str) -> bool:
+    """Tell whether a folder holds links or the like, or cannot be looked at; False for none."""
+    return os.path.lexists(folder) and not files.is_plain(folder)
+
+
+def remove(folder: str) -> None:
+    """Remove a folder with all that is in it, as far as that can be done; links are removed."""
+    try:
+        with files.Beside(folder) as at:
+            if at.folder is not None and shutil.rmtree.avoids_symlink_attacks:
+                shutil.rmtree(at.name, ignore_errors=True, dir_fd=at.folder)
+            elif not os.path.islink(folder):  # pragma: no cover - Windows
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        return
+
+
+def size(folder: str) -> int:
+    """Return how many bytes the files below a folder have."""
+    return sum(files.size(found.path) for found in walk(folder))
+
+
+def set_mode(path: str, mode: int) -> None:
+    """Give a file or folder a mode. Raises `LinkError`, `OSError`."""
+    with files.Beside(path) as at:
+        found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
+        if found.st_mode & files.KIND == files.LINK:
+            raise files.LinkError(path)
+        os.chmod(at.name, mode, dir_fd=at.folder)

@@ -1,0 +1,111 @@
+"""Whose a store's `local/` is: memfs made it on this machine, or it came with the project.
+
+What stands in it is believed: the journal rolls edits forward, indexes are opened by native code.
+So that of a project holds a random token, which the user's store knows, too. One without it is put
+aside before anything in it is read or written. Hot path where something is written.
+"""
+
+import os
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.core.errors import StoreError
+from memfs.files import atomic
+from memfs.store import clock, layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.store.layout import Store
+
+TOKEN = "token"  # noqa: S105 - its file
+ASIDE = "aside"  # below the new local folder: what was found in its place
+_KNOWN = "local/made"  # in the user's store: a file for each token, with the folder that holds it
+_DIGITS = 32
+
+
+def make(store: "Store") -> None:
+    """Make the local folder: private, and ignored by git whatever the project's rules are."""
+    ignore = f"{store.local}/.gitignore"
+    if files.is_file(ignore):
+        return
+    made = not files.is_folder(store.local)
+    files.make_folder(store.local, private=True)
+    atomic.write(ignore, "*\n", private=True, durable=False)
+    if made and store.tier == labels.PROJECT:
+        claim(store)
+
+
+def claim(store: "Store") -> str:
+    """Give a local folder that was made here its token, and return it; one that has one keeps it.
+
+    Raises `OSError` where the user's store cannot be written.
+    """
+    token = _token(store)
+    if not token or _place(token) is None:
+        token = os.urandom(_DIGITS // 2).hex()
+        _note(store, token)
+        atomic.write(f"{store.local}/{TOKEN}", token, private=True)
+    return token
+
+
+def is_ours(store: "Store") -> bool:
+    """Tell whether memfs made a project's local folder on this machine, or it is not there.
+
+    A project that was moved keeps it; of a copy the original alone has it.
+    """
+    if store.tier != labels.PROJECT or not os.path.lexists(store.local):
+        return True
+    token = _token(store)
+    if not token:
+        return False
+    if layout.trusted(store):  # before there were notes of tokens, this was one
+        return True
+    place = _place(token)
+    if place is None:
+        return False
+    if place != store.local:
+        if files.read(f"{place}/{TOKEN}", cap=_DIGITS) == token:
+            return False
+        _note(store, token)
+    return True
+
+
+def put_aside(store: "Store") -> str:
+    """Put a local folder that is not ours out of the way; return where it is, "" if it is ours.
+
+    It is then below a new one, which git ignores, and nothing in it is used. Raises `StoreError` if
+    that cannot be done: then nothing of the store can be used.
+    """
+    if is_ours(store):
+        return ""
+    waiting = f"{os.path.dirname(store.local)}/.local-{clock.unique()}.tmp"  # git ignores it, too
+    where = f"{store.local}/{ASIDE}/{os.path.basename(waiting)[1:-4]}"
+    try:
+        atomic.rename(store.local, waiting)
+        make(store)
+        files.make_folder(os.path.dirname(where), private=True)
+        atomic.rename(waiting, where)
+    except OSError as error:
+        raise StoreError(
+            f"{store.local} was not made by memfs here, and cannot be put aside: {error.strerror}",
+            f"it came with the project: remove it, or let {os.path.dirname(store.local)} be "
+            "written to",
+        ) from error
+    return where
+
+
+def _token(store: "Store") -> str:
+    """Return the token that a local folder holds, "" for none, or for what cannot be one."""
+    found = files.read(f"{store.local}/{TOKEN}", cap=_DIGITS + 1) or ""
+    return found if len(found) == _DIGITS and set(found) <= set("0123456789abcdef") else ""
+
+
+def _place(token: str) -> str | None:
+    """Return the folder that was given a token, None if nobody here gave it."""
+    return files.read(f"{layout.user_root()}/{_KNOWN}/{token}")
+
+
+def _note(store: "Store", token: str) -> None:
+    folder = f"{layout.user_root()}/{_KNOWN}"
+    files.make_folder(folder, private=True)
+    atomic.write(f"{folder}/{token}", store.local, private=True)

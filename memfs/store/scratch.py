@@ -1,0 +1,33 @@
+"""A user's store for a measurement: nothing of the real one has a part in it, and nothing is left.
+
+What is measured runs in this process or in its children: the variable is what both go by.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_VARIABLE = "MEMFS_HOME"
+
+
+@contextmanager
+def home(folder: str = "") -> Iterator[str]:
+    """Take `folder` for the user's store meanwhile, without one a new folder; yield which."""
+    if not folder:
+        with tempfile.TemporaryDirectory(prefix="memfs-user-") as made, home(made) as found:
+            yield found
+        return
+    before = os.environ.get(_VARIABLE)
+    os.environ[_VARIABLE] = os.path.realpath(folder)
+    try:
+        yield os.environ[_VARIABLE]
+    finally:
+        os.environ.pop(_VARIABLE)
+        if before is not None:
+            os.environ[_VARIABLE] = before
