@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from memfs.core.secrets.assignments import assigned
-from memfs.core.secrets.blocks import private_keys, without_public
+from memfs.core.secrets.blocks import json_keys, private_keys, without_public
 from memfs.core.secrets.commands import given, logins, urls
 from memfs.core.secrets.matching import matches
 from memfs.core.secrets.places import look
@@ -27,7 +27,7 @@ class Secret(NamedTuple):
     end: int
 
 
-_RULES = (private_keys, matches, urls, given, assigned, random_tokens)
+_RULES = (private_keys, json_keys, matches, urls, given, assigned, random_tokens)
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _SPACE = re.compile(r"[ \n\t]")
 

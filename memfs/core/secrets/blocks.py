@@ -1,9 +1,11 @@
-"""Private keys in their armour, and the blocks in the same armour that are public."""
+"""Private keys in their armour or in JSON, and the blocks in the same armour that are public."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+from memfs.core.secrets.values import key_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -11,16 +13,24 @@ if TYPE_CHECKING:
     from memfs.core.secrets.places import Places
 
 _BEGIN = re.compile(
-    r"-----BEGIN (?:[A-Z0-9]{1,12}[ ]){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]{1,12}(?:[ +]|%20)){0,4}PRIVATE(?:[ +]|%20)KEY"
+    r"(?:[ +]BLOCK)?-----"
     r"|PuTTY-User-Key-File-[0-9]: |---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
 )
 _KEY_LENGTH = 30_000
-_BODY = re.compile(r"[A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_-]{0,30000}+")
-_END = re.compile(r"-{4,5}[ ]?END [A-Z0-9 ]{0,60}-{4,5}|Private-MAC: [0-9a-f]{1,64}")
+_BODY = re.compile(r"[A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_%-]{0,30000}+")
+_END = re.compile(r"-{4,5}[ ]?END[A-Z0-9 +%]{1,60}-{4,5}|Private-MAC: [0-9a-f]{1,64}")
 _PUBLIC = re.compile(
     r"-----BEGIN ((?:[A-Z0-9]{1,12}[ ]){0,3}"
     r"(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE))-----"
 )
+# A key in JSON says what kind it is (`kty`), and has its private parts beside the public ones.
+_KIND = re.compile(r"kty\\{0,3}[\"']?\s{0,4}:")
+_PRIVATE_PART = re.compile(
+    r"(?<![A-Za-z0-9_])(?:d[pq]?|qi|[kpq])\\{0,3}[\"']?\s{0,4}:\s{0,4}\\{0,3}[\"']"
+    r"([A-Za-z0-9_-]{16,2000}+)"
+)
+_OBJECT = 8_000  # characters: no key is longer
 
 
 def private_keys(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
@@ -36,6 +46,21 @@ def private_keys(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
         if sum(map(len, re.findall(r"[A-Za-z0-9+/]{16,}", text[begin.end() : at]))) >= 40:
             yield "private-key", begin.start(), at
         begin = _BEGIN.search(text, at)
+
+
+def json_keys(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the private parts of keys in JSON (RFC 7517)."""
+    done = 0
+    for found in _KIND.finditer(text) if "json" in places.at else ():
+        if found.start() < done:
+            continue
+        start = max(0, done, text.rfind("{", max(done, found.start() - _OBJECT), found.start()))
+        done = min(len(text), found.end() + _OBJECT)
+        close = text.find("}", found.end(), done)
+        done = close if close >= 0 else done
+        for part in _PRIVATE_PART.finditer(text, start, done):
+            if key_like(part[1]):
+                yield "private-key", *part.span(1)
 
 
 def without_public(text: str) -> str:

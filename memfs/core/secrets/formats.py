@@ -235,6 +235,9 @@ _STARTING: tuple[tuple[str, str, str], ...] = (
     ("wakatime-key", "waka_", _UUID),
     ("zuplo-key", "zpka_", r"[A-Za-z0-9]{32}_[a-z0-9]{8}"),
     ("volcengine-key", "AKLT", r"[A-Za-z0-9]{28,60}+"),
+    # How the DER of a private key begins in base64, without its armour: PKCS #1 and #8, SEC 1, OpenSSH.
+    ("private-key", "MII", r"[A-Za-z0-9+/]{3}(?:IBA(?:AK|DAN)|[AB][A-Za-z]BgkqhkiG9w0BB)[A-Za-z0-9+/]{24,16000}+={0,2}"),
+    ("private-key", "MHcCAQEE MIGkAgEB MIHcAgEB MIGHAgEA MIG2AgEA MIHuAgEA MC4CAQAw b3BlbnNzaC1rZXkt", r"[A-Za-z0-9+/]{24,16000}+={0,2}"),
 )  # fmt: skip
 
 _CRYPT = "[./A-Za-z0-9]"

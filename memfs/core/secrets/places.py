@@ -31,7 +31,14 @@ SIGNS: Mapping[str, tuple[str, ...]] = {
         "identified by",
     ),
     "url": ("://",),
-    "armour": ("-----begin ", "putty-user-key-file-", "---- begin ssh2 encrypted private key"),
+    "armour": (
+        "-----begin ",
+        "-----begin+",
+        "-----begin%20",
+        "putty-user-key-file-",
+        "---- begin ssh2 encrypted private key",
+    ),
+    "json": ("kty",),
     "user": ("-u",),
     "echo": ("echo ",),
     "account": (

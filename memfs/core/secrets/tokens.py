@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import itertools
 import re
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ from memfs.core.secrets.values import (
     key_like,
     random_looking,
     stand_in,
+    worded,
 )
 
 if TYPE_CHECKING:
@@ -23,12 +26,13 @@ if TYPE_CHECKING:
 
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_%-]{16,2000}+={0,2}")
 _PADDING = 2  # of these signs at the end
+_ESCAPE = re.compile("%[0-9A-F]{2}")
 _DIGIT = re.compile("[0-9]")
 _VAULT = re.compile(r"(?<![A-Za-z0-9_.\])])[sbr]\.\Z")
 _WHOLE = re.compile(r"\s*([0-9a-f]{32})\s*\Z")
 # The names of things that are random without being secret: hashes, revisions, public halves, data.
 _HARMLESS = re.compile(
-    r"(?:(?:sha|md)[0-9]{0,3}[-:=~ ]|integrity|commit|hash|checksum|digest|revision|\brev|etag"
+    r"(?:(?:sha|md)[0-9]{0,3}[-:=~ ]|\bh1|integrity|commit|hash|checksum|digest|revision|\brev|etag"
     r"|\bnonce|version|signature|fingerprint|cursor|ur[il]|path|file|name|uuid|guid|public|cert"
     r"|model|\btag|image|src|href|class|style|blob|tree|data|content|body|session|request|trace"
     r"|span|parent|state|event|\bruns?|build|index|page|project|issue|[_-]id|\bid|Id|ID|serial|version|resolved)"
@@ -62,8 +66,13 @@ _AZURE_ID = re.compile(
     re.IGNORECASE,
 )
 _BODY = re.compile(r"[A-Za-z0-9+/]{60,76}={0,2}\Z")
-_LEFT = frozenset(" \t\r\n\"'")
-_RIGHT = frozenset(" \t\r\n\"'\\")
+_SHORT = re.compile(r"[A-Za-z0-9+/]{20,76}={0,2}\Z")
+_LEFT = frozenset(" \t\r\n\"'`")
+_RIGHT = frozenset(("", '"', "'", "\\", "`"))
+# What may stand before the last line of a key: an indent, a number of a line, a time, a comment.
+_MARGIN = re.compile(r"[\s0-9.:#*+>/|\"'`T-]*\Z")
+_BREAK = re.compile(r"\\{1,4}[nr](?:\\{1,4}[nr])?(?=\\{0,3}[\"'`])")  # of a line, in a string
+_LINE_END = re.compile(r"\\{0,3}[\"'`,;]{0,2}\s*(?:\n|\Z)")
 
 
 def _of_service(before: str) -> bool:
@@ -84,6 +93,8 @@ def _harmless(before: str) -> bool:
 
 def _standing(text: str, value: str, start: int) -> bool:
     """Tell whether `value` is a key by what stands before it on its line."""
+    if "%" in value and worded(_ESCAPE.sub(" ", value)):  # words in an address
+        return False
     if "/" in value and (len(value) < 40 or entropy(value) < 4.4):
         return False
     before = text[max(0, start - 64) : start].rpartition("\n")[2]
@@ -113,17 +124,49 @@ def _by_itself(value: str, before: str) -> bool:
     return key_like(value) and _of_service(before)
 
 
-def _line_of_key(text: str, value: str, start: int, end: int) -> bool:
-    """Tell whether `value` is a line out of a key in base64, whose first and last are elsewhere."""
-    if len(value) < 60:
+def _of_key(text: str, start: int, end: int) -> int:
+    """Return where a line out of a key in base64 begins, -1 if there is none."""
+    before = text[start - 1 : start]
+    if before == "\\" and text[start] in "nr":  # the escape of a line break
+        start, before = start + 1, "\n"
+    elif text[start] == "-" and before in {"", "\n"}:  # a line that a diff takes away
+        start += 1
+    size = end - start
+    if size < 24 or (before and before not in _LEFT) or text[end : end + 1].strip() not in _RIGHT:
+        return -1
+    value = text[start:end]
+    if not (re.search("[A-Z]", value) and re.search("[a-z]", value)):
+        return -1
+    if size >= 60:
+        found = bool(_BODY.match(value)) and entropy(value) >= 4.7
+    else:
+        found = _last_of_key(text, value, start, end)
+    return start if found else -1
+
+
+def _last_of_key(text: str, value: str, start: int, end: int) -> bool:
+    """Tell whether `value` is a short line of a key: in a string with a break, or with padding."""
+    if not _SHORT.match(value):
         return False
-    alone = (start == 0 or text[start - 1] in _LEFT) and (end == len(text) or text[end] in _RIGHT)
-    return (
-        alone
-        and bool(_BODY.match(value))
-        and bool(re.search("[A-Z]", value) and re.search("[a-z]", value))
-        and entropy(value) >= 4.7
-    )
+    if _BREAK.match(text, end):
+        return random_looking(value.rstrip("="))
+    padded = value[-1] == "="
+    if not (padded or "+" in value or "/" in value) or not _LINE_END.match(text, end):
+        return False
+    if not (key_like(value) if padded else random_looking(value)):
+        return False
+    margin = text[max(0, start - 40) : start].rpartition("\n")[2]
+    return len(margin) < 40 and bool(_MARGIN.match(margin)) and not _readable(value)
+
+
+def _readable(value: str) -> bool:
+    """Tell whether `value` is base64 of text, or of nothing."""
+    try:
+        return base64.b64decode(value, validate=True).decode().isprintable()
+    except binascii.Error:
+        return True
+    except ValueError:
+        return False
 
 
 def _candidates(text: str, places: Places) -> Iterator[re.Match[str]]:
@@ -137,8 +180,8 @@ def random_tokens(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
         value, (start, end) = found[0], found.span()
         if not _DIGIT.search(value) and not (value.isalpha() and len(value) >= 20):
             continue
-        if _line_of_key(text, value, start, end):
-            yield "key-material", start, end
+        if (line := _of_key(text, start, end)) >= 0:
+            yield "key-material", line, end
         elif _standing(text, value, start) and not stand_in(value):
             yield "api-key", start, end
     if alone := _WHOLE.match(text):  # a file that is one key, such as config/master.key
