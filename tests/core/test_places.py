@@ -13,6 +13,7 @@ from memfs.core.secrets import matching
 from memfs.core.secrets.assignments import assigned
 from memfs.core.secrets.blocks import json_keys, private_keys
 from memfs.core.secrets.commands import given, urls
+from memfs.core.secrets.connections import passwords
 from memfs.core.secrets.formats import FORMATS
 from memfs.core.secrets.places import SIGNS, Places, look, lowered
 from memfs.core.secrets.tokens import random_tokens
@@ -38,7 +39,7 @@ WORDS = (
     *("password", "token", "api_key", "passwd", "auth", "bearer", "contribsys", "okta", "Passwort"),
     *("sonar.login=", "mysql", "htpasswd -b a", "echo", "net user a", "login", "connect", "пароль"),
     *("=", ":", ' = "', "='", " ", "\n", "://", "@", "(", '("a", "', " is ", "|", " -p", "-u a:"),
-    *('"kty":', '"d":"'),
+    *("pwd=", "user=a;", "&", "host=a ", " connect (", '"kty":', '"d":"', "sqlplus a/"),
     *(
         " | sudo -s",
         "\u017f",
@@ -89,7 +90,7 @@ def members(those: Any) -> list[str]:
 def check(text: str) -> None:
     everywhere = list(range(len(text)))
     every = Places(lowered(text), dict.fromkeys(SIGNS, everywhere), [(0, len(text))])
-    for rule in (private_keys, json_keys, urls, given, assigned, random_tokens):
+    for rule in (private_keys, json_keys, urls, passwords, given, assigned, random_tokens):
         assert list(rule(text, look(text))) == list(rule(text, every)), (rule, text)
     found = list(matching.matches(text, look(text)))
     assert found == list(matching._words(text, 0, len(text))), text

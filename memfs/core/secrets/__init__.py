@@ -1,9 +1,10 @@
 """The secret detector: where a text holds passwords, tokens and private keys. Pure.
 
-Five kinds of rule find them: private keys (`blocks`), forms (`formats`, a table, and `matching`),
-keys, headers and flags (`assignments`), commands and addresses (`commands`), and values that are
-random beside the name of a service (`tokens`). `values` tells a secret from what stands in for one.
-All of them are linear in the text, and look only where `places` found what they look for.
+Six kinds of rule find them: private keys (`blocks`), forms (`formats`, a table, and `matching`),
+keys, headers and flags (`assignments`), commands and addresses (`commands`), strings that open a
+connection (`connections`), and values that are random beside the name of a service (`tokens`).
+`values` tells a secret from what stands in for one. All of them are linear in the text, and look
+only where `places` found what they look for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from memfs.core.secrets.assignments import assigned
 from memfs.core.secrets.blocks import json_keys, private_keys, without_public
 from memfs.core.secrets.commands import given, logins, urls
+from memfs.core.secrets.connections import passwords
 from memfs.core.secrets.matching import matches
 from memfs.core.secrets.places import look
 from memfs.core.secrets.tokens import random_tokens
@@ -27,7 +29,7 @@ class Secret(NamedTuple):
     end: int
 
 
-_RULES = (private_keys, json_keys, matches, urls, given, assigned, random_tokens)
+_RULES = (private_keys, json_keys, matches, urls, passwords, given, assigned, random_tokens)
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _SPACE = re.compile(r"[ \n\t]")
 

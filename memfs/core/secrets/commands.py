@@ -13,9 +13,11 @@ from memfs.core.secrets.values import (
     key_like,
     made_up,
     masked,
+    namesake,
     password_like,
     reference,
     stand_in,
+    worded,
 )
 
 if TYPE_CHECKING:
@@ -35,9 +37,17 @@ _COMMANDS = {
         r"echo[ ](?:-n[ ])?[\"']?(?P<value>[^\s\"'|]{5,100}+)[\"']?[ ]{0,2}\|[ ]{0,2}"
         r"(?:sudo[ ]-s|passwd[ ]--stdin|docker[ ]login)"
     ),
+    # bob/password@host, as Oracle writes it
+    "oracle": re.compile(
+        r"(?:sqlplus[ ]|oracle:(?:thin|oci):)[\"']?[a-z0-9_]{1,40}/(?P<value>[^\s\"'@/]{4,60}+)@"
+    ),
+    # bob:password@tcp(host), as Go writes it
+    "tcp": re.compile(
+        r"(?<![a-z0-9_])[a-z0-9_]{1,40}+:(?P<value>[^\s\"'@:/()]{4,60}+)@(?:tcp|unix)\("
+    ),
     "account": re.compile(
         r"(?:htpasswd[ ]-[a-z]{0,4}b[a-z]{0,4}[ ]\S{1,80}[ ]\S{1,60}|net[ ]user[ ]\S{1,60}|net[ ]use[ ][^\n]{1,80}?/user:\S{1,60}"
-        r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring)[ ]\\?[\"']?"
+        r"|add_user[ ]\S{1,60}|change_password[ ]\S{1,60}|convertto-securestring(?:[ ]-string)?)[ ]\\?[\"']?"
         r"(?P<value>[^\s\"'/-][^\s\"']{4,100}+)"
     ),
 }
@@ -49,9 +59,11 @@ _TAKES_FLAG = re.compile(
 )
 # The call of a login, with a name and a password, or with a host before them.
 _CALL = re.compile(
-    r"\([ ]{0,4}(?:[$a-z_.]{1,40}, ?)?(?:\"[^\"\n]{0,80}\", ?|'[^'\n]{0,80}', ?)?"
-    r"([\"'])[^\"'\n]{1,80}\1, ?([\"'])(?P<value>[^\s\"'\n]{5,128})\2"
+    r"\([ ]{0,4}(?:[$a-z_.]{1,40}, ?)?(?:\"[^\"\n]{0,160}\", ?|'[^'\n]{0,160}', ?)?"
+    r"([\"'])[^\"'\n]{1,80}\1[ ]?, ?([\"'])(?P<value>[^\s\"'\n]{5,128})\2"
 )
+# What opens the door itself, where a test or a document would log in to what it made up.
+_OPENING = ("oracle", "account", "getconnection", "pscredential", "mysqli", "mysqli_connect", "pdo")
 # A line of .pgpass: host:port:database:user:password
 _PGPASS = re.compile(
     r":(?:[0-9]{4,5}|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_-]{1,64}:"
@@ -89,16 +101,17 @@ def _arguments(places: Places) -> Iterator[tuple[int, int, bool]]:
     lower, at = places.lower, places.at
     for name, pattern in _COMMANDS.items():
         for found in pattern.finditer(lower) if name in at else ():
-            yield *found.span("value"), False
+            yield *found.span("value"), name in _OPENING and not namesake(found["value"])
     for found in _FLAG.finditer(lower) if "flag" in at else ():
         line = lower[max(0, found.start() - 140) : found.start()].rpartition("\n")[2]
         if command := _TAKES_FLAG.search(line):
             # What opens the database of a development machine is no secret: it is in every README.
             yield *found.span("value"), not command["database"]
     for found in _CALL.finditer(lower) if "call" in at else ():
-        name = lower[max(0, found.start() - 16) : found.start()].rstrip("=")
+        name = lower[max(0, found.start() - 20) : found.start()].removesuffix(" ").rstrip("=")
         if name.endswith(LOGINS):
-            yield *found.span("value"), False
+            plain = name.endswith(_OPENING) and not namesake(found["value"])
+            yield *found.span("value"), plain
 
 
 def logins(text: str) -> Iterator[tuple[str, int, int]]:
@@ -134,12 +147,17 @@ def urls(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
             yield "url-token", start, start + len(user)
         if not (at and colon and password and host) or password == name or host[0] in "$%*[":
             continue
-        if reference(password) or generic(password) or masked(password):
+        if reference(password) or masked(password):
             continue
         real = "." in host and not stand_in(host)
-        if stand_in(password) and not (real and password.lower().startswith("test")):
+        own = real and not stand_in(name) and "user" not in name.lower()
+        if generic(password) and not (own and name):
             continue
-        if "." not in host and password.isalpha():  # a container of a development set-up
+        weak = own if generic(password) else real and password.lower().startswith("test")
+        if stand_in(password) and not weak:
+            continue
+        if "." not in host and password.isalpha() and (len(password) < 5 or worded(password)):
+            # a container of a development set-up
             continue
         start += len(name) + 1
         yield "url-password", start, start + len(password)

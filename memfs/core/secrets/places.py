@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 LOGINS = tuple(
     """
-login authenticate connect sign_in signin auth credential credentials mysqli pdo directoryentry
+login authenticate connect getconnection pscredential sign_in signin auth credential credentials
+mysqli pdo directoryentry
 """.split()  # noqa: SIM905 - a table
 )
 # What the expressions of the other rules hold, in lower case, by the name they ask for it with.
@@ -39,13 +40,18 @@ SIGNS: Mapping[str, tuple[str, ...]] = {
         "---- begin ssh2 encrypted private key",
     ),
     "json": ("kty",),
+    "connection": tuple(
+        f"{name}{sign}" for name in ("pwd", "password", "passwd", "pass") for sign in ("=", " =")
+    ),
     "user": ("-u",),
     "echo": ("echo ",),
+    "tcp": ("@tcp(", "@unix("),
+    "oracle": ("sqlplus ", "oracle:thin:", "oracle:oci:"),
     "account": (
         *("htpasswd -", "net use", "add_user ", "change_password ", "convertto-securestring "),
     ),
     "flag": (" -p", " -w ", " -a "),
-    "call": tuple(f"{name}{sign}" for name in LOGINS for sign in "(="),
+    "call": tuple(f"{name}{sign}" for name in LOGINS for sign in ("(", "=", " (")),
     "star": tuple(f"*{digit}" for digit in "0123456789abcdef"),
     "contribsys": ("contribsys",),
     "okta": ("okta",),
