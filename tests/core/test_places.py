@@ -39,7 +39,7 @@ WORDS = (
     *("password", "token", "api_key", "passwd", "auth", "bearer", "contribsys", "okta", "Passwort"),
     *("sonar.login=", "mysql", "htpasswd -b a", "echo", "net user a", "login", "connect", "пароль"),
     *("=", ":", ' = "', "='", " ", "\n", "://", "@", "(", '("a", "', " is ", "|", " -p", "-u a:"),
-    *("pwd=", "user=a;", "&", "host=a ", " connect (", '"kty":', '"d":"', "sqlplus a/"),
+    *("pwd=", "user=a;", "&", "host=a ", " connect (", '"x-a: ', '"kty":', '"d":"', "sqlplus a/"),
     *(
         " | sudo -s",
         "\u017f",

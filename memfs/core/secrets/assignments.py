@@ -21,6 +21,7 @@ from memfs.core.secrets.values import (
     random_looking,
     reference,
     sequence,
+    signed,
     stand_in,
     strong,
     within,
@@ -74,12 +75,16 @@ _SEPARATOR = re.compile(
     r"|(?P<pair>[\"'`]?[ ]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|string)"
     r"[\"']?[ ]{0,4}[:=>][ ]{0,4})"
     r"|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))"
-    r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are)(?:[ ]set[ ]to|[ ]now)?:?[ ][*]{0,2}"
+    r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are|equals)(?:[ ](?:re)?set[ ]to|[ ]changed[ ]to|[ ]now)?:?[ ][*]{0,2}"
     r"|[\"'`*]{0,3}[ ]{1,30}[|→\u2013-][ ]{1,30})"
     r"|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?"
     r"(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?"
     r"|(?P<path>/)"
     r"|(?P<space>\\?[\"'`]?[ \t]{1,8}))"
+)
+# The scheme of a header is a word of the service's own: Authorization: GenieKey …
+_SCHEME = re.compile(
+    r"[ ]?[\"'`]?[A-Za-z][A-Za-z-]{2,24}[ ](?:[A-Z0-9]{4,32}:)?(?=[A-Za-z0-9+/=_.-]{16})"
 )
 _ELEMENT = re.compile(r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)(?P<xml>(?:[ ][^<>\n]{0,60}+)?>)")
 _VALUE = re.compile(
@@ -105,6 +110,11 @@ _OPTION = re.compile(r"(?<![A-Za-z0-9])--?[a-z-]{0,20}\Z", re.IGNORECASE)
 _LICENCE = re.compile(r"(?=[A-Z-]*[0-9])(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,8}\Z")
 # A line of an environment file: NAME=value, and nothing else.
 _ENVIRONMENT = re.compile(r"\s*(?:export\s+)?[A-Z0-9_]*\Z")
+_HEADER = re.compile(r"(?:-H|--header)[ =]{0,2}[\"'][A-Za-z_-]{0,60}\Z")
+_SETTING = re.compile(r"(?:\s*(?:export\s+)?[A-Z0-9_]*|\s*[a-z0-9-]+(?:\.[a-z0-9-]+)+\.)\Z")
+_PUBLIC = re.compile(r"publi[a-z]{1,9}[_ -]?\Z", re.IGNORECASE)
+_PUBLIC_KEY = re.compile(r"public[_ -]?key\Z", re.IGNORECASE)  # …token: of a library
+_GOES_ON = re.compile(r"[ ][A-Za-z]")  # a sentence does, a setting does not
 # A directive of .netrc, .esmtprc and the like, and attributes side by side: whatever is there.
 _DIRECTIVE = re.compile(r"\A\s*\Z|(?<![a-z])(?:user|username|login)=[\"'][^\"'<>]{1,64}[\"'] \Z")
 _ROUTE = re.compile(r"[#/]?[A-Za-z_-]+(?:[/#:][A-Za-z_:-]+)*\Z")
@@ -112,13 +122,14 @@ _TRAILING = ";,)}]:\\.&*"
 
 
 class _Claim(NamedTuple):
-    """What says that a value is a secret: a key of a sort, how it is tied, what is before it."""
+    """What says that a value is a secret: a key of a sort, how it is tied, what is around it."""
 
     sort: str
     how: str
     quoted: bool
     before: str
     tie: str
+    goes_on: bool
 
 
 def _basic(value: str) -> bool:
@@ -136,6 +147,9 @@ def _is_key(value: str, claim: _Claim) -> bool:
         return len(value) >= 24 and key_like(value)
     if claim.how in {"space", "says"} and not _OPTION.search(claim.before):
         return len(value) >= (16 if claim.how == "says" else 20) and key_like(value)
+    header = claim.how == "assign" and _HEADER.search(claim.before)
+    if header and re.search("[A-Za-z]", value) and re.search("[0-9]", value):
+        return len(value) >= 8 and not worded(value) and not namesake(value)
     setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
     if setting and re.search(r"[a-z]\d|\d[a-z]", value):
         return len(value) >= 8 and (made_up(value) or not worded(value))
@@ -153,10 +167,10 @@ def _is_password(value: str, claim: _Claim) -> bool:
     if claim.how == "path" or own:
         return False
     if claim.how == "space" and not _LOGIN.search(claim.before):
-        return len(value) >= 16 and key_like(value)
-    setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
+        return (len(value) >= 16 and key_like(value)) or (len(value) >= 7 and signed(value))
+    setting = claim.how == "assign" and _SETTING.match(claim.before)
     if setting and re.fullmatch(r"\w{6,64}", value):
-        return not value.isupper()
+        return not value.isupper() and not (value.isalpha() and claim.goes_on)
     return password_like(value, quoted=claim.quoted or claim.how == "xml") or key_like(value)
 
 
@@ -177,7 +191,7 @@ def _directive(value: str, claim: _Claim) -> bool:
 
 def _is_secret(value: str, claim: _Claim) -> bool:
     """Tell whether `value` is the secret that `claim` says it is."""
-    sort, how, quoted, _, tie = claim
+    sort, how, quoted, _, tie, _ = claim
     if quoted and how in {"assign", "comma"} and _generated(value):
         return True
     if any(char.isspace() for char in value) or not value.isprintable():
@@ -271,9 +285,10 @@ def assigned(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
         after = after or _SEPARATOR.match(text, word.end())
         if not after or not _SUFFIX.match(after["suffix"]) or _ABOUT.search(after["suffix"]):
             continue
-        if sort == "loose" and re.search(r"publi[a-z]{1,9}[_ -]?\Z", line, re.IGNORECASE):
+        if (sort == "loose" and _PUBLIC.search(line)) or _PUBLIC_KEY.search(line):
             continue
-        place = _value(text, after.end())
+        scheme = word[0] == "authorization" and _SCHEME.match(text, after.end())
+        place = _value(text, scheme.end() if scheme else after.end())
         if not place:
             continue
         start, end, quoted = place
@@ -283,7 +298,8 @@ def assigned(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
             how == "space" and text[start - 1] == "`"
         ):
             how = "says"
-        if _is_secret(text[start:end], _Claim(sort, how, quoted, line, after[0])):
+        goes_on = after[0].endswith(": ") and bool(_GOES_ON.match(text, end))
+        if _is_secret(text[start:end], _Claim(sort, how, quoted, line, after[0], goes_on)):
             yield ("password" if sort == "password" else _kind(word[0])), start, end
 
 

@@ -51,6 +51,11 @@ _COMMANDS = {
         r"(?P<value>[^\s\"'/-][^\s\"']{4,100}+)"
     ),
 }
+# A header of one's own, "X-Acme-Access: …", lets in, unless its name says that it does something else.
+_HEADER = re.compile(
+    r"[\"']x-(?:[a-z]{1,20}-){0,4}(?!ids?:|request|trace|span|hash|digest|signature|nonce|correlation"
+    r"|session|version|agent)[a-z]{1,20}(?:[\"'][ ]?)?[:,][ ]?[\"']?(?P<value>[a-z0-9+/=_.~-]{16,200}+)[\"']"
+)
 # mysql -uname -ppassword: the flag is quicker to look for than the names of all that take it.
 _FLAG = re.compile(r" -(?:p[ =:]?|[wa] )[\"']?(?P<value>[^\s\"'-][^\s\"']{3,100}+)")
 _TAKES_FLAG = re.compile(
@@ -127,6 +132,10 @@ def given(text: str, places: Places) -> Iterator[tuple[str, int, int]]:
     for name, kind, pattern in _BESIDE:
         for found in pattern.finditer(places.lower) if name in places.at else ():
             yield kind, *found.span(1)
+    for found in _HEADER.finditer(places.lower) if "header" in places.at else ():
+        start, end = found.span("value")
+        if key_like(text[start:end]) and not stand_in(text[start:end]):
+            yield "token", start, end
     for start, end, plain in _arguments(places):
         value = text[start:end]
         if stand_in(value) or reference(value) or value.isdigit() or "/" in value[:2]:

@@ -47,6 +47,7 @@ SIGNS: Mapping[str, tuple[str, ...]] = {
     "echo": ("echo ",),
     "tcp": ("@tcp(", "@unix("),
     "oracle": ("sqlplus ", "oracle:thin:", "oracle:oci:"),
+    "header": ("'x-", '"x-'),
     "account": (
         *("htpasswd -", "net use", "add_user ", "change_password ", "convertto-securestring "),
     ),

@@ -69,6 +69,7 @@ _ALGORITHM = re.compile(
 _SIGNS = re.compile("[^A-Za-z0-9%]+")
 _DIGIT = re.compile("[0-9]")
 _WITHIN = re.compile(r"[A-Za-z][0-9]{1,6}[A-Za-z]")
+_MAIL = re.compile(r"@[\w-]+\.|@[0-9v]|%[0-9A-F]{2}")
 _MADE_UP = re.compile(r"[A-Za-z]+[0-9]{1,4}\Z")
 
 
@@ -201,11 +202,19 @@ def within(value: str) -> bool:
 
 def strong(value: str) -> bool:
     """Tell whether `value` cannot be a word of the sentence that it stands in."""
+    if signed(value):
+        return True
     if worded(value) or _ALGORITHM.match(value) or not value.isascii():
         return False
     kinds = [any(map(kind, value)) for kind in (str.isdigit, str.isupper, str.islower)]
     kinds.append(any(char in "!@#$%^&*+=?~" for char in value[1:-1]))
-    return sum(kinds) >= 3 or (len(value) >= 8 and within(value))
+    return sum(kinds) >= 3 or (len(value) >= 6 and within(value))
+
+
+def signed(value: str) -> bool:
+    """Tell whether `value` has letters, digits and, among them, a sign that no word or name has."""
+    sign = any(char in "!@#$%^&*?~" for char in value[1:-1]) and not _MAIL.search(value)
+    return sign and value.isascii() and bool(re.search("[A-Za-z]", value) and _DIGIT.search(value))
 
 
 def password_like(value: str, *, quoted: bool) -> bool:
