@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from memfs.context import summary
-from memfs.core.quoting import defuse, plain
+from memfs.core.quoting import flatten_text, quote_lines
 from memfs.store import archive
 
 if TYPE_CHECKING:
@@ -127,15 +127,14 @@ def render(pieces: Sequence[Piece]) -> str:
         groups.setdefault(piece.group, []).append(piece)
     parts = [HEAD] if groups else []
     for several in groups.values():
-        parts.append("- " + defuse(" ".join(plain(several[0].head).split())))
+        parts.append(f"- {flatten_text(several[0].head)}")
         ordered = sorted(several, key=lambda p: p.at) if several[0].who else several
         parts.extend(map(_quoted, ordered))
     return "\n".join(parts) + ("\n" if parts else "")
 
 
 def _quoted(piece: Piece) -> str:
-    said = f"{piece.who}: {piece.text}" if piece.who else piece.text
-    return "\n".join("> " + line for line in defuse(plain(said)).split("\n"))
+    return quote_lines(f"{piece.who}: {piece.text}" if piece.who else piece.text)
 
 
 def _short(

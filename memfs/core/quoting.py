@@ -9,7 +9,6 @@ _LEAD = " >*_+-"  # what Markdown may have before a heading
 _HASHES = "#\ufe5f\u266f"
 _BRACKETS = ("[", "\\[", "\u3010")
 _FRAME = ("core memory", "recalled from", "other memory:", "memory tools:")
-_HOST_TAGS = ("system-reminder", "hook_context", "hook_prompt", "session_context")
 _MARKERS = "-*+0123456789.) "  # what a list item may have before a code fence
 # What a line looks like: odd spaces are spaces, full-width letters letters, the invisible is not.
 _LOOKS: dict[int, int | None] = {
@@ -22,22 +21,67 @@ _LOOKS: dict[int, int | None] = {
     )),
 }  # fmt: skip
 
+# Tags with which hosts frame what they tell a model, or what a person typed: without their signs.
+_TAGS = (
+    "systemreminder", "hookcontext", "hookprompt", "sessioncontext", "untrustedcontext",
+    "environmentcontext", "goalcontext", "userinstructions", "permissionsinstructions",
+    "userpromptsubmithook", "sessionstarthook", "tasknotification", "teammatemessage",
+    "subagentnotification", "statesnapshot", "ideselection", "ideopenedfile", "localcommand",
+    "commandname", "commandmessage", "commandargs", "bashinput", "bashstdout", "bashstderr",
+    "usershellcommand", "userquery", "attachedfiles", "currentdatetime", "persistedoutput",
+    "turnaborted", "corememory", "memoryblocks", "memfs",
+)  # fmt: skip
+_LONGEST_TAG = 24
+_NEAR = 64  # characters in which a tag's name is, unless it is padded
+_OPENINGS = {ord(sign): "<" for sign in "\uff1c\ufe64\u2039\u2329\u27e8\u3008\u276e\u276c"}
+# What may stand between the letters of a tag: spaces, slashes, hyphens, and the invisible.
+_SIGNS = " \n/-_\u2010\u2011\u2012\u2013\u2014\u2015\u203f\u2044\u2212\u2215\u29f8\ufe58\ufe63"
+_BARE: dict[int, int | None] = {
+    code: None if seen is None or chr(seen) in _SIGNS else seen
+    for code, seen in [*_LOOKS.items(), *((ord(sign), None) for sign in _SIGNS)]
+}
+
 
 def defuse(text: str) -> str:
-    """Break tags with which hosts frame what they add to a prompt: a text may not close them."""
-    if "<" not in text:
+    """Put a backslash into the tags with which hosts frame text, however they are spelled.
+
+    It goes behind the opening sign; every other character stays where it is.
+    """
+    seen = text if text.isascii() else text.translate(_OPENINGS)
+    if "<" not in seen:
         return text
-    folded = text.lower()
-    for tag in _HOST_TAGS:
-        at = folded.find(tag)
-        while at >= 0:
-            start = at - (2 if folded[at - 1 : at] == "/" else 1)
-            if start >= 0 and folded[start] == "<":
-                text = f"{text[: start + 1]}\\{text[start + 1 :]}"
-                folded = text.lower()
-                at += 1
-            at = folded.find(tag, at + 1)
-    return text
+    first, *rest = seen.split("<")
+    at = len(first)
+    parts = [text[:at]]
+    for part in rest:
+        end = at + 1 + len(part)
+        if _is_tag(part):
+            parts += text[at], "\\", text[at + 1 : end]
+        else:
+            parts.append(text[at:end])
+        at = end
+    return "".join(parts)
+
+
+def _is_tag(behind: str) -> bool:
+    """Tell whether what is behind an opening sign is the name of a tag of hosts."""
+    name = behind[:_NEAR].translate(_BARE)
+    if len(name) < _LONGEST_TAG and len(behind) > _NEAR:  # padded with what nobody sees
+        name = behind.translate(_BARE)
+    return name[:_LONGEST_TAG].casefold().startswith(_TAGS)
+
+
+def flatten_text(text: str) -> str:
+    """Return a foreign name, tag or reason as one line, which can forge no other and no frame.
+
+    Line ends become spaces, one for one.
+    """
+    return defuse(plain(text).replace("\n", " "))
+
+
+def quote_lines(text: str, lead: str = "> ") -> str:
+    """Return a foreign text with `lead` before each line, so that none can pass for ours."""
+    return "\n".join([lead + line for line in defuse(plain(text)).split("\n")])
 
 
 def plain(text: str) -> str:
@@ -54,18 +98,22 @@ def quote(value: str) -> str:
     Lines that would read as a heading of the brief get a backslash, and a code fence that is left
     open is closed.
     """
-    text = "\n".join([escape(line) for line in plain(value).split("\n")])
+    text = "\n".join([_escape(line) for line in defuse(plain(value)).split("\n")])
     return f"{text}\n{closing(text)}".removesuffix("\n")
 
 
 def escape(line: str) -> str:
     """Put a backslash before a line that would read as a part of the frame."""
+    return _escape(defuse(line))
+
+
+def _escape(line: str) -> str:
     seen = (line if line.isascii() and "\t" not in line else line.translate(_LOOKS)).lstrip(_LEAD)
     bare = seen.lstrip(_HASHES + _LEAD).lower()
     hashed = seen[:1] in _HASHES and bool(seen)
     if (hashed and bare.startswith(_BRACKETS)) or bare.startswith(_FRAME) or _is_note(bare):
         line = "\\" + line
-    return defuse(line)
+    return line
 
 
 def _is_note(bare: str) -> bool:

@@ -5,7 +5,7 @@ of more than 10,000 by a preview).
 """
 
 from memfs.core.block import WARN_AT, Block
-from memfs.core.quoting import closing, defuse, escape, plain, quote
+from memfs.core.quoting import closing, escape, flatten_text, plain, quote, quote_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,9 +169,8 @@ def hits(found: "Sequence[Recalled]", budget: int) -> str:
     room = budget - units(parts[0])
     for hit in found:
         source = ", ".join(part for part in (hit.at[:10], hit.host, hit.role or hit.kind) if part)
-        source = defuse(" ".join(plain(f"{source} ({'; '.join(hit.why)})").split()))
-        quoted = "\n".join("> " + line for line in defuse(plain(hit.snippet)).split("\n"))
-        text = f"- {source}\n{quoted}\n"
+        head = flatten_text(f"{source} ({'; '.join(hit.why)})")
+        text = f"- {head}\n{quote_lines(hit.snippet)}\n"
         if units(text) > room:
             break
         room -= units(text)
@@ -203,7 +202,7 @@ def _heading(block: Block, name: str) -> str:
 def _section(block: Block, name: str) -> str:
     lines = [_heading(block, name)]
     if block.description:
-        lines.append(f"*{escape(plain(block.description))}*")
+        lines.append(f"*{escape(flatten_text(block.description))}*")
     if block.problem:
         lines.append(_broken(block))
     if block.chars >= WARN_AT * block.limit:
@@ -280,7 +279,7 @@ def _change(before: Block | None, after: Block | None) -> str:
 
     lines = [title(after)]
     if before.description != after.description:
-        lines.append(f"*{escape(plain(after.description))}*")
+        lines.append(f"*{escape(flatten_text(after.description))}*")
     if after.problem:
         lines.append(_broken(after))
     for line in compare.lines(plain(before.value), plain(after.value)):

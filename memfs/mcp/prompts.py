@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError
+from memfs.core.quoting import flatten_text, quote
 from memfs.store import shipped
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ def text(desk: Desk, name: str, given: dict[str, str]) -> str:
     from memfs.ops import show
 
     if name == "memory-review":
+        found = [each.block for each in show.every(desk.place())]
         blocks = "\n\n".join(
-            f"[{each.block.label}] {each.block.description}\n{each.block.value}"
-            for each in show.every(desk.place())
+            f"{flatten_text(f'[{block.label}] {block.description}')}\n{quote(block.value)}"
+            for block in found
         )
         return shipped.text("templates", "prompts", "review.md").replace("{blocks}", blocks)
     if name == "memory-rethink":
@@ -51,8 +53,8 @@ def text(desk: Desk, name: str, given: dict[str, str]) -> str:
         full = f"{shown.chars:,} of {shown.limit:,} characters"
         made = shipped.text("templates", "prompts", "rethink.md")
         return (
-            made.replace("{label}", shown.label).replace("{full}", full)
-            .replace("{value}", shown.value)
+            made.replace("{label}", flatten_text(shown.label)).replace("{full}", full)
+            .replace("{value}", quote(shown.value))
         )  # fmt: skip
     known = " and ".join(each[0] for each in _PROMPTS)
     raise NotFoundError(f"there is no prompt {name[:80]!r}", f"there are {known}")

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError, NotFoundError
+from memfs.core.quoting import flatten_text
 
 if TYPE_CHECKING:
     from memfs.core.block import Block
@@ -20,8 +21,9 @@ def listed(desk: Desk) -> list[dict[str, object]]:
     """Return every block as the protocol describes a resource; none where there is no store."""
     return [
         {
-            "uri": uri, "name": block.label, "title": f"Memory block {block.label}",
-            "description": block.description, "mimeType": TYPE,
+            "uri": uri, "name": flatten_text(block.label),
+            "title": flatten_text(f"Memory block {block.label}"),
+            "description": flatten_text(block.description), "mimeType": TYPE,
             "size": len(block.value.encode("utf-8", "surrogateescape")),
         }
         for uri, block in _blocks(desk)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
+from memfs.core.quoting import flatten_text
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def said(message: str, hint: str) -> str:
     """Return an error and the way out of it, as a model reads it."""
     for written, spoken in _SPOKEN:
         hint = written.sub(spoken, hint)
-    return f"error: {message}" + (f"\nhint: {hint}" if hint else "")
+    lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
+    return "\n".join(map(flatten_text, lines))
 
 
 def unknown(name: str, tools: Mapping[str, Tool]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from memfs.core.errors import RejectedError
+from memfs.core.quoting import flatten_text
 from memfs.tools.definition import Arguments, Effect, Parameter, Tool
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def _read(desk: Desk, given: Arguments) -> str:
         facts.append("read-only")
     if block.problem:
         facts.append(block.problem)
-    return f"[{_named(block)}] {', '.join(facts)}\n{block.description}\n\n{block.value}"
+    head = flatten_text(f"[{_named(block)}] {', '.join(facts)}")
+    return f"{head}\n{flatten_text(block.description)}\n\n{block.value}"
 
 
 def _listed(desk: Desk) -> str:
@@ -57,7 +59,7 @@ def _listed(desk: Desk) -> str:
         block = shown.block
         facts = f"{block.chars:,}/{block.limit:,} characters"
         pinned = "" if block.pinned else ", not shown unless it is read"
-        lines.append(f"[{_named(block)}] {facts}{pinned}: {block.description}")
+        lines.append(flatten_text(f"[{_named(block)}] {facts}{pinned}: {block.description}"))
     return "\n".join(lines) or "there are no blocks yet; memory_create makes one"
 
 
@@ -132,13 +134,16 @@ def _status(desk: Desk, given: Arguments) -> str:  # noqa: ARG001 - every tool i
 
     found = op.run(desk.place(), "")
     lines = [
-        f"- {each.block.label} ({each.block.tier}): version {each.version}, "
-        f"{each.block.chars:,}/{each.block.limit:,} characters, {each.content}, {each.freshness}"
-        + (f", {each.sync}" if each.sync else "")
+        flatten_text(
+            f"- {each.block.label} ({each.block.tier}): version {each.version}, "
+            f"{each.block.chars:,}/{each.block.limit:,} characters, {each.content}, "
+            + ", ".join(filter(None, (each.freshness, each.sync)))
+        )
         for each in found.blocks
     ]
     return "\n".join([
-        f"project: {found.project or 'none'}", f"user: {found.user or 'none'}",
+        flatten_text(f"project: {found.project or 'none'}"),
+        flatten_text(f"user: {found.user or 'none'}"),
         f"recall: {found.messages:,} messages of {found.sessions:,} sessions",
         f"archive: {found.passages:,} passages", "blocks:", *lines,
     ])  # fmt: skip
@@ -158,9 +163,10 @@ def apply(
     outcome = edit.run(desk.place(), edits, desk.because(reason), expected)
     match outcome:
         case Edited():
-            return [*_told(desk, outcome.entries), *([outcome.note] if outcome.note else [])]
+            note = [flatten_text(outcome.note)] if outcome.note else []
+            return [*_told(desk, outcome.entries), *note]
         case Unchanged():
-            return [f"nothing changed: '{outcome.label}' says that already"]
+            return [flatten_text(f"nothing changed: '{outcome.label}' says that already")]
         case Rejected():
             raise RejectedError(outcome.message, outcome.hint)
         case _:
@@ -194,13 +200,14 @@ def _told(desk: Desk, entries: tuple[Entry, ...]) -> list[str]:
     lines = []
     for entry in entries:
         if entry.after is None:
-            lines.append(f"done: '{entry.label}' {_GONE.get(entry.op, _DELETED)}")
+            lines.append(flatten_text(f"done: '{entry.label}' {_GONE.get(entry.op, _DELETED)}"))
             continue
         block = blocks.make(entry.tier, entry.label, "", entry.after)
         full = f"{block.chars:,}/{block.limit:,} characters"
         nearly = block.limit > 0 and block.chars >= WARN_AT * block.limit
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
-        lines.append(f"done: '{entry.label}' is at version {entry.version}, {full}{hint}")
+        done = f"done: '{entry.label}' is at version {entry.version}, {full}{hint}"
+        lines.append(flatten_text(done))
         lines += _spare(desk, block) if nearly else []
     return lines
 
@@ -210,7 +217,7 @@ def _spare(desk: Desk, block: Block) -> list[str]:
     from memfs.context import relief
 
     parts = relief.spare(desk.place(), block)
-    return [f"could go to the archive first: {'; '.join(parts)}"] if parts else []
+    return [flatten_text(f"could go to the archive first: {'; '.join(parts)}")] if parts else []
 
 
 def _label(given: Arguments, name: str = "label") -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
+from memfs.core.quoting import flatten_text
 from memfs.tools import core_memory
 from memfs.tools.definition import Arguments, Parameter, Tool, VerbatimError
 
@@ -224,7 +225,8 @@ def _numbered(path: str, text: str, asked: object) -> str:
             wanted = f"[{asked[0]}, {asked[1]}] of {len(lines)} lines"
             raise VerbatimError(f"Error: Invalid `view_range` parameter: {wanted}")
     shown = [f"{number:6}\t{line}" for number, line in enumerate(lines, 1)][first - 1 : last]
-    return "\n".join([f"Here's the content of {path} with line numbers:", *shown])
+    head = flatten_text(f"Here's the content of {path} with line numbers:")
+    return "\n".join([head, *shown])
 
 
 def _listing(path: str, blocks: list[Block]) -> str:
@@ -238,12 +240,12 @@ def _listing(path: str, blocks: list[Block]) -> str:
             name = "/".join([path, *rest[:depth]]) + (".md" if is_file else "")
             sizes[name] = sizes.get(name, 0) + size
     total = sum(len(each.raw.encode("utf-8", "surrogateescape")) for each in blocks)
-    lines = [f"{_size(size)}\t{name}" for name, size in sorted(sizes.items())]
+    lines = [f"{_size(size)}\t{flatten_text(name)}" for name, size in sorted(sizes.items())]
     head = (
         f"Here're the files and directories up to {_LEVELS} levels deep in {path}, excluding "
         "hidden items and node_modules:"
     )
-    return "\n".join([head, f"{_size(total)}\t{path}", *lines])
+    return "\n".join([flatten_text(head), f"{_size(total)}\t{flatten_text(path)}", *lines])
 
 
 def _size(count: int) -> str:

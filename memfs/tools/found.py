@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs.core.quoting import flatten_text, quote_lines
 from memfs.tools.definition import Arguments, Parameter
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from memfs.tools.desk import Desk
 
 USUAL, MOST = 5, 50  # hits on a page
+_INDENT = "   "
 DATES = (
     Parameter("since", "string", "From this day on: 2026-05-03, yesterday, 7d (days ago)."),
     Parameter("until", "string", "Up to the end of this day."),
@@ -93,31 +95,33 @@ def told(parts: Sequence[str], total: int, limit: int, page: int, name: str) -> 
 
 
 def _hit(hit: Hit) -> str:
-    near = [f"   before, {hit.before}"] if hit.before else []
-    far = [f"   after, {hit.after}"] if hit.after else []
-    return "\n".join([_head(hit), *near, _indented(hit.text), *far, f"   ({'; '.join(hit.why)})"])
+    near = [_INDENT + flatten_text(f"before, {hit.before}")] if hit.before else []
+    far = [_INDENT + flatten_text(f"after, {hit.after}")] if hit.after else []
+    why = _INDENT + flatten_text(f"({'; '.join(hit.why)})")
+    return "\n".join([_head(hit), *near, quote_lines(hit.text, _INDENT), *far, why])
 
 
 def _turn(hit: Hit) -> str:
-    return f"{_head(hit)}\n{_indented(hit.text)}"
+    return f"{_head(hit)}\n{quote_lines(hit.text, _INDENT)}"
 
 
 def _session(found: Conversation) -> str:
     head = f"{found.at[:10]} session {found.session} ({found.host}), {found.turns} turns about it"
-    return "\n".join([head, *(_indented(f"{hit.role}: {hit.snippet}") for hit in found.hits)])
+    best = (quote_lines(f"{hit.role}: {hit.snippet}", _INDENT) for hit in found.hits)
+    return "\n".join([flatten_text(head), *best])
 
 
 def _head(hit: Hit) -> str:
+    return flatten_text(_named(hit))
+
+
+def _named(hit: Hit) -> str:
     if hit.kind == "message":
         return f"{hit.at[:16]} {hit.role}, session {hit.session} ({hit.host})"
     if hit.label:
         return f"{hit.kind} {hit.label}"
     tags = " ".join(f"#{tag}" for tag in hit.tags)
     return " ".join(part for part in (hit.at[:10], f"{hit.kind} {hit.id}", tags) if part)
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"   {line}" for line in text.splitlines())
 
 
 def _several(value: object) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
+from memfs.core.quoting import flatten_text
 from memfs.tools import core_memory, found
 from memfs.tools.definition import Arguments, Parameter, Tool
 
@@ -25,7 +26,7 @@ def _out(desk: Desk, given: Arguments) -> str:
         return f"nothing in '{done.label}' is off the task; it stays as it is"
     lines = [f"paged out of '{done.label}':"]
     lines += [f"- {each.fate}: {' '.join(each.part.text.split())[:100]}" for each in done.gone]
-    return "\n".join([*lines, f"memory_page_in {done.label} brings it back"])
+    return "\n".join(map(flatten_text, [*lines, f"memory_page_in {done.label} brings it back"]))
 
 
 def _in(desk: Desk, given: Arguments) -> str:
@@ -74,7 +75,7 @@ def _fetched(desk: Desk, query: str, given: Arguments) -> str:
         return f"'{labels.WORKING}' has no room: page something out of it first"
     edits = [Append(labels.qualified(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(desk, list(edits), given.get("reason") or f"page-in: {query[:60]}", [])
-    return "\n".join([*done, *lines])
+    return "\n".join([*done, *map(flatten_text, lines)])
 
 
 _REASON = Parameter("reason", "string", "Why, in a few words.")
