@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memfs.cli import screen
 from memfs.cli.edits import note
+from memfs.core.quoting import flatten_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,9 +101,10 @@ def shown(item: Item) -> None:
     if item.kind == "block":
         screen.data(item.detail.rstrip("\n"))
     elif item.kind in ("facts", "windows", "outcomes"):
-        screen.data(f"+ {item.name}\n{item.detail.rstrip()}")
+        screen.data(f"+ {flatten_text(item.name)}\n{item.detail.rstrip()}")
     else:
-        screen.data(f"+ {item.kind} {item.name}: {screen.shorten(item.detail, _SHOWN)}")
+        about = screen.shorten(item.detail, _SHOWN)
+        screen.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")
 
 
 def _table(done: Imported) -> None:
@@ -123,7 +125,7 @@ def _table(done: Imported) -> None:
             between[len(rows)] = [f"{indent}… {len(found) - _ROWS:,} more"]
     for number, line in enumerate([*screen.table(rows, right=(1,)).split("\n"), ""]):
         for other in between.get(number, []):
-            screen.data(other)
+            screen.data(flatten_text(other))
         if line:
             screen.styled(line)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memfs.cli import screen
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -12,5 +12,5 @@ def show(text: str) -> None:
     """Print a unified diff, in colours where there are any."""
     for line in text.split("\n")[:-1]:
         colour = _COLOURS.get(line[:1], "")
-        shown = plain(line)
+        shown = flatten_text(line)
         screen.styled(screen.style(shown, colour) if colour else shown)

@@ -1,4 +1,7 @@
-"""What people see: data on stdout, talk on stderr, colour only where it helps."""
+"""What people see: data on stdout, talk on stderr, colour only where it helps.
+
+Whatever is printed for people is made visible here, and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.core.block import WARN_AT
-from memfs.core.quoting import plain
+from memfs.core.invisible import reveal_hidden
+from memfs.core.quoting import defuse, flatten_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,14 +35,20 @@ class Styled(str):
 
 
 def data(text: str) -> None:
-    """Print data: as it is into a pipe or file, without control characters on a terminal."""
-    exact((plain(text) if sys.stdout.isatty() else text) + "\n")
+    """Print data: as it is into a pipe or file, with nothing hidden in it on a terminal."""
+    exact(text + "\n")
+
+
+def print_piece(text: str) -> None:
+    """Print a part of a text that goes on."""
+    sys.stdout.write(reveal_hidden(plain(text)) + "\n" * (text.endswith("\n")))
+    sys.stdout.flush()
 
 
 def exact(text: str) -> None:
     """Print a file's text, byte by byte where it does not go to a terminal."""
     if sys.stdout.isatty():
-        text = plain(text.rstrip("\n")) + "\n"
+        text = reveal_hidden(plain(text.rstrip("\n"))) + "\n"
     encoding = sys.stdout.encoding or "utf-8"
     errors = "surrogateescape" if encoding.lower().replace("-", "") == "utf8" else "replace"
     sys.stdout.flush()
@@ -59,20 +69,20 @@ def as_json(value: object) -> None:
 
 
 def talk(text: str) -> None:
-    """Say something to the person at the terminal."""
-    click.echo(plain(text), err=True)
+    """Say something to the person at the terminal, in a line."""
+    styled(flatten_text(text), err=True)
 
 
 def done(text: str) -> None:
-    """Say that something was done."""
-    click.echo(f"{style('✓', 'green', err=True)} {plain(text)}", err=True)
+    """Say that something was done, in a line."""
+    styled(f"{style('✓', 'green', err=True)} {flatten_text(text)}", err=True)
 
 
 def error(message: str, hint: str = "") -> None:
     """Print an error and what to do about it: the one place where this happens."""
-    click.echo(f"{style('error:', 'red', err=True)} {plain(message)}", err=True)
+    styled(f"{style('error:', 'red', err=True)} {flatten_text(message)}", err=True)
     if hint:
-        click.echo(f"{style('hint:', 'cyan', err=True)} {plain(hint)}", err=True)
+        styled(f"{style('hint:', 'cyan', err=True)} {flatten_text(hint)}", err=True)
 
 
 def refuse() -> None:
@@ -103,7 +113,7 @@ def bar(share: float) -> str:
 
 def table(rows: Iterable[Sequence[str]], right: tuple[int, ...] = ()) -> str:
     """Align rows in columns, the first row a head; `right` names columns aligned right."""
-    cells = [[cell if isinstance(cell, Styled) else _line(cell) for cell in row] for row in rows]
+    cells = [[cell if isinstance(cell, Styled) else _flat(cell) for cell in row] for row in rows]
     if not cells:
         return ""
     widths = [max(width(row[index]) for row in cells) for index in range(len(cells[0]))]
@@ -118,8 +128,8 @@ def table(rows: Iterable[Sequence[str]], right: tuple[int, ...] = ()) -> str:
     return "\n".join(lines)
 
 
-def _line(cell: str) -> str:
-    return " ".join(plain(cell).split("\n"))
+def _flat(text: str) -> str:
+    return reveal_hidden(flatten_text(text))
 
 
 def width(text: str) -> int:
@@ -131,7 +141,7 @@ def width(text: str) -> int:
 
 def shorten(text: str, cells: int) -> str:
     """Cut a text to a number of cells, visibly."""
-    flat = " ".join(plain(text).split())
+    flat = " ".join(_flat(text).split())
     if width(flat) <= cells:
         return flat
     while flat and width(flat) > cells - 1:
@@ -186,7 +196,7 @@ class Progress:
         now = time.monotonic()
         if sys.stderr.isatty() and now - self._lately[-1][0] >= self._EVERY:
             self._lately.append((now, self._done))
-            sys.stderr.write(f"\r{self.line()}\x1b[K")
+            sys.stderr.write(f"\r{reveal_hidden(self.line())}\x1b[K")
             sys.stderr.flush()
             self._shown = True
 
@@ -295,12 +305,12 @@ def size(count: float) -> str:
 
 def styled(text: str, *, err: bool = False) -> None:
     """Print what holds our own colours; its parts were made plain when they were put in."""
-    click.echo(text, err=err, color=True)
+    click.echo(reveal_hidden(text), err=err, color=True)
 
 
 def wrapped(text: str, indent: int) -> str:
     """Indent a text, and on a terminal break its lines to fit."""
-    lines = plain(text).splitlines() or [""]
+    lines = reveal_hidden(defuse(plain(text))).splitlines() or [""]
     if sys.stdout.isatty():
         import textwrap
 

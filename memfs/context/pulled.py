@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core import label as labels
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.core.records import block_key
 from memfs.core.settings import HOLD
 from memfs.store import blocks, commits, config, git, journal, trust
@@ -135,22 +135,26 @@ def notice(seen: Seen) -> str:
     """Tell the person what others changed, in a line; "" if they changed nothing."""
     if not seen.pulled:
         return ""
+    from memfs.core.invisible import reveal_hidden
+
     shown = [_told(change) for change in seen.pulled[:_MOST_NAMED]]
     more = len(seen.pulled) - len(shown)
     if more:
         shown.append(f"{more} more")
     if seen.held:
-        return f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
-    return f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
+        told = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
+    else:
+        told = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
+    return reveal_hidden(told)
 
 
 def _told(change: Pulled) -> str:
     what = "" if change.what == "changed" else f"{change.what}, "
     why = f": {_short(change.why)}" if change.why else ""
     who = _short(change.who.partition(" <")[0])
-    return f"{plain(change.key.partition(':')[2])} ({what}{who}{why})"
+    return f"{flatten_text(change.key.partition(':')[2])} ({what}{who}{why})"
 
 
 def _short(text: str) -> str:
-    flat = " ".join(plain(text).split())
+    flat = " ".join(flatten_text(text).split())
     return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"

@@ -13,7 +13,6 @@ from memfs.agent.loop import Rules
 from memfs.agent.session import Session
 from memfs.cli import screen
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import plain
 from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.store.blocks import Place
@@ -120,8 +119,7 @@ class _Talk:
             screen.refuse()
 
     def _piece(self, text: str) -> None:
-        sys.stdout.write(plain(text))
-        sys.stdout.flush()
+        screen.print_piece(text)
         self._column = not text.endswith("\n")
 
     def _end_line(self) -> None:

@@ -9,7 +9,6 @@ import click
 
 from memfs.cli import context, screen
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import plain
 from memfs.memory.kept import Kept
 from memfs.ops import context as op
 
@@ -54,7 +53,7 @@ def _composed(found: Context, *, as_json: bool) -> None:
         screen.as_json(asdict(found))
         return
     for problem in found.problems:
-        screen.talk(f"! {plain(problem)}")
+        screen.talk(f"! {problem}")
     if not found.pieces:
         screen.talk("memory holds nothing about that")
         return
@@ -91,4 +90,4 @@ def _weighed(place: Place, budget: int, *, as_json: bool) -> None:
         f"{kept.tools:,} for tool calls; counted by {found.counter}"
     )
     for name in found.host:
-        screen.talk(f"! an assistant's hooks take less than this: '{plain(name)}' is cut there")
+        screen.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")

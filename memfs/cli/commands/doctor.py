@@ -11,7 +11,7 @@ import click
 from memfs.cli import context, screen
 from memfs.cli.edits import note
 from memfs.core.errors import MemfsError
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.ops import doctor as op
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
     else:
         for finding in found:
             mark, colour = _MARKS[finding.level]
-            screen.styled(f"{screen.style(mark, colour)} {plain(finding.text)}")
+            screen.styled(f"{screen.style(mark, colour)} {flatten_text(finding.text)}")
             if finding.hint:
-                screen.styled(f"  → {plain(finding.hint)}")
+                screen.styled(f"  → {flatten_text(finding.hint)}")
     if any(finding.level == "error" for finding in found):
         screen.refuse()
 
@@ -85,7 +85,7 @@ def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
 
 def _listed(looked: Looked) -> None:
     for found in looked.found:
-        screen.data(f"{found.path}:{found.line} {found.type} {found.masked}")
+        screen.data(flatten_text(f"{found.path}:{found.line} {found.type} {found.masked}"))
 
 
 def _ask(count: int) -> None:

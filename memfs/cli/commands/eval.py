@@ -9,7 +9,7 @@ import click
 
 from memfs.agent import conversations, endpoint, evaluation, loop
 from memfs.cli import context, screen
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.store import config, layout
 from memfs.store.blocks import Place
 
@@ -50,7 +50,7 @@ def command(
     asked = endpoint.chosen(settings, url, model, key_env, timeout or 0)
     started = time.monotonic()
     try:
-        with screen.progress(len(wanted), f"asking {plain(asked.name)}") as tick:
+        with screen.progress(len(wanted), f"asking {flatten_text(asked.name)}") as tick:
             report = evaluation.run(asked, wanted, steps, tick)
     finally:
         asked.close()
@@ -76,7 +76,7 @@ def _show(report: Report, *, verbose: bool) -> None:
 
 
 def _explain(played: Played) -> None:
-    name = f"{plain(played.conversation.name)} ({played.conversation.kind})"
+    name = f"{flatten_text(played.conversation.name)} ({played.conversation.kind})"
     screen.styled(f"\n{screen.style('✗', 'red')} {name}")
     if played.problem:
         screen.styled(screen.wrapped(f"not scored: {played.problem}", 2))

@@ -12,7 +12,7 @@ import click
 from memfs.cli import context, screen
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.memory import facts as kind
 from memfs.memory.extraction.stated import CATEGORIES
 from memfs.ops import facts as op
@@ -119,7 +119,7 @@ def _decide(place: Place, accept: str, reject: str) -> None:
     if accept and reject:
         raise MemfsError("either --accept or --reject", "", USAGE)
     fact = op.decide(place, accept or reject, ACCEPTED if accept else REJECTED)
-    screen.done(f"{fact.status}: {plain(fact.statement)}")
+    screen.done(f"{fact.status}: {fact.statement}")
 
 
 def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
@@ -131,7 +131,7 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
         by = f" by {fact.by[:_ID]}" if fact.by else ""
         head = f"{fact.id[:_ID]}  {screen.day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
         head += f"{marks}{by}"
-        screen.styled(screen.style(plain(head), "cyan"))
+        screen.styled(screen.style(flatten_text(head), "cyan"))
         screen.styled(screen.wrapped(fact.statement, 4))
         if sources:
             text = " ".join(op.source(place, fact).split())[:_SHOWN]

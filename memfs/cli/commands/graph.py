@@ -9,7 +9,7 @@ import click
 
 from memfs.cli import context, screen
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.ops import graph as op
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _drawn(place: Place, name: str, svg: str | None, *, as_json: bool) -> None:
     if as_json:
         screen.as_json(asdict(found))
         return
-    screen.styled(screen.style(plain(found.title), "cyan"))
+    screen.styled(screen.style(flatten_text(found.title), "cyan"))
     for flow in found.flows:
         _show(flow, found.topics.get(flow.id, ()), session=found.title.startswith("topic"))
 
@@ -119,7 +119,7 @@ def _show(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> None:
     mark, colour = _MARKS[flow.outcome]
     where = f"session {flow.session[:_ID]} " if session else ""
     head = f"{flow.at[:16].replace('T', ' ')}  {where}{flow.number}  {flow.intent}"
-    screen.styled(f"  {screen.style(mark, colour)} {screen.style(plain(head), 'cyan')}")
+    screen.styled(f"  {screen.style(mark, colour)} {screen.style(flatten_text(head), 'cyan')}")
     screen.styled(screen.wrapped(_flat(flow.prompt), 8))
     more = [" > ".join(flow.steps), flow.why, " ".join(f"#{name}" for name in topics)]
     said = "; ".join(part for part in more if part)

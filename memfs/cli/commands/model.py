@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import context, screen
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.ops import model as op
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def command(called: click.Context, as_json: bool) -> None:
         screen.as_json(asdict(found))
         return
     for name, value in _facts(found):
-        screen.styled(f"{screen.style(f'{name:<10}', 'bright_black')} {plain(value)}")
+        screen.styled(f"{screen.style(f'{name:<10}', 'bright_black')} {flatten_text(value)}")
     if found.problem:
         screen.error(found.problem, found.hint)
         screen.refuse()

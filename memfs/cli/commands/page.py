@@ -8,7 +8,6 @@ import click
 
 from memfs.cli import context, screen
 from memfs.cli.edits import note
-from memfs.core.quoting import plain
 from memfs.ops import page as op
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def out(
         screen.as_json(_record(done))
         return
     if not done.gone:
-        screen.talk(f"nothing in '{plain(done.label)}' is off the task; it stays as it is")
+        screen.talk(f"nothing in '{done.label}' is off the task; it stays as it is")
         return
     rows = [("RELEVANCE", "WORTH", "", "PART")]
     rows += [
@@ -71,9 +70,9 @@ def out(
     screen.styled(screen.table(rows, right=(0, 1)))
     parts = screen.count(len(done.gone), "part")
     if dry_run:
-        screen.talk(f"{parts} of '{plain(done.label)}' would go; nothing was written")
+        screen.talk(f"{parts} of '{done.label}' would go; nothing was written")
         return
-    screen.done(f"{parts} paged out of '{plain(done.label)}'; back: memfs page in {done.label}")
+    screen.done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
     note(done.note)
 
 
@@ -90,12 +89,10 @@ def back(label: str, reason: str, session: str) -> None:
     done = op.back(context.place(session), label, context.origin(reason, session))
     parts = screen.count(done.parts, "part")
     if done.shortened:
-        screen.done(
-            f"'{plain(done.label)}' has a summary of {parts} back: there is no room for all"
-        )
+        screen.done(f"'{done.label}' has a summary of {parts} back: there is no room for all")
         screen.talk("make room, and page it in again, for the rest")
     else:
-        screen.done(f"'{plain(done.label)}' has {parts} back")
+        screen.done(f"'{done.label}' has {parts} back")
     note(done.note)
 
 

@@ -8,7 +8,7 @@ from memfs.agent import chosen
 from memfs.agent import reflect as agent
 from memfs.cli import context, screen
 from memfs.cli.commands.review import show_proposal
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.ops import reflect as op
 from memfs.store import config
 
@@ -29,7 +29,7 @@ def command(most: int, again: bool, applied: bool) -> None:
     model = chosen.configured()
     try:
         count = len(agent.waiting(place, most, again=again))
-        with screen.progress(count, f"asking {plain(model.name)}") as tick:
+        with screen.progress(count, f"asking {flatten_text(model.name)}") as tick:
             found = agent.run(place, model, most, tick, again=again)
     finally:
         model.close()

@@ -14,7 +14,6 @@ from memfs.cli.edits import report
 from memfs.core import changes
 from memfs.core.edits import Rethink
 from memfs.core.errors import MemfsError
-from memfs.core.quoting import plain
 from memfs.ops import edit
 
 
@@ -44,7 +43,7 @@ def command(
     if as_json:
         screen.as_json(asdict(found))
     elif found.before == found.after:
-        screen.talk(f"'{plain(found.label)}' is tidy as it is")
+        screen.talk(f"'{found.label}' is tidy as it is")
     else:
         name = found.label
         show(changes.unified(f"{found.before}\n", f"{found.after}\n", f"a/{name}", f"b/{name}"))

@@ -15,7 +15,7 @@ from memfs.cli.diff import show
 from memfs.cli.edits import note, told
 from memfs.core import changes
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text, plain
 from memfs.ops import reflect as op
 from memfs.store import reviews
 
@@ -83,7 +83,7 @@ def _review(place: Place, host: str) -> None:
 
 def _show(place: Place) -> None:
     for each in reviews.kept(place.home):
-        screen.styled(f"{screen.style(each.at, 'bright_black')} {plain(each.line())}")
+        screen.styled(f"{screen.style(each.at, 'bright_black')} {flatten_text(each.line())}")
     pending = op.pending(place)
     for proposal in pending:
         show_proposal(proposal)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import context, screen
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.core.records import Hit
 from memfs.ops import search as op
 from memfs.search.engine import Filter, Mode
@@ -78,11 +78,12 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
 
 def _show_session(number: int, found: Conversation, *, full: bool) -> None:
     parts = (found.host, screen.day(found.at), f"session {found.session}", _turns(found))
-    head = plain("  ".join(part for part in parts if part))
+    head = flatten_text("  ".join(part for part in parts if part))
     screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
     for hit in found.hits:
         screen.styled(screen.wrapped(f"{hit.role}: {hit.text if full else hit.snippet}", 5))
-    screen.styled("     " + screen.style(plain("; ".join(found.hits[0].why)), "bright_black"))
+    why = flatten_text("; ".join(found.hits[0].why))
+    screen.styled("     " + screen.style(why, "bright_black"))
 
 
 def _turns(found: Conversation) -> str:
@@ -100,14 +101,14 @@ def _show_hit(number: int, hit: Hit, *, full: bool) -> None:
     who = {"message": f"{hit.host} {hit.role}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
     parts = [who, screen.day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
-    head = plain("  ".join(part for part in parts if part))
+    head = flatten_text("  ".join(part for part in parts if part))
     screen.styled(f"{number:>3}  {screen.style(head, 'cyan')}")
     if hit.before:
-        screen.styled("     " + screen.style(plain(f"… {hit.before}"), "bright_black"))
+        screen.styled("     " + screen.style(flatten_text(f"… {hit.before}"), "bright_black"))
     text = hit.text if full else hit.snippet
     screen.styled(screen.wrapped(text, 5))
     if hit.after:
-        screen.styled("     " + screen.style(plain(f"… {hit.after}"), "bright_black"))
+        screen.styled("     " + screen.style(flatten_text(f"… {hit.after}"), "bright_black"))
     says = "says" if hit.alike == 1 else "say"
     alike = f" (and {screen.count(hit.alike, 'hit')} that {says} the same)" if hit.alike else ""
-    screen.styled("     " + screen.style(plain("; ".join(hit.why) + alike), "bright_black"))
+    screen.styled("     " + screen.style(flatten_text("; ".join(hit.why) + alike), "bright_black"))

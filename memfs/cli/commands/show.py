@@ -8,7 +8,7 @@ import click
 
 from memfs.cli import context, screen
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.core.render import units
 from memfs.ops import show as op
 from memfs.store.timeline import is_commit
@@ -44,10 +44,11 @@ def command(label: str, raw: bool, session: str, as_json: bool) -> None:
     else:
         if sys.stdout.isatty():
             share = block.chars / block.limit
-            head = f"{block.tier}:{block.label}  version {shown.version}  {screen.bar(share)}"
+            name = flatten_text(f"{block.tier}:{block.label}")
+            head = f"{name}  version {shown.version}  {screen.bar(share)}"
             screen.styled(f"{head}  {block.chars:,} of {block.limit:,} characters", err=True)
             if block.description:
-                about = screen.style(plain(block.description), "bright_black", err=True)
+                about = screen.style(flatten_text(block.description), "bright_black", err=True)
                 screen.styled(about, err=True)
         if block.problem:
             screen.talk(f"! {block.path}: {block.problem}")

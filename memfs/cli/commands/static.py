@@ -10,7 +10,6 @@ import click
 from memfs.cli import context, screen
 from memfs.cli.edits import text_of
 from memfs.core.errors import USAGE, MemfsError, RejectedError
-from memfs.core.quoting import plain
 from memfs.ops import static as op
 
 if TYPE_CHECKING:
@@ -41,11 +40,11 @@ def command(
             raise MemfsError("remove which entry?", "memfs static KEY --remove", USAGE)
         if context.origin().actor == "agent":
             raise RejectedError("an entry is removed by a person", "ask the user to do it")
-        screen.done(f"removed '{plain(op.remove(place, key).entry.key)}'")
+        screen.done(f"removed '{op.remove(place, key).entry.key}'")
         return
     if key and text:
         made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
-        screen.done(f"stored '{plain(made.entry.key)}' in the {made.tier}'s store")
+        screen.done(f"stored '{made.entry.key}' in the {made.tier}'s store")
         return
     if key:
         found = op.get(place, key)

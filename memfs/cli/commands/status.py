@@ -11,7 +11,7 @@ import click
 from memfs import hosts
 from memfs.agent import chosen
 from memfs.cli import context, screen
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.ops import status as op
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ def command(session: str, as_json: bool) -> None:
         ("recall", f"{said}, {screen.size(found.recall_bytes)}"),
         ("archive", f"{found.passages:,} passages"),
         ("index", screen.size(found.index_bytes)),
-        ("embedding", plain(found.embedding)),
+        ("embedding", found.embedding),
     ]
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
     facts += [("service", line) for line in of_service(found.service)]
     model = chosen.told()
     if model:
-        facts.append(("model", plain(model)))
+        facts.append(("model", model))
     for name, path in found.wired:
         ran = found.ran.get(name)
         last = f", last hook {_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
@@ -63,7 +63,7 @@ def command(session: str, as_json: bool) -> None:
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
     for name, value in facts:
-        screen.styled(f"{screen.style(f'{name:<14}', 'bright_black')} {value}")
+        screen.styled(f"{screen.style(f'{name:<14}', 'bright_black')} {flatten_text(value)}")
     screen.styled("")
     screen.styled(screen.table(rows, right=(3, 4)))
 
@@ -84,7 +84,7 @@ def of_service(found: Service | None) -> list[str]:
         far = f" {work.done:,}" if work.done else ""
         of = f" of {work.total:,}" if work.total else ""
         waits = f" (waits: {found.waits})" if found.waits else ""
-        lines.append(f"{work.stage}{far}{of} for {plain(work.store)}{waits}")
+        lines.append(f"{work.stage}{far}{of} for {flatten_text(work.store)}{waits}")
     if found.polling:
         lines.append("too many folders to watch: some are looked at every two seconds")
     return lines

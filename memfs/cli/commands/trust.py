@@ -11,7 +11,7 @@ import click
 from memfs.cli import context, screen
 from memfs.cli.diff import show
 from memfs.core.errors import RejectedError
-from memfs.core.quoting import plain
+from memfs.core.quoting import flatten_text
 from memfs.ops import trust as op
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _show(report: Report) -> None:
 
 def _say(text: str) -> None:
     """Print what may hold words of others: without control characters, into a pipe too."""
-    screen.styled(plain(text))
+    screen.styled(flatten_text(text))
 
 
 def _show_signs(report: Report) -> None:
@@ -100,7 +100,7 @@ def _show_signs(report: Report) -> None:
     for label, sign in found[:_MOST_SIGNS]:
         mark = screen.style("!", "yellow")
         quoted = f": {screen.shorten(sign.text, 60)}" if sign.text else ""
-        screen.styled(f"{mark} {plain(label)}:{sign.line} {sign.what}{quoted}")
+        screen.styled(f"{mark} {flatten_text(label)}:{sign.line} {sign.what}{quoted}")
     if len(found) > _MOST_SIGNS:
         _say(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
 
