@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs.context import paging, pulled
 from memfs.core import label as labels
+from memfs.core.private import excerpt
 from memfs.store import clock, config, recall, trust
 from memfs.store import history as versions
 
@@ -34,7 +35,7 @@ def spare(place: Place, block: Block) -> list[str]:
     found = leaving(place, block, "", _FREED)
     if len(found) == len(paging.parts(block.body)):  # all of it is no choice
         return []
-    return [" ".join(each.part.text.split())[:_SHOWN] for each in found[:_MOST]]
+    return [excerpt(" ".join(each.part.text.split()), _SHOWN) for each in found[:_MOST]]
 
 
 def leaving(place: Place, block: Block, task: str, free: float) -> list[Candidate]:

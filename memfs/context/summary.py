@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memfs.core.private import excerpt
 from memfs.core.tokens import estimate
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def extract(text: str, room: int) -> str:
 def sentences(text: str) -> list[str]:
     """Cut a text into sentences, or lines."""
     found = [part.strip() for part in _SENTENCES.split(text)]
-    kept = list(dict.fromkeys(part[:_LONGEST] for part in found if any(map(str.isalnum, part))))
+    said = [part for part in found if any(map(str.isalnum, part))]
+    kept = list(dict.fromkeys(excerpt(part, _LONGEST) for part in said))
     return kept[:_MOST] if len(kept) <= _MOST else kept[: _MOST // 2] + kept[-_MOST // 2 :]
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from memfs.core import tokens
-from memfs.core.private import public
+from memfs.core.private import excerpt, public
 from memfs.core.secrets import find_secrets
 
 
@@ -314,7 +314,7 @@ def _lines_of(body: str, text: str) -> str:
 
 def _shown(text: str) -> str:
     flat = " ".join(text.split())
-    return repr(flat if len(flat) <= 60 else flat[:57] + "...")
+    return repr(flat if len(flat) <= 60 else excerpt(flat, 57) + "...")
 
 
 def _near(body: str, text: str) -> str:

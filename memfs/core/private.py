@@ -1,10 +1,16 @@
-"""What people mark as private, and what should never be written down."""
+"""What people mark as private, and what should never be written down.
+
+What knows secrets (15 ms) is loaded when a text is looked at.
+"""
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import TYPE_CHECKING
 
-from memfs.core.secrets import redact
+if TYPE_CHECKING:
+    from memfs.core.records import Message
 
 # Up to the closing tag, or to the end where somebody forgot it.
 _OPEN = re.compile("<private>", re.IGNORECASE)  # quick to look for
@@ -18,4 +24,29 @@ def public(text: str) -> str:
 
 def storable(text: str) -> str:
     """Return what of a recorded text may be kept: no private parts, secrets by type alone."""
+    from memfs.core.secrets import redact
+
     return redact(public(text)).strip()
+
+
+def excerpt(text: str, most: int) -> str:
+    """Return the first `most` characters of what of a text may be kept or shown.
+
+    Secrets go before it is cut: of one that is cut in two nobody would know the first half.
+    """
+    return text if len(text) <= most else storable(text)[:most]
+
+
+def redact_names(message: Message) -> Message:
+    """Return a message without secrets in the names of its session, folder, branch and tool."""
+    return message._replace(
+        session=_redact_name(message.session), project=_redact_name(message.project),
+        branch=_redact_name(message.branch), tool=_redact_name(message.tool),
+    )  # fmt: skip
+
+
+@functools.lru_cache(1024)  # they come again with every message
+def _redact_name(name: str) -> str:
+    from memfs.core.secrets import redact
+
+    return redact(name)

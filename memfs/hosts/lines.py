@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
+from memfs.core.private import storable
 from memfs.core.records import Transcript
 
 if TYPE_CHECKING:
@@ -126,7 +127,11 @@ def call(given: object) -> str:
     parts = []
     for key, value in given.items():
         text = value if isinstance(value, str) else dumps(value)
-        parts.append(f"{key}: {text if len(text) <= _VALUE_CAP else text[:_VALUE_CAP] + ' …'}")
+        room = len(f"{key}: ") + _VALUE_CAP
+        part = clean(f"{key}: {text}")
+        if len(part) > room:  # half of a secret would not be known for one
+            part = storable(part)
+        parts.append(part if len(part) <= room else f"{part[:room]} …")
     return cap(clean("\n".join(parts)))
 
 
@@ -155,8 +160,14 @@ def flat(content: object) -> str:
 
 
 def cap(text: str) -> str:
-    """Keep two thirds of what a tool's text may have from the beginning, the rest from the end."""
+    """Keep two thirds of what a tool's text may have from the beginning, the rest from the end.
+
+    What is cut has no secrets any more: half of one would not be known for one.
+    """
     data = text.encode()
+    if len(data) > TOOL_CAP:
+        text = storable(text)
+        data = text.encode()
     if len(data) <= TOOL_CAP:
         return text
     note = f"\n… {len(data) - TOOL_CAP:,} bytes left out …\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import MemfsError
+from memfs.core.private import excerpt
 from memfs.store import blocks, running
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _HOSTS = (
 def host_of(client: str) -> str:
     """Return the host that a client's name stands for."""
     folded = client.lower()
-    return next((name for start, name in _HOSTS if folded.startswith(start)), folded[:40])
+    return next((name for start, name in _HOSTS if folded.startswith(start)), excerpt(folded, 40))
 
 
 def session_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError
+from memfs.core.private import excerpt
 from memfs.core.quoting import flatten_text, quote
 from memfs.store import shipped
 
@@ -57,4 +58,4 @@ def text(desk: Desk, name: str, given: dict[str, str]) -> str:
             .replace("{value}", quote(shown.value))
         )  # fmt: skip
     known = " and ".join(each[0] for each in _PROMPTS)
-    raise NotFoundError(f"there is no prompt {name[:80]!r}", f"there are {known}")
+    raise NotFoundError(f"there is no prompt {excerpt(name, 80)!r}", f"there are {known}")

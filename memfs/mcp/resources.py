@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError, NotFoundError
+from memfs.core.private import excerpt
 from memfs.core.quoting import flatten_text
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def read(desk: Desk, uri: str) -> str:
     from memfs.store import blocks
 
     if not uri.startswith(SCHEME):
-        raise NotFoundError(f"there is no resource {uri[:200]}", f"they begin with {SCHEME}")
+        raise NotFoundError(
+            f"there is no resource {excerpt(uri, 200)}", f"they begin with {SCHEME}"
+        )
     return blocks.get(desk.place(), unquote(uri.removeprefix(SCHEME))).value
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
+from memfs.core.private import excerpt
 from memfs.core.quoting import flatten_text
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
 
@@ -92,8 +93,8 @@ def do(desk: Desk, checked: Checked) -> Result:
     except MemfsError as error:
         return failed(checked.call, error, heartbeat=checked.heartbeat)
     except Exception as error:  # noqa: BLE001 - a full disk, other people's code: it is said
-        broken = MemfsError(f"{checked.tool.name} failed: {type(error).__name__}: {error}"[:500])
-        return failed(checked.call, broken, heartbeat=checked.heartbeat)
+        broken = f"{checked.tool.name} failed: {type(error).__name__}: {error}"
+        return failed(checked.call, MemfsError(excerpt(broken, 500)), heartbeat=checked.heartbeat)
     return Result(checked.call, text, heartbeat=checked.heartbeat)
 
 
@@ -118,7 +119,7 @@ def unknown(name: str, tools: Mapping[str, Tool]) -> str:
 
     near = difflib.get_close_matches(name, tools, 3, 0.5)
     meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
-    return f"there is no tool {name[:80]!r}; {meant}"
+    return f"there is no tool {excerpt(name, 80)!r}; {meant}"
 
 
 def _heartbeat(given: object) -> tuple[object, bool]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from memfs.core.errors import RejectedError
+from memfs.core.private import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -95,9 +96,8 @@ class Tool:
         found: Arguments = {}
         for name, value in given.items():
             if name not in known:
-                return (
-                    f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'none'}"
-                )
+                wrong, takes = excerpt(str(name), 80), ", ".join(known) or "none"
+                return f"{self.name} has no argument {wrong!r}; it takes {takes}"
             if value is None:
                 continue  # as good as left out
             clean = _clean(known[name], value)
@@ -133,7 +133,8 @@ def _single(parameter: Parameter, value: object) -> object:
         if not isinstance(value, str):
             return wrong
         if parameter.choices and value not in parameter.choices:
-            return _Wrong(f"is {value[:40]!r}, expected one of {', '.join(parameter.choices)}")
+            choices = ", ".join(parameter.choices)
+            return _Wrong(f"is {excerpt(value, 40)!r}, expected one of {choices}")
         return value
     if kind == "boolean":
         found = _TRUTH.get(value.strip().lower()) if isinstance(value, str) else value
@@ -172,4 +173,4 @@ def _said(value: object) -> str:
     kinds = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value) if abs(value) <= _LARGEST else "a very large number"
-    return kinds.get(type(value), repr(str(value)[:40]))
+    return kinds.get(type(value), repr(excerpt(str(value), 40)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
+from memfs.core.private import excerpt
 from memfs.core.quoting import flatten_text
 from memfs.tools import core_memory
 from memfs.tools.definition import Arguments, Parameter, Tool, VerbatimError
@@ -161,8 +162,8 @@ def _label(path: str) -> str:
     inside = clean == ROOT or clean.startswith(f"{ROOT}/")
     if not inside or "\\" in clean or "%" in clean or ".." in clean.split("/"):
         raise VerbatimError(
-            f"Error: Path must be within {ROOT} directory, got: {path[:200]}; the file of the "
-            f"block human is {ROOT}/human.md"
+            f"Error: Path must be within {ROOT} directory, got: {excerpt(path, 200)}; the file of "
+            f"the block human is {ROOT}/human.md"
         )
     name = clean[len(ROOT) + 1 :]
     for suffix in _SUFFIXES:

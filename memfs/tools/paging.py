@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
+from memfs.core.private import excerpt
 from memfs.core.quoting import flatten_text
 from memfs.tools import core_memory, found
 from memfs.tools.definition import Arguments, Parameter, Tool
@@ -25,7 +26,9 @@ def _out(desk: Desk, given: Arguments) -> str:
     if not done.gone:
         return f"nothing in '{done.label}' is off the task; it stays as it is"
     lines = [f"paged out of '{done.label}':"]
-    lines += [f"- {each.fate}: {' '.join(each.part.text.split())[:100]}" for each in done.gone]
+    lines += [
+        f"- {each.fate}: {excerpt(' '.join(each.part.text.split()), 100)}" for each in done.gone
+    ]
     return "\n".join(map(flatten_text, [*lines, f"memory_page_in {done.label} brings it back"]))
 
 
@@ -74,7 +77,9 @@ def _fetched(desk: Desk, query: str, given: Arguments) -> str:
     if not lines:
         return f"'{labels.WORKING}' has no room: page something out of it first"
     edits = [Append(labels.qualified(labels.SESSION, labels.WORKING), "\n".join(lines))]
-    done = core_memory.apply(desk, list(edits), given.get("reason") or f"page-in: {query[:60]}", [])
+    done = core_memory.apply(
+        desk, list(edits), given.get("reason") or f"page-in: {excerpt(query, 60)}", []
+    )
     return "\n".join([*done, *map(flatten_text, lines)])
 
 
