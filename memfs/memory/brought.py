@@ -147,6 +147,8 @@ def _read(source: Source, *, user: bool) -> _Text:
         text = _Text(text.meta, _index(source, text.body))
     if not text.body.strip():
         raise _LeftError("it is ours already (memfs sync)" if own != raw else "it is empty")
+    for held in find_secrets(source.kept):
+        raise MemfsError(f"its name holds a secret ({held.type})")
     for held in find_secrets(head + text.body):
         secret = (head + text.body)[held.start : held.end]
         line = raw.count("\n", 0, max(raw.find(secret), 0)) + 1

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from memfs import files
 from memfs.core import edits, frontmatter, leaks, suspicion, yamlhead, yamlmini
 from memfs.core import label as labels
-from memfs.core.private import public, storable
-from memfs.core.secrets import redact
+from memfs.core.private import public, redact_names, storable
 from memfs.files import atomic, logs
 from memfs.store import archive, clock, layout, outcomes, recall, windows
 
@@ -262,12 +261,13 @@ def _clean(message: Message) -> Message | None:
     """Return a message as our own ingestion would keep it; None if it is none."""
     if not all(isinstance(word, str) for word in message[:-1]) or not message.id:
         return None
-    return message._replace(
+    made = message._replace(
         id=_text(message.id), session=_text(message.session), host=_text(message.host),
-        project=redact(_text(message.project)), branch=redact(_text(message.branch)),
+        project=_text(message.project), branch=_text(message.branch),
         at=_text(message.at), role=_text(message.role), text=storable(_text(message.text)),
-        tool=redact(_text(message.tool)), side=message.side is True,
+        tool=_text(message.tool), side=message.side is True,
     )  # fmt: skip
+    return redact_names(made)
 
 
 def _text(word: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from memfs import hosts
 from memfs.core.events import REVIEW
-from memfs.core.private import storable
+from memfs.core.private import redact_names, storable
 from memfs.files import outside
 from memfs.hosts.base import BEFORE
 from memfs.memory import messages
@@ -260,7 +260,7 @@ def _remembered(text: str) -> str:
 
 def _storable(found: Transcript) -> Transcript:
     """Return a reading without secrets and private parts: before anything of it is written."""
-    kept = [message._replace(text=_kept(message.text)) for message in found.messages]
+    kept = [redact_names(each)._replace(text=_kept(each.text)) for each in found.messages]
     folder = layout.model_folder()
     kept = [message for message in kept if message.text and not _is_ours(message, folder)]
     left_out = found.left_out + len(found.messages) - len(kept)

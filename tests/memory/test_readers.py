@@ -13,7 +13,8 @@ from memfs.memory.readers import Part
 from memfs.store import recall
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
-from tests.hosts.transcript_lines import SESSION, conversation, user
+from tests.hosts.transcript_lines import SESSION, conversation, line, user
+from tests.ops.test_purge import SECRET
 
 OURS = Identity(SESSION, "")
 
@@ -105,3 +106,27 @@ def test_a_file_that_is_rewritten_between_two_parts_is_left_for_the_next_run(
     intake.transcript(store, str(path), Tally())
     [log] = recall.sources(store)
     assert [each.text[:4] for each in recall.messages(log)] == ["TURN"] * 8
+
+
+def test_names_are_kept_without_secrets(tmp_path: Path) -> None:
+    """A branch, a folder, a tool or a session can be named by anything."""
+    use = {"type": "tool_use", "id": "t", "name": f"mcp__{SECRET}", "input": {"x": "y"}}
+    where = {"gitBranch": f"wip/{SECRET}", "cwd": f"/home/dev/{SECRET}", "sessionId": SECRET}
+    data = user("hello", "a", **where) + line("assistant", [use], "b", **where)
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(data)
+    found = readers.read(
+        Part("claude", Identity(SECRET, ""), str(path), 0, len(data), indexed=True)
+    )
+    assert isinstance(found, readers.Found)
+    assert len(found.rows.lines) == len(found.documents) == 2
+    told = [*(each.decode() for each in found.rows.lines), *found.documents]
+    assert not [each for each in told if SECRET in each]
+    parsed, _ = recall.parse(b"".join(found.rows.lines))
+    assert {(m.session, m.branch, m.project) for m in parsed} == {
+        (
+            "[redacted:github-token]",
+            "wip/[redacted:github-token]",
+            "/home/dev/[redacted:github-token]",
+        )
+    }

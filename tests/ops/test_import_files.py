@@ -263,7 +263,7 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
         "latin.md": "caf\u00e9".encode("latin-1"), "utf16.md": "text".encode("utf-16"),
         "empty.md": b" \n", "nul.md": b"a\0b", "fine.md": b"fine", "Fine.md": b"other",
         "token.md": f"ok\n\nuse {SECRET}\n".encode(), "huge.md": b"# a\n" * (1 << 20),
-        "many.md": b"# a\n\ntext\n" * 5000, "private.md": f"a <private>{SECRET}</private>".encode(),
+        f"of {SECRET}.md": b"text", "many.md": b"# a\n\ntext\n" * 5000, "private.md": f"a <private>{SECRET}</private>".encode(),
     }.items():  # fmt: skip
         put(repo, f"memory-bank/{name}", data)
     put(repo, "memory-bank/closed.md", "x").chmod(0)
@@ -279,6 +279,7 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
         "Fine.md": "memory-bank/fine",
         "fine.md": "memory-bank/Fine.md becomes memory-bank/fine already",
         "token.md": "line 3 holds a secret (github-token)",
+        f"of {SECRET}.md": "its name holds a secret (github-token)",
         "huge.md": "it is too large (4,194,304 bytes)",
         "many.md": "it would be 5,000 passages, at most 2,000 are taken",
         "private.md": "memory-bank/private", "closed.md": "it cannot be read: Permission denied",

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.private import public, storable
+from memfs.core.private import public, redact_names, storable
 from memfs.core.records import Message
 from memfs.core.secrets import redact
 from memfs.core.tokens import estimate
@@ -68,7 +68,7 @@ def _message(each: object, session: str) -> Message:
             f"{type(each).__name__} cannot be stored", "give a text, a message, or several", USAGE
         )
     text = made.text if made.text.isprintable() else made.text.encode("utf-8", "replace").decode()
-    return made._replace(text=redact(public(text)))
+    return redact_names(made)._replace(text=redact(public(text)))
 
 
 def _made(given: Mapping[str, object], session: str) -> Message:

@@ -158,6 +158,13 @@ def test_secrets_and_private_parts_are_not_kept(place: Place) -> None:
         assert os.stat(path).st_mode & 0o077 == 0
 
 
+def test_names_of_messages_are_kept_without_secrets() -> None:
+    key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
+    names = ("session", "project", "branch", "tool")
+    [message] = content.messages({"content": "said", **dict.fromkeys(names, f"x/{key}")})
+    assert {getattr(message, name) for name in names} == {"x/[redacted:github-token]"}
+
+
 def test_messages_of_recall_and_like_conversations(place: Place) -> None:
     from tests.memory.flow.conftest import FIXED, say
 
