@@ -1,4 +1,4 @@
-"""Standard input and output of the server, and hooks that are answered before the SDK has them.
+"""Standard input and output of the server, and what is answered before the SDK has it.
 
 To the SDK a line goes through threads and models: 4 ms, which somebody's prompt would wait. So the
 thread that reads lines answers a hook by itself where the service does so at once.
@@ -20,7 +20,7 @@ import msgspec
 from anyio.lowlevel import current_token
 from mcp_types import PROTOCOL_VERSION_META_KEY
 
-from memfs.mcp import hooks
+from memfs.mcp import hooks, messages
 from memfs.store.service import Standing
 
 if TYPE_CHECKING:
@@ -96,9 +96,14 @@ class Wire:
     def _read(self, loop: EventLoopToken) -> None:
         try:
             with os.fdopen(self._input, "rb") as lines:
-                for line in lines:
-                    if not self._answered(line):
-                        text = line.decode("utf-8", "replace")
+                for each in lines:
+                    line = messages.replace_halves(each)
+                    if self._answered(line):
+                        continue
+                    text = line.decode("utf-8", "replace")
+                    if answer := messages.refuse_line(text):
+                        self._write(f"{answer}\n".encode())
+                    else:
                         anyio.from_thread.run(self._lines.send, text, token=loop)
         except (OSError, RuntimeError, CancelledError, *_CLOSED):
             return  # the client is gone, or the server ended before

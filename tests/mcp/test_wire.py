@@ -184,9 +184,12 @@ async def main():
 
 anyio.run(main)
 """
+    names = [b"one", " größer".encode(), b"\xff"]
     done = subprocess.run(
-        [sys.executable, "-c", code], input="one\n größer\n".encode() + b"\xff\n",
+        [sys.executable, "-c", code],
+        input=b"".join(b'{"jsonrpc":"2.0","method":"%b"}\n' % each for each in names),
         capture_output=True, check=True, timeout=60,
     )  # fmt: skip
-    assert done.stdout.decode() == "ONE\n GRÖSSER\n\ufffd\n"
+    lines = done.stdout.decode().splitlines()
+    assert [json.loads(line)["METHOD"] for line in lines] == ["ONE", " GRÖSSER", "\ufffd"]
     assert done.stderr.decode() == "printed\nfrom a child\n"
