@@ -36,6 +36,8 @@ LONGEST_NAME = 300  # characters
 _RATIO = 200  # unpacked to packed; what people write comes to 60 at most
 _FREE = 16 << 20  # bytes for which the ratio does not matter
 _CHUNK = 1 << 20
+_ODD = "it is a link or a device, or else no plain file"
+_SPARSE = ("GNU.sparse.", "SCHILY.realsize", "SCHILY.filetype")  # its bytes are not those in it
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIRST = (1980, 1, 1, 0, 0, 0)  # the time of every member: the same memory is the same bytes
 _BROKEN = (
@@ -185,12 +187,15 @@ def _zipped(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
         for info in found.infolist():
             meter.file()
             name = info.orig_filename
+            folder = name.endswith("/")
             kind = stat.S_IFMT(info.external_attr >> 16)
-            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                _unsafe(name, "it is a link or a device")
+            if kind not in (0, stat.S_IFDIR if folder else stat.S_IFREG) or (
+                folder and info.file_size
+            ):
+                _unsafe(name, _ODD)
             if info.flag_bits & 1 or info.compress_type not in _METHODS:
                 _unsafe(name, "it is encrypted, or packed in a way that is not known")
-            if name.endswith("/"):
+            if folder:
                 _check_name(name[:-1])
                 continue
             with found.open(info) as member:
@@ -202,14 +207,26 @@ def _tarred(stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> Iterator[tuple[
     with tarfile.open(fileobj=metered, mode="r|", errorlevel=2) as found:
         for info in found:
             meter.file()
+            if _is_odd(info):
+                _unsafe(info.name, _ODD)
             if info.isdir():
                 if info.name not in (".", "./"):
                     _check_name(info.name.removeprefix("./"))
                 continue
-            if not info.isreg() or info.issparse():
-                _unsafe(info.name, "it is a link or a device")
             member = found.extractfile(info)
             yield info.name, member.read() if member else b""
+
+
+def _is_odd(info: tarfile.TarInfo) -> bool:
+    """Tell whether a member is neither a plain file nor a folder, by any of what says so."""
+    folder = info.isdir()
+    if not folder and info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+        return True  # also what `isreg` takes for a file: contiguous and sparse ones
+    if stat.S_IFMT(info.mode) not in (0, stat.S_IFDIR if folder else stat.S_IFREG):
+        return True
+    return info.issparse() or bool(folder and info.size) or any(
+        name.startswith(_SPARSE) for name in info.pax_headers
+    )  # fmt: skip
 
 
 def _checked(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:

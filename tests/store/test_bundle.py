@@ -121,6 +121,68 @@ def test_links_and_devices_in_a_tar_are_refused(tmp_path: Path, kind: bytes) -> 
         bundle.read(written(tmp_path, tarred(("blocks/a.md", b""), kind=kind)))
 
 
+def changed(**fields: object) -> bytes:
+    """A tar of a store in which one member is what these fields make of it."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as made:
+        for name, more in (("blocks/a.md", fields), ("config.yaml", {})):
+            info = tarfile.TarInfo(name)
+            info.size = 4
+            for key, value in more.items():
+                setattr(info, key, value)
+            made.addfile(info, io.BytesIO(b"text"))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"type": bytes([code])} for code in range(256) if chr(code) not in "\x000KLXgx"),
+        {"pax_headers": {"GNU.sparse.map": "0,4", "GNU.sparse.size": "4"}},
+        {"pax_headers": {"GNU.sparse.realsize": "3"}},
+        {"pax_headers": {"SCHILY.filetype": "sparse", "SCHILY.realsize": "100"}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_member_of_a_tar_that_is_no_plain_file_is_refused(
+    tmp_path: Path, fields: dict[str, object]
+) -> None:
+    with pytest.raises(StoreError, match="no plain file"):
+        bundle.read(written(tmp_path, changed(**fields)))
+
+
+def moded(mode: int) -> bytes:
+    """The same with any mode: `tarfile` writes none that says a kind of file."""
+    data = bytearray(changed())
+    data[100:108] = b"%07o\0" % mode
+    data[148:156] = b" " * 8
+    data[148:156] = b"%06o\0 " % sum(data[:512])
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "kind", [stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFLNK, stat.S_IFDIR]
+)
+def test_a_mode_that_is_not_of_a_file_is_refused(tmp_path: Path, kind: int) -> None:
+    with pytest.raises(StoreError, match="no plain file"):
+        bundle.read(written(tmp_path, moded(kind | 0o644)))
+
+
+@pytest.mark.parametrize("mode", [0o644, stat.S_IFREG | 0o600, 0])
+def test_a_plain_member_of_a_tar_is_read(tmp_path: Path, mode: int) -> None:
+    assert bundle.read(written(tmp_path, moded(mode))).files["blocks/a.md"] == b"text"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("blocks/a.md", stat.S_IFDIR), ("blocks/a/", stat.S_IFREG), ("blocks/a/", 0)]
+)
+def test_a_folder_in_a_zip_that_holds_bytes_is_refused(
+    tmp_path: Path, name: str, kind: int
+) -> None:
+    with pytest.raises(StoreError, match="no plain file"):
+        bundle.read(written(tmp_path, zipped((name, b"text"), kind=kind)))
+
+
 def test_what_unpacks_to_too_much_is_stopped(tmp_path: Path) -> None:
     zeros = bytes(40 << 20)
     for data in (
