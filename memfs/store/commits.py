@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _PATIENCE = 2  # seconds; somebody waits for an edit
+_WRITERS = "%x01%an <%ae>%x02%cn <%ce>"
 _FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%s"
 
 
@@ -64,6 +65,32 @@ def touching(
     if done.returncode and since:
         return touching(folder, path, most, "", seconds)
     return list(_parse(done.stdout.decode("utf-8", "surrogateescape")))
+
+
+def written_here(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, blob before, blob after) of the files below a folder that commits changed.
+
+    Each step is (the commit before, the commit); one whose author is not who committed it is left
+    out. The blobs are "" where there is no file, the path is relative to the folder.
+    """
+    told = [after if set(before) <= {"0"} else f"{after} {before}" for before, after in steps]
+    data = git.feed(
+        folder, "".join(f"{line}\n" for line in told).encode(),
+        "diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-abbrev", "--no-renames",
+        "--relative", f"--format={_WRITERS}",
+    )  # fmt: skip
+    own = False
+    fields = iter((data or b"").decode("utf-8", "surrogateescape").split("\0"))
+    for field in fields:
+        if field.startswith("\x01"):
+            author, _, committer = field[1:].strip("\n").partition("\x02")
+            own = author == committer
+        elif field.lstrip("\n").startswith(":"):
+            words = field.split(" ")
+            before, after = ("" if set(each) <= {"0"} else each for each in words[2:4])
+            path = next(fields, "")
+            if own:
+                yield path, before, after
 
 
 def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:

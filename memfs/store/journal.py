@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _FIELDS = tuple(field.name for field in fields(Entry))
-_OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": ""}
+_OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": "", "digest": ""}
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,9 @@ def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:
     """Return the heads after `entries`, with the agreement moved to `end`."""
     by_key = dict(heads.by_key)
     for offset, entry in entries:
-        by_key[entry.key] = Head(entry.id, entry.version, digest(entry.after), offset)
+        by_key[entry.key] = Head(
+            entry.id, entry.version, entry.digest or digest(entry.after), offset
+        )
     return Heads(end, by_key)
 
 

@@ -70,6 +70,13 @@ def is_ours(store: "Store") -> bool:
     return True
 
 
+def disown(store: "Store") -> None:
+    """Take a local folder for somebody else's from now on."""
+    token = _token(store)
+    if token:
+        files.remove(f"{layout.user_root()}/{_KNOWN}/{token}")
+
+
 def put_aside(store: "Store") -> str:
     """Put a local folder that is not ours out of the way; return where it is, "" if it is ours.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +21,7 @@ _MOST_SIGNS = 20
 
 
 @click.command("trust")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask: for scripts.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal all the same.")
 @click.option("--revoke", is_flag=True, help="Trust it no more: hooks use nothing of it.")
 @context.json_option
 def command(yes: bool, revoke: bool, as_json: bool) -> None:
@@ -29,7 +29,11 @@ def command(yes: bool, revoke: bool, as_json: bool) -> None:
 
     Until then hooks use nothing of it. Shown are the blocks with their sizes and authors, and
     what in them looks as if it was written to steer an assistant; of a store that is trusted
-    already, what others changed. It is for a person to decide: an assistant cannot.
+    already, what others changed. What is accepted is what was shown.
+
+    It is for a person to decide, so it wants a terminal, and no assistant's. That proves that no
+    assistant or script did it in passing. It is no lock: a program that runs as you, an assistant
+    with a shell for one, can open a terminal of its own.
     """
     place = context.place()
     if revoke:
@@ -48,11 +52,14 @@ def command(yes: bool, revoke: bool, as_json: bool) -> None:
         raise RejectedError(
             "an assistant cannot trust a store", "run memfs trust in a terminal of your own"
         )
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RejectedError(
+            "nothing was decided: a person decides it, at a terminal",
+            "run memfs trust in a terminal of your own",
+        )
     if not yes:
-        if not sys.stdin.isatty():
-            raise RejectedError("nothing was decided", "to decide without being asked: --yes")
         click.confirm("Give this to your assistants?", abort=True, err=True)
-    op.accept(place)
+    op.accept(place, report)
     screen.done(f"{report.root} is trusted")
 
 
@@ -113,7 +120,8 @@ def _who(looked: Looked) -> str:
 
 
 def _record(report: Report) -> dict[str, object]:
-    found = asdict(report)
+    found = asdict(replace(report, found=None))
+    del found["found"], found["snapshot"]
     found["blocks"] = [
         {"label": looked.block.label, "chars": looked.block.chars, "pinned": looked.block.pinned,
          "authors": list(looked.authors), "signs": [sign._asdict() for sign in looked.signs]}

@@ -46,7 +46,7 @@ def run(place: Place, index: str = "") -> Staged:
     targets = sections.present(store) if store else []
     if store is None or not targets:
         return Staged((), ())
-    sections.allowed(place, store)
+    sections.check_allowed(store)
     with lock.hold(store):
         ours = sections.text(store)
         waiting = []
