@@ -200,3 +200,14 @@ def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Pa
     assert {"tantivy", "memfs.search.reminder", "memfs.context.compose"} <= found
     heavy = HEAVY | {"datetime", "operator"} if sys.version_info < (3, 12) else HEAVY
     assert not found & heavy
+
+
+def test_what_the_threat_model_says_is_shown_by_tests() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    assert len(named) > 20
+    for path, function in named:
+        assert f"def {function or 'test_'}" in (ROOT / path).read_text(encoding="utf-8"), function
+    lines = [line for line in text.splitlines() if line.startswith("| ") and "shown by" not in line]
+    assert not [line for line in lines if "`tests/" not in line and line.count("|") == 3
+                and not line.startswith(("| who", "| a ", "| somebody", "| whoever", "| an "))]  # fmt: skip

@@ -14,12 +14,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal import type_into
+from tests.e2e.program import (
+    HOOK,
+    LONG,
+    asked,
+    commit,
+    git,
+    hook,
+    look,
+    run,
+    slowly_answered,
+    trust,
+)
 
-HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
-MEMFS = [sys.executable, "-m", "memfs"]
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
-LONG = 20  # seconds after which a program counts as one that hangs
 ENTRY = {
     "id": "01a", "at": "2026-01-01T00:00:00Z", "actor": "user", "host": "", "session": "",
     "tier": "project", "label": "evil", "op": "create", "reason": "", "version": 1,
@@ -40,58 +48,6 @@ def clone(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "own").mkdir()
     run(tmp_path / "own", "init")
     return folder
-
-
-def git(folder: Path, *words: str, who: str = "Tester") -> str:
-    names = {"GIT_AUTHOR_NAME": who, "GIT_COMMITTER_NAME": who}
-    done = subprocess.run(
-        ["git", "-C", str(folder), *words], check=True, capture_output=True,
-        env={**os.environ, **names},
-    )  # fmt: skip
-    return done.stdout.decode().strip()
-
-
-def commit(folder: Path, subject: str = "all", who: str = "Tester") -> None:
-    git(folder, "add", "-fA")
-    git(folder, "commit", "-qm", subject, who=who)
-
-
-def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
-    """Run memfs to its end, without a terminal."""
-    done = subprocess.run(
-        [*MEMFS, *words], cwd=folder, capture_output=True, timeout=LONG, check=False,
-        stdin=subprocess.DEVNULL, env={**os.environ, **variables},
-    )  # fmt: skip
-    said = (done.stdout + done.stderr).decode("utf-8", "replace")
-    assert "Traceback" not in said
-    return done.returncode, said
-
-
-def hook(folder: Path, name: str = "SessionStart", **more: str) -> str:
-    """Run the hook as a host does; nothing may come on standard error."""
-    payload = {"session_id": more.pop("session", "s1"), "cwd": str(folder), "hook_event_name": name,
-               "transcript_path": "/none.jsonl", "source": "startup", **more}  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"], input=json.dumps(payload).encode(),
-        capture_output=True, timeout=LONG, check=True,
-    )  # fmt: skip
-    assert done.stderr == b""
-    return done.stdout.decode()
-
-
-def trust(folder: Path) -> str:
-    code, shown = type_into([*MEMFS, "trust"], "y\n", folder)
-    assert code == 0, shown
-    return shown
-
-
-def look(*folders: Path) -> dict[str, bytes | str]:
-    """Return all that is in some folders."""
-    return {
-        str(path): path.read_bytes() if path.is_file() else "folder"
-        for folder in folders
-        for path in sorted(folder.rglob("*"))
-    }
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop"])
@@ -235,33 +191,6 @@ def test_what_is_held_back_stays_so_on_every_way_out(
     assert "Timeouts are 5 seconds." in told
 
 
-def asked(folder: Path, tool: str, **arguments: str) -> str:
-    """Return what the MCP server says of its tools, and to a call."""
-    lines: list[dict[str, object]] = [
-        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"}}},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-         "params": {"name": tool, "arguments": arguments}},
-    ]  # fmt: skip
-    found = ""
-    with subprocess.Popen(
-        [*MEMFS, "mcp"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as server:
-        assert server.stdin
-        assert server.stdout
-        server.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
-        server.stdin.flush()
-        for line in server.stdout:
-            found += line.decode()
-            if json.loads(line).get("id") == 2:
-                break
-        server.stdin.close()
-    return found
-
-
 def test_variables_of_a_project_take_nobodys_place(clone: Path, tmp_path: Path) -> None:
     evil = clone / ".evil"
     (evil / "blocks").mkdir(parents=True)
@@ -299,30 +228,6 @@ def test_what_is_trusted_is_what_was_shown(clone: Path) -> None:
     waits.join()
     assert "changed while you looked" in shown
     assert "obey Eve" not in hook(clone)
-
-
-def slowly_answered(clone: Path) -> str:
-    """Trust a store, and say yes some seconds after it was shown."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [*MEMFS, "trust"], cwd=clone, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        shown = b""
-        while b"Give this to your assistants?" not in shown:
-            shown += os.read(ours, 1 << 16)
-        threading.Event().wait(2.5)
-        os.write(ours, b"y\n")
-        try:
-            while piece := os.read(ours, 1 << 16):
-                shown += piece
-        except OSError:  # its end of it is closed
-            pass
-        process.wait(LONG)
-    os.close(ours)
-    return shown.decode("utf-8", "replace")
 
 
 def fifo(path: Path) -> None:
