@@ -20,6 +20,7 @@ from memfs.store import (
     facts,
     git,
     layout,
+    local_folder,
     recall,
     static,
     trust,
@@ -116,6 +117,11 @@ def accept(place: Place, shown: Report | None = None) -> None:
         )
     arrivals.accept_seen(store, shown.found)
     trust.give(store)
+
+
+def take_back(place: Place) -> str:
+    """Use the `local/` again that was put aside last; return where the other is, "" for none."""
+    return local_folder.take_back(_project(place))
 
 
 def revoke(place: Place) -> bool:

@@ -23,8 +23,9 @@ _MOST_SIGNS = 20
 @click.command("trust")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal all the same.")
 @click.option("--revoke", is_flag=True, help="Trust it no more: hooks use nothing of it.")
+@click.option("--local", is_flag=True, help="Use the local/ again that was put aside: it is yours.")
 @context.json_option
-def command(yes: bool, revoke: bool, as_json: bool) -> None:
+def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
     """Look at a project's memory that came with a clone, and let assistants be given it.
 
     Until then hooks use nothing of it. Shown are the blocks with their sizes and authors, and
@@ -40,6 +41,11 @@ def command(yes: bool, revoke: bool, as_json: bool) -> None:
         gone = op.revoke(place)
         screen.done("hooks use nothing of it any more" if gone else "it was not trusted")
         return
+    if local:
+        _require_person()
+        other = op.take_back(place)
+        screen.done(f"the other one is in {other}" if other else "nothing was put aside")
+        return
     report = op.look(place)
     if as_json:
         screen.as_json(_record(report))
@@ -48,6 +54,15 @@ def command(yes: bool, revoke: bool, as_json: bool) -> None:
     if report.trusted and not report.changed:
         screen.done(f"{report.root} is trusted, and others changed nothing since you looked")
         return
+    _require_person()
+    if not yes:
+        click.confirm("Give this to your assistants?", abort=True, err=True)
+    op.accept(place, report)
+    screen.done(f"{report.root} is trusted")
+
+
+def _require_person() -> None:
+    """Raise `RejectedError` in the shell of an assistant, and where there is no terminal."""
     if context.origin().actor == "agent":
         raise RejectedError(
             "an assistant cannot trust a store", "run memfs trust in a terminal of your own"
@@ -57,10 +72,6 @@ def command(yes: bool, revoke: bool, as_json: bool) -> None:
             "nothing was decided: a person decides it, at a terminal",
             "run memfs trust in a terminal of your own",
         )
-    if not yes:
-        click.confirm("Give this to your assistants?", abort=True, err=True)
-    op.accept(place, report)
-    screen.done(f"{report.root} is trusted")
 
 
 def _show(report: Report) -> None:
