@@ -43,7 +43,7 @@ from memfs.store.blocks import Place
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from memfs.store.holdings import Holding
     from memfs.store.layout import Store
@@ -239,18 +239,15 @@ def _leaks(each: Holding) -> list[leaks.Leak]:
 
 def _history(store: Store, found: list[Committed]) -> bool:
     """Look through what git keeps of a store, newest first; tell whether that was all of it."""
-    top = git.top_level(store.root)
-    if top is None:
+    if git.top_level(store.root) is None:
         return True
-    listed = git.run(
-        store.root, "log", "--all", "-m", "--raw", "--no-abbrev", "--no-renames", "--format=%H",
-        "--", ".",
-    )  # fmt: skip
-    if listed is None:  # it takes too long, or there is no commit yet
-        return git.run(store.root, "rev-parse", "--verify", "-q", "HEAD") is None
+    try:
+        listed = commits.everywhere(store.root, ".")
+    except (TimeoutError, LookupError):
+        return False
     deadline = time.monotonic() + _PATIENCE
-    places = list(_versions(listed))
-    blobs = list(dict.fromkeys(blob for _, blob, _ in places))
+    places = [each for each in listed if each.blob]  # else the file was removed
+    blobs = list(dict.fromkeys(each.blob for each in places))
     known: dict[str, list[leaks.Leak]] = {}
     for at in range(0, min(len(blobs), _MOST_VERSIONS), _AT_ONCE):
         if time.monotonic() > deadline:
@@ -258,20 +255,7 @@ def _history(store: Store, found: list[Committed]) -> bool:
         for blob, text in commits.texts(store.root, blobs[at : at + _AT_ONCE]).items():
             lines = text.startswith("{") and text.endswith("\n")
             known[blob] = leaks.find(text, "lines" if lines else "text")
-    for commit, blob, path in places:
-        kinds = dict.fromkeys((leak.type, leak.masked) for leak in known.get(blob, []))
-        found += [Committed(commit, path, *kind) for kind in kinds]
+    for each in places:
+        kinds = dict.fromkeys((leak.type, leak.masked) for leak in known.get(each.blob, []))
+        found += [Committed(each.id, git.prefix(store.root) + each.path, *kind) for kind in kinds]
     return len(known) == len(blobs)
-
-
-def _versions(listed: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (commit, id of the text, path) of git's raw log."""
-    commit = ""
-    for line in listed.split("\n"):
-        if not line.startswith(":"):
-            commit = line or commit
-            continue
-        fields, _, path = line.partition("\t")
-        blob = fields.split()[3]
-        if blob.strip("0"):  # else the file was removed
-            yield commit, blob, path

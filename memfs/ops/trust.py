@@ -92,7 +92,7 @@ def look(place: Place) -> Report:
         tuple(_looked(block, store, authors) for block in blocks.load(alone)),
         len(archive.sources(store)),
         len(recall.sources(store)),
-        len((git.run(store.root, "ls-files", "-z", "--", "local") or "").split("\0")) - 1,
+        len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
         tuple(config.problems(store)),
         tuple(_changed(alone)) if trusted else (),
         len(facts.every(store)),

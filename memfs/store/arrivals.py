@@ -163,13 +163,15 @@ def _tracked(store: Store) -> dict[str, str]:
 
 def _listed(root: str, below: str) -> list[tuple[str, str]]:
     """List (mode, id and stage; path) of what git has in its index below a store's folder."""
-    done = git.start(root, "ls-files", "-s", "-z", "--", below, seconds=_PATIENCE)
+    done = git.start(root, "ls-files", "-s", "-z", paths=[below], seconds=_PATIENCE)
     if done is None or done.returncode:
         raise StoreError(
             f"git does not say what came with it into {root}", f"try: git -C {root} ls-files -s"
         )
     lines = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-    return [(head, name) for head, _, name in (line.partition("\t") for line in lines) if name]
+    top = git.prefix(root)
+    split = (line.partition("\t") for line in lines)
+    return [(head, name.removeprefix(top)) for head, _, name in split if name]
 
 
 def _is_there(store: Store, name: str) -> bool:
