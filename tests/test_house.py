@@ -111,6 +111,35 @@ def test_files_below_a_store_are_opened_in_one_way(room: str) -> None:
         assert called & OPENING == ELSEWHERE.get(name, set()), f"memfs.files opens what {name} does"
 
 
+STARTING = {  # what starts a process
+    "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
+    "subprocess.check_output", "subprocess.getoutput", "os.system", "os.popen", "os.posix_spawn",
+    "os.posix_spawnp", *(f"os.exec{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+    *(f"os.spawn{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+}  # fmt: skip
+
+
+def test_git_is_started_in_one_place() -> None:
+    found = set()
+    for path in SOURCES:
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        starts = [
+            node for node in nodes
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in STARTING
+        ]  # fmt: skip
+        words = [node.args[0] for node in starts if node.args]
+        for node in nodes if starts else ():  # a command may be put together before
+            words += node.elts[:1] if isinstance(node, ast.List | ast.Tuple) else []
+        first = {
+            str(word.value).split(" ")[0].rpartition("/")[2]
+            for word in words
+            if isinstance(word, ast.Constant)
+        }
+        if first & {"git", "git.exe"}:
+            found.add(path.relative_to(ROOT).as_posix())
+    assert found == {"memfs/store/git.py"}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_is_in_the_readme(name: str) -> None:
     command = group().get_command(click.Context(group()), name)
