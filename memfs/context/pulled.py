@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _PATIENCE = 1.5  # seconds for git; a session waits to start
-_MOST_NAMED = 5
+_MOST_NAMED = 5  # with who changed them, and why
+_MOST_LISTED = 40  # by their names
+_FOLDERS = ("archive", "facts", "static")
 _LONGEST = 60  # characters of an author's name or a subject
 _BLOCKS = "blocks/"
 
@@ -45,11 +47,14 @@ class Pulled(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What others changed, and whether it is held back until it was looked at."""
+    """What others changed, and whether it is held back until it was looked at.
+
+    `unknown` says why that cannot be told, "" where it can.
+    """
 
     pulled: list[Pulled]
     held: bool
-    found: Found | None = None
+    unknown: str = ""
 
 
 NOTHING = Seen([], held=False)
@@ -67,15 +72,13 @@ def look(place: Place, *, note: bool) -> Seen:
     hold = config.load(place).get("trust.pulled") == HOLD
     try:
         found = arrivals.look(store)
-    except StoreError:
-        if hold:
-            raise
-        return NOTHING
+    except StoreError as error:
+        return Seen([], hold, error.message)
     pulled = list(_told(store, found, None if hold else git.identity(store.root)))
     if note and not hold:
         with suppress(OSError, StoreError):  # a full disk: it is named again next time
             arrivals.accept_seen(store, found)
-    return Seen(pulled, hold and bool(pulled), found)
+    return Seen(pulled, hold and bool(pulled))
 
 
 def texts(store: Store, pulled: Iterable[Pulled]) -> Mapping[str, str]:
@@ -86,21 +89,32 @@ def texts(store: Store, pulled: Iterable[Pulled]) -> Mapping[str, str]:
 def _told(store: Store, found: Found, me: str | None) -> Iterable[Pulled]:
     """Yield what came from others than `me`, with who brought it, as far as that is known.
 
-    What no commit brought since is told where changes are held back alone (`me` is None): git was
-    asked for another state here.
+    What no commit brought since is somebody's, if it is in what was fetched or is being merged, or
+    where changes are held back (`me` is None); else git was asked for another state here.
     """
     if not found.arrivals:
         return
     done = _commits(store, found)
+    waiting: set[tuple[str, str]] | None = None
     for arrival in found.arrivals:
         name, before, now = arrival
         others = _others(arrival, done, me)
         if done is not None and not others and me is not None:
-            continue
+            waiting = _waiting(store) if waiting is None else waiting
+            if done.get(name) or (name, now) not in waiting:
+                continue
         what = "removed" if not now else "changed" if before else "new"
         who, why = (others[0].author, others[0].subject) if others else ("somebody", "")
         key = labels.qualified(labels.PROJECT, _label(name)) if _is_block(name) else name
         yield Pulled(name, key, what, who, why, before, now)
+
+
+def _waiting(store: Store) -> set[tuple[str, str]]:
+    """Return the (path, id) of texts that were fetched, or are about to be a commit."""
+    found: set[tuple[str, str]] = set()
+    for commit in ("FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "@{upstream}"):
+        found.update(commits.tree(store.root, commit, ".").items())
+    return found
 
 
 def _others(arrival: Arrival, done: dict[str, list[Commit]] | None, me: str | None) -> list[Commit]:
@@ -125,16 +139,22 @@ def _commits(store: Store, found: Found) -> dict[str, list[Commit]] | None:
 
 def notice(seen: Seen) -> str:
     """Tell the person what others changed, in a line; "" if they changed nothing."""
+    if seen.unknown:
+        kept = "nothing of the project is used" if seen.held else "it is used all the same"
+        return f"memfs: what others changed cannot be told, and {kept}: {seen.unknown}"
     if not seen.pulled:
         return ""
     from memfs.core.invisible import reveal_hidden
 
     alone = [each for each in seen.pulled if _is_block(each.name) or each.name == layout.CONFIG]
     shown = [_line(each) for each in alone[:_MOST_NAMED]]
+    shown += [_name(each) for each in alone[_MOST_NAMED:_MOST_LISTED]]
     if len(alone) > len(shown):
-        shown.append(f"{len(alone) - len(shown)} more")
+        shown.append(f"{len(alone) - len(shown):,} more blocks")
     rest = Counter(each.name.partition("/")[0] for each in seen.pulled if each not in alone)
-    shown += [f"{count} in {flatten_text(folder)}" for folder, count in sorted(rest.items())]
+    shown += [f"{rest.pop(folder)} in {folder}" for folder in _FOLDERS if folder in rest]
+    if rest:
+        shown.append(f"{rest.total():,} other files")
     if seen.held:
         told = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
     else:
@@ -152,14 +172,18 @@ def _label(name: str) -> str:
 
 def _line(change: Pulled) -> str:
     what = "" if change.what == "changed" else f"{change.what}, "
-    why = f": {_short(change.why)}" if change.why else ""
+    why = f': "{_short(change.why)}"' if change.why else ""
     who = _short(change.who.partition(" <")[0])
+    return f"{_name(change)} ({what}{who}{why})"
+
+
+def _name(change: Pulled) -> str:
     label = change.name.removeprefix(_BLOCKS).removesuffix(blocks.SUFFIX)
     if _is_block(change.name) and _label(change.name) != label:
         label = os.path.basename(change.name)  # another file has that label, or could
-    return f"{flatten_text(label)} ({what}{who}{why})"
+    return _short(label)
 
 
 def _short(text: str) -> str:
-    flat = " ".join(flatten_text(text).split())
+    flat = " ".join(flatten_text(text).replace('"', "'").split())
     return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"

@@ -27,12 +27,14 @@ class Found(NamedTuple):
 
 
 def walk(
-    top: str, *, levels: int = DEEPEST, left_out: Callable[[str, str], object] | None = None
-) -> Iterator[Found]:
+    top: str, *, levels: int = DEEPEST, top_too: bool = True,
+    left_out: Callable[[str, str], object] | None = None,
+) -> Iterator[Found]:  # fmt: skip
     """Yield the files below a folder, sorted; nothing where there is no such folder.
 
     `left_out` is told of everything else, as (path, what it is): links, FIFOs and devices, folders
-    that are repositories of their own, that may not be read, or are deeper than `levels`.
+    that are repositories of their own, that may not be read, or are deeper than `levels`. The top
+    is such a repository, too, but for `top_too`.
     """
     waiting = [("", levels)]
     while waiting:
@@ -47,7 +49,7 @@ def walk(
             if left_out and not isinstance(error, FileNotFoundError):
                 left_out(folder, f"cannot be read: {error.strerror}")
             continue
-        if inner and any(name == ".git" for name, _ in found):
+        if (inner or top_too) and any(name == ".git" for name, _ in found):
             if left_out:
                 left_out(folder, "a repository of its own")
             continue

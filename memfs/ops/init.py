@@ -105,7 +105,7 @@ def _foreign(root: str) -> list[str]:
     """List the files of a folder that is not a store of ours (yet)."""
     if layout.is_store(root):
         return []
-    return sorted(found.path for found in trees.walk(root))
+    return sorted(found.path for found in trees.walk(root, top_too=False))
 
 
 def _is_memory(root: str, path: str) -> bool:

@@ -167,7 +167,7 @@ def _changed(place: Place) -> list[Changed]:
 def _snapshot(store: Store) -> str:
     """Return a hash of all that a store gives to assistants: every file but those of `local/`."""
     whole = hashlib.sha256()
-    for each in trees.walk(store.root):
+    for each in trees.walk(store.root, top_too=False):
         if not each.name.startswith("local/"):
             text = logs.read_whole(each.path) or b""
             whole.update(f"{each.name}\0{len(text)}\0".encode("utf-8", "surrogateescape") + text)

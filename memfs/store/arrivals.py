@@ -19,7 +19,7 @@ from memfs.core import label as labels
 from memfs.core import settings, yamlmini
 from memfs.core.errors import LockedError, StoreError
 from memfs.core.records import block_key
-from memfs.files import atomic, outside
+from memfs.files import atomic, logs, outside, trees
 from memfs.store import commits, git, journal, layout, local_folder, lock, trust
 from memfs.store.trust import Accepted, Looked
 
@@ -30,11 +30,14 @@ if TYPE_CHECKING:
 
 LOCK = "trust.lock"
 _SUFFIX = ".md"  # of a block
-_FILE = "100"  # how the mode of a file begins; links and repositories are no memory
+_CONFLICT = "in conflict"  # in place of an id: nobody accepted that
+_LINKED = "160000"  # the mode of a repository in a repository
 _MADE = re.compile(r"commit(?: \((?:initial|amend)\))?:")  # in git's log of what was checked out
+_ID = re.compile("[0-9a-f]{40,64}")
 _PATIENCE = 5.0  # seconds for git; a session waits to start
 _WAIT = 2.0  # seconds for another process that looks, too
 _LONGEST_LOG = 64 << 20  # bytes
+_NO_IDS = ("", "")
 _NEVER = Looked("", "", "", {})  # where nobody looked yet: in a new linked worktree
 
 
@@ -56,30 +59,41 @@ class Found:
 
 
 def look(store: Store) -> Found:
-    """Compare what git has of a store with what its user accepted; nothing is noted.
+    """Compare what is there with what its user accepted; nothing is noted.
 
     Raises `StoreError` where git does not say.
     """
-    before = trust.looked(store) or _NEVER
+    before = trust.looked(store)
     known = trust.accepted(store) or Accepted({}, {})
-    sign = layout.index_sign(store.root)
+    sign = trust.sign(store)
     listed = _tracked(store)
-    end = _follow(store, known, before.reflog)
-    _accept_own(store, known, listed)
-    found = []
-    for name, ident in listed.items():
-        if known.has(name, ident):
-            known.there[name] = ident
-        else:
-            found.append(Arrival(name, known.there.get(name, ""), ident))
-    for name in [name for name in known.there if name not in listed]:
-        if _is_there(store, name):
-            del known.there[name]  # git was told to leave it alone: it is this machine's
-        else:
+    end = _follow(store, known, None if before is None else before.reflog)
+    here = _here(store, known, listed)
+    _accept_own(store, known, here, listed)
+    found, unknown = [], []
+    for name in sorted({*listed, *here, *known.there}):
+        now, staged = here.get(name, ""), listed.get(name, "")
+        others = bool(staged) and not known.has(name, staged)
+        if now and known.has(name, now):
+            known.there[name] = now
+        elif now and others:
+            found.append(Arrival(name, known.there.get(name, ""), now))
+        elif now:
+            unknown.append((name, now))
+        elif name in known.there and (others or not staged):
             found.append(Arrival(name, known.there[name], ""))
-    since = before.since if before.held else _ids(before.reflog)[1]
-    looked = Looked(sign, end, since, before.held)
-    return Found(tuple(sorted(found, key=lambda each: each.name)), known, looked)
+        else:
+            known.there.pop(name, None)  # somebody here removed it, and git still has it
+    # A text that nobody added to git here, and that git has, came by it: a pull may have failed.
+    brought = commits.existing(store.root, [now for _, now in unknown]) if listed else set()
+    for name, now in unknown:
+        if now in brought:
+            found.append(Arrival(name, known.there.get(name, ""), now))
+        else:
+            known.accept(name, now)
+    since = before.since if before and before.held else _ids(before.reflog if before else "")[1]
+    looked = Looked(sign, end, since, before.held if before else {})
+    return Found(tuple(sorted(found)), known, looked)
 
 
 def accept(store: Store, choose: Callable[[Arrival], bool] = lambda _: True) -> None:
@@ -91,7 +105,9 @@ def accept(store: Store, choose: Callable[[Arrival], bool] = lambda _: True) -> 
 def accept_seen(store: Store, seen: Found) -> None:
     """Accept what came as it was `seen`: what came since then is not accepted."""
     shown = {(each.name, each.now) for each in seen.arrivals}
-    accept(store, lambda each: (each.name, each.now) in shown)
+    with lock.hold(store, _WAIT, LOCK):
+        found = seen if seen.looked.sign == trust.sign(store) else look(store)
+        _settle(store, found, lambda each: (each.name, each.now) in shown)
 
 
 def is_clean(store: Store) -> bool:
@@ -106,7 +122,7 @@ def is_clean(store: Store) -> bool:
         listed = _listed(main, "local") if sign else []
     except StoreError:
         return True
-    if any(files.is_file(f"{main}/{name}") for _, name in listed):
+    if any(files.is_file(f"{main}/{name}") for _, name in listed) or (sign and _is_left(main)):
         trust.take(store)
         local_folder.disown(store)
         return False
@@ -117,13 +133,23 @@ def is_clean(store: Store) -> bool:
     return True
 
 
+def _is_left(main: str) -> bool:
+    """Tell whether a pull that failed halfway, and wrote no index, left files in `local/`."""
+    fetched = commits.tree(main, "FETCH_HEAD", "local")
+    texts = {name: logs.read_whole(f"{main}/{name}") for name in fetched}
+    return any(
+        data is not None and commits.blob_id(data, len(fetched[name])) == fetched[name]
+        for name, data in texts.items()
+    )
+
+
 def held(store: Store) -> Mapping[str, str]:
     """Map paths in a store to the copies that are read instead, "" for none (see `held.of`)."""
     before = trust.looked(store) or _NEVER
     if before is _NEVER and not layout.trusted(store):
         return {}  # nothing of it is served
     config = f"{store.root}/{layout.CONFIG}"
-    if before.sign == layout.index_sign(store.root):
+    if before.sign == trust.sign(store):
         return before.held if _is_wanted(before.held.get(layout.CONFIG, config)) else {}
     if not (layout.held_before(store) or _is_wanted(config)):
         return {}
@@ -131,7 +157,12 @@ def held(store: Store) -> Mapping[str, str]:
         with lock.hold(store, _WAIT, LOCK):
             return _settle(store, look(store), lambda _: False).held
     except (LockedError, OSError):  # a disk that is full, or read-only: it is not noted
-        return _copies(store, look(store).arrivals, write=False)
+        return _unnoted(store)
+
+
+def _unnoted(store: Store) -> dict[str, str]:
+    found = look(store)
+    return _copies(store, found.accepted, found.arrivals, write=False)
 
 
 def _settle(store: Store, found: Found, choose: Callable[[Arrival], bool]) -> Looked:
@@ -140,7 +171,7 @@ def _settle(store: Store, found: Found, choose: Callable[[Arrival], bool]) -> Lo
         if choose(each):
             found.accepted.accept(each.name, each.now)
     left = [each for each in found.arrivals if not choose(each)]
-    found.looked.held = _copies(store, left, write=True)
+    found.looked.held = _copies(store, found.accepted, left, write=True)
     trust.save(store, found.accepted, found.looked)
     own = found.looked.held.get(layout.CONFIG, f"{store.root}/{layout.CONFIG}")
     layout.note_holding(store, holding=_is_wanted(own))
@@ -148,17 +179,33 @@ def _settle(store: Store, found: Found, choose: Callable[[Arrival], bool]) -> Lo
 
 
 def _tracked(store: Store) -> dict[str, str]:
-    """Map the files that git has in its index to the ids of their texts.
-
-    Of one that is in conflict, the last side's counts: it is others'.
-    """
+    """Map what git has in its index to the ids of the texts; one in conflict has none."""
     if not layout.index_sign(store.root):
         return {}  # outside git, or nothing was ever added to it
-    return {
-        name: head.split(" ")[1]
-        for head, name in _listed(store.root, ".")
-        if head.startswith(_FILE) and not name.startswith("local/")
-    }
+    found = {}
+    for head, name in _listed(store.root, "."):
+        mode, ident, stage = head.split(" ")
+        if mode != _LINKED and not name.startswith("local/"):
+            found[name] = ident if stage == "0" else _CONFLICT
+    return found
+
+
+def _here(store: Store, known: Accepted, listed: Mapping[str, str]) -> dict[str, str]:
+    """Map the files that are there to the ids of their texts.
+
+    Line ends may be others than git's: then it is the text that was accepted, or that git has.
+    """
+    length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
+    found = {}
+    for each in trees.walk(store.root, top_too=False):
+        if each.name.startswith(("local/", ".git/")) or each.name == ".git":
+            continue
+        text = files.decode(logs.read_whole(each.path) or b"")
+        ids = commits.blob_ids(text, length)
+        told = [ident for ident in ids if known.has(each.name, ident)]
+        told += [ident for ident in ids if listed.get(each.name) == ident]
+        found[each.name] = told[0] if told else commits.blob_id(files.encode(text), length)
+    return found
 
 
 def _listed(root: str, below: str) -> list[tuple[str, str]]:
@@ -174,16 +221,11 @@ def _listed(root: str, below: str) -> list[tuple[str, str]]:
     return [(head, name.removeprefix(top)) for head, _, name in split if name]
 
 
-def _is_there(store: Store, name: str) -> bool:
-    """Tell whether a file of exactly this name is there: some systems do not tell case apart."""
-    folder, base = os.path.split(f"{store.root}/{name}")
-    return base in files.names(folder)
-
-
-def _follow(store: Store, known: Accepted, since: str) -> str:
+def _follow(store: Store, known: Accepted, since: str | None) -> str:
     """Accept what was committed here since a line of git's log; return its last line now.
 
-    One on top of a text that is others' stays others', as does what somebody else wrote.
+    One on top of a text that is others' stays others', as does what somebody else wrote. None:
+    nobody looked yet, and whatever that log says came with the repository.
     """
     folder = layout.git_dir(store.root)
     text = (outside.read(f"{folder}/logs/HEAD", cap=_LONGEST_LOG) or "") if folder else ""
@@ -191,10 +233,10 @@ def _follow(store: Store, known: Accepted, since: str) -> str:
     if since in lines:
         fresh = lines[len(lines) - lines[::-1].index(since) :]
     else:
-        fresh = [] if since else lines  # one that was cleared says nothing
+        fresh = lines if since == "" else []  # one that was cleared says nothing
     steps = []
     for line in fresh:
-        if _MADE.match(line.partition("\t")[2]):
+        if _MADE.match(line.partition("\t")[2]) and _ids(line) != _NO_IDS:
             steps.append(_ids(line))
     for name, before, now in commits.written_here(store.root, steps) if steps else ():
         if not before or known.has(name, before):
@@ -205,26 +247,30 @@ def _follow(store: Store, known: Accepted, since: str) -> str:
 def _ids(line: str) -> tuple[str, str]:
     """Return the commits, before and after, that a line of git's log names."""
     words = line.split(" ", 2)
-    return (words[0], words[1]) if len(words) > 2 else ("", "")
+    known = len(words) > 2 and all(map(_ID.fullmatch, words[:2]))
+    return (words[0], words[1]) if known else _NO_IDS
 
 
-def _accept_own(store: Store, known: Accepted, listed: Mapping[str, str]) -> None:
+def _accept_own(
+    store: Store, known: Accepted, here: Mapping[str, str], listed: Mapping[str, str]
+) -> None:
     """Accept the blocks that memfs wrote here, on top of texts that are this user's."""
-    names = {name for name, ident in listed.items() if not known.has(name, ident)}
-    names |= {name for name in known.there if name not in listed}
+    names = {name for name, ident in here.items() if not known.has(name, ident)}
+    names |= {name for name in known.there if name not in here}
     keys = {_block_key(store, name): name for name in names if name.endswith(_SUFFIX)}
     if not keys:
         return
+    length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
     own: dict[str, set[str]] = {name: {"", *known.ids.get(name, ())} for name in keys.values()}
     for entry in journal.read(store):
         name = keys.get(entry.key, "")
-        if name and entry.op != "adopt" and _blobs(entry.before, listed) & own[name]:
-            own[name] |= _blobs(entry.after, listed)
+        if name and entry.op != "adopt" and _blobs(entry.before, length) & own[name]:
+            own[name] |= _blobs(entry.after, length)
             if entry.after is None:
                 known.accept(name, "")
     for name, ids in own.items():
-        if listed.get(name, "") in ids - {""}:
-            known.accept(name, listed[name])
+        for ident in {here.get(name, ""), listed.get(name, "")} & (ids - {""}):
+            known.accept(name, ident)
 
 
 def _block_key(store: Store, name: str) -> str:
@@ -232,29 +278,32 @@ def _block_key(store: Store, name: str) -> str:
     return block_key(store.tree, labels.PROJECT, "", label)
 
 
-def _blobs(text: str | None, listed: Mapping[str, str]) -> set[str]:
-    """Return git's ids of a text, as long as those of this repository are; "" for no text."""
-    length = len(next(iter(listed.values()), "")) or 40
+def _blobs(text: str | None, length: int) -> set[str]:
+    """Return git's ids of a text, of so many digits; "" for no text."""
     return {""} if text is None else commits.blob_ids(text, length)
 
 
-def _copies(store: Store, left: Iterable[Arrival], *, write: bool) -> dict[str, str]:
+def _copies(
+    store: Store, known: Accepted, left: Iterable[Arrival], *, write: bool
+) -> dict[str, str]:
     """Map what is held back to copies of the texts that were accepted last, "" where none is had.
 
-    They are git's: what it has in its index was a text of its own. A copy never changes, as its
-    name has the text's id.
+    They are git's: what a user accepted was mostly committed. A copy never changes, as its name has
+    the text's id.
     """
-    left = list(left)
-    wanted = {each.name: each.before for each in left if each.before}
-    texts = commits.texts(store.root, wanted.values()) if wanted else {}
+    wanted = {
+        each.name: [each.before, *reversed(known.ids.get(each.name, ()))] if each.before else []
+        for each in left
+    }
+    texts = commits.texts(store.root, [ident for ids in wanted.values() for ident in ids])
     found = {}
-    for each in left:
-        path = f"{trust.held_folder(store)}/{each.before[:16]}/{each.name}"
-        text = texts.get(each.before)
-        if text is not None and write and not files.is_file(path):
+    for name, ids in wanted.items():
+        ident = next((i for i in ids if i in texts and commits.is_blob(texts[i], i)), "")
+        path = f"{trust.held_folder()}/{ident}/{name}" if ident else ""
+        if ident and write and not files.is_file(path):
             files.make_folder(os.path.dirname(path), private=True)
-            atomic.write(path, text, private=True)
-        found[each.name] = path if text is not None and files.is_file(path) else ""
+            atomic.write(path, texts[ident], private=True)
+        found[name] = path if ident and files.is_file(path) else ""
     return found
 
 

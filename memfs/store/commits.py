@@ -13,7 +13,7 @@ from memfs import files
 from memfs.store import git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _PATIENCE = 2  # seconds; somebody waits for an edit
 _WRITERS = "%x01%an <%ae>%x02%cn <%ce>"
@@ -119,6 +119,23 @@ def written_here(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tupl
             path = next(fields, "").removeprefix(top)
             if own:
                 yield path, before, after
+
+
+def existing(folder: str, blobs: Sequence[str]) -> set[str]:
+    """Return those ids under which git has something."""
+    if not blobs:
+        return set()
+    asked = "\n".join(blobs).encode() + b"\n"
+    told = git.run(folder, "cat-file", "--batch-check", data=asked) or ""
+    return {line.split(" ")[0] for line in told.splitlines() if not line.endswith(" missing")}
+
+
+def tree(folder: str, commit: str, below: str) -> dict[str, str]:
+    """Map the files that a commit has below a path in a folder to the ids of their texts."""
+    told = git.run(folder, "ls-tree", "-r", "-z", commit, paths=[below]) or ""
+    before = git.prefix(folder)
+    lines = (line.partition("\t") for line in told.split("\0") if line)
+    return {name.removeprefix(before): head.split(" ")[2] for head, _, name in lines}
 
 
 def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:

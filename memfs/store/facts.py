@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.facts import STATUSES, Fact
-from memfs.files import atomic, logs
+from memfs.files import atomic, logs, trees
 from memfs.store import held
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 def sources(store: Store) -> list[str]:
     """List the files with facts."""
     folder = f"{store.root}/{FOLDER}"
-    found = [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
+    found = [each.path for each in trees.walk(folder, levels=1) if each.path.endswith(SUFFIX)]
     return [instead for _, instead in held.served(store, folder, found)]
 
 

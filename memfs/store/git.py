@@ -28,7 +28,7 @@ _CALM = (
 )  # fmt: skip
 # Each command with what it must be told, if anything: without one of these it may run programs.
 _PLAIN: dict[str, tuple[str, ...]] = {
-    "cat-file": ("blob", "--batch"),
+    "cat-file": ("blob", "--batch", "--batch-check"),
     "check-attr": (),
     "check-ignore": (),
     "config": (),
@@ -159,6 +159,7 @@ def _environment() -> dict[str, str]:
         **env,
         "GIT_ALLOW_PROTOCOL": "none",  # a git that does not know the next line asks in vain
         "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",  # a text is what its id says
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
     }

@@ -69,7 +69,7 @@ def indexes(store: Store) -> list[str]:
 
 def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
     """Yield (path, path from `top` on) of every file below `top`, but not below `but`."""
-    for found in trees.walk(top):
+    for found in trees.walk(top, top_too=False):
         if not found.path.startswith(but):
             yield found.path, found.name
 
@@ -100,7 +100,7 @@ def _local(path: str, name: str) -> Holding | None:
     if name.startswith("recall/") and name.endswith((recall.SUFFIX, recall.ASIDE)):
         return Holding(path, "recall", "lines")
     form: Form = "lines" if ".jsonl" in base else "json" if base.endswith(".json") else "text"
-    if name.startswith("trusted/") and "/held/" not in name:
+    if name.startswith("trusted/"):
         return None  # ids alone
     if base == "shown.json" or name.startswith("installed/"):
         return Holding(path, "derived", form)

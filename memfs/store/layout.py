@@ -63,33 +63,29 @@ def user_root() -> str:
     now = time.monotonic()
     if now >= until:
         found = os.path.realpath(named)
-        if named != usual:
-            _check_named(named, found)
+        _check_named(named, found, usual=named == usual)
         if os.path.isabs(named):
             _user_roots[named] = found, now + 1.0
     return found
 
 
-def _check_named(variable: str, root: str) -> None:
+def _check_named(named: str, root: str, *, usual: bool) -> None:
     """Refuse a folder that a project can have named as its user's: memory in it is the project's.
 
-    A relative one is in whatever project is worked in, one in a repository came with it.
+    A relative one is in whatever project is worked in, one in a repository came with it. A home
+    folder may be a repository itself (of settings, say), and not be in one.
     """
-    if not os.path.isabs(variable):
-        raise StoreError(
-            f"MEMFS_HOME is {variable!r}, which is not an absolute path",
-            "set it to a folder of your own, outside of every repository, or unset it",
-        )
-    folder = root
+    what = f"{'HOME' if usual else 'MEMFS_HOME'} makes {named} your own store, and it is"
+    hint = "a project could have set it: set it to a folder of yours, outside of every repository"
+    if not os.path.isabs(named):
+        raise StoreError(f"{what} not an absolute path", hint)
+    folder = os.path.dirname(os.path.dirname(root)) if usual else root
     while not os.path.lexists(f"{folder}/.git"):
         above = os.path.dirname(folder)
         if above == folder:
             return
         folder = above
-    raise StoreError(
-        f"MEMFS_HOME is {variable!r}, which is inside the repository {folder}",
-        "a project could have set it: set it to a folder outside of every repository, or unset it",
-    )
+    raise StoreError(f"{what} inside the repository {folder}", hint)
 
 
 def model_folder() -> str:
@@ -115,6 +111,7 @@ def find(start: str) -> Store | None:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
         if root != user:
             if is_store(root):
+                _check_outside(user, folder)
                 return _with_local(root, folder)
             if os.path.islink(root) and is_store(os.path.realpath(root)):
                 raise StoreError(
@@ -131,6 +128,15 @@ def find(start: str) -> Store | None:
         if folder in (parent, home) or os.path.exists(f"{folder}/.git"):
             return None
         folder = parent
+
+
+def _check_outside(user: str, project: str) -> None:
+    """Refuse a store of the user's that is inside of the project: who set it is the project."""
+    if f"{user}/".startswith(f"{project.rstrip('/')}/"):
+        raise StoreError(
+            f"your own store would be {user}, inside of the project {project}",
+            "a project could have set HOME or MEMFS_HOME: set them to folders of yours",
+        )
 
 
 def is_store(root: str) -> bool:
@@ -232,40 +238,48 @@ def git_folder(top: str) -> tuple[str, str]:
     Only what the main worktree knows as its own is a linked one: whoever wrote `.git` says less.
     """
     git = f"{top}/.git"
-    line = files.read(git, cap=4096)
-    if line is None:
-        return top, ""
-    pointed = os.path.normpath(os.path.join(top, line.strip().removeprefix("gitdir:").strip()))
+    pointed = _pointed(top)
     main, middle, name = pointed.replace("\\", "/").rpartition("/worktrees/")
     if not middle or not main.endswith("/.git"):
         return top, ""
     back = (files.read(f"{pointed}/gitdir", cap=4096) or "").strip()
-    if os.path.realpath(os.path.join(pointed, back)) != os.path.realpath(git):
+    if "\0" in back or os.path.realpath(os.path.join(pointed, back)) != os.path.realpath(git):
         return top, ""
     return os.path.realpath(main[: -len("/.git")]), name
 
 
 def index_sign(root: str) -> str:
-    """Return what git's index looks like for a store's folder; "" outside git."""
+    """Return what git knows, from little, for a store's folder; "" outside git.
+
+    That is its index, the log of what was checked out, and what was fetched last.
+    """
     folder = git_dir(root)
-    try:
-        found = os.stat(f"{folder}/index") if folder else None
-    except OSError:
-        return ""
-    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}" if found else ""
+    parts = []
+    for name in ("index", "logs/HEAD", "FETCH_HEAD") if folder else ():
+        try:
+            found = os.stat(f"{folder}/{name}")
+        except OSError:
+            continue
+        parts.append(f"{found.st_mtime_ns} {found.st_size} {found.st_ino}")
+    return " ".join(parts)
 
 
 def git_dir(root: str) -> str:
     """Return the folder in which git keeps what is of a store's working tree, "" outside git."""
-    top = os.path.dirname(root)
+    top = root  # a store can be a repository of its own
     while not os.path.lexists(f"{top}/.git"):
         if os.path.dirname(top) == top:
             return ""
         top = os.path.dirname(top)
-    line = files.read(f"{top}/.git", cap=4096)
-    if line is None:
-        return f"{top}/.git"
-    return os.path.normpath(os.path.join(top, line.strip().removeprefix("gitdir:").strip()))
+    return _pointed(top) or f"{top}/.git"
+
+
+def _pointed(top: str) -> str:
+    """Return the folder that the file `.git` of a worktree or submodule names, "" for none."""
+    line = (files.read(f"{top}/.git", cap=4096) or "").strip()
+    if not line or "\0" in line:
+        return ""
+    return os.path.realpath(os.path.join(top, line.removeprefix("gitdir:").strip()))
 
 
 def root_of_tree(store: Store, tree: str) -> str | None:
@@ -281,7 +295,7 @@ def root_of_tree(store: Store, tree: str) -> str | None:
     plain = tree == os.path.basename(tree) and tree not in (os.curdir, os.pardir)
     pointer = files.read(f"{top}/.git/worktrees/{tree}/gitdir") if plain else None
     other = os.path.dirname((pointer or "").strip())
-    if not os.path.isabs(other) or git_folder(other) != (top, tree):
+    if "\0" in other or not os.path.isabs(other) or git_folder(other) != (top, tree):
         return None  # it is gone, or it never was a worktree of this repository
     return os.path.join(other, os.path.relpath(main, top))
 

@@ -7,7 +7,7 @@ accepted there is that user's, and another is not. Hot path where a session star
 
 from memfs import files
 from memfs.core import fastjson
-from memfs.files import atomic
+from memfs.files import atomic, stamps
 from memfs.store import layout, local_folder
 
 TYPE_CHECKING = False
@@ -88,7 +88,12 @@ def looked(store: "Store") -> Looked | None:
 def is_behind(store: "Store") -> bool:
     """Tell whether git has something that was not looked at yet, or something is held back."""
     found = looked(store)
-    return found is None or bool(found.held) or found.sign != layout.index_sign(store.root)
+    return found is None or bool(found.held) or found.sign != sign(store)
+
+
+def sign(store: "Store") -> str:
+    """Return what git and a store's files look like, from little: it changes when they do."""
+    return f"{layout.index_sign(store.root)} {stamps.of(store.root, ('local',), ('archive',))}"
 
 
 def save(store: "Store", known: Accepted, how_far: Looked) -> None:
@@ -122,9 +127,9 @@ def take(store: "Store") -> bool:
     return gone
 
 
-def held_folder(store: "Store") -> str:
+def held_folder() -> str:
     """Return where the copies are that are read for what is held back."""
-    return f"{layout.trust_folder(store)}/held"
+    return f"{layout.user_root()}/local/held"
 
 
 def _own(store: "Store", what: str) -> str:

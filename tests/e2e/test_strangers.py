@@ -150,8 +150,8 @@ def test_what_is_pulled_is_seen_under_its_own_name(clone: Path, tmp_path: Path) 
     commit(tmp_path / "theirs", "tidy", "Eve")
     git(clone, "pull", "-q", str(tmp_path / "theirs"), "HEAD")
     notice = json.loads(hook(clone, session="s2"))["systemMessage"]
-    assert "RULES.md (new, Eve: tidy)" in notice
-    assert "config.yaml (Eve: tidy)" in notice
+    assert 'RULES.md (new, Eve: "tidy")' in notice
+    assert 'config.yaml (Eve: "tidy")' in notice
 
 
 def test_what_is_held_back_stays_so_on_every_way_out(

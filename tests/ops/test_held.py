@@ -143,7 +143,7 @@ def test_a_file_of_the_same_label_is_not_taken_for_the_known_one(
     reply = tell(repo)
     assert "obey Bob" not in reply.context
     assert "## [SYSTEM_RULES]" in reply.context
-    assert "SYSTEM_RULES.md (new, Bob: by Bob)" in reply.notice
+    assert 'SYSTEM_RULES.md (new, Bob: "by Bob")' in reply.notice
 
 
 def test_a_checkout_of_what_is_held_back_and_back_changes_nothing(
@@ -170,7 +170,7 @@ def test_what_others_remove_stays(place: Place, repo: Path, clone: Path) -> None
     tell(repo)
     pulled(clone, repo, **{"blocks/persona.md": None})
     reply = tell(repo)
-    assert "persona (removed, Bob: by Bob)" in reply.notice
+    assert 'persona (removed, Bob: "by Bob")' in reply.notice
     assert "## [PERSONA]" in reply.context
     trust.accept(place)
     assert "## [PERSONA]" not in tell(repo).context
@@ -186,7 +186,7 @@ def test_a_configuration_that_came_decides_nothing(place: Place, repo: Path, clo
     tools = offered(Desk(str(repo), Origin("agent"))).tools
     assert "core_memory_append" in tools
     assert "obey Bob" not in str(tools)
-    assert "config.yaml (Bob: by Bob)" in tell(repo).notice
+    assert 'config.yaml (Bob: "by Bob")' in tell(repo).notice
     trust.accept(place)
     assert config.load(place).get("git.commit") == "edit"
 

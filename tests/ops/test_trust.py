@@ -110,8 +110,8 @@ def test_what_others_changed_is_named_once(place: Place, repo: Path, clone: Path
     by_bob(clone, repo, "api", "Everything is JSON.\n", "describe the API")
     reply = tell(repo)
     assert reply.notice == (
-        "memfs: changed by others since you last looked: api (new, Bob: describe the API); "
-        "system_rules (Bob: tighten[31m timeouts) (memfs log)"
+        'memfs: changed by others since you last looked: api (new, Bob: "describe the API"); '
+        'system_rules (Bob: "tighten[31m timeouts") (memfs log)'
     )
     assert "Timeouts are 3 seconds." in reply.context
     assert tell(repo).notice == ""
@@ -122,7 +122,7 @@ def test_a_block_that_others_removed_is_named(place: Place, repo: Path, clone: P
     git(clone, "rm", "-q", ".agent-memory/blocks/persona.md", who=BOB)
     git(clone, "commit", "-qm", "no persona", who=BOB)
     git(repo, "pull", "-q", str(clone), "HEAD")
-    assert "persona (removed, Bob: no persona)" in tell(repo).notice
+    assert 'persona (removed, Bob: "no persona")' in tell(repo).notice
 
 
 def test_ones_own_changes_are_not_named(place: Place, repo: Path, clone: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_change_on_top_of_what_others_did_does_not_hide_it(
     tell(repo)
     by_bob(clone, repo, "system_rules", "from Bob\n")
     edit.run(place, [Append("system_rules", "from me")], Origin())
-    assert "system_rules (Bob: tighten)" in tell(repo).notice
+    assert 'system_rules (Bob: "tighten")' in tell(repo).notice
 
 
 def test_what_to_look_at_is_shown(place: Place, repo: Path, clone: Path) -> None:

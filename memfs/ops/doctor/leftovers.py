@@ -31,7 +31,7 @@ def finding(path: str) -> Finding:
 def of_store(store: Store) -> list[str]:
     """List those of a store; the local folder of a linked worktree is elsewhere."""
     tops = [store.root] if store.local == f"{store.root}/local" else [store.root, store.local]
-    found = [each.path for top in tops for each in trees.walk(top)]
+    found = [each.path for top in tops for each in trees.walk(top, top_too=False)]
     return sorted(path for path in found if _is_temporary(os.path.basename(path)) and _left(path))
 
 
