@@ -82,8 +82,8 @@ def look(place: Place, *, note: bool) -> Seen:
 
 
 def texts(store: Store, pulled: Iterable[Pulled]) -> Mapping[str, str]:
-    """Return the texts that were, and that came, by git's ids."""
-    return commits.texts(store.root, [i for each in pulled for i in (each.before, each.after)])
+    """Return the texts that were, by git's ids."""
+    return commits.texts(store.root, [each.before for each in pulled])
 
 
 def _told(store: Store, found: Found, me: str | None) -> Iterable[Pulled]:

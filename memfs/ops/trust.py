@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.context import pulled
 from memfs.core import changes, suspicion
 from memfs.core.errors import StoreError
@@ -28,6 +29,9 @@ from memfs.store import (
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.context.pulled import Pulled
     from memfs.core.block import Block
     from memfs.core.suspicion import Sign
     from memfs.store.arrivals import Found
@@ -61,7 +65,8 @@ class Report:
     """What a person should know before they trust a store.
 
     `tracked` counts the files of `local/` that came with the repository: what memfs keeps to
-    itself is never committed. `changed` is what others changed since it was last looked at.
+    itself is never committed. `changed` is what others changed since it was looked at last,
+    `config` the text of `config.yaml`, `elsewhere` what is worth a look in files that are no blocks.
     """
 
     root: str
@@ -74,6 +79,8 @@ class Report:
     changed: tuple[Changed, ...]
     facts: int = 0
     entries: int = 0
+    config: str = ""
+    elsewhere: tuple[tuple[str, Sign], ...] = ()
     snapshot: str = ""
     found: Found | None = None
 
@@ -97,6 +104,8 @@ def look(place: Place) -> Report:
         tuple(_changed(alone)) if trusted else (),
         len(facts.every(store)),
         sum(1 for _ in static.every(store)),
+        files.read(f"{store.root}/{layout.CONFIG}") or "",
+        tuple(_elsewhere(store)),
         snapshot,
         found,
     )
@@ -135,6 +144,15 @@ def _project(place: Place) -> Store:
     return place.project
 
 
+def _elsewhere(store: Store) -> Iterator[tuple[str, Sign]]:
+    """Yield what is worth a look in the files that are no blocks, by the names of the files."""
+    paths = [f"{store.root}/{layout.CONFIG}", *archive.sources(store), *facts.sources(store)]
+    for path in [*paths, *(path for _, path in static.sources(store))]:
+        text = files.decode(logs.read_whole(path) or b"")
+        for sign in suspicion.signs(text):
+            yield os.path.relpath(path, store.root), sign
+
+
 def _looked(block: Block, store: Store, authors: dict[str, list[str]]) -> Looked:
     names = authors.get(os.path.relpath(block.path, store.root), [])
     return Looked(block, tuple(names), tuple(suspicion.signs(block.head + block.body)))
@@ -152,16 +170,22 @@ def _authors(store: Store) -> dict[str, list[str]]:
 
 def _changed(place: Place) -> list[Changed]:
     found = pulled.look(place, note=False).pulled
-    texts = pulled.texts(_project(place), found)
+    store = _project(place)
+    texts = pulled.texts(store, found)
     return [
         Changed(
             change.key, change.what, change.who, change.why,
             changes.unified(
-                texts.get(change.before, ""), texts.get(change.after, ""), "before", "now"
+                texts.get(change.before, ""), _now(store, change), "before", "now"
             ),
         )
         for change in found
     ]  # fmt: skip
+
+
+def _now(store: Store, change: Pulled) -> str:
+    """Return the text that is there: what git has may be another (LFS)."""
+    return files.decode(logs.read_whole(f"{store.root}/{change.name}") or b"")
 
 
 def _snapshot(store: Store) -> str:

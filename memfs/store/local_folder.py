@@ -6,6 +6,7 @@ aside before anything in it is read or written. Hot path where something is writ
 """
 
 import os
+import time
 
 from memfs import files
 from memfs.core import label as labels
@@ -21,6 +22,7 @@ TOKEN = "token"  # noqa: S105 - its file
 ASIDE = "aside"  # below the new local folder: what was found in its place
 _KNOWN = "local/made"  # in the user's store: a file for each token, with the folder that holds it
 _DIGITS = 32
+_SOON = 60.0  # seconds
 
 
 def make(store: "Store") -> None:
@@ -84,13 +86,17 @@ def put_aside(store: "Store") -> str:
     It is then below a new one, which git ignores, and nothing in it is used. Raises `StoreError` if
     that cannot be done: then nothing of the store can be used.
     """
-    if is_ours(store):
+    waiting = _left(store)  # by a run that was killed
+    if not waiting and is_ours(store):
         return ""
-    waiting = _waiting(store)
     try:
-        atomic.rename(store.local, waiting)
+        if not waiting:
+            waiting = _waiting(store)
+            atomic.rename(store.local, waiting)
         make(store)
         return _keep_aside(store, waiting)
+    except FileNotFoundError:
+        return ""  # another process was quicker
     except OSError as error:
         raise StoreError(
             f"{store.local} was not made by memfs here, and cannot be put aside: {error.strerror}",
@@ -118,6 +124,17 @@ def take_back(store: "Store") -> str:
 def _waiting(store: "Store") -> str:
     """Return where a local folder is while it is moved: git ignores it there, too."""
     return f"{os.path.dirname(store.local)}/.local-{clock.unique()}.tmp"
+
+
+def _left(store: "Store") -> str:
+    """Return a local folder that was left on its way, "" for none; who moves one is soon done."""
+    above = os.path.dirname(store.local)
+    for name in _names(above):
+        if name.startswith(".local-") and name.endswith(".tmp"):
+            found = files.status(f"{above}/{name}")
+            if found and time.time() - found.st_ctime > _SOON:
+                return f"{above}/{name}"
+    return ""
 
 
 def _keep_aside(store: "Store", waiting: str) -> str:

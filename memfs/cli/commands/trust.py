@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memfs.ops.trust import Looked, Report
 
 _MOST_SIGNS = 20
+_MOST_SETTINGS = 200  # lines
 
 
 @click.command("trust")
@@ -97,6 +98,13 @@ def _show(report: Report) -> None:
     if report.facts or report.entries:
         entries = f"{report.entries:,} static entr{'y' if report.entries == 1 else 'ies'}"
         _say(f"{screen.count(report.facts, 'fact')} and {entries} may be composed into a context")
+    settings = [line for line in report.config.splitlines() if line.strip()]
+    if len(settings) > 1:
+        _say("config.yaml says:")
+        for line in settings[:_MOST_SETTINGS]:
+            _say(f"  {line}")
+        if len(settings) > _MOST_SETTINGS:
+            _say(f"  and {len(settings) - _MOST_SETTINGS:,} more lines")
     for problem in report.problems:
         _say(f"! {problem}")
     if report.tracked:
@@ -115,6 +123,7 @@ def _say(text: str) -> None:
 
 def _show_signs(report: Report) -> None:
     found = [(looked.block.label, sign) for looked in report.blocks for sign in looked.signs]
+    found += report.elsewhere
     for label, sign in found[:_MOST_SIGNS]:
         mark = screen.style("!", "yellow")
         quoted = f": {screen.shorten(sign.text, 60)}" if sign.text else ""
@@ -133,6 +142,7 @@ def _who(looked: Looked) -> str:
 def _record(report: Report) -> dict[str, object]:
     found = asdict(replace(report, found=None))
     del found["found"], found["snapshot"]
+    found["elsewhere"] = [{"file": name, **sign._asdict()} for name, sign in report.elsewhere]
     found["blocks"] = [
         {"label": looked.block.label, "chars": looked.block.chars, "pinned": looked.block.pinned,
          "authors": list(looked.authors), "signs": [sign._asdict() for sign in looked.signs]}
