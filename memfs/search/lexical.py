@@ -9,6 +9,7 @@ import tantivy
 from tantivy import FieldType, Filter, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
 from memfs import files
+from memfs.core.errors import DamagedError, is_damage
 from memfs.search import words
 
 __all__ = ["Occur", "Query", "Term", "TextIndex", "Wanted"]
@@ -81,8 +82,10 @@ class TextIndex:
             return None
         try:
             return cls(tantivy.Index.open(path))
-        except (ValueError, OSError):
-            return None
+        except BaseException as error:
+            if isinstance(error, OSError) or is_damage(error):
+                return None
+            raise
 
     @classmethod
     def create(cls, folder: str) -> "TextIndex":
@@ -92,7 +95,12 @@ class TextIndex:
             return found
         path = f"{folder}/{FOLDER}"
         files.make_folder(path, private=True, durable=False)
-        return cls(tantivy.Index(_schema(), path=path))
+        try:
+            return cls(tantivy.Index(_schema(), path=path))
+        except BaseException as error:
+            if not is_damage(error):
+                raise
+            raise DamagedError(f"the index in {path} cannot be read", "search again") from error
 
     def terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
         """Return the words of `text` that can matter, the rarest first, at most `most`.
