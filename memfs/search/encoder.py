@@ -18,7 +18,7 @@ import numpy as np
 
 from memfs.core.errors import is_panic
 from memfs.files import outside
-from memfs.search import modelfiles, wordpiece, words
+from memfs.search import modelfiles, tokenizerfile, wordpiece, words
 from memfs.search.modelfiles import BUNDLED, MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -217,8 +217,12 @@ class Encoder:
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
+        path = f"{self.folder}/{modelfiles.TOKENIZER}"
+        wrong = "" if self.folder == BUNDLED else tokenizerfile.problem(path)
+        if wrong:
+            raise self._broken(f"{modelfiles.TOKENIZER}: {wrong}")
         try:
-            made = Tokenizer.from_file(f"{self.folder}/{modelfiles.TOKENIZER}")
+            made = Tokenizer.from_file(path)
         except BaseException as error:
             what = f"{modelfiles.TOKENIZER} cannot be read: {error}"
             raise self._told(error, what) from error
