@@ -54,7 +54,7 @@ _MIX = np.array([pow(6364136223846793005, power, 1 << 64) for power in range(1, 
 class Stamp:
     """What a graph was made of: the model, the first `rows` rows and a checksum of them.
 
-    `name`, `file` (see `_identity`) and `digest` are those of its file.
+    `name`, `file` (see `atomic.look`) and `digest` are those of its file.
     """
 
     model: str
@@ -215,7 +215,7 @@ def _save(folder: str, stamp: Stamp, index: Index) -> memoryview:
             os.fsync(handle)
             mapped = memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
             atomic.rename(temporary, f"{folder}/{name}")
-            file = _identity(os.fstat(handle))  # also a rename is a change
+            file = atomic.look(os.fstat(handle))  # also a rename is a change
         finally:
             os.close(handle)
     except BaseException:
@@ -244,16 +244,11 @@ def _mapped(path: str, file: str) -> memoryview:
     """Map a file that has this identity; raises `OSError`, `ValueError` for any other."""
     handle, status = files.open_file(path)
     try:
-        if _identity(status) != file:
+        if atomic.look(status) != file:
             raise ValueError("it is not the file that was written here")
         return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
     finally:
         os.close(handle)
-
-
-def _identity(status: os.stat_result) -> str:
-    """Return what a file has as long as nobody touches it, and a copy of it has not."""
-    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
 
 
 def _digest(data: memoryview) -> str:

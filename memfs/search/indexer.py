@@ -6,16 +6,17 @@ an interrupted run left behind from there is deleted before the next one adds an
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core.errors import DamagedError, is_damage
-from memfs.files import trees
-from memfs.search import catalog, extents, fields, rows, serving
+from memfs.files import atomic, trees
+from memfs.search import catalog, extents, fields, rows, segments, serving
 from memfs.search.catalog import Catalog, Known, Source
-from memfs.search.lexical import Query, TextIndex
+from memfs.search.lexical import CHECKED, Query, TextIndex, unchecked
+from memfs.search.lexical import FOLDER as TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -174,6 +175,10 @@ class Indexer:
         """Make what was fed count, and let other processes write."""
         self._commit()
         self._text.finish()
+        looks = atomic.looks(f"{self._folder}/{TEXT}")
+        with suppress(OSError, ValueError):  # they are looked into again
+            if looks and unchecked(self._folder, looks):
+                segments.note(f"{self._folder}/{CHECKED}", looks)
 
     def embed(
         self,
