@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
-from tests.e2e import doors
+from tests.e2e import ways
 
 MARK = "zyxsecret"  # is in everything outside, and in nothing that a command was given
 SESSION = "f6c7db81-ed67-4c4c-a5fe-df792d2079d7"  # of the fixture
@@ -47,10 +47,10 @@ def fill(repo: Path, home: Path, word: str) -> None:
             "facts --extract --no-model", f"outcome {SESSION} worked --why {word}", "graph",
             "context --task tunnels", "export --all --yes kept.zip",
         ):  # fmt: skip
-            code, said = doors.go_through(doors.cli(line), repo)
+            code, said = ways.go_through(ways.cli(line), repo)
             assert code == 0, (line, said)
-        for door in doors.EVENTS:
-            doors.go_through(door, repo)
+        for door in ways.EVENTS:
+            ways.go_through(door, repo)
     local = repo / ".agent-memory" / "local"
     for name in FOLDERS:
         (local / name).mkdir(exist_ok=True)
@@ -131,7 +131,7 @@ class Scene:
         """Take trust away, then also what says that the local folder was made here."""
         os.chdir(self.clone)
         if state == "claimed":
-            assert doors.go_through(doors.cli("trust --revoke"), self.clone)[0] == 0
+            assert ways.go_through(ways.cli("trust --revoke"), self.clone)[0] == 0
         elif state == "untrusted":
             shutil.rmtree(self.home / ".agent-memory/local/made", ignore_errors=True)
 

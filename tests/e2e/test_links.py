@@ -1,6 +1,6 @@
 """Links in a committed `local/`: nothing is read or written through them, whoever comes by.
 
-31 places for a link (`linking.PLACES`) and 65 doors (`doors.DOORS`) are 2,015 combinations, in a
+31 places for a link (`linking.PLACES`) and 65 doors (`ways.DOORS`) are 2,015 combinations, in a
 clone that is not trusted, in one whose `local/` was made here, and in one that was trusted before a
 pull brought the link; each link leads to something of its kind outside, or to nothing.
 
@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e import doors, linking
-from tests.e2e.doors import Door
+from tests.e2e import linking, ways
 from tests.e2e.linking import MARK, STATES, Scene
+from tests.e2e.ways import Door
 
 DEPTHS = (linking.FILES, linking.INNER, linking.FOLDERS, linking.SIGNS, ("",))
 SOME = [
-    door for door in doors.DOORS
+    door for door in ways.DOORS
     if str(door) in (
         "cli search gophers tunnels", "cli edit rules --append more", "cli ingest said.jsonl",
         "cli doctor --fix", "hook claude UserPromptSubmit", "hook claude Stop",
@@ -45,8 +45,8 @@ def troubles(
     scene.put_back(state, places, dangling=dangling)
     found = []
     try:
-        code, said = doors.go_through(door, scene.clone)
-    except doors.HangError:
+        code, said = ways.go_through(door, scene.clone)
+    except ways.HangError:
         code, said = 0, ""
         found.append("it hangs")
     if code not in (0, 1, 2):
@@ -63,7 +63,7 @@ def troubles(
 def test_every_door_with_links_at_all_places(scene: Scene, state: str, dangling: bool) -> None:
     wrong = []
     for places in DEPTHS:
-        for door in doors.DOORS:
+        for door in ways.DOORS:
             wrong += troubles(scene, state, places, door, dangling)
     assert not wrong, "\n".join(wrong)
 
@@ -80,10 +80,10 @@ def test_every_place_alone(scene: Scene) -> None:
 @pytest.mark.parametrize("dangling", [False, True], ids=["filled", "dangling"])
 @pytest.mark.parametrize("state", STATES)
 def test_every_door_with_every_link(scene: Scene, state: str, dangling: bool) -> None:
-    assert len(linking.PLACES) * len(doors.DOORS) == 2015
+    assert len(linking.PLACES) * len(ways.DOORS) == 2015
     wrong = []
     for place in linking.PLACES:
-        for door in doors.DOORS:
+        for door in ways.DOORS:
             wrong += troubles(scene, state, [place], door, dangling)
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
 
@@ -93,7 +93,7 @@ def test_a_hooks_log_is_no_terminal_and_waits_for_nobody(
 ) -> None:
     for state in STATES:
         for kind in ("stdout", "fifo"):
-            for door in doors.EVENTS:
+            for door in ways.EVENTS:
                 scene.put_back(state, [], dangling=False)
                 log = scene.clone / ".agent-memory/local/hook.log"
                 log.unlink()
@@ -101,10 +101,10 @@ def test_a_hooks_log_is_no_terminal_and_waits_for_nobody(
                     os.mkfifo(log)
                 else:
                     log.symlink_to("/dev/stdout")
-                assert MARK not in doors.go_through(door, scene.clone)[1]
+                assert MARK not in ways.go_through(door, scene.clone)[1]
                 assert capfd.readouterr() == ("", ""), (state, door)
 
 
 def test_there_are_as_many_as_it_says() -> None:
-    assert (len(linking.PLACES), len(doors.DOORS)) == (31, 65)
+    assert (len(linking.PLACES), len(ways.DOORS)) == (31, 65)
     assert len(SOME) == 6

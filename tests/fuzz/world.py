@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from tests.e2e import doors, linking
+from tests.e2e import linking, ways
 
 ENVIRONMENT = {
     "MEMFS_NOW": "2026-05-03T10:00:00Z", "MEMFS_SERVICE_MODE": "off", "MEMFS_SERVICE_PAUSE": "off",
@@ -52,11 +52,11 @@ class World:
 
     def go(self, line: str, stdin: str = "") -> None:
         """Run a command; what it refuses is fine, what it cannot do is not."""
-        self.through(doors.cli(line, stdin))
+        self.through(ways.cli(line, stdin))
 
-    def through(self, door: doors.Door) -> None:
+    def through(self, door: ways.Door) -> None:
         """Go through a door; raises `AssertionError` for what is a bug of ours."""
-        code, said = doors.go_through(door, self.repo)
+        code, said = ways.go_through(door, self.repo)
         assert code in (0, 1, 2), f"exit code {code}: {said[-2500:]}"
 
     def settle(self) -> None:

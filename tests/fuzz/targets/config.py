@@ -5,7 +5,7 @@ from __future__ import annotations
 from memfs.core import settings
 from memfs.memory import models
 from memfs.store import config
-from tests.e2e import doors
+from tests.e2e import ways
 from tests.e2e.hostile import CONFIG
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
@@ -31,9 +31,9 @@ context: {budget: 2000}
 
 def begin(world: World) -> Target:
     ways = (
-        doors.hook("claude", "UserPromptSubmit", prompt="gophers dig tunnels"), doors.cli("status"),
-        doors.cli("doctor"), doors.cli("tools"), doors.cli("context --task gophers"),
-        doors.cli("search gophers"), doors.tool("memory_status"),
+        ways.hook("claude", "UserPromptSubmit", prompt="gophers dig tunnels"), ways.cli("status"),
+        ways.cli("doctor"), ways.cli("tools"), ways.cli("context --task gophers"),
+        ways.cli("search gophers"), ways.tool("memory_status"),
     )  # fmt: skip
     turn = 0
 

@@ -7,7 +7,7 @@ from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
 from memfs.store import blocks
-from tests.e2e import doors
+from tests.e2e import ways
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 from tests.ops.mutations import SAMPLES
@@ -15,7 +15,7 @@ from tests.ops.mutations import SAMPLES
 
 def begin(world: World) -> Target:
     path = world.store / "blocks" / "fuzzed.md"
-    prompt = doors.hook("claude", "UserPromptSubmit", prompt="gophers and tunnels")
+    prompt = ways.hook("claude", "UserPromptSubmit", prompt="gophers and tunnels")
     ways = ("show", "doctor", "doctor --fix", "blocks", "sync --check", "status")
     turn = 0
 

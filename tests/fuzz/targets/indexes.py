@@ -6,18 +6,18 @@ import shutil
 from pathlib import Path
 
 from memfs.search import cold, reminder
-from tests.e2e import doors
+from tests.e2e import ways
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
 _WAYS = (
-    doors.cli("search gophers tunnels"), doors.cli("search gophers --mode text"),
-    doors.cli("search gophers --sessions"), doors.cli("search gophers --mode semantic"),
-    doors.hook("claude", "UserPromptSubmit", prompt="where do gophers dig tunnels? rules"),
-    doors.cli("context --task tunnels"), doors.cli("graph"), doors.cli("graph --similar tunnels"),
-    doors.cli("status"), doors.cli("doctor"), doors.cli("ingest said.jsonl"),
-    doors.tool("conversation_search", query="tabs or spaces"), doors.hook("claude", "Stop"),
-    doors.cli("export --all --yes --force made.zip"), doors.cli("graph --patterns"),
+    ways.cli("search gophers tunnels"), ways.cli("search gophers --mode text"),
+    ways.cli("search gophers --sessions"), ways.cli("search gophers --mode semantic"),
+    ways.hook("claude", "UserPromptSubmit", prompt="where do gophers dig tunnels? rules"),
+    ways.cli("context --task tunnels"), ways.cli("graph"), ways.cli("graph --similar tunnels"),
+    ways.cli("status"), ways.cli("doctor"), ways.cli("ingest said.jsonl"),
+    ways.tool("conversation_search", query="tabs or spaces"), ways.hook("claude", "Stop"),
+    ways.cli("export --all --yes --force made.zip"), ways.cli("graph --patterns"),
 )  # fmt: skip
 _OF_SEGMENT = 32  # letters
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from memfs.mcp import hooks, messages, wire
 from memfs.tools import calls, table
 from memfs.tools.desk import Desk
-from tests.e2e import doors
+from tests.e2e import ways
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
@@ -18,7 +18,7 @@ def begin(world: World) -> Target:
     tools = table.offered(desk).tools
     payload = {
         "host": "claude", "session_id": "s1", "hook_event_name": "UserPromptSubmit",
-        "cwd": str(world.repo), "prompt": doors.PROMPT,
+        "cwd": str(world.repo), "prompt": ways.PROMPT,
     }  # fmt: skip
 
     def run(case: Case) -> None:

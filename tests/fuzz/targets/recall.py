@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from tests.e2e import doors
+from tests.e2e import ways
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
 _WAYS = (
-    doors.cli("search tabs spaces --mode text"), doors.cli("search tabs --sessions"),
-    doors.cli("facts --extract --no-model"), doors.cli("graph"), doors.cli("context --task tabs"),
-    doors.cli("ingest said.jsonl"), doors.cli("doctor --secrets"), doors.cli("status"),
-    doors.cli("doctor --secrets --purge -y"), doors.cli("export --all --yes --force made.zip"),
-    doors.cli("graph --similar tabs"), doors.tool("conversation_search", query="tabs or spaces"),
-    doors.tool("conversation_search_date", start_date="2026-01-01"),
-    doors.hook("claude", "Stop"),
+    ways.cli("search tabs spaces --mode text"), ways.cli("search tabs --sessions"),
+    ways.cli("facts --extract --no-model"), ways.cli("graph"), ways.cli("context --task tabs"),
+    ways.cli("ingest said.jsonl"), ways.cli("doctor --secrets"), ways.cli("status"),
+    ways.cli("doctor --secrets --purge -y"), ways.cli("export --all --yes --force made.zip"),
+    ways.cli("graph --similar tabs"), ways.tool("conversation_search", query="tabs or spaces"),
+    ways.tool("conversation_search_date", start_date="2026-01-01"),
+    ways.hook("claude", "Stop"),
 )  # fmt: skip
 
 
