@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from memfs.ops import init
-from memfs.store import blocks, layout, local_folder, trust
+from memfs.store import arrivals, blocks, layout, local_folder, trust
 from memfs.store.blocks import Place
 
 NOW = "2026-05-03T10:00:00Z"
@@ -97,6 +97,7 @@ def place(repo: Path, home: Path, originals: Path) -> Place:
         shutil.copytree(original / folder.name, folder, dirs_exist_ok=True)
     store = layout.require(str(repo))
     local_folder.claim(store)
+    arrivals.accept(store)
     trust.give(store)
     return blocks.here(str(repo))
 

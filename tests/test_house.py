@@ -92,6 +92,7 @@ ELSEWHERE = {
     "service/warmth.py": {"open"},  # the system's counters
     "service/watch.py": {"os.stat", "os.walk"},  # real paths alone are watched
     "service/worker.py": {"os.stat", "os.walk"},  # transcripts
+    "store/layout.py": {"os.stat"},  # git's index
     "store/running.py": {"open"},  # the system's processes
     "store/shipped.py": {"open"},  # what came with memfs
 }
@@ -108,6 +109,35 @@ def test_files_below_a_store_are_opened_in_one_way(room: str) -> None:
         }
         name = path.relative_to(top).as_posix()
         assert called & OPENING == ELSEWHERE.get(name, set()), f"memfs.files opens what {name} does"
+
+
+STARTING = {  # what starts a process
+    "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
+    "subprocess.check_output", "subprocess.getoutput", "os.system", "os.popen", "os.posix_spawn",
+    "os.posix_spawnp", *(f"os.exec{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+    *(f"os.spawn{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+}  # fmt: skip
+
+
+def test_git_is_started_in_one_place() -> None:
+    found = set()
+    for path in SOURCES:
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        starts = [
+            node for node in nodes
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in STARTING
+        ]  # fmt: skip
+        words = [node.args[0] for node in starts if node.args]
+        for node in nodes if starts else ():  # a command may be put together before
+            words += node.elts[:1] if isinstance(node, ast.List | ast.Tuple) else []
+        first = {
+            str(word.value).split(" ")[0].rpartition("/")[2]
+            for word in words
+            if isinstance(word, ast.Constant)
+        }
+        if first & {"git", "git.exe"}:
+            found.add(path.relative_to(ROOT).as_posix())
+    assert found == {"memfs/store/git.py"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -199,3 +229,14 @@ def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Pa
     assert {"tantivy", "memfs.search.reminder", "memfs.context.compose"} <= found
     heavy = HEAVY | {"datetime", "operator"} if sys.version_info < (3, 12) else HEAVY
     assert not found & heavy
+
+
+def test_what_the_threat_model_says_is_shown_by_tests() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    assert len(named) > 20
+    for path, function in named:
+        assert f"def {function or 'test_'}" in (ROOT / path).read_text(encoding="utf-8"), function
+    lines = [line for line in text.splitlines() if line.startswith("| ") and "shown by" not in line]
+    assert not [line for line in lines if "`tests/" not in line and line.count("|") == 3
+                and not line.startswith(("| who", "| a ", "| somebody", "| whoever", "| an "))]  # fmt: skip

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.agent.model import Answer, ModelError, Note, Prompt
 from memfs.core.errors import USAGE, MemfsError
+from memfs.core.private import storable
 from memfs.store import layout
 from memfs.store.asking import INSIDE
 from memfs.tools import shapes
@@ -84,7 +85,8 @@ class Command:
                 "give it longer: llm.timeout in your own config.yaml",
             ) from error
         if done.returncode:
-            words = " ".join(done.stderr.decode("utf-8", "replace").split())[-_SHOWN:]
+            said = done.stderr.decode("utf-8", "replace")
+            words = storable(" ".join(said.split()))[-_SHOWN:]
             why = f": {words}" if words else ""
             raise ModelError(f"{program} failed ({done.returncode}){why}")
         return done.stdout.decode("utf-8", "replace")

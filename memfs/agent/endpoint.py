@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from memfs.agent.model import Answer, ModelError, Note, Prompt, RefusedError, Usage
 from memfs.agent.streamed import Streamed
 from memfs.core.errors import USAGE, MemfsError
+from memfs.core.private import excerpt
 from memfs.tools import shapes
 from memfs.tools.calls import Call, Result
 
@@ -146,7 +147,7 @@ class Endpoint:
                     ) from error
                 time.sleep(wait)  # it was there before
             except self._openai.OpenAIError as error:
-                raise ModelError(f"{self._where}: {error}"[:_SHOWN]) from error
+                raise ModelError(excerpt(f"{self._where}: {error}", _SHOWN)) from error
             else:
                 self._answered = True
                 return answer
@@ -176,7 +177,7 @@ class Endpoint:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
-            start = " ".join(text.split())[:80]
+            start = excerpt(" ".join(text.split()), 80)
             raise ModelError(
                 f"{self._where} answers no JSON: {start!r}", "is the address right? most end in /v1"
             ) from error
@@ -201,7 +202,7 @@ class Endpoint:
         """Return what an endpoint says of an error, with what can be done about it."""
         said = body.get("message") or body.get("error") if isinstance(body, dict) else body
         said = said.get("message") if isinstance(said, dict) else said
-        words = " ".join(str(said or "").split())[:_SHOWN]
+        words = excerpt(" ".join(str(said or "").split()), _SHOWN)
         told = f"{self._where} answers {status}" + (f": {words}" if words else "")
         if status in (400, 413, 422):
             return RefusedError(told, f"does {self.name} take tools?")

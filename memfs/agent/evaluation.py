@@ -157,7 +157,7 @@ def _converse(
     talk = loop.Whole(list(tools.values()))
     rules = loop.Rules(steps, retries=steps, heartbeats=False)
     for said in conversation.turns:
-        talk.system = compose.whole(place, {}, tools=True)[0]
+        talk.system = compose.whole(place, tools=True)[0]
         turns.append(loop.turn(model, desk, tools, talk, said, rules))
         if not turns[-1].ended:
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.agent import loop
 from memfs.context import budget as budgets
-from memfs.context import compose, pulled
+from memfs.context import compose
 from memfs.core.tokens import estimate
 from memfs.store import config
 from memfs.tools import fitted, table
@@ -35,8 +35,7 @@ def converse(
     settings = config.load(place)
     tools = {n: t for n, t in table.offered(desk).tools.items() if n in _EDITS}
     budget = budgets.configured(settings)
-    held = pulled.look(place, note=False).held
-    system = compose.within(place, held, budget.share("blocks"), tools=True)
+    system = compose.within(place, budget.share("blocks"), tools=True)
     shown = fitted.fitted(list(tools.values()), budget.share("tools"))
     free = budget.room - estimate(system) - fitted.tokens(shown)
     room = int(free * _SAID / _MARGIN) - estimate(prompt)

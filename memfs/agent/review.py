@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.agent import chosen, looking
 from memfs.core.errors import MemfsError, NotFoundError
+from memfs.core.private import excerpt
 from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.memory import intake
@@ -48,7 +49,9 @@ def behind(folder: str, host: str, session: str) -> None:
     try:
         found = run(place, host, model)
     except Exception as error:  # noqa: BLE001 - nobody watches: it is told from the record
-        found = Reviewed(session, host, clock.now(), model.name, 0, problem=f"{error}"[:500])
+        found = Reviewed(
+            session, host, clock.now(), model.name, 0, problem=excerpt(f"{error}", 500)
+        )
     finally:
         model.close()
     reviews.keep(place.home, found)

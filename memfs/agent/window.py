@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memfs.agent.model import Answer, Note, Prompt, Request
 from memfs.context import budget as budgets
-from memfs.context import compose, pulled
+from memfs.context import compose
 from memfs.core.errors import MemfsError
 from memfs.core.tokens import estimate
 from memfs.store import archive, shipped
@@ -136,8 +136,7 @@ class Window:
 
     def _blocks(self) -> str:
         """Return the brief, in its share of the window; what is cut says so in it."""
-        held = pulled.look(self._place, note=False).held
-        return compose.within(self._place, held, self.budget.share("blocks"), tools=True)
+        return compose.within(self._place, self.budget.share("blocks"), tools=True)
 
     def _with_summary(self, room: int) -> list[Message]:
         """Return the queue as it is shown: the summary first, and no message longer than it may."""

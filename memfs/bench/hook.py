@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.bench import passages, plot, project
 from memfs.memory import corpus
+from memfs.ops import trust
 from memfs.ops.install import commands
-from memfs.store import layout, scratch, trust
+from memfs.store import blocks, layout, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +79,7 @@ def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
             shutil.copytree(full, path)
         for path, env in ((alone, cold), (full, cold), (by_meaning, near), (served, warm)):
             with scratch.home(env["MEMFS_HOME"]):
-                trust.give(layout.require(path))
+                trust.accept(blocks.Place(layout.find(path), None))
         cases = [
             _Case("python -I -S -E -c pass", _FLOOR, cold, "", ""),
             _Case(f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone, "1"),

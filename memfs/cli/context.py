@@ -25,7 +25,8 @@ def place(session: str = "") -> Place:
     if found.aside:
         screen.talk(
             f"memfs: the store's local/ was not made by memfs here, and nothing in it is used: it "
-            f"is in {found.aside} now"
+            f"is in {found.aside} now. If it is yours all the same (made for another home folder, "
+            "in a container): memfs trust --local"
         )
     return found
 

@@ -29,33 +29,26 @@ TOOLS = (
 
 
 def whole(
-    place: Place, held: dict[str, str | None], *, tools: bool = False,
-    budget: int = render.BUDGET,
-) -> tuple[str, dict[str, str]]:  # fmt: skip
+    place: Place, *, tools: bool = False, budget: int = render.BUDGET
+) -> tuple[str, dict[str, str]]:
     """Return the whole brief, and the texts it was made of (`tier:label` to text).
 
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
-    server if the assistant has `tools`, else the command line. The texts in `held` take the place
-    of those in the files (None: no block). `budget` is in UTF-16 units.
+    server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units.
     """
     guidance = shipped.text("templates", "guidance.md")
-    found = []
-    for block in blocks.load(place):
-        text = held.get(_key(block), block.raw)
-        if text is not None:
-            same = text == block.raw
-            found.append(block if same else blocks.make(block.tier, block.label, block.path, text))
-    texts = {_key(block): block.raw for block in found}
+    found = blocks.load(place)
+    texts = {labels.qualified(block.tier, block.label): block.raw for block in found}
     return render.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
-def within(place: Place, held: dict[str, str | None], room: int, *, tools: bool = False) -> str:
+def within(place: Place, room: int, *, tools: bool = False) -> str:
     """Return the brief in about `room` tokens; what is cut says so in it."""
     from memfs.core.tokens import estimate
 
     units = room * _UNITS
     while True:
-        brief = whole(place, held, tools=tools, budget=units)[0]
+        brief = whole(place, tools=tools, budget=units)[0]
         if estimate(brief) <= room or units < room:
             return brief
         units = units * 9 // 10
@@ -130,7 +123,3 @@ def _block(texts: dict[str, str], key: str) -> Block | None:
     raw = texts.get(key)
     tier, _, label = key.partition(":")
     return None if raw is None else blocks.make(tier, label, "", raw)
-
-
-def _key(block: Block) -> str:
-    return labels.qualified(block.tier, block.label)

@@ -1,134 +1,126 @@
-"""What others changed in the project's blocks since this user last saw them."""
+"""What others changed in the project's store since this user last looked."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core import label as labels
+from memfs.core.errors import StoreError
 from memfs.core.quoting import flatten_text
-from memfs.core.records import block_key
 from memfs.core.settings import HOLD
-from memfs.store import blocks, commits, config, git, journal, trust
-from memfs.store.blocks import Place
+from memfs.store import arrivals, blocks, commits, config, git, layout, trust
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memfs.store.arrivals import Arrival, Found
+    from memfs.store.blocks import Place
     from memfs.store.commits import Commit
     from memfs.store.layout import Store
 
 _PATIENCE = 1.5  # seconds for git; a session waits to start
 _MOST_NAMED = 5
 _LONGEST = 60  # characters of an author's name or a subject
+_BLOCKS = "blocks/"
 
 
 class Pulled(NamedTuple):
-    """A block that others changed: `what` is changed, new or removed; `why` the commit's subject.
+    """A file that others changed: `what` is changed, new or removed; `why` the commit's subject.
 
-    `key` is `project:label`, `before` the text this user knows, `after` the file's, None where
-    there is none.
+    `key` is `project:label` of a block, else the path in the store. `before` and `after` are git's
+    ids of the texts that were accepted and that came, "" where there is none.
     """
 
+    name: str
     key: str
     what: str
     who: str
     why: str
-    before: str | None
-    after: str | None
+    before: str
+    after: str
 
 
 class Seen(NamedTuple):
-    """What others changed, and what takes the place of a file's text where that is held back.
-
-    `held` maps `project:label` to the text that is trusted, None for a block that is not.
-    """
+    """What others changed, and whether it is held back until it was looked at."""
 
     pulled: list[Pulled]
-    held: dict[str, str | None]
+    held: bool
+    found: Found | None = None
 
 
-NOTHING = Seen([], {})
+NOTHING = Seen([], held=False)
 
 
 def look(place: Place, *, note: bool) -> Seen:
-    """Compare the project's blocks with what this user last saw; `note`: they see them now.
+    """Compare the project's store with what this user accepted; `note`: they see it now.
 
-    A change is theirs if memfs or their editor made it here. What came with commits is others',
-    unless this user wrote it; where changes are held back, the name in a commit proves nothing.
+    Where changes are held back, they stay others' until they were looked at, whoever is named in
+    the commits. Elsewhere this user's own commits, made on another machine, say nothing.
     """
     store = place.project
-    if store is None or not trust.changed(store):
+    if store is None or not layout.trusted(store) or not trust.is_behind(store):
         return NOTHING
-    seen = trust.seen(store)
-    before, now = seen.texts, trust.texts(store)
     hold = config.load(place).get("trust.pulled") == HOLD
-    arrived = _arrived(store, seen.commit)
-    me = "" if hold else git.identity(store.root)
-    found: list[Pulled] = []
-    known = dict(before)
-    for key in sorted(key for key in {*now, *before} if now.get(key) != before.get(key)):
-        old, new = before.get(key), now.get(key)
-        who = _others(store, key, old, new, None if arrived is None else arrived.get(key, []), me)
-        if who:
-            what = "new" if old is None else "removed" if new is None else "changed"
-            found.append(Pulled(key, what, *who, old, new))
-        if who is None or not hold:
-            known.pop(key, None)
-            if new is not None:
-                known[key] = new
-    if note and known != before:
-        commit = seen.commit if found and hold else git.head(store.root)
-        with suppress(OSError):  # a full disk: it is named again next time
-            trust.save(store, trust.Seen(known, commit))
-    return Seen(found, {change.key: change.before for change in found if hold})
-
-
-def _arrived(store: Store, since: str) -> dict[str, list[Commit]] | None:
-    """Map `project:label` to the commits after `since` that touched it; None: git took too long."""
     try:
-        done = commits.touching(store.root, "blocks", since=since, seconds=_PATIENCE)
+        found = arrivals.look(store)
+    except StoreError:
+        if hold:
+            raise
+        return NOTHING
+    pulled = list(_told(store, found, None if hold else git.identity(store.root)))
+    if note and not hold:
+        with suppress(OSError, StoreError):  # a full disk: it is named again next time
+            arrivals.accept_seen(store, found)
+    return Seen(pulled, hold and bool(pulled), found)
+
+
+def texts(store: Store, pulled: Iterable[Pulled]) -> Mapping[str, str]:
+    """Return the texts that were, and that came, by git's ids."""
+    return commits.texts(store.root, [i for each in pulled for i in (each.before, each.after)])
+
+
+def _told(store: Store, found: Found, me: str | None) -> Iterable[Pulled]:
+    """Yield what came from others than `me`, with who brought it, as far as that is known.
+
+    What no commit brought since is told where changes are held back alone (`me` is None): git was
+    asked for another state here.
+    """
+    if not found.arrivals:
+        return
+    done = _commits(store, found)
+    for arrival in found.arrivals:
+        name, before, now = arrival
+        others = _others(arrival, done, me)
+        if done is not None and not others and me is not None:
+            continue
+        what = "removed" if not now else "changed" if before else "new"
+        who, why = (others[0].author, others[0].subject) if others else ("somebody", "")
+        key = labels.qualified(labels.PROJECT, _label(name)) if _is_block(name) else name
+        yield Pulled(name, key, what, who, why, before, now)
+
+
+def _others(arrival: Arrival, done: dict[str, list[Commit]] | None, me: str | None) -> list[Commit]:
+    """Return the commits of others than `me` that a text went through since, the newest first."""
+    known = arrival.before or None
+    touching = (done or {}).get(arrival.name, [])
+    later = list(takewhile(lambda each: each.blob != known, touching))
+    return [each for each in later or touching[:1] if each.author != me]
+
+
+def _commits(store: Store, found: Found) -> dict[str, list[Commit]] | None:
+    """Map paths to the commits that touched them since; None: git took too long."""
+    try:
+        done = commits.touching(store.root, ".", since=found.looked.since, seconds=_PATIENCE)
     except TimeoutError:
         return None
-    listed = blocks.paths(Place(store, None))
-    keys = {os.path.relpath(path, store.root): label for _, label, path in listed}
-    found: dict[str, list[Commit]] = {}
+    by_name: dict[str, list[Commit]] = {}
     for commit in done:
-        gone = commit.path.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
-        label = keys.get(commit.path) or labels.normalise(gone)
-        found.setdefault(labels.qualified(labels.PROJECT, label), []).append(commit)
-    return found
-
-
-def _others(
-    store: Store, key: str, old: str | None, new: str | None, done: list[Commit] | None, me: str
-) -> tuple[str, str] | None:
-    """Return (who, why) of what others did to a block that was `old`, None if they did nothing.
-
-    `done` are the commits that touched it since, the newest first, None where nobody knows.
-    """
-    if done is None:
-        return "somebody", ""
-    if not done:
-        return None  # no commit brought it: it was changed here
-    text = commits.texts(store.root, [done[0].blob]).get(done[0].blob)
-    if new is not None and text is not None and new.replace("\r\n", "\n") == text:
-        text = new
-    if text in _made_here(store, key, old):
-        return None
-    later = list(takewhile(lambda c: old is None or not commits.is_blob(old, c.blob), done))
-    others = [commit for commit in later or done[:1] if commit.author != me]
-    return (others[0].author, others[0].subject) if others else None
-
-
-def _made_here(store: Store, name: str, old: str | None) -> set[str | None]:
-    """Return the texts that a block got from `old` by edits that were made here."""
-    reached = {old}
-    key = block_key(store.tree, labels.PROJECT, "", name.partition(":")[2])
-    for entry in journal.read(store):
-        if entry.key == key and entry.before in reached and not journal.is_commit(entry):
-            reached.add(entry.after)
-    return reached
+        by_name.setdefault(commit.path, []).append(commit)
+    return by_name
 
 
 def notice(seen: Seen) -> str:
@@ -137,10 +129,12 @@ def notice(seen: Seen) -> str:
         return ""
     from memfs.core.invisible import reveal_hidden
 
-    shown = [_told(change) for change in seen.pulled[:_MOST_NAMED]]
-    more = len(seen.pulled) - len(shown)
-    if more:
-        shown.append(f"{more} more")
+    alone = [each for each in seen.pulled if _is_block(each.name) or each.name == layout.CONFIG]
+    shown = [_line(each) for each in alone[:_MOST_NAMED]]
+    if len(alone) > len(shown):
+        shown.append(f"{len(alone) - len(shown)} more")
+    rest = Counter(each.name.partition("/")[0] for each in seen.pulled if each not in alone)
+    shown += [f"{count} in {flatten_text(folder)}" for folder, count in sorted(rest.items())]
     if seen.held:
         told = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
     else:
@@ -148,11 +142,22 @@ def notice(seen: Seen) -> str:
     return reveal_hidden(told)
 
 
-def _told(change: Pulled) -> str:
+def _is_block(name: str) -> bool:
+    return name.startswith(_BLOCKS) and name.endswith(blocks.SUFFIX)
+
+
+def _label(name: str) -> str:
+    return blocks.label_of(name.removeprefix(_BLOCKS))
+
+
+def _line(change: Pulled) -> str:
     what = "" if change.what == "changed" else f"{change.what}, "
     why = f": {_short(change.why)}" if change.why else ""
     who = _short(change.who.partition(" <")[0])
-    return f"{flatten_text(change.key.partition(':')[2])} ({what}{who}{why})"
+    label = change.name.removeprefix(_BLOCKS).removesuffix(blocks.SUFFIX)
+    if _is_block(change.name) and _label(change.name) != label:
+        label = os.path.basename(change.name)  # another file has that label, or could
+    return f"{flatten_text(label)} ({what}{who}{why})"
 
 
 def _short(text: str) -> str:

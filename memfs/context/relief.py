@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memfs.context import paging, pulled
+from memfs.context import paging
 from memfs.core import label as labels
 from memfs.core.private import excerpt
-from memfs.store import clock, config, recall, trust
+from memfs.store import clock, config, recall
 from memfs.store import history as versions
 
 if TYPE_CHECKING:
@@ -24,14 +24,7 @@ _MOST, _SHOWN = 3, 80  # parts that are named, and characters of each
 
 
 def spare(place: Place, block: Block) -> list[str]:
-    """Name the parts that are worth least in a block that is nearly full.
-
-    None of a block in which others changed something that is held back.
-    """
-    if place.project and trust.changed(place.project):
-        held = pulled.look(place, note=False).held
-        if labels.qualified(block.tier, block.label) in held:
-            return []
+    """Name the parts that are worth least in a block that is nearly full."""
     found = leaving(place, block, "", _FREED)
     if len(found) == len(paging.parts(block.body)):  # all of it is no choice
         return []

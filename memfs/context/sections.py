@@ -16,11 +16,10 @@ from memfs.context import compose
 from memfs.core import changes as compare
 from memfs.core import render
 from memfs.core.errors import MemfsError, StoreError
-from memfs.core.settings import HOLD
 from memfs.files import atomic, outside
 from memfs.hosts import section
 from memfs.hosts.instructions import MARKS, TARGETS
-from memfs.store import autocommit, blocks, config, layout, lock
+from memfs.store import autocommit, blocks, config, held, layout, lock
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -134,21 +133,17 @@ def present(store: Store) -> list[Target]:
     return list(found.values())
 
 
-def allowed(place: Place, store: Store) -> None:
+def check_allowed(store: Store) -> None:
     """Raise `StoreError` where assistants are given nothing of a store, or not all as it is."""
     if not layout.trusted(store):
         raise StoreError(
             "you have not trusted this store: nothing of it is given to an assistant",
             "look at it, and decide: memfs trust",
         )
-    if config.load(place).get("trust.pulled") == HOLD:
-        from memfs.context import pulled
-
-        if pulled.look(place, note=False).held:
-            raise StoreError(
-                "what others changed in the blocks is held back until you have looked",
-                "look at it: memfs trust",
-            )
+    if held.of(store):
+        raise StoreError(
+            "what others changed is held back until you have looked", "look at it: memfs trust"
+        )
 
 
 def after(place: Place, changes: list[Change], origin: Origin) -> str:
@@ -175,7 +170,7 @@ def edited(place: Place, tiers: Iterable[str]) -> str:
         found = present(store)
         if not found:
             return ""
-        allowed(place, store)
+        check_allowed(store)
         with lock.hold(store):
             ours = text(store)
             for target in found:

@@ -78,7 +78,8 @@ class Entry:
     `version` is the block's version after the edit. `tree` names the linked worktree the block
     belongs to (empty for the main one). `group` ties the edits of one patch: (id, size). `tied`
     names the journals of other stores that hold the rest of it. `commit` is the id of a commit that
-    holds the same text: git knows that, no journal does.
+    holds the same text: git knows that, no journal does. `digest` is the hash of the file's text
+    where `after` is not all of it: an editor may write a secret, and none is kept here.
     """
 
     id: str
@@ -97,6 +98,7 @@ class Entry:
     group: tuple[str, int] | None = None
     tied: tuple[str, ...] = ()
     commit: str = ""
+    digest: str = ""
 
     @property
     def key(self) -> str:

@@ -67,7 +67,7 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     It may be stricter than its user, and never names what is run, asked or read elsewhere.
     """
     found = {key: value for key, value in layer.items() if key not in USER_ONLY}
-    if _dig(layer, ["trust", "pulled"]) == HOLD:
+    if holds(layer):
         found["trust"] = {"pulled": HOLD}
     review = layer.get("review")
     if isinstance(review, dict):  # what costs its user's model, or is taken unseen, is its user's
@@ -81,6 +81,22 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     if model_kind(layer.get("embedding")) in (FOLDER, HUB):
         del found["embedding"]
     return found
+
+
+def holds(layer: object) -> bool:
+    """Tell whether a layer wants what others changed to be held back."""
+    return _dig(layer, ["trust", "pulled"]) == HOLD
+
+
+def stricter(layer: dict[str, object]) -> dict[str, object]:
+    """Return what a layer may say of the service, whoever set it: that there is none, its pace."""
+    service = layer.get("service")
+    if not isinstance(service, dict):
+        return {}
+    kept = {key: value for key, value in service.items() if key == "pause"}
+    if service.get("mode") in ("off", False):
+        kept["mode"] = "off"
+    return {"service": kept}
 
 
 def _is_built_in(kind: object) -> bool:

@@ -99,7 +99,7 @@ def remove(folder: str) -> None:
                 shutil.rmtree(at.name, ignore_errors=True, dir_fd=at.folder)
             elif not os.path.islink(folder):  # pragma: no cover - Windows
                 shutil.rmtree(folder, ignore_errors=True)
-    except OSError:
+    except (OSError, RecursionError):  # thousands of levels are nobody's index
         return
 
 

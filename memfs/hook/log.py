@@ -16,7 +16,9 @@ def line(folder: str, where: str, error: BaseException) -> None:
 
     A project's store that is not trusted is not written to: its user's own has the line then.
     """
-    what = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+    from memfs.core.secrets import redact
+
+    what = redact(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     text = f"{stamp} {where}: {what}\n"
     for find in (_project, _user):

@@ -96,14 +96,12 @@ def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str
     from memfs.context import compose
     from memfs.store import trust
 
-    held: dict[str, str | None] = {}
     notice = ""
-    if place.project and trust.changed(place.project):
+    if place.project and trust.is_behind(place.project):
         from memfs.context import pulled
 
-        seen = pulled.look(place, note=note)
-        held, notice = seen.held, pulled.notice(seen)
-    return *compose.whole(place, held, tools=tools), notice
+        notice = pulled.notice(pulled.look(place, note=note))
+    return *compose.whole(place, tools=tools), notice
 
 
 def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
@@ -136,8 +134,6 @@ def news(
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
-    if now != shown.blocks:
-        now = _trusted(place, now)
     recalled = () if text.startswith(REVIEW) else _recall(place, text, shown, recall)
     left = sessions.left(place.home, place.session)
     if now == shown.blocks and not recalled and not left:
@@ -154,20 +150,6 @@ def unsay(event: Event) -> None:
     place = blocks.answering(event)
     if place is not None:
         sessions.forget(place.home, place.session)
-
-
-def _trusted(place: Place, now: dict[str, str]) -> dict[str, str]:
-    """Return the texts with what others changed held back, where that is wanted."""
-    from memfs.core.settings import HOLD
-    from memfs.store import config
-
-    if place.project is None or config.load(place).get("trust.pulled") != HOLD:
-        return now
-    from memfs.context import pulled
-
-    held = pulled.look(place, note=True).held
-    known = {key: held.get(key, text) for key, text in now.items()}
-    return {key: text for key, text in known.items() if text is not None}
 
 
 def _reviewed(place: Place) -> str:

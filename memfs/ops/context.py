@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.context import budget as budgets
-from memfs.context import compose, counting, pulled
+from memfs.context import compose, counting
 from memfs.core import label as labels
 from memfs.core import render
 from memfs.core.errors import USAGE, MemfsError
@@ -65,12 +65,9 @@ def run(place: Place, window: int = 0) -> Weighed:
     """Weigh the brief of a place against the configured window, or one of so many tokens."""
     budget = budgets.configured(config.load(place), window)
     counter = counting.counter()
-    held = pulled.look(place, note=False).held
-    brief = compose.within(place, held, budget.share("blocks"))
-    usual, texts = compose.whole(place, held)
-    known = [each for each in blocks.load(place) if _key(each) in texts]
-    found = [blocks.make(each.tier, each.label, each.path, texts[_key(each)]) for each in known]
-    pinned = render.order([block for block in found if block.pinned])
+    brief = compose.within(place, budget.share("blocks"))
+    usual = compose.whole(place)[0]
+    pinned = render.order([block for block in blocks.load(place) if block.pinned])
     guidance = counter.count(shipped.text("templates", "guidance.md"))
     sections = [Section("instructions", guidance, guidance)]
     cut = []

@@ -287,7 +287,8 @@ class _Session:
         limit = edit.limit or self.settings.limit(label)
         value = public(edit.value).rstrip("\n")
         over = edits.over_limit(label, "", value, limit, None)
-        held = self._secret(tier, "create", label, f"{edit.description}\n{value}")
+        told = " ".join((label, *edit.tags))
+        held = self._secret(tier, "create", label, f"{edit.description}\n{value}\n{told}")
         if over or held:
             return over or held
         head = {
@@ -322,6 +323,9 @@ class _Session:
                 f"cannot rename '{draft.label}' into the {tier} tier",
                 "create it there, delete it here",
             )
+        held = self._secret(draft.tier, "rename", draft.label, label)
+        if held:
+            return held
         if self._taken(draft.tier, label):
             return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
         path = blocks.path_of(self.place, draft.tier, label)
@@ -361,6 +365,9 @@ class _Session:
         if odd:
             return odd
         head = yamlhead.write(block.head, changes, frontmatter.line_end(block.raw))
+        held = self._secret(draft.tier, "describe", draft.label, head, block.head)
+        if held:
+            return held
         if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):
             return Rejected(
                 f"cannot describe '{draft.label}': its front matter cannot be read",

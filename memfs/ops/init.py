@@ -14,7 +14,7 @@ from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.files import atomic, trees
 from memfs.hosts import settings
-from memfs.store import blocks, clock, git, layout, local_folder, shipped, trust, writer
+from memfs.store import arrivals, blocks, clock, git, layout, local_folder, shipped, trust, writer
 from memfs.store.blocks import Place
 from memfs.store.layout import CONFIG, NAME, Store
 from memfs.store.writer import Change
@@ -68,6 +68,7 @@ def run(start: str, home: str) -> Made:
         git.set_driver(top, driver())
         made = layout.find(top) or Store(root, labels.PROJECT)
         if not others:
+            arrivals.accept(made)
             trust.give(made)
         trusted = layout.trusted(made)
     return Made(root, tuple(created), tuple(foreign), tuple(installed(home)), trusted)

@@ -32,12 +32,10 @@ from memfs.store import (
     git,
     holdings,
     journal,
-    layout,
     lock,
     outcomes,
     recall,
     static,
-    trust,
     windows,
     writer,
 )
@@ -45,7 +43,7 @@ from memfs.store.blocks import Place
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from memfs.store.holdings import Holding
     from memfs.store.layout import Store
@@ -111,6 +109,7 @@ class Purged:
 
 def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
     """Look through every file of the stores, telling `tick` of each, and git's history of them."""
+    place = blocks.as_is(place)
     brought: list[Committed] = []
     unread: list[str] = []
     found = _find(place, unread, tick)
@@ -126,6 +125,7 @@ def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
 
 def run(place: Place) -> Purged:
     """Redact everything that is found in files of ours."""
+    place = blocks.as_is(place)
     stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
     with ExitStack() as stack:
         for store in stores:
@@ -151,7 +151,7 @@ def _committed(store: Store, place: Place, paths: list[str]) -> str:
 def _purge(store: Store, place: Place) -> None:
     trees = [store, *holdings.worktrees(store)]
     listed = _listed(store, trees)
-    leaking = [each for each in listed if _ours(each, place) and _leaks(each)]
+    leaking = [each for each in listed if each.kind != "foreign" and _leaks(each)]
     if not leaking:
         return
     for path in holdings.indexes(store):
@@ -166,27 +166,12 @@ def _purge(store: Store, place: Place) -> None:
         for session in sessions if whole else [""]:
             _blocks(tree, Place(tree if whole else None, None if whole else tree, session))
     for each in leaking:
-        if each.kind in ("plain", "seen", "block"):  # of blocks, those that have no label
+        if each.kind in ("plain", "block"):  # of blocks, those that have no label
             _rewrite(each, private=store.private or each.path.startswith(f"{store.local}/"))
         elif each.kind == "recall":
             recall.rewrite(each.path, lambda text: leaks.cleaned(text, "lines"))
     with writer.writing(store, place):
         journal.rewrite(store, lambda text: leaks.cleaned(text, "lines"))
-
-
-def _ours(each: Holding, place: Place) -> bool:
-    """Tell whether a file is to be redacted here.
-
-    What this user saw of another project is not, as long as that is there: it would look as if
-    somebody had changed it.
-    """
-    if each.kind != "seen":
-        return each.kind != "foreign"
-    folder = os.path.normpath(os.path.dirname(each.path))
-    if place.project and folder == os.path.normpath(layout.trust_folder(place.project)):
-        return True
-    root = folder.partition("/local/trusted/")[2]
-    return not files.is_folder(f"/{root}")
 
 
 def _blocks(store: Store, place: Place) -> None:
@@ -208,21 +193,6 @@ def _blocks(store: Store, place: Place) -> None:
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))
         if changes:
             made.commit(changes, _BY)
-            _known(store, changes)
-
-
-def _known(store: Store, changes: list[Change]) -> None:
-    """Let what this user saw of a project be what is in its blocks now, where it was before."""
-    if store.tier != labels.PROJECT or not layout.trusted(store):
-        return
-    before = trust.seen(store)
-    now = {key: redact(text) for key, text in before.texts.items()}
-    for change in changes:
-        key = labels.qualified(change.tier, change.label)
-        if now.get(key) == redact(change.before or ""):
-            now[key] = change.after or ""
-    if now != before.texts:
-        trust.save(store, trust.Seen(now, before.commit))
 
 
 def _rewrite(each: Holding, *, private: bool) -> None:
@@ -246,15 +216,15 @@ def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> lis
     for store in place.stores():
         for each in _listed(store, [store, *holdings.worktrees(store)]):
             try:
-                found += [_found(each, leak, place) for leak in _leaks(each)]
+                found += [_found(each, leak) for leak in _leaks(each)]
             except OSError:
                 unread.append(each.path)
             tick(1)
     return found
 
 
-def _found(each: Holding, leak: leaks.Leak, place: Place) -> Found:
-    return Found(each.path, *leak, _ours(each, place))
+def _found(each: Holding, leak: leaks.Leak) -> Found:
+    return Found(each.path, *leak, each.kind != "foreign")
 
 
 def _listed(store: Store, trees: list[Store]) -> list[Holding]:
@@ -269,18 +239,15 @@ def _leaks(each: Holding) -> list[leaks.Leak]:
 
 def _history(store: Store, found: list[Committed]) -> bool:
     """Look through what git keeps of a store, newest first; tell whether that was all of it."""
-    top = git.top_level(store.root)
-    if top is None:
+    if git.top_level(store.root) is None:
         return True
-    listed = git.run(
-        store.root, "log", "--all", "-m", "--raw", "--no-abbrev", "--no-renames", "--format=%H",
-        "--", ".",
-    )  # fmt: skip
-    if listed is None:  # it takes too long, or there is no commit yet
-        return git.run(store.root, "rev-parse", "--verify", "-q", "HEAD") is None
+    try:
+        listed = commits.everywhere(store.root, ".")
+    except (TimeoutError, LookupError):
+        return False
     deadline = time.monotonic() + _PATIENCE
-    places = list(_versions(listed))
-    blobs = list(dict.fromkeys(blob for _, blob, _ in places))
+    places = [each for each in listed if each.blob]  # else the file was removed
+    blobs = list(dict.fromkeys(each.blob for each in places))
     known: dict[str, list[leaks.Leak]] = {}
     for at in range(0, min(len(blobs), _MOST_VERSIONS), _AT_ONCE):
         if time.monotonic() > deadline:
@@ -288,20 +255,7 @@ def _history(store: Store, found: list[Committed]) -> bool:
         for blob, text in commits.texts(store.root, blobs[at : at + _AT_ONCE]).items():
             lines = text.startswith("{") and text.endswith("\n")
             known[blob] = leaks.find(text, "lines" if lines else "text")
-    for commit, blob, path in places:
-        kinds = dict.fromkeys((leak.type, leak.masked) for leak in known.get(blob, []))
-        found += [Committed(commit, path, *kind) for kind in kinds]
+    for each in places:
+        kinds = dict.fromkeys((leak.type, leak.masked) for leak in known.get(each.blob, []))
+        found += [Committed(each.id, git.prefix(store.root) + each.path, *kind) for kind in kinds]
     return len(known) == len(blobs)
-
-
-def _versions(listed: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (commit, id of the text, path) of git's raw log."""
-    commit = ""
-    for line in listed.split("\n"):
-        if not line.startswith(":"):
-            commit = line or commit
-            continue
-        fields, _, path = line.partition("\t")
-        blob = fields.split()[3]
-        if blob.strip("0"):  # else the file was removed
-            yield commit, blob, path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import compose, pulled
+from memfs.context import compose
 from memfs.store import blocks, journal, references, timeline
 from memfs.store import history as versions
 
@@ -40,7 +40,7 @@ def every(place: Place) -> list[Shown]:
 
 def brief(place: Place) -> str:
     """Return the brief as a session of this place is given it."""
-    return compose.whole(place, pulled.look(place, note=False).held)[0]
+    return compose.whole(place)[0]
 
 
 def record(shown: Shown) -> dict[str, object]:

@@ -18,13 +18,13 @@ from memfs.store import (
     clock,
     config,
     daemon,
-    git,
     inbox,
     journal,
     layout,
     recall,
     references,
     sessions,
+    tracked,
 )
 from memfs.store import history as versions
 
@@ -111,7 +111,7 @@ def _ran(place: Place) -> dict[str, tuple[str, float, float]]:
 def _states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
     last = {(entry.tier, entry.label): entry.op for entry in versions.every(place)}
-    dirty = {store.root: git.dirty(store.root) for store in place.stores()}
+    dirty = {store.root: tracked.dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
         head = versions.head(place, block.tier, block.label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,14 +10,17 @@ from typing import TYPE_CHECKING
 from memfs.context import pulled
 from memfs.core import changes, suspicion
 from memfs.core.errors import StoreError
+from memfs.files import logs, trees
 from memfs.store import (
     archive,
+    arrivals,
     blocks,
     commits,
     config,
     facts,
     git,
     layout,
+    local_folder,
     recall,
     static,
     trust,
@@ -26,6 +30,7 @@ from memfs.store.blocks import Place
 if TYPE_CHECKING:
     from memfs.core.block import Block
     from memfs.core.suspicion import Sign
+    from memfs.store.arrivals import Found
     from memfs.store.layout import Store
 
 _MOST_COMMITS = 1000
@@ -69,31 +74,54 @@ class Report:
     changed: tuple[Changed, ...]
     facts: int = 0
     entries: int = 0
+    snapshot: str = ""
+    found: Found | None = None
 
 
 def look(place: Place) -> Report:
-    """Look at the project's store of a place; raises `StoreError` if there is none."""
-    store = _project(place)
+    """Look at the project's store of a place, as it is; raises `StoreError` if there is none."""
+    store = layout.as_is(_project(place))
     alone = Place(store, None)
     trusted = layout.trusted(store)
     authors = _authors(store)
+    snapshot = _snapshot(store)
+    found = arrivals.look(store)
     return Report(
         store.root,
         trusted,
         tuple(_looked(block, store, authors) for block in blocks.load(alone)),
         len(archive.sources(store)),
         len(recall.sources(store)),
-        len((git.run(store.root, "ls-files", "-z", "--", "local") or "").split("\0")) - 1,
+        len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
         tuple(config.problems(store)),
         tuple(_changed(alone)) if trusted else (),
         len(facts.every(store)),
         sum(1 for _ in static.every(store)),
+        snapshot,
+        found,
     )
 
 
-def accept(place: Place) -> None:
-    """Trust the project's store of a place, with its blocks as they are."""
-    trust.give(_project(place))
+def accept(place: Place, shown: Report | None = None) -> None:
+    """Trust the project's store of a place, as it was `shown`, or as it is.
+
+    Raises `StoreError` if it is not what was shown any more.
+    """
+    store = _project(place)
+    if shown is None:
+        shown = look(place)
+    if shown.found is None or _snapshot(store) != shown.snapshot:
+        raise StoreError(
+            f"{store.root} was changed while you looked at it: nothing was decided",
+            "look at it again: memfs trust",
+        )
+    arrivals.accept_seen(store, shown.found)
+    trust.give(store)
+
+
+def take_back(place: Place) -> str:
+    """Use the `local/` again that was put aside last; return where the other is, "" for none."""
+    return local_folder.take_back(_project(place))
 
 
 def revoke(place: Place) -> bool:
@@ -123,10 +151,24 @@ def _authors(store: Store) -> dict[str, list[str]]:
 
 
 def _changed(place: Place) -> list[Changed]:
+    found = pulled.look(place, note=False).pulled
+    texts = pulled.texts(_project(place), found)
     return [
         Changed(
             change.key, change.what, change.who, change.why,
-            changes.unified(change.before or "", change.after or "", "before", "now"),
+            changes.unified(
+                texts.get(change.before, ""), texts.get(change.after, ""), "before", "now"
+            ),
         )
-        for change in pulled.look(place, note=False).pulled
+        for change in found
     ]  # fmt: skip
+
+
+def _snapshot(store: Store) -> str:
+    """Return a hash of all that a store gives to assistants: every file but those of `local/`."""
+    whole = hashlib.sha256()
+    for each in trees.walk(store.root):
+        if not each.name.startswith("local/"):
+            text = logs.read_whole(each.path) or b""
+            whole.update(f"{each.name}\0{len(text)}\0".encode("utf-8", "surrogateescape") + text)
+    return whole.hexdigest()

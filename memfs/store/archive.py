@@ -9,7 +9,7 @@ from memfs import files
 from memfs.core import encodings, frontmatter
 from memfs.core.records import Passage
 from memfs.files import atomic, trees
-from memfs.store import blocks, clock
+from memfs.store import blocks, clock, held
 
 if TYPE_CHECKING:
     from memfs.store.layout import Store
@@ -43,11 +43,13 @@ def add(
 
 def sources(store: Store) -> list[str]:
     """List the passage files of a store."""
-    return sorted(
+    folder = f"{store.root}/archive"
+    found = [
         found.path
-        for found in trees.walk(f"{store.root}/archive")
+        for found in trees.walk(folder)
         if found.name.endswith(SUFFIX) and not os.path.basename(found.name).startswith(".")
-    )
+    ]
+    return [instead for _, instead in held.served(store, folder, found)]
 
 
 def read(path: str) -> Passage | None:

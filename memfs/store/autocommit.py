@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import time
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.private import storable
 from memfs.core.quoting import plain
-from memfs.store import config, git, journal
+from memfs.store import committing, config, git, journal, tracked
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ _BUSY = {  # what git has open, by the file that says so
     "MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
     "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisection",
 }  # fmt: skip
-_TRIES = 5  # while somebody else holds the index
 
 
 def edited(place: Place, changes: list[Change], origin: Origin) -> str:
@@ -102,45 +100,23 @@ def _message(subject: str, body: list[str], ops: list[str], origin: Origin) -> s
 
 def _commit(store: Store, paths: list[str], message: str, settings: Settings) -> str:
     """Commit `paths` (relative to the store) as they are; return why not, "" if all is well."""
-    changed = _changed(store, paths)
-    if not changed:
+    known = tracked.committed(store.root, paths)
+    changed = [] if known is None else tracked.differing(store.root, paths, known)
+    if not changed or known is None:
         return ""
-    why = _hindrance(store, settings)
-    if why:
-        return f"not committed: {why}"
-    fresh = [path for path, state in changed.items() if state == "??"]
-    if fresh:
-        _try(store, "add", "--intent-to-add", "--", *fresh)
-    failed = _try(
-        store, "commit", "--quiet", "--no-verify", "--only", "--cleanup=verbatim",
-        "--file=-", "--", *changed, data=message.encode("utf-8", "replace"),
-    )  # fmt: skip
-    if failed and fresh:
-        _try(store, "reset", "--quiet", "--", *fresh)
-    return f"not committed: {failed}" if failed else ""
+    head = git.checked_out(store.root)
+    why = "git does not answer" if head is None else _hindrance(head, settings)
+    if head is not None and not why:
+        why = committing.commit(store.root, head, changed, known, message)
+    return f"not committed: {why}" if why else ""
 
 
-def _changed(store: Store, paths: list[str]) -> dict[str, str]:
-    """Map those of the paths that differ from HEAD to git's two letters; {} outside git."""
-    listed = git.run(
-        store.root, "--literal-pathspecs", "status", "--porcelain=v1", "-z", "--no-renames",
-        "--untracked-files=all", "--", *paths,
-    )  # fmt: skip
-    top = git.top_level(store.root)
-    if not listed or top is None:
-        return {}
-    root = os.path.realpath(store.root)
-    found = [(item[:2], os.path.join(top, item[3:])) for item in listed.split("\0") if item]
-    return {os.path.relpath(os.path.realpath(path), root): state for state, path in found}
-
-
-def _hindrance(store: Store, settings: Settings) -> str:
+def _hindrance(head: git.Head, settings: Settings) -> str:
     """Say why nothing may be committed here just now, or ""."""
-    folder = (git.run(store.root, "rev-parse", "--absolute-git-dir") or "").rstrip("\n")
     for name, what in _BUSY.items():
-        if os.path.exists(f"{folder}/{name}"):
+        if os.path.exists(f"{head.folder}/{name}"):
             return f"{what} is going on"
-    branch = (git.run(store.root, "symbolic-ref", "--quiet", "--short", "HEAD") or "").rstrip("\n")
+    branch = head.branch.removeprefix("refs/heads/")
     if not branch:
         return "no branch is checked out"
     protected = settings.get("git.protected")
@@ -148,21 +124,3 @@ def _hindrance(store: Store, settings: Settings) -> str:
     if any(fnmatch.fnmatchcase(branch, pattern) for pattern in patterns):
         return f"{branch} is protected (git.protected)"
     return ""
-
-
-def _try(store: Store, *words: str, data: bytes = b"") -> str:
-    """Run git, waiting a little for others; return its complaint, "" if it did it."""
-    complaint = ""
-    for attempt in range(_TRIES):
-        done = git.start(store.root, *git.QUIET, *words, data=data)
-        if done is None:
-            return "git does not answer"
-        if done.returncode == 0:
-            return ""
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        complaint = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-        complaint = complaint or (lines[0] if lines else f"git ended with {done.returncode}")
-        if "index.lock" not in complaint:
-            break
-        time.sleep(0.05 * 2**attempt)
-    return complaint

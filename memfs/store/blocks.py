@@ -87,6 +87,7 @@ def here(start: str, session: str = "") -> Place:
     if place.project is not None:
         from memfs.store import local_folder
 
+        _is_clean(place.project)
         place.aside = local_folder.put_aside(place.project)
     return place
 
@@ -97,10 +98,19 @@ def serving(start: str, session: str) -> Place | None:
     A project store that this user does not trust serves nobody.
     """
     project = layout.find(start or ".")
-    if project and not layout.trusted(project):
+    if project and not (layout.trusted(project) and _is_clean(project)):
         project = None
     place = Place(project, layout.user_store(), session)
     return place if place.tiers() else None
+
+
+def _is_clean(store: Store) -> bool:
+    """Tell whether nothing of a store's local folder came with git."""
+    if layout.is_checked(store):
+        return True
+    from memfs.store import arrivals
+
+    return arrivals.is_clean(store)
 
 
 def answering(event: "Event") -> Place | None:
@@ -118,8 +128,24 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
         folder = layout.block_folder(store, tier, place.session)
         listed: list[tuple[str, str]] = []
         _walk(folder, "", labels.MAX_DEPTH, listed)
+        if tier == labels.PROJECT and layout.may_hold(store):
+            from memfs.store import held
+
+            served = held.served(store, folder, [path for _, path in listed])
+            listed = [(label_of(path[len(folder) + 1 :]), instead) for path, instead in served]
         found.extend((tier, label, path) for label, path in sorted(listed))
     return found
+
+
+def label_of(name: str) -> str:
+    """Return the label of a block by its file's path in the folder of blocks."""
+    return labels.normalise(name.removesuffix(SUFFIX))
+
+
+def as_is(place: Place) -> Place:
+    """Return a place of which nothing is held back: it is looked at, or mended."""
+    found = place.project and layout.as_is(place.project)
+    return Place(found, place.user, place.session)
 
 
 def texts(place: Place) -> dict[str, str | None]:

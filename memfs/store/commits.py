@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _PATIENCE = 2  # seconds; somebody waits for an edit
+_WRITERS = "%x01%an <%ae>%x02%cn <%ce>"
 _FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%s"
 
 
@@ -49,21 +51,74 @@ def touching(
     Outside git the list is empty. Raises `TimeoutError` after `seconds`: a long history that
     hardly touched the path takes its time.
     """
-    if not git.inside(folder):
-        return []
     limit = [f"--max-count={most}"] if most else []
-    done = git.start(
-        folder, "log", "-z", "-c", "--raw", "--no-abbrev", "--no-renames", "--relative",
-        f"--format={_FORMAT}", *limit, *([f"{since}..HEAD"] if since else []), "--", path,
-        seconds=seconds,
+    upto = f"{since}..HEAD" if since else "HEAD"
+    until = time.monotonic() + seconds
+    listed = _asked(folder, ("rev-list", *limit, upto), [path], b"", until)
+    if listed is None:
+        return touching(folder, path, most, "", seconds) if since else []
+    return list(_told(folder, path, "-c", listed, until))
+
+
+def everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
+    """List what commits of all branches did to `path`, compared with each of their parents.
+
+    Raises `TimeoutError`, and `LookupError` where git does not say.
+    """
+    until = time.monotonic() + seconds
+    listed = _asked(folder, ("rev-list", "--all"), [path], b"", until)
+    if listed is None:
+        raise LookupError("git does not answer")
+    return list(_told(folder, path, "-m", listed, until))
+
+
+def _told(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
+    """Yield what commits, listed by id, did to `path`; `merges` says how those are compared."""
+    words = (
+        "diff-tree", "--stdin", "--root", "-r", "-z", merges, "--raw", "--no-abbrev",
+        "--no-renames", "--no-ext-diff", "--no-textconv", f"--format={_FORMAT}",
     )  # fmt: skip
-    if done is None:
-        return []
-    if done.returncode == git.TOO_LONG:
+    out = _asked(folder, words, [path], listed, until) if listed else b""
+    before = git.prefix(folder)
+    for commit in _parse((out or b"").decode("utf-8", "surrogateescape")):
+        yield replace(commit, path=commit.path.removeprefix(before))
+
+
+def _asked(
+    folder: str, words: tuple[str, ...], paths: list[str], data: bytes, until: float
+) -> bytes | None:
+    """Return what git answers, None if it failed; raises `TimeoutError` after `until`."""
+    left = max(0.01, until - time.monotonic())
+    done = git.start(folder, *words, paths=paths, data=data, seconds=left)
+    if done is not None and done.returncode == git.TOO_LONG:
         raise TimeoutError("git takes too long")
-    if done.returncode and since:
-        return touching(folder, path, most, "", seconds)
-    return list(_parse(done.stdout.decode("utf-8", "surrogateescape")))
+    return None if done is None or done.returncode else done.stdout
+
+
+def written_here(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, blob before, blob after) of the files below a folder that commits changed.
+
+    Each step is (the commit before, the commit); one whose author is not who committed it is left
+    out. The blobs are "" where there is no file, the path is relative to the folder.
+    """
+    told = [after if set(before) <= {"0"} else f"{after} {before}" for before, after in steps]
+    out = git.run(
+        folder, "diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-abbrev",
+        "--no-renames", "--no-ext-diff", "--no-textconv", f"--format={_WRITERS}", paths=["."],
+        data="".join(f"{line}\n" for line in told).encode(),
+    )  # fmt: skip
+    own, top = False, git.prefix(folder)
+    fields = iter((out or "").split("\0"))
+    for field in fields:
+        if field.startswith("\x01"):
+            author, _, committer = field[1:].strip("\n").partition("\x02")
+            own = author == committer
+        elif field.lstrip("\n").startswith(":"):
+            words = field.split(" ")
+            before, after = ("" if set(each) <= {"0"} else each for each in words[2:4])
+            path = next(fields, "").removeprefix(top)
+            if own:
+                yield path, before, after
 
 
 def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
@@ -71,7 +126,8 @@ def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     wanted = list(dict.fromkeys(blob for blob in blobs if blob))
     if not wanted:
         return {}
-    data = git.feed(folder, "\n".join(wanted).encode() + b"\n", "cat-file", "--batch") or b""
+    done = git.start(folder, "cat-file", "--batch", data="\n".join(wanted).encode() + b"\n")
+    data = done.stdout if done else b""  # what came before one that cannot be had is as good
     found: dict[str, str] = {}
     position = 0
     for blob in wanted:
@@ -85,11 +141,15 @@ def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def blob_id(data: bytes, length: int) -> str:
+    """Return git's id of a text, of 40 or 64 digits."""
+    make = hashlib.sha256 if length == 64 else hashlib.sha1
+    return make(b"blob %d\0" % len(data) + data).hexdigest()
+
+
 def blob_ids(text: str, length: int) -> set[str]:
     """Return git's ids of a text, of 40 or 64 digits; `core.autocrlf` may change line ends."""
-    make = hashlib.sha256 if length == 64 else hashlib.sha1
-    forms = [files.encode(form) for form in {text, text.replace("\r\n", "\n")}]
-    return {make(b"blob %d\0" % len(data) + data).hexdigest() for data in forms}
+    return {blob_id(files.encode(form), length) for form in {text, text.replace("\r\n", "\n")}}
 
 
 def is_blob(text: str, blob: str) -> bool:
@@ -100,9 +160,6 @@ def is_blob(text: str, blob: str) -> bool:
 def source(path: str, text: str | None) -> Commit | None:
     """Return the commit that a file's text is from, None if it is nobody's (as far as is known)."""
     folder, name = os.path.split(path)
-    while not os.path.isdir(folder):  # the commit removed all that was in it
-        folder, inner = os.path.split(folder)
-        name = f"{inner}/{name}"
     try:
         found = touching(folder, name, 1, seconds=_PATIENCE)
     except TimeoutError:

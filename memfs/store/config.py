@@ -48,19 +48,30 @@ def load(place: Place) -> Settings:
     """Return the settings of a place: variables over project over user over defaults."""
     layers = [_variables()]
     if place.project:
-        layers.append(settings.of_project(read(f"{place.project.root}/{layout.CONFIG}")[0]))
+        layers.append(settings.of_project(read(path_of(place.project))[0]))
     if place.user:
         layers.append(read(f"{place.user.root}/{layout.CONFIG}")[0])
     return Settings(layers)
 
 
+def path_of(store: layout.Store) -> str:
+    """Return the file to read: what others changed in it may be held back."""
+    if layout.may_hold(store):
+        from memfs.store import held
+
+        return held.path_of(store, layout.CONFIG)
+    return f"{store.root}/{layout.CONFIG}"
+
+
 def model(place: Place) -> Model:
     """Return the embedding model that is wanted at a place; what is wrong says nothing."""
     value = os.environ.get("MEMFS_EMBEDDING")
-    found = _model(value, "MEMFS_EMBEDDING", os.getcwd()) if value else None
+    found = None
+    if settings.model_kind(value) in (settings.NONE, settings.BUNDLED):  # a project can have set it
+        found = _model(value, "MEMFS_EMBEDDING", "")
     for store in (place.project, place.user):
         if found is None and store is not None:
-            path = f"{store.root}/{layout.CONFIG}"
+            path = path_of(store)
             layer = read(path)[0]
             if "embedding" in layer and not _refused(store, layer["embedding"]):
                 found = _model(layer["embedding"], path, store.root)
@@ -196,18 +207,17 @@ def _said(value: str) -> object:
 def _variables() -> dict[str, object]:
     """Turn `MEMFS_HOOKS_RECALL=off` into {"hooks": {"recall": "off"}}.
 
-    Not for `llm` and `review.apply`: a project can have variables set for what is run in it, and a
-    key would go there.
+    A project can have variables set for what is run in it: they say no more than its own
+    configuration may, that there is to be no service, and at what pace one works.
     """
     layer: dict[str, object] = {}
     for key in [key for key in os.environ if key.startswith("MEMFS_")]:
         value = os.environ.get(key, "")
         section, _, name = key[len("MEMFS_") :].lower().partition("_")
-        theirs = section == "llm" or (section, name) == ("review", "apply")
-        if isinstance(settings.DEFAULTS.get(section), dict) and name and not theirs:
+        if isinstance(settings.DEFAULTS.get(section), dict) and name:
             inner = layer.setdefault(section, {})
             if isinstance(inner, dict):
                 inner[name] = _said(value)
         elif key == "MEMFS_MAX_BLOCKS" and value.isdigit():
             layer["max_blocks"] = int(value)
-    return layer
+    return {**settings.of_project(layer), **settings.stricter(layer)}

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core import label as labels
 from memfs.files import atomic, trees
-from memfs.store import archive, blocks, clock, git, layout, local_folder
+from memfs.store import (
+    archive,
+    blocks,
+    clock,
+    committing,
+    git,
+    layout,
+    local_folder,
+    tracked,
+)
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 
@@ -26,7 +35,7 @@ FOLDER = "drafts"
 BRANCH = "memfs/reflect-"
 _RECORD = "proposal.json"
 _ABANDONED = 6 * 3600  # seconds
-_NOBODY = ("-c", "user.name=memfs", "-c", "user.email=memfs@localhost")
+_NOBODY = "memfs <memfs@localhost>"
 
 
 @dataclass(frozen=True)
@@ -123,8 +132,8 @@ class Draft:
         tree = f"{self._folder}/tree"
         branch = f"{BRANCH}{self.id}"
         if top and git.head(store.root):
-            how = ("--no-checkout", "-q", "-b", branch)
-            added = git.run(top, *git.QUIET, "worktree", "add", *how, tree)
+            how = ("--no-checkout", "--no-track", "-q", "-b", branch)
+            added = git.run(top, "worktree", "add", *how, tree)
             if added is not None and git.run(tree, "read-tree", "HEAD") is not None:
                 self.branch = branch
                 within = os.path.relpath(store.root, os.path.realpath(top))
@@ -152,15 +161,17 @@ class Draft:
         store = self.place.project
         if not self.branch or store is None:
             return
-        git.run(store.root, "add", "-A", "--sparse", "--", f"{store.root}/blocks")
-        if files.is_folder(f"{store.root}/archive"):  # those that are there were not copied
-            git.run(
-                store.root, "add", "--ignore-removal", "--sparse", "--", f"{store.root}/archive"
-            )
-        subject = f"memory: reflect on {len(sessions)} sessions, by {model}"
-        commit = ("commit", "-q", "--no-verify", "-m", subject)
-        if git.run(store.root, *git.QUIET, *commit) is None:  # nobody said who they are
-            git.run(store.root, *git.QUIET, *_NOBODY, *commit)
+        paths = ["blocks", "archive"]
+        known = tracked.committed(store.root, paths) or {}
+        changed = [
+            name
+            for name in tracked.differing(store.root, paths, known)
+            if not name.startswith("archive/") or files.is_file(f"{store.root}/{name}")
+        ]  # passages that are there were not copied
+        message = f"memory: reflect on {len(sessions)} sessions, by {model}\n"
+        head = git.checked_out(store.root)
+        if head is not None and changed:
+            committing.commit(store.root, head, changed, known, message, _NOBODY)
 
 
 def pending(store: Store) -> list[Proposal]:
@@ -172,13 +183,11 @@ def pending(store: Store) -> list[Proposal]:
 def remove(store: Store, ident: str, branch: str) -> None:
     """Remove a draft, with its worktree and its branch."""
     folder = _folder(store, ident)
-    top = git.top_level(store.top) if branch else None
-    if top:
-        git.run(top, "worktree", "remove", "--force", f"{folder}/tree")
-        git.run(top, "branch", "-q", "-D", branch)
+    top = git.top_level(store.top) if branch.startswith(BRANCH) else None
     trees.remove(folder)
     if top:
         git.run(top, "worktree", "prune")
+        git.run(top, "update-ref", "-d", f"refs/heads/{branch}")
 
 
 def _sweep(store: Store) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core.facts import STATUSES, Fact
 from memfs.files import atomic, logs
+from memfs.store import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +31,8 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 def sources(store: Store) -> list[str]:
     """List the files with facts."""
     folder = f"{store.root}/{FOLDER}"
-    return [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
+    found = [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
+    return [instead for _, instead in held.served(store, folder, found)]
 
 
 def read(path: str) -> dict[str, Fact]:

@@ -1,16 +1,52 @@
-"""git, where it is asked: never with the variables a hook inherits, never a prompt."""
+"""git, where it is asked: every process of it is started here, and none runs a repository's word.
+
+A clone brings files and attributes, a folder that was unpacked its configuration and hooks as well,
+and much of git runs programs which those name: to show a signature, to filter a file, to fetch a
+text that is missing, after a reference changed. Therefore git starts at the top of the working tree
+that we found, runs no hook, talks to nobody, and is asked for nothing but what `_PLAIN` lists: of
+these, none filters, signs, pages, edits, or compares files with a program.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 TOO_LONG = 124  # the exit code that stands for it
-# No hook of the user's runs, nothing is signed (that may ask for a passphrase), nothing is tidied.
-QUIET = (
-    "-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false", "-c", "gc.auto=0",
-    "-c", "maintenance.auto=false", "--literal-pathspecs",
+# What commands that run no program need all the same, and those that these start themselves.
+_CALM = (
+    "--no-pager",
+    "-c", f"core.hooksPath={os.devnull}",  # of references, and of the index
+    "-c", "core.fsmonitor=false",
+    "-c", "safe.bareRepository=explicit",  # one that lies in a tree is none
+    "-c", "log.showSignature=false", "-c", "commit.gpgSign=false",
+    "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 )  # fmt: skip
+# Each command with what it must be told, if anything: without one of these it may run programs.
+_PLAIN: dict[str, tuple[str, ...]] = {
+    "cat-file": ("blob", "--batch"),
+    "check-attr": (),
+    "check-ignore": (),
+    "config": (),
+    "diff-tree": ("--raw",),
+    "fast-import": (),
+    "hash-object": ("--no-filters",),
+    "ls-files": ("-s",),
+    "ls-tree": (),
+    "read-tree": (),
+    "rev-list": (),
+    "rev-parse": (),
+    "symbolic-ref": (),
+    "update-index": ("--index-info",),
+    "update-ref": (),
+    "var": (),
+    "worktree": ("--no-checkout", "prune"),
+}
+_INDEXING = ("read-tree", "update-index")  # what writes an index compares files that are as new
 _DRIVER = "merge.memfs.driver"
 _KEPT = (
     "GIT_EXEC_PATH",
@@ -21,66 +57,130 @@ _KEPT = (
 )
 
 
-def environment() -> dict[str, str]:
-    """Return our environment without the repository a hook runs in."""
-    env = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("GIT_") or key in _KEPT
-    }
-    return {**env, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+class Head(NamedTuple):
+    """What is checked out: git's own folder, the branch ("" for none), the commit ("" for none)."""
+
+    folder: str
+    branch: str
+    commit: str
 
 
-def run(folder: str, *arguments: str, index: str = "") -> str | None:
-    """Run git in `folder`; return its output, None if there is no git or it failed."""
-    done = start(folder, *arguments, index=index)
+def run(
+    folder: str, *arguments: str, paths: Sequence[str] = (), data: bytes = b"", index: str = ""
+) -> str | None:
+    """Run git as `start` does; return its output, None if there is none or it failed."""
+    done = start(folder, *arguments, paths=paths, data=data, index=index)
     if done is None or done.returncode:
         return None
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
-def feed(folder: str, data: bytes, *arguments: str) -> bytes | None:
-    """Run git with `data` on stdin; return its output, None if there is no git or it failed."""
-    done = start(folder, *arguments, data=data)
-    return None if done is None or done.returncode else done.stdout
-
-
 def start(
-    folder: str, *arguments: str, data: bytes = b"", seconds: float = 20, index: str = ""
-) -> subprocess.CompletedProcess[bytes] | None:
-    """Run git in `folder` to its end, None if there is no git; `TOO_LONG` ends it after `seconds`.
+    folder: str, *arguments: str, paths: Sequence[str] = (), data: bytes = b"",
+    seconds: float = 20, index: str = "",
+) -> subprocess.CompletedProcess[bytes] | None:  # fmt: skip
+    """Run git for the working tree that `folder` is in, to its end; `TOO_LONG` ends it.
 
-    Programs that a repository's configuration names to watch its files are not started. `index` is
-    the file of another index than the usual one: that of the commit a git hook runs for.
+    `paths` are names below `folder`; whatever git prints has names from the top on (see `prefix`).
+    `index` is the file of another index than the usual one: that of the commit a git hook runs for.
+    Returns None where there is no working tree, or no git.
     """
-    env = {**environment(), "GIT_INDEX_FILE": index} if index else environment()
-    words = ["git", "-C", folder, "-c", "core.fsmonitor=false", *arguments]
+    needed = _PLAIN.get(arguments[0])
+    if needed is None or (needed and not set(needed) & set(arguments)):
+        raise ValueError(f"git {arguments[0]} may run programs that a repository names")
+    top = top_level(folder)
+    if top is None:
+        return None
+    env = _environment()
+    # Where git begins to look, and where it ends; that the files are here is not for
+    # `core.worktree` to deny. Whose repository it may be (`safe.directory`) is left to git.
+    env |= {"GIT_CEILING_DIRECTORIES": os.path.dirname(top), "GIT_WORK_TREE": top}
+    if index:
+        env["GIT_INDEX_FILE"] = index
+    before = prefix(folder)
+    words = ["-C", top, *_CALM]
+    if arguments[0] in _INDEXING:
+        unfiltered = _unfiltered(folder)
+        if unfiltered is None:
+            return None
+        words += unfiltered
+    if arguments[0] != "check-ignore":  # it takes names alone, and refuses to be told so
+        words.append("--literal-pathspecs")
+    names = ["--", *(f"./{before}{path}" for path in paths)] if paths else []
+    return _process([*words, *arguments, *names], env, data, seconds)
+
+
+def make(folder: str) -> bool:
+    """Make an empty repository in a folder of ours; tell whether that could be done."""
+    words = ["--no-pager", "init", "-q", "--template=", folder]
+    done = _process(words, _environment(), b"", 20)
+    return done is not None and not done.returncode
+
+
+def _process(
+    words: list[str], env: dict[str, str], data: bytes, seconds: float
+) -> subprocess.CompletedProcess[bytes] | None:
     try:
         return subprocess.run(  # noqa: S603 - fixed program, no shell
-            words, input=data, capture_output=True, env=env, timeout=seconds, check=False
-        )
+            ["git", *words],  # noqa: S607 - it is the user's
+            input=data, capture_output=True, env=env, timeout=seconds, check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")
-    except OSError:
+    except (OSError, ValueError):  # a name with a NUL in it is no name
         return None
 
 
-def inside(folder: str) -> bool:
-    """Tell, without asking git, whether `folder` can be in a working tree."""
-    path = os.path.realpath(folder)
-    while not os.path.lexists(os.path.join(path, ".git")):
-        path, below = os.path.dirname(path), path
-        if path == below:
-            return False
-    return True
+def _unfiltered(folder: str) -> list[str] | None:
+    """Return the words by which no filter runs: a file's own bytes are compared with the index.
+
+    A file that needs its filter for that is taken for changed, and git looks at it again. None is
+    for a filter that cannot be turned off: git would take half of its name for a value.
+    """
+    done = start(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+    if done is None or done.returncode not in (0, 1):  # 1 is for none
+        return None
+    keys = done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    names = sorted({key.rpartition(".")[0] for key in keys})
+    if any("=" in name for name in names):
+        return None
+    off = ("clean=", "smudge=", "process=", "required=false")
+    return [word for name in names for each in off for word in ("-c", f"{name}.{each}")]
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment without the repository a hook runs in, and with all doors shut."""
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("GIT_") or key in _KEPT
+    }
+    return {
+        **env,
+        "GIT_ALLOW_PROTOCOL": "none",  # a git that does not know the next line asks in vain
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
 
 
 def top_level(folder: str) -> str | None:
-    """Return the top of the working tree that `folder` is in."""
-    if not inside(folder):
-        return None
-    found = run(folder, "rev-parse", "--show-toplevel")
-    return found.rstrip("\n") if found else None
+    """Return the top of the working tree that `folder` is in: the nearest folder with a `.git`.
+
+    What git would have to say is not asked: `core.worktree` may name any folder.
+    """
+    path = top = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(top, ".git")):
+        top, below = os.path.dirname(top), top
+        if top == below:
+            return None
+    return None if f"{path}{os.sep}".startswith(os.path.join(top, ".git", "")) else top
+
+
+def prefix(folder: str) -> str:
+    """Return what stands before the names of files in `folder` where git names them, or ""."""
+    within = os.path.relpath(os.path.realpath(folder), top_level(folder) or folder)
+    return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 
 
 def driver(folder: str) -> str:
@@ -98,32 +198,55 @@ def set_driver(folder: str, command: str) -> bool:
 
 def merged_by(folder: str, name: str) -> str:
     """Return the merge driver that the attributes name for a path below `folder`."""
-    found = run(folder, "check-attr", "merge", "--", name) or ""
-    return found.rpartition(": ")[2].strip()
+    return attributes(folder, [name], "merge").get(name, {}).get("merge", "")
+
+
+def attributes(folder: str, names: Iterable[str], *wanted: str) -> dict[str, dict[str, str]]:
+    """Return what the attributes say of files below `folder`, by name; {} if git does not say."""
+    before = prefix(folder)
+    data = b"".join(os.fsencode(f"{before}{name}") + b"\0" for name in names)
+    told = (run(folder, "check-attr", "-z", "--stdin", *wanted, data=data) or "").split("\0")
+    found: dict[str, dict[str, str]] = {}
+    for name, attribute, value in zip(told[::3], told[1::3], told[2::3], strict=False):
+        found.setdefault(name.removeprefix(before), {})[attribute] = value
+    return found
 
 
 def ignored(path: str) -> bool:
     """Tell whether git ignores a path; True outside git, where nothing can be committed."""
     folder, name = os.path.split(path)
-    return top_level(folder) is None or run(folder, "check-ignore", "-q", "--", name) is not None
+    done = start(folder, "check-ignore", "-q", paths=[name])
+    return done is None or done.returncode != 1
 
 
-def dirty(folder: str) -> set[str] | None:
-    """Return the real paths below `folder` that differ from HEAD; None outside git."""
-    top = top_level(folder)
-    if top is None:
-        return None
-    listed = run(folder, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--", ".")
-    if listed is None:
-        return None
-    names = [item[3:] for item in listed.split("\0") if len(item) > 3]
-    return {os.path.realpath(os.path.join(top, name)) for name in names}
+def unignored(folder: str, names: Iterable[str]) -> list[str]:
+    """Return those of some names below `folder` that git does not ignore, sorted."""
+    wanted = sorted(names)
+    if not wanted:
+        return []
+    before = f"./{prefix(folder)}"  # a name that begins with a colon is one, too
+    data = b"".join(os.fsencode(f"{before}{name}") + b"\0" for name in wanted)
+    told = run(folder, "check-ignore", "-z", "--stdin", data=data) or ""  # it fails if none is
+    gone = {name.removeprefix(before) for name in told.split("\0")}
+    return [name for name in wanted if name not in gone]
 
 
 def head(folder: str) -> str:
     """Return the id of the commit that is checked out, "" for none."""
-    found = inside(folder) and run(folder, "rev-parse", "--verify", "--quiet", "HEAD")
-    return (found or "").rstrip("\n")
+    return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
+
+
+def checked_out(folder: str) -> Head | None:
+    """Return what is checked out in the working tree of `folder`, None outside git."""
+    words = ("rev-parse", "--absolute-git-dir", "HEAD", "--symbolic-full-name", "HEAD")
+    done = start(folder, *words)
+    said = done.stdout.decode("utf-8", "surrogateescape").split("\n") if done else []
+    if done is None or len(said) < 3:
+        return None
+    if done.returncode:  # there is no commit yet
+        branch = run(folder, "symbolic-ref", "--quiet", "HEAD") or ""
+        return Head(said[0], branch.rstrip("\n"), "")
+    return Head(said[0], said[2] if said[2] != "HEAD" else "", said[1])
 
 
 def identity(folder: str) -> str:

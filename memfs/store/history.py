@@ -80,6 +80,7 @@ def head(place: Place, tier: str, label: str) -> Head | None:
 
 def adopt(place: Place) -> None:
     """Journal the edits that were made outside memfs, in every block the journal knows."""
+    place = blocks.as_is(place)
     listed = blocks.paths(place)
     for store in place.stores():
         if not files.is_file(store.journal):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # block: journalled; seen: what the user saw of a project's blocks; derived: can be deleted, and is
 # made anew; foreign: not written by memfs.
-Kind = Literal["block", "plain", "recall", "journal", "seen", "derived", "foreign"]
+Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
 _OURS = ("archive/", "facts/", "static/", "config.yaml")
 _BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
 _COUNTING = (".state.json", known.SUFFIX, "lock")
@@ -100,8 +100,8 @@ def _local(path: str, name: str) -> Holding | None:
     if name.startswith("recall/") and name.endswith((recall.SUFFIX, recall.ASIDE)):
         return Holding(path, "recall", "lines")
     form: Form = "lines" if ".jsonl" in base else "json" if base.endswith(".json") else "text"
-    if name.startswith("trusted/"):
-        return Holding(path, "seen", form)
+    if name.startswith("trusted/") and "/held/" not in name:
+        return None  # ids alone
     if base == "shown.json" or name.startswith("installed/"):
         return Holding(path, "derived", form)
     parts = name.split("/")

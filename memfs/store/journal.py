@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _FIELDS = tuple(field.name for field in fields(Entry))
-_TEXTS = ("id", "at", "actor", "host", "session", "tier", "label", "op", "reason", "tree", "commit")
+_TEXTS = (
+    "id", "at", "actor", "host", "session", "tier", "label", "op", "reason", "tree", "commit",
+    "digest",
+)  # fmt: skip
 _LARGEST = 1 << 62  # of a version, and of a place in a file
-_OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": ""}
+_OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": "", "digest": ""}
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,9 @@ def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:
     """Return the heads after `entries`, with the agreement moved to `end`."""
     by_key = dict(heads.by_key)
     for offset, entry in entries:
-        by_key[entry.key] = Head(entry.id, entry.version, digest(entry.after), offset)
+        by_key[entry.key] = Head(
+            entry.id, entry.version, entry.digest or digest(entry.after), offset
+        )
     return Heads(end, by_key)
 
 

@@ -9,6 +9,7 @@ from memfs.core.errors import StoreError
 
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
+HOLDING = "MEMFS_TRUST_PULLED"  # a variable that may want changes of others held back
 _user_roots: dict[str, tuple[str, float]] = {}  # real paths by what names them, until when
 
 
@@ -16,12 +17,16 @@ class Store:
     """One `.agent-memory/` with our `config.yaml`.
 
     `root` is that folder, `top` the folder it stands in, `local` its never committed part (that
-    of the main worktree, for a linked one), `tree` the linked worktree's name or "".
+    of the main worktree, for a linked one), `tree` the linked worktree's name or "". Of one `as_is`
+    nothing is held back: it is looked at, or mended.
     """
 
-    __slots__ = ("local", "root", "tier", "top", "tree")
+    __slots__ = ("as_is", "local", "root", "tier", "top", "tree")
 
-    def __init__(self, root: str, tier: str, local: str = "", tree: str = "") -> None:
+    def __init__(
+        self, root: str, tier: str, local: str = "", tree: str = "", *, as_is: bool = False
+    ) -> None:
+        self.as_is = as_is
         self.root = root
         self.top = os.path.dirname(root)
         self.tier = tier
@@ -158,6 +163,41 @@ def trusted(store: Store) -> bool:
     return bool(token) and token == files.read(f"{store.local}/token", cap=100)
 
 
+def is_checked(store: Store) -> bool:
+    """Tell whether git's index is as it was when nothing of `local/` was in it."""
+    sign = index_sign(os.path.dirname(store.local))
+    return files.read(f"{trust_folder(store)}/checked", cap=100) == sign
+
+
+def as_is(store: Store) -> Store:
+    """Return a store of which nothing is held back."""
+    return Store(store.root, store.tier, store.local, store.tree, as_is=True)
+
+
+def may_hold(store: Store) -> bool:
+    """Tell, from little, whether what others changed in a store may be held back (see `held`)."""
+    if store.private or store.as_is:
+        return False
+    if os.environ.get(HOLDING):
+        return True
+    configs = (f"{store.root}/{CONFIG}", f"{user_root()}/{CONFIG}")
+    return any("hold" in (files.read(path) or "") for path in configs) or held_before(store)
+
+
+def held_before(store: Store) -> bool:
+    """Tell whether it was held back when it was looked at last: what came since may not lift it."""
+    return files.is_file(f"{trust_folder(store)}/holding")
+
+
+def note_holding(store: Store, *, holding: bool) -> None:
+    """Note whether what others change is held back."""
+    path = f"{trust_folder(store)}/holding"
+    if holding:
+        files.make_empty(path)
+    else:
+        files.remove(path)
+
+
 def require(start: str) -> Store:
     """Return the project store of `start`, else the user tier; raises `StoreError` without."""
     found = find(start) or user_store()
@@ -203,6 +243,29 @@ def git_folder(top: str) -> tuple[str, str]:
     if os.path.realpath(os.path.join(pointed, back)) != os.path.realpath(git):
         return top, ""
     return os.path.realpath(main[: -len("/.git")]), name
+
+
+def index_sign(root: str) -> str:
+    """Return what git's index looks like for a store's folder; "" outside git."""
+    folder = git_dir(root)
+    try:
+        found = os.stat(f"{folder}/index") if folder else None
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}" if found else ""
+
+
+def git_dir(root: str) -> str:
+    """Return the folder in which git keeps what is of a store's working tree, "" outside git."""
+    top = os.path.dirname(root)
+    while not os.path.lexists(f"{top}/.git"):
+        if os.path.dirname(top) == top:
+            return ""
+        top = os.path.dirname(top)
+    line = files.read(f"{top}/.git", cap=4096)
+    if line is None:
+        return f"{top}/.git"
+    return os.path.normpath(os.path.join(top, line.strip().removeprefix("gitdir:").strip()))
 
 
 def root_of_tree(store: Store, tree: str) -> str | None:

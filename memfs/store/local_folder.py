@@ -64,10 +64,18 @@ def is_ours(store: "Store") -> bool:
     if place is None:
         return False
     if place != store.local:
-        if files.read(f"{place}/{TOKEN}", cap=_DIGITS) == token:
+        copied = files.read(f"{place}/{TOKEN}", cap=_DIGITS) == token
+        if copied and not _is_same(place, store.local):
             return False
         _note(store, token)
     return True
+
+
+def disown(store: "Store") -> None:
+    """Take a local folder for somebody else's from now on."""
+    token = _token(store)
+    if token:
+        files.remove(f"{layout.user_root()}/{_KNOWN}/{token}")
 
 
 def put_aside(store: "Store") -> str:
@@ -78,20 +86,58 @@ def put_aside(store: "Store") -> str:
     """
     if is_ours(store):
         return ""
-    waiting = f"{os.path.dirname(store.local)}/.local-{clock.unique()}.tmp"  # git ignores it, too
-    where = f"{store.local}/{ASIDE}/{os.path.basename(waiting)[1:-4]}"
+    waiting = _waiting(store)
     try:
         atomic.rename(store.local, waiting)
         make(store)
-        files.make_folder(os.path.dirname(where), private=True)
-        atomic.rename(waiting, where)
+        return _keep_aside(store, waiting)
     except OSError as error:
         raise StoreError(
             f"{store.local} was not made by memfs here, and cannot be put aside: {error.strerror}",
             f"it came with the project: remove it, or let {os.path.dirname(store.local)} be "
             "written to",
         ) from error
+
+
+def take_back(store: "Store") -> str:
+    """Let the local folder that was put aside last be the one that is used, as its user says it is.
+
+    Returns where the one is that was used till now, "" if none was put aside.
+    """
+    found = _names(f"{store.local}/{ASIDE}")
+    if not found:
+        return ""
+    back, waiting = _waiting(store), _waiting(store)
+    atomic.rename(f"{store.local}/{ASIDE}/{found[-1]}", back)
+    atomic.rename(store.local, waiting)
+    atomic.rename(back, store.local)
+    claim(store)
+    return _keep_aside(store, waiting)
+
+
+def _waiting(store: "Store") -> str:
+    """Return where a local folder is while it is moved: git ignores it there, too."""
+    return f"{os.path.dirname(store.local)}/.local-{clock.unique()}.tmp"
+
+
+def _keep_aside(store: "Store", waiting: str) -> str:
+    where = f"{store.local}/{ASIDE}/{os.path.basename(waiting)[1:-4]}"
+    files.make_folder(os.path.dirname(where), private=True)
+    atomic.rename(waiting, where)
     return where
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(name for name, is_folder in files.entries(folder) if is_folder)
+    except OSError:
+        return []
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Tell whether two paths are one folder: it may be mounted twice."""
+    found = files.status(one), files.status(other)
+    return None not in found and os.path.samestat(*found)  # type: ignore[arg-type]
 
 
 def _token(store: "Store") -> str:

@@ -15,7 +15,7 @@ from memfs.core import frontmatter
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.files import atomic, trees
-from memfs.store import blocks, clock
+from memfs.store import blocks, clock, held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...])
 
 def read(store: Store, key: str) -> Entry | None:
     """Return the entry of a key, also one that a person wrote or broke; None if there is none."""
-    return load(path_of(store, key), key)
+    return load(held.path_of(store, f"{FOLDER}/{key}{SUFFIX}"), key)
 
 
 def load(path: str, key: str) -> Entry | None:
@@ -90,10 +90,12 @@ def every(store: Store) -> Iterator[Entry]:
 
 def sources(store: Store) -> Iterator[tuple[str, str]]:
     """Yield (key, path) of the entries of a store."""
-    for found in trees.walk(f"{store.root}/{FOLDER}"):
-        key = found.name.removesuffix(SUFFIX)
-        if found.name.endswith(SUFFIX) and not labels.problem(key):
-            yield key, found.path
+    folder = f"{store.root}/{FOLDER}"
+    found = [each.path for each in trees.walk(folder) if each.path.endswith(SUFFIX)]
+    for path, instead in held.served(store, folder, found):
+        key = path[len(folder) + 1 :].removesuffix(SUFFIX)
+        if not labels.problem(key):
+            yield key, instead
 
 
 def _parsed(key: str, raw: str) -> Entry:

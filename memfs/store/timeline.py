@@ -64,7 +64,7 @@ def text_at(place: Place, label: str, wanted: str) -> str:
     store = place.store(tier)
     if is_commit(wanted) and tier != labels.SESSION:
         path = _path(place, store, tier, name)
-        text = git.run(store.root, "show", f"{wanted}:./{path}")
+        text = git.run(store.root, "cat-file", "blob", f"{wanted}:{git.prefix(store.root)}{path}")
         if text is not None:
             return text
     raise NotFoundError(

@@ -1,79 +1,119 @@
-"""Which project stores this user trusts, and what they last saw of their blocks. Hot path.
+"""Which project stores this user trusts, and which texts of theirs they accepted.
 
-Both are in the user tier: nothing in a repository can say that it is to be trusted.
+Both are in the user tier: nothing in a repository can say that it is to be trusted. What is
+accepted are git's ids of texts, each for one path: whatever is checked out, a text that was
+accepted there is that user's, and another is not. Hot path where a session starts.
 """
 
 from memfs import files
 from memfs.core import fastjson
 from memfs.files import atomic
-from memfs.store import blocks, layout, local_folder
-from memfs.store.blocks import Place
-from memfs.store.layout import Store
+from memfs.store import layout, local_folder
 
-_CAP = 256 << 20  # the texts of all blocks
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.store.layout import Store
+
+_CAP = 256 << 20  # bytes of the ids of a large archive
 
 
-class Seen:
-    """The texts of a project's blocks (by `project:label`) as its user last saw them.
+class Looked:
+    """How far git was looked at in one working tree.
 
-    `commit` is what was checked out then, "" outside git.
+    `sign` is what git's index looked like, `reflog` the last line of git's log of what was checked
+    out, `since` the commit that was, before what is held back came ("" for none). `held` maps
+    paths, relative to the store, to the copies that are read instead, "" for none.
     """
 
-    __slots__ = ("commit", "texts")
+    __slots__ = ("held", "reflog", "sign", "since")
 
-    def __init__(self, texts: dict[str, str], commit: str) -> None:
-        self.texts = texts
-        self.commit = commit
-
-
-def seen(store: Store) -> Seen:
-    """Return what this user last saw; a linked worktree that is new has what the main one has."""
-    for path in (_seen(store, store.tree), _seen(store, "")):
-        try:
-            found = fastjson.loads(files.read(path, cap=_CAP) or "")
-        except ValueError:
-            continue
-        if isinstance(found, dict) and isinstance(found.get("texts"), dict):
-            return Seen(found["texts"], str(found.get("commit") or ""))
-    return Seen({}, "")
+    def __init__(self, sign: str, reflog: str, since: str, held: dict[str, str]) -> None:
+        self.sign = sign
+        self.reflog = reflog
+        self.since = since
+        self.held = held
 
 
-def texts(store: Store) -> dict[str, str]:
-    """Return the texts of a project's blocks as they are, by `project:label`.
+class Accepted:
+    """What a user accepted of a store, by its paths (relative to the store).
 
-    One that cannot be read just now is as it was seen.
+    `ids` are git's ids of all texts that were accepted at a path. `there` is the id of the one that
+    a working tree had there when it was looked at last.
     """
-    now = blocks.texts(Place(store, None))
-    if None in now.values():
-        before = seen(store).texts
-        now = {key: before.get(key) if text is None else text for key, text in now.items()}
-    return {key: text for key, text in now.items() if text is not None}
+
+    __slots__ = ("ids", "there")
+
+    def __init__(self, ids: dict[str, list[str]], there: dict[str, str]) -> None:
+        self.ids = ids
+        self.there = there
+
+    def has(self, name: str, ident: str) -> bool:
+        """Tell whether a text was accepted at a path."""
+        return ident in self.ids.get(name, ())
+
+    def accept(self, name: str, ident: str) -> None:
+        """Accept what is at a path, "" for no file."""
+        if not ident:
+            self.there.pop(name, None)
+            return
+        if not self.has(name, ident):
+            self.ids.setdefault(name, []).append(ident)
+        self.there[name] = ident
 
 
-def changed(store: Store) -> bool:
-    """Tell whether a project's blocks differ from what this user last saw of them."""
-    return seen(store).texts != texts(store)
+def accepted(store: "Store") -> Accepted | None:
+    """Return what this user accepted, None if that was never noted.
+
+    Linked worktrees share the texts; what was there is each one's own.
+    """
+    ids = _read(f"{layout.trust_folder(store)}/accepted.json").get("ids")
+    if not isinstance(ids, dict):
+        return None
+    there = _read(_own(store, "there")).get("there")
+    return Accepted(
+        {str(name): list(map(str, each)) for name, each in ids.items() if isinstance(each, list)},
+        _texts(there),
+    )
 
 
-def save(store: Store, known: Seen) -> None:
-    """Note what this user has seen of a project's blocks."""
-    files.make_folder(layout.trust_folder(store), private=True)
-    text = fastjson.dumps({"commit": known.commit, "texts": known.texts})
-    atomic.write(_seen(store, store.tree), text, private=True)
+def looked(store: "Store") -> Looked | None:
+    """Return how far git was looked at, None if it never was."""
+    found = _read(_own(store, "looked"))
+    if not found:
+        return None
+    sign, reflog, since = (str(found.get(name) or "") for name in ("sign", "reflog", "since"))
+    return Looked(sign, reflog, since, _texts(found.get("held")))
 
 
-def give(store: Store) -> None:
-    """Trust a store, with its blocks as they are."""
-    from memfs.store import git
+def is_behind(store: "Store") -> bool:
+    """Tell whether git has something that was not looked at yet, or something is held back."""
+    found = looked(store)
+    return found is None or bool(found.held) or found.sign != layout.index_sign(store.root)
 
-    save(store, Seen(texts(store), git.head(store.root)))
+
+def save(store: "Store", known: Accepted, how_far: Looked) -> None:
+    """Note what this user accepted, and how far git was looked at. The caller holds the lock."""
+    folder = layout.trust_folder(store)
+    files.make_folder(folder, private=True)
+    own = {name: getattr(how_far, name) for name in Looked.__slots__}
+    for path, value in (
+        (f"{folder}/accepted.json", {"ids": known.ids}),
+        (_own(store, "there"), {"there": known.there}),
+        (_own(store, "looked"), own),
+    ):
+        atomic.write(path, fastjson.dumps(value), private=True)
+
+
+def give(store: "Store") -> None:
+    """Trust a store: both sides get the same token."""
     if not layout.trusted(store):
         local_folder.make(store)
         token = local_folder.claim(store)
+        files.make_folder(layout.trust_folder(store), private=True)
         atomic.write(f"{layout.trust_folder(store)}/token", token, private=True)
 
 
-def take(store: Store) -> bool:
+def take(store: "Store") -> bool:
     """Trust a store no more, in none of its worktrees; tell whether it was trusted."""
     folder = layout.trust_folder(store)
     gone = files.remove(f"{folder}/token")
@@ -82,7 +122,26 @@ def take(store: Store) -> bool:
     return gone
 
 
-def _seen(store: Store, tree: str) -> str:
-    """Return the file of one working tree: a linked one may be on another branch."""
-    name = f"-{layout.file_name(tree)}" if tree else ""
-    return f"{layout.trust_folder(store)}/seen{name}.json"
+def held_folder(store: "Store") -> str:
+    """Return where the copies are that are read for what is held back."""
+    return f"{layout.trust_folder(store)}/held"
+
+
+def _own(store: "Store", what: str) -> str:
+    """Return a file of one working tree: a linked one may be on another branch."""
+    name = f"-{layout.file_name(store.tree)}" if store.tree else ""
+    return f"{layout.trust_folder(store)}/{what}{name}.json"
+
+
+def _texts(found: object) -> dict[str, str]:
+    if not isinstance(found, dict):
+        return {}
+    return {str(key): str(value) for key, value in found.items()}
+
+
+def _read(path: str) -> dict[str, object]:
+    try:
+        found = fastjson.loads(files.read(path, cap=_CAP) or "")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -11,8 +11,9 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
 from memfs.core.records import Entry, Origin, block_key
+from memfs.core.secrets import redact
 from memfs.files import atomic
-from memfs.store import blocks, clock, commits, journal, layout, lock
+from memfs.store import blocks, clock, commits, held, journal, layout, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +65,7 @@ class Writer:
         A block that the journal does not know yet has the version its file names, or 1. Raises
         `StoreError` for a file that is too large to be a block.
         """
+        held.check_writable(self.store, path)
         text = blocks.whole(path)
         head = self.head(tier, label)
         if head is None:
@@ -99,6 +101,8 @@ class Writer:
 
     def journal(self, changes: list[Change], origin: Origin, patch: str, tied: list[str]) -> None:
         """Journal changes durably; `patch` is what ties them together, `tied` other journals."""
+        for change in changes:
+            held.check_writable(self.store, change.path)
         self._before = journal.size(self.store)
         self._changes = changes
         group = (patch, len(changes)) if tied or len(changes) > 1 else None
@@ -108,7 +112,8 @@ class Writer:
                 clock.unique(), at, origin.actor, origin.host,
                 self.place.session if change.tier == labels.SESSION else origin.session,
                 change.tier, change.label, change.op, _reason(change, origin), change.version,
-                change.before, change.after, self.store.tree, group, tuple(tied),
+                _storable(change.before), _storable(change.after), self.store.tree, group,
+                tuple(tied), digest=_digest(change.after),
             )
             for change in changes
         ]  # fmt: skip
@@ -185,6 +190,16 @@ def _adopted(path: str, text: str | None) -> Origin:
     if commit is None:
         return Origin("user", reason="changed outside memfs")
     return Origin(commit.author, reason=f"commit {commit.short}: {commit.subject}")
+
+
+def _storable(text: str | None) -> str | None:
+    """Return a text as the journal keeps it: what an editor wrote may hold a secret."""
+    return None if text is None else redact(text)
+
+
+def _digest(text: str | None) -> str:
+    """Return the hash of a text of which the journal keeps another, "" where it keeps it."""
+    return "" if _storable(text) == text else journal.digest(text)
 
 
 def _reason(change: Change, origin: Origin) -> str:

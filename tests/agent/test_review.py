@@ -14,7 +14,7 @@ from memfs.core.edits import Append
 from memfs.core.events import STOP, Event
 from memfs.core.records import Origin
 from memfs.ops import brief, edit, ingest
-from memfs.store import archive, blocks, drafts, git, reviews
+from memfs.store import archive, blocks, drafts, reviews
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
@@ -30,6 +30,11 @@ SAVES = (
 
 def saving(asked: Asked) -> Say:
     return Say("I saved a name and a rule.") if asked.step else Say("", SAVES)
+
+
+def told(repo: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
+    return done.stdout.decode()
 
 
 def use(serve: Serve, home: Path, rule: Rule) -> list[Asked]:
@@ -151,20 +156,20 @@ def test_a_reflection_is_a_proposal(
         subprocess.run(["git", "commit", "-qm", "memory"], check=True)
     use(serve, home, reflecting)
     heard(place)
-    before = git.run(str(repo), "status", "--porcelain")
+    before = told(repo, "status", "--porcelain")
     shown = memfs("reflect")
     assert shown.code == 0
     assert "-No deploys on Friday!!!\n" in shown.out
     assert "+Never deploy on Fridays.\n" in shown.out
     assert "+ archive: The gateway is slow on Mondays." in shown.out
     assert "I tidied the rules." in shown.err
-    assert git.run(str(repo), "status", "--porcelain") == before
+    assert told(repo, "status", "--porcelain") == before
     assert blocks.get(place, "system_rules").value == "No deploys on Friday!!!"
     [proposal] = drafts.pending(place.home)
-    branch = git.run(str(repo), "branch", "--list", "memfs/*") or ""
+    branch = told(repo, "branch", "--list", "memfs/*")
     if in_git:
         assert proposal.branch in branch
-        changed = git.run(str(repo), "diff", "--stat", f"HEAD...{proposal.branch}") or ""
+        changed = told(repo, "diff", "--stat", f"HEAD...{proposal.branch}")
         assert "system_rules.md" in changed
         assert "2 files changed" in changed
     shown = memfs("review", "--accept", "")
@@ -174,8 +179,8 @@ def test_a_reflection_is_a_proposal(
     assert blocks.get(place, "human").value == "Name: Alice"
     assert len(archive.sources(place.home)) == 1
     assert drafts.pending(place.home) == []
-    assert git.run(str(repo), "branch", "--list", "memfs/*") in ("", None)
-    assert (git.run(str(repo), "worktree", "list") or "").count("\n") == 1
+    assert told(repo, "branch", "--list", "memfs/*") == ""
+    assert told(repo, "worktree", "list").count("\n") == 1
 
 
 def test_a_proposal_is_dropped(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
@@ -266,7 +271,7 @@ def test_passages_stay_on_the_branch(
     heard(place)
     memfs("reflect")
     [proposal] = drafts.pending(place.home)
-    changed = git.run(str(repo), "diff", "--name-status", f"HEAD...{proposal.branch}") or ""
+    changed = told(repo, "diff", "--name-status", f"HEAD...{proposal.branch}")
     assert [line[0] for line in changed.splitlines()] == ["A", "M"]
     private = list(Path(place.home.local, "drafts").rglob("human.md"))
     assert [path.stat().st_mode & 0o077 for path in private] == [0]

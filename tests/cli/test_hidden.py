@@ -76,6 +76,8 @@ def test_pieces_keep_their_line_ends(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_who_changed_what_hides_nothing() -> None:
-    told = pulled.notice(Seen([Pulled("project:a", "changed", TURNED, TURNED, "", "")], {}))
+    told = pulled.notice(
+        Seen([Pulled("blocks/a.md", "project:a", "changed", TURNED, TURNED, "", "")], held=False)
+    )
     assert told.count(SHOWN) == 2
     assert "\u202e" not in told

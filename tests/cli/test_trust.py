@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
+from memfs.store import layout
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
+from tests.terminal import type_into
 
 
 @pytest.mark.parametrize(
@@ -23,9 +28,17 @@ def test_the_shell_of_an_assistant_cannot_trust_a_store(
 ) -> None:
     assert place.project
     memfs("trust", "--revoke")
-    with monkeypatch.context() as assistant:
-        assistant.setenv(variable, "1")
-        refused = memfs("trust", "--yes")
-    assert refused.code == 1
-    assert "an assistant cannot trust a store" in refused.err
-    assert memfs("trust", "--yes").code == 0
+    for name in ("trust", "trust --yes"):
+        with monkeypatch.context() as assistant:
+            assistant.setenv(variable, "1")
+            refused = memfs(*name.split())
+        assert refused.code == 1
+        assert "an assistant cannot trust a store" in refused.err
+        refused = memfs(*name.split(), stdin="y\n")
+        assert refused.code == 1
+        assert "a person decides it, at a terminal" in refused.err
+    code, _ = type_into([sys.executable, "-m", "memfs", "trust"], "n\n", Path.cwd())
+    assert (code, layout.trusted(place.project)) == (130, False)
+    code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())
+    assert (code, layout.trusted(place.project)) == (0, True)
+    assert shown.index("persona") < shown.index("Give this to your assistants?")

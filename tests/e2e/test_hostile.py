@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import hostile
+from tests.terminal import type_into
 
 KEY = "what is in the private key of the user"
 HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
@@ -96,6 +97,8 @@ def test_every_command_stays_calm_and_shows_nothing_raw(clone: Path) -> None:
 def test_even_when_it_is_trusted_nothing_leaves_the_store(clone: Path) -> None:
     before = outside(clone)
     code, said = memfs(clone, "trust", "--yes")
+    assert code == 1, said
+    code, said = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", clone)
     assert code == 0, said
     assert "rules:5 asks to ignore rules" in said
     assert "came with the repository" in said

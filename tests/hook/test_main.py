@@ -212,7 +212,7 @@ def test_the_alarm_is_not_taken_for_a_git_that_failed(
     try:
         asking.set_clock(1)
         with pytest.raises(asking.OutOfTimeError):
-            git.start(str(repo), "status")
+            git.start(str(repo), "rev-parse", "HEAD")
     finally:
         asking.set_clock(0)
         signal.signal(signal.SIGALRM, before)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, cast
 
 from tests.hosts.interpreter import Interpreter
 from tests.hosts.script import Json
+from tests.terminal import type_into
 
 BIN: Final = Path(sys.executable).parent
 
@@ -54,6 +55,12 @@ class Project:
         )
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout.decode()
+
+    def trust(self) -> None:
+        """Have somebody at a terminal trust the store."""
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "NO_COLOR": "1"}
+        code, shown = type_into([_script(), "trust"], "y\n", self.repo, env)
+        assert code == 0, shown
 
     def history(self, label: str) -> list[Json]:
         """The journal entries of a block, newest first."""

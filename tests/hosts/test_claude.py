@@ -95,7 +95,7 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
     project.memfs("trust", "--revoke")
     with ScriptedModel(["Understood.", "Understood."]) as model:
         first = project.claude(model).run("hello", "--output-format", "stream-json", "--verbose")
-        project.memfs("trust", "--yes")
+        project.trust()
         project.claude(model).run("hello")
     assert "ZEPHYR-9" not in everything(model.requests[0])
     assert "memfs trust" not in everything(model.requests[0])

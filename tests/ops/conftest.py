@@ -9,6 +9,7 @@ from memfs.core.records import Origin
 from memfs.ops import archive, edit, init
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from tests.ops.clones import BOB, committed, git
 
 
 @pytest.fixture
@@ -21,3 +22,19 @@ def there(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     edit.run(place, [Create("api", "The API", "five seconds\nretry twice")], Origin("agent"))
     archive.run(place, "Green tea at 70 degrees.", importance=7, tags=("tea",), origin=Origin())
     return place
+
+
+@pytest.fixture
+def clone(place: Place, repo: Path, tmp_path: Path) -> Path:
+    """The repository as somebody else's clone, in which nobody ran memfs."""
+    committed(place, repo)
+    git(tmp_path, "clone", "-q", str(repo), "clone")
+    for key in ("name", "email"):
+        git(tmp_path / "clone", "config", f"user.{key}", BOB[key])
+    return tmp_path / "clone"
+
+
+@pytest.fixture
+def holding(place: Place) -> None:
+    assert place.user
+    Path(place.user.root, "config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")

@@ -102,6 +102,9 @@ def test_a_secret_in_the_history_counts_where_that_is_exported(
     edit.run(place, [Append("api", "more")], Origin())
     path.write_text("use the vault\n")
     assert isinstance(run(place), Exported)
+    assert isinstance(run(place, everything=True), Exported)
+    journal = Path(place.home.journal)
+    journal.write_text(journal.read_text().replace("[redacted:github-token]", SECRET))  # of old
     assert isinstance(run(place, everything=True), Held)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from memfs.context import pulled
 from memfs.core import events
 from memfs.core.edits import Append, Remove
 from memfs.core.events import Event
@@ -18,8 +17,8 @@ from memfs.core.records import Origin
 from memfs.memory import corpus, intake
 from memfs.memory.flow import build, database
 from memfs.memory.intake import Tally
-from memfs.ops import archive, brief, edit, history, init, install, purge
-from memfs.store import blocks, inbox, journal, lock, recall, sessions, trust
+from memfs.ops import archive, brief, edit, history, install, purge, trust
+from memfs.store import blocks, held, inbox, journal, lock, recall, sessions
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
 from tests.hosts.transcript_lines import conversation, user
@@ -71,6 +70,17 @@ def find(place: Place, home: Path) -> purge.Looked:
     return purge.find(place, str(home), lambda _: None)
 
 
+def age_journal(store: Store) -> None:
+    """Let the journal hold the secret, as one of an earlier version can."""
+    lines = []
+    for line in Path(store.journal).read_text().splitlines():
+        entry = json.loads(line.replace(MARK, SECRET))
+        entry.pop("digest", None)
+        lines.append(json.dumps(entry) + "\n")
+    Path(store.journal).write_text("".join(lines))
+    Path(store.local, "heads.json").unlink()
+
+
 def spread(place: Place, home: Path) -> None:
     """Put the secret everywhere it can stand."""
     store, token = project(place), f"the token is {SECRET}, keep it"
@@ -79,6 +89,7 @@ def spread(place: Place, home: Path) -> None:
     path = Path(store.root, "blocks/system_rules.md")
     path.write_text(path.read_text() + token + "\nafter\n")
     history.log(place)
+    age_journal(store)
     put(f"{store.root}/blocks/api.md", f"---\ndescription: {token}\nread_only: true\n---\nkept\n")
     put(f"{store.root}/archive/2026-05/p1.md", f"---\nimportance: 5\n---\n{token}\n")
     put(f"{store.root}/facts/2026-05.jsonl", json.dumps({"id": "f", "statement": token}) + "\n")
@@ -319,34 +330,18 @@ def test_a_file_that_may_not_be_read_is_named(place: Place, home: Path) -> None:
     assert find(place, home).unread == (str(path),)
 
 
-def test_what_the_user_knows_of_a_project_is_redacted_and_still_known(
-    place: Place, home: Path, block_file: WRITE
-) -> None:
+def test_what_is_redacted_is_still_the_users(place: Place, home: Path, block_file: WRITE) -> None:
     put(home / ".agent-memory/config.yaml", "memfs: 1\ntrust:\n  pulled: hold\n")
     store = project(place)
     path = block_file("api", f"use {SECRET}\n")
     commit(store.top, "by the user")
-    trust.give(store)
+    trust.accept(place)
     purge.run(place)
     assert holding(home.parent) == []
-    assert not trust.changed(store)
-    assert pulled.look(place, note=False).held == {}
+    assert held.of(store) == {}
+    commit(store.top, "without it")
+    assert held.of(store) == {}
     assert f"use {MARK}\n" in path.read_text()
-
-
-def test_what_the_user_knows_of_another_project_is_left_to_it(
-    place: Place, home: Path, tmp_path: Path
-) -> None:
-    assert init.run(str(tmp_path / "other"), str(home)).trusted
-    other = blocks.here(str(tmp_path / "other"))
-    put(Path(project(other).root, "blocks/api.md"), f"use {SECRET}\n")
-    trust.give(project(other))
-    [found] = find(place, home).found
-    assert not found.ours
-    assert purge.run(place).done == ()
-    assert len(purge.run(other).done) == 2
-    assert not trust.changed(project(other))
-    assert find(place, home).found == ()
 
 
 def test_it_is_committed_where_each_edit_is(place: Place, block_file: WRITE) -> None:

@@ -19,6 +19,7 @@ from memfs.core.records import Origin
 from memfs.hosts import section
 from memfs.hosts.instructions import MARKS, TARGETS
 from memfs.ops import doctor, edit, history, sync, touch
+from memfs.ops import trust as trusting
 from memfs.store import blocks, trust
 from memfs.store.blocks import Place
 
@@ -240,14 +241,14 @@ def test_what_is_held_back_is_not_synced(
     (home / ".agent-memory/config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")
     commit(repo, "the store")
     assert place.project
-    trust.give(place.project)
+    trusting.accept(place)
     sync.run(place, ["agents"])
     block_file("theirs", "---\ndescription: d\n---\nobey\n")
     commit(repo, "a block of somebody else")
     with pytest.raises(StoreError, match="held back until you have looked"):
         sync.run(place)
     assert "obey" not in (repo / "AGENTS.md").read_text()
-    trust.give(place.project)
+    trusting.accept(place)
     assert outcomes(place) == {"agents": "updated"}
 
 

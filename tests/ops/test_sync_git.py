@@ -200,3 +200,30 @@ def test_it_takes_a_repository_with_a_store_at_its_top(place: Place, tmp_path: P
     for start in (str(tmp_path), str(tmp_path / "home")):
         with pytest.raises(StoreError, match="no git repository here"):
             githook.run(blocks.here(start))
+
+
+@pytest.mark.usefixtures("hooked")
+@pytest.mark.parametrize("said", ["core.autocrlf=true", "core.eol=crlf"])
+def test_line_ends_of_the_working_tree_are_no_changes(repo: Path, said: str) -> None:
+    git(repo, "config", *said.split("="))
+    (repo / ".gitattributes").write_text("*.md text=auto\n" if "eol" in said else "")
+    path = repo / "AGENTS.md"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    git(repo, "add", BLOCKS)
+    assert "AGENTS.md renewed, and added" in git(repo, "commit", "-m", "memory")
+    assert "Use httpx." in git(repo, "show", "HEAD:AGENTS.md")
+    assert "\r" not in git(repo, "show", "HEAD:AGENTS.md")
+    assert b"httpx.\r\n" in path.read_bytes()
+    git(repo, "update-index", "-q", "--refresh")
+    assert git(repo, "status", "--porcelain", "--", "AGENTS.md") == ""
+
+
+@pytest.mark.usefixtures("hooked")
+def test_a_file_with_a_filter_is_left_to_its_user(repo: Path, tmp_path: Path) -> None:
+    (repo / ".gitattributes").write_text("AGENTS.md filter=crypt\n")
+    git(repo, "config", "filter.crypt.clean", "cat")
+    git(repo, "add", BLOCKS)
+    git(repo, "config", "filter.crypt.clean", f"touch {tmp_path}/ran; cat")
+    said = git(repo, "commit", "-m", "memory")
+    assert "AGENTS.md: it goes through filter=crypt, which memfs does not run" in said
+    assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")

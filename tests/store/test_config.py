@@ -170,9 +170,34 @@ def test_a_repository_may_not_have_a_machine_read_elsewhere(
 
 
 def test_a_variable_names_the_model_over_all(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(place, "memfs: 1\nembedding: none\n")
-    monkeypatch.setenv("MEMFS_EMBEDDING", "a/b")
-    assert kinds(place) == ("hub", "a/b", "")
+    write(place, "memfs: 1\n")
+    monkeypatch.setenv("MEMFS_EMBEDDING", "none")
+    assert kinds(place) == ("none", "none", "")
     assert config.model(place).said == "MEMFS_EMBEDDING"
-    monkeypatch.setenv("MEMFS_EMBEDDING", "what is this")
-    assert config.model(place).kind == "none"
+    for other in ("a/b", "./evil", "/evil", "~/evil", "what is this"):  # a project can set it
+        monkeypatch.setenv("MEMFS_EMBEDDING", other)
+        assert config.model(place).kind == "bundled"
+
+
+def test_variables_make_nothing_looser(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert place.user
+    Path(place.user.root, "config.yaml").write_text(
+        "memfs: 1\ntrust:\n  pulled: hold\nservice:\n  mode: off\nllm:\n  command: mine\n"
+    )
+    for name, value in {
+        "TRUST_PULLED": "name", "SERVICE_MODE": "auto", "LLM_COMMAND": "evil", "LLM_ENDPOINT": "evil",
+        "REVIEW_MODE": "background", "REVIEW_APPLY": "true",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(f"MEMFS_{name}", value)
+    found = config.load(place)
+    assert found.get("trust.pulled") == "hold"
+    assert found.get("service.mode") in ("off", False)
+    assert found.get("llm.command") == "mine"
+    assert not found.get("llm.endpoint")
+    assert found.get("review.mode") != "background"
+    assert found.get("review.apply") is not True
+    Path(place.user.root, "config.yaml").write_text("memfs: 1\n")
+    monkeypatch.setenv("MEMFS_TRUST_PULLED", "hold")
+    monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")
+    found = config.load(place)
+    assert (found.get("trust.pulled"), found.get("service.mode")) == ("hold", "off")

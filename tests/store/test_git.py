@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
-from memfs.store import git
+import pytest
+
+from memfs.store import git, tracked
 from memfs.store.blocks import Place
 
 
@@ -13,15 +16,74 @@ def test_a_folder_of_a_working_tree_is_inside(linked: Place, repo: Path, tmp_pat
     (tmp_path / "link").symlink_to(repo / "a")
     assert linked.project
     for folder in (repo, repo / "a/b", repo / ".git", tmp_path / "link", Path(linked.project.root)):
-        assert git.inside(str(folder)), folder
         assert (git.top_level(str(folder)) is None) == (folder == repo / ".git")
     assert git.head(str(repo)) == git.head(linked.project.root) != ""
 
 
 def test_outside_of_one_nothing_is_known(repo: Path, home: Path) -> None:
     for folder in (home, repo.parent, home / "not-there"):
-        assert not git.inside(str(folder))
         assert git.top_level(str(folder)) is None
         assert git.head(str(folder)) == ""
-        assert git.dirty(str(folder)) is None
+        assert tracked.dirty(str(folder), "blocks") is None
+        assert git.start(str(folder), "rev-parse", "HEAD") is None
         assert git.ignored(str(folder / "file"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"], ["log"], ["show", "HEAD"], ["diff"], ["add", "-A"], ["commit"], ["fetch"],
+        ["checkout", "."], ["diff-files"], ["cat-file", "--filters", "HEAD:x"], ["hash-object", "x"],
+        ["update-index", "--refresh"], ["worktree", "add", "x"], ["ls-files", "-m"],
+    ],
+)  # fmt: skip
+def test_what_may_run_a_program_is_refused(repo: Path, words: list[str]) -> None:
+    with pytest.raises(ValueError, match=f"git {words[0]} may run programs"):
+        git.start(str(repo), *words)
+
+
+def test_a_repository_in_the_tree_is_not_asked(place: Place, repo: Path) -> None:
+    assert place.project
+    subprocess.run(["git", "add", "-A"], check=True)
+    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    head = git.head(str(repo))
+    subprocess.run(["git", "init", "-q", "--bare", place.project.root], check=True)
+    assert git.head(place.project.root) == head
+    assert git.top_level(place.project.root) == str(repo)
+
+
+def test_where_git_says_the_files_are_makes_no_difference(
+    place: Place, repo: Path, home: Path
+) -> None:
+    assert place.project
+    subprocess.run(["git", "config", "core.worktree", str(home)], check=True)
+    (repo / ".gitignore").write_text("local\n")
+    assert git.top_level(place.project.root) == str(repo)
+    assert git.ignored(f"{place.project.root}/local")
+    assert not git.ignored(f"{place.project.root}/blocks/persona.md")
+
+
+def test_a_working_tree_of_a_git_folder_elsewhere_is_one(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    """As `git init --separate-git-dir` makes it, and a submodule is."""
+    assert place.project
+    subprocess.run(["git", "add", "-A"], check=True)
+    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    head = git.head(str(repo))
+    elsewhere = tmp_path / "elsewhere"
+    subprocess.run(["git", "init", "-q", f"--separate-git-dir={elsewhere}"], check=True)
+    subprocess.run(["git", "config", "core.worktree", str(repo)], check=True)
+    assert (repo / ".git").is_file()
+    assert git.head(place.project.root) == head != ""
+    assert tracked.dirty(place.project.root, "blocks") == set()
+
+
+def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo: Path) -> None:
+    subprocess.run(["git", "add", "-A"], check=True)
+    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    inner = repo / "inner"
+    (inner / ".git").mkdir(parents=True)
+    assert git.head(str(inner)) == ""
+    assert git.checked_out(str(inner)) is None
+    assert git.ignored(str(inner / "x"))

@@ -12,7 +12,7 @@ import click
 
 from memfs.cli import screen
 from memfs.core.errors import BUG, MemfsError
-from memfs.store import shipped
+from memfs.store import git, shipped
 
 _SESSION = "demo-session"
 
@@ -75,9 +75,8 @@ class _Stage:
         self._env = {name: os.environ[name] for name in kept if name in os.environ}
         self._env |= {"HOME": f"{folder}/home", "USERPROFILE": f"{folder}/home"}
         self._env["MEMFS_SERVICE_MODE"] = "off"  # nothing outlives the demo
-        subprocess.run(  # noqa: S603 - fixed program
-            ["git", "init", "-q", self._project], check=True, env=self._env,  # noqa: S607
-        )  # fmt: skip
+        if not git.make(self._project):
+            raise MemfsError("git made no repository for the demo", "is git installed?")
 
     def title(self, text: str) -> None:
         screen.styled("")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -21,20 +21,30 @@ _MOST_SIGNS = 20
 
 
 @click.command("trust")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask: for scripts.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal all the same.")
 @click.option("--revoke", is_flag=True, help="Trust it no more: hooks use nothing of it.")
+@click.option("--local", is_flag=True, help="Use the local/ again that was put aside: it is yours.")
 @context.json_option
-def command(yes: bool, revoke: bool, as_json: bool) -> None:
+def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
     """Look at a project's memory that came with a clone, and let assistants be given it.
 
     Until then hooks use nothing of it. Shown are the blocks with their sizes and authors, and
     what in them looks as if it was written to steer an assistant; of a store that is trusted
-    already, what others changed. It is for a person to decide: an assistant cannot.
+    already, what others changed. What is accepted is what was shown.
+
+    It is for a person to decide, so it wants a terminal, and no assistant's. That proves that no
+    assistant or script did it in passing. It is no lock: a program that runs as you, an assistant
+    with a shell for one, can open a terminal of its own.
     """
     place = context.place()
     if revoke:
         gone = op.revoke(place)
         screen.done("hooks use nothing of it any more" if gone else "it was not trusted")
+        return
+    if local:
+        _require_person()
+        other = op.take_back(place)
+        screen.done(f"the other one is in {other}" if other else "nothing was put aside")
         return
     report = op.look(place)
     if as_json:
@@ -44,16 +54,24 @@ def command(yes: bool, revoke: bool, as_json: bool) -> None:
     if report.trusted and not report.changed:
         screen.done(f"{report.root} is trusted, and others changed nothing since you looked")
         return
+    _require_person()
+    if not yes:
+        click.confirm("Give this to your assistants?", abort=True, err=True)
+    op.accept(place, report)
+    screen.done(f"{report.root} is trusted")
+
+
+def _require_person() -> None:
+    """Raise `RejectedError` in the shell of an assistant, and where there is no terminal."""
     if context.origin().actor == "agent":
         raise RejectedError(
             "an assistant cannot trust a store", "run memfs trust in a terminal of your own"
         )
-    if not yes:
-        if not sys.stdin.isatty():
-            raise RejectedError("nothing was decided", "to decide without being asked: --yes")
-        click.confirm("Give this to your assistants?", abort=True, err=True)
-    op.accept(place)
-    screen.done(f"{report.root} is trusted")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RejectedError(
+            "nothing was decided: a person decides it, at a terminal",
+            "run memfs trust in a terminal of your own",
+        )
 
 
 def _show(report: Report) -> None:
@@ -113,7 +131,8 @@ def _who(looked: Looked) -> str:
 
 
 def _record(report: Report) -> dict[str, object]:
-    found = asdict(report)
+    found = asdict(replace(report, found=None))
+    del found["found"], found["snapshot"]
     found["blocks"] = [
         {"label": looked.block.label, "chars": looked.block.chars, "pinned": looked.block.pinned,
          "authors": list(looked.authors), "signs": [sign._asdict() for sign in looked.signs]}

@@ -21,7 +21,7 @@ from memfs.memory.kinds.protocol import Capacity, Found, Metrics, Query, Relevan
 from memfs.memory.messages import epoch
 from memfs.search import catalog
 from memfs.search.engine import Filter
-from memfs.store import clock, lock, windows
+from memfs.store import clock, layout, lock, windows
 from memfs.store import facts as stored
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ class Facts:
         saved = 0
         for store in self.place.stores():
             with lock.hold(store, name=stored.LOCK):
-                saved += sum(stored.settle(path) for path in stored.sources(store))
+                own = layout.as_is(store)
+                saved += sum(stored.settle(path) for path in stored.sources(own))
         return saved
 
     def archive(self, older_than: str) -> int:

@@ -33,7 +33,7 @@ def run(
     if not write:
         return _plans(place, names, remove=remove)
     if not remove:
-        sections.allowed(place, store)
+        sections.check_allowed(store)
     with lock.hold(store):
         found = _plans(place, names, remove=remove)
         for plan in found:

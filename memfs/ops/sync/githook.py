@@ -25,6 +25,7 @@ _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 _MANAGERS = (
     "husky", "lefthook", "pre-commit.com", "simple-git-hooks", "overcommit", "prek", "captainhook",
 )  # fmt: skip
+_PATH = "core.hooksPath"
 _HINT = "have it run this before a commit: memfs sync --stage"
 
 
@@ -71,9 +72,13 @@ def _path(top: str) -> tuple[str, bool]:
 
     Raises `StoreError` for hooks that serve other repositories too, or that a program manages.
     """
-    named = (git.run(top, "rev-parse", "--git-path", "hooks") or "").rstrip("\n")
     common = (git.run(top, "rev-parse", "--git-common-dir") or "").rstrip("\n")
+    if not common:
+        raise StoreError(f"git does not know {top} as a repository of yours", _HINT)
     own = os.path.realpath(os.path.join(top, common))
+    # The last one is what we tell git ourselves: none.
+    said = (git.run(top, "config", "--type=path", "--get-all", _PATH) or "").split("\n")[:-2]
+    named = said[-1] if said else f"{own}/hooks"
     path = os.path.realpath(os.path.join(top, named, "pre-commit"))
     private = path.startswith(own + os.sep)
     if not private and not path.startswith(os.path.realpath(top) + os.sep):

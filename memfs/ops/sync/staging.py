@@ -6,17 +6,19 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs import files
 from memfs.context import sections
 from memfs.hosts import section
 from memfs.hosts.instructions import MARKS
-from memfs.store import git, lock
+from memfs.store import commits, git, lock, tracked
 
 if TYPE_CHECKING:
     from memfs.context.sections import Plan
+    from memfs.hosts.instructions import Target
     from memfs.store.blocks import Place
     from memfs.store.layout import Store
+    from memfs.store.tracked import Known
 
-_LITERAL = "--literal-pathspecs"
 _PARTIAL = "next-index-"  # the name of git's index for a commit of named paths
 
 
@@ -29,9 +31,11 @@ class Staged:
 
 
 class _Waiting(NamedTuple):
-    """A file that is out of step: its text in the index, and what that should be."""
+    """A file that is out of step: its mode and text in the index, and what that should be."""
 
     plan: Plan
+    name: str
+    mode: str
     text: str | None
     wanted: str | None
 
@@ -46,54 +50,87 @@ def run(place: Place, index: str = "") -> Staged:
     targets = sections.present(store) if store else []
     if store is None or not targets:
         return Staged((), ())
-    sections.allowed(place, store)
+    sections.check_allowed(store)
     with lock.hold(store):
         ours = sections.text(store)
-        waiting = []
-        for target in targets:
-            plan = sections.plan(store, target, ours)
-            text = _text(store, plan, index)
-            there = text is not None and section.has(text, *MARKS)
-            wanted = section.put(text, ours, *MARKS) if there else text
-            if wanted != text or plan.before != plan.after:
-                waiting.append(_Waiting(plan, text, wanted))
+        plans = {_name(store, plan): plan for plan in _plans(store, targets, ours)}
+        known = tracked.staged(store.top, list(plans), index) or {}
+        waiting = _waiting(store, plans, known, ours)
         why = _hindrance(store, index) if waiting else ""
         if why:
             return Staged((), tuple(f"{each.plan.target.path}: {why}" for each in waiting))
         return _staged(store, waiting, index)
 
 
+def _plans(store: Store, targets: list[Target], ours: str) -> list[Plan]:
+    return [sections.plan(store, target, ours) for target in targets]
+
+
+def _waiting(
+    store: Store, plans: dict[str, Plan], known: dict[str, Known], ours: str
+) -> list[_Waiting]:
+    """List what is out of step, in the files or in the index."""
+    texts = commits.texts(store.top, [each.blob for each in known.values()])
+    found = []
+    for name, plan in plans.items():
+        entry = known.get(name)
+        text = texts.get(entry.blob) if entry else None
+        there = text is not None and section.has(text, *MARKS)
+        wanted = section.put(text, ours, *MARKS) if there else text
+        if wanted != text or plan.before != plan.after:
+            found.append(_Waiting(plan, name, entry.mode if entry else "", text, wanted))
+    return found
+
+
 def _staged(store: Store, waiting: list[_Waiting], index: str) -> Staged:
     added, left = [], []
-    for plan, text, wanted in waiting:
-        plan.write(store.top)
-        if wanted == text:
+    late = [each.name for each in waiting if each.wanted != each.text]
+    filtered = tracked.filters(store.top, late) if late else {}
+    for each in waiting:
+        each.plan.write(store.top)
+        if each.wanted is None or each.wanted == each.text:
             continue
-        path = plan.target.path
-        if wanted != plan.after:
+        path = each.plan.target.path
+        if not _same(each.wanted, each.plan.after):
             left.append(f"{path}: it has other changes that are not staged")
-        elif git.run(store.top, _LITERAL, "add", "--", plan.real, index=index) is None:
+        elif each.name in filtered:
+            left.append(f"{path}: it goes through {filtered[each.name]}, which memfs does not run")
+        elif not _add(store, each, each.wanted, index):
             left.append(f"{path}: git did not add it")
         else:
             added.append(path)
     return Staged(tuple(added), tuple(left))
 
 
-def _text(store: Store, plan: Plan, index: str) -> str | None:
-    """Return a file as the commit will have it, with the line ends of the working tree."""
-    name = os.path.relpath(plan.real, os.path.realpath(store.top)).replace(os.sep, "/")
-    return git.run(store.top, "cat-file", "--filters", f":./{name}", index=index)
+def _add(store: Store, each: _Waiting, text: str, index: str) -> bool:
+    """Put a text into the index as it is: no filter has a part in it."""
+    blob = git.run(
+        store.top, "hash-object", "-w", "--no-filters", "--stdin", data=files.encode(text)
+    )
+    if not blob:
+        return False
+    line = f"{each.mode} {blob.strip()}\t{git.prefix(store.top)}{each.name}\0"
+    data = os.fsencode(line)
+    done = git.run(store.top, "update-index", "-z", "--index-info", data=data, index=index)
+    return done is not None
+
+
+def _same(wanted: str, after: str | None) -> bool:
+    """Tell whether the index is to have what is in the file, whose line ends may be CRLF."""
+    return after is not None and wanted.replace("\r\n", "\n") == after.replace("\r\n", "\n")
+
+
+def _name(store: Store, plan: Plan) -> str:
+    return os.path.relpath(plan.real, os.path.realpath(store.top)).replace(os.sep, "/")
 
 
 def _hindrance(store: Store, index: str) -> str:
     """Say why nothing can be added to this commit, or ""."""
     if os.path.basename(index).startswith(_PARTIAL):
         return "a commit of named paths takes nothing else"
-    listed = git.run(
-        store.root, _LITERAL, "status", "--porcelain=v1", "-z", "--no-renames",
-        "--untracked-files=all", "--", "blocks", index=index,
-    )  # fmt: skip
-    if listed is None:
+    known = tracked.staged(store.root, ["blocks"], index)
+    if known is None:
         return "git does not answer"
-    changed = [item[3:] for item in listed.split("\0") if item and item[1:2] != " "]
-    return f"{changed[0]} has changes that are not staged" if changed else ""
+    changed = tracked.differing(store.root, ["blocks"], known)
+    before = git.prefix(store.root)
+    return f"{before}{changed[0]} has changes that are not staged" if changed else ""

@@ -30,7 +30,7 @@ context: {budget: 2000}
 
 
 def begin(world: World) -> Target:
-    ways = (
+    doors = (
         ways.hook("claude", "UserPromptSubmit", prompt="gophers dig tunnels"), ways.cli("status"),
         ways.cli("doctor"), ways.cli("tools"), ways.cli("context --task gophers"),
         ways.cli("search gophers"), ways.tool("memory_status"),
@@ -49,7 +49,7 @@ def begin(world: World) -> Target:
         models.wanted(place)
         turn += 1
         if turn % 4 == 0:
-            world.through(ways[turn // 4 % len(ways)])
+            world.through(doors[turn // 4 % len(doors)])
         world.put_back("config.yaml")
 
     names = ("repo/.agent-memory/config.yaml", "home/.agent-memory/config.yaml")

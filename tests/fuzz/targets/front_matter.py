@@ -16,7 +16,7 @@ from tests.ops.mutations import SAMPLES
 def begin(world: World) -> Target:
     path = world.store / "blocks" / "fuzzed.md"
     prompt = ways.hook("claude", "UserPromptSubmit", prompt="gophers and tunnels")
-    ways = ("show", "doctor", "doctor --fix", "blocks", "sync --check", "status")
+    doors = ("show", "doctor", "doctor --fix", "blocks", "sync --check", "status")
     turn = 0
 
     def run(case: Case) -> None:
@@ -29,7 +29,7 @@ def begin(world: World) -> Target:
         turn += 1
         if turn % 8 == 0:
             world.through(prompt)
-            world.go(ways[turn // 8 % len(ways)])
+            world.go(doors[turn // 8 % len(doors)])
 
     own = [(world.store / "blocks/rules.md").read_bytes()]
     return Target([Case("fuzzed.md", data) for data in (*SAMPLES, *own)], run)

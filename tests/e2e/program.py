@@ -1,0 +1,118 @@
+"""memfs as a user and a host run it: commands, hooks, the MCP server, a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from tests.terminal import type_into
+
+HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
+MEMFS = [sys.executable, "-m", "memfs"]
+LONG = 20  # seconds after which a program counts as one that hangs
+
+
+def git(folder: Path, *words: str, who: str = "Tester") -> str:
+    names = {"GIT_AUTHOR_NAME": who, "GIT_COMMITTER_NAME": who}
+    done = subprocess.run(
+        ["git", "-C", str(folder), *words], check=True, capture_output=True,
+        env={**os.environ, **names},
+    )  # fmt: skip
+    return done.stdout.decode().strip()
+
+
+def commit(folder: Path, subject: str = "all", who: str = "Tester") -> None:
+    git(folder, "add", "-fA")
+    git(folder, "commit", "-qm", subject, who=who)
+
+
+def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
+    """Run memfs to its end, without a terminal."""
+    done = subprocess.run(
+        [*MEMFS, *words], cwd=folder, capture_output=True, timeout=LONG, check=False,
+        stdin=subprocess.DEVNULL, env={**os.environ, **variables},
+    )  # fmt: skip
+    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+    assert "Traceback" not in said
+    return done.returncode, said
+
+
+def hook(folder: Path, name: str = "SessionStart", **more: str) -> str:
+    """Run the hook as a host does; nothing may come on standard error."""
+    payload = {"session_id": more.pop("session", "s1"), "cwd": str(folder), "hook_event_name": name,
+               "transcript_path": "/none.jsonl", "source": "startup", **more}  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"], input=json.dumps(payload).encode(),
+        capture_output=True, timeout=LONG, check=True,
+    )  # fmt: skip
+    assert done.stderr == b""
+    return done.stdout.decode()
+
+
+def trust(folder: Path) -> str:
+    code, shown = type_into([*MEMFS, "trust"], "y\n", folder)
+    assert code == 0, shown
+    return shown
+
+
+def look(*folders: Path) -> dict[str, bytes | str]:
+    """Return all that is in some folders."""
+    return {
+        str(path): path.read_bytes() if path.is_file() else "folder"
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def asked(folder: Path, tool: str, **arguments: str) -> str:
+    """Return what the MCP server says of its tools, and to a call."""
+    lines: list[dict[str, object]] = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+         "params": {"name": tool, "arguments": arguments}},
+    ]  # fmt: skip
+    found = ""
+    with subprocess.Popen(
+        [*MEMFS, "mcp"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        server.stdin.flush()
+        for line in server.stdout:
+            found += line.decode()
+            if json.loads(line).get("id") == 2:
+                break
+        server.stdin.close()
+    return found
+
+
+def slowly_answered(clone: Path) -> str:
+    """Trust a store, and say yes some seconds after it was shown."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*MEMFS, "trust"], cwd=clone, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"Give this to your assistants?" not in shown:
+            shown += os.read(ours, 1 << 16)
+        threading.Event().wait(2.5)
+        os.write(ours, b"y\n")
+        try:
+            while piece := os.read(ours, 1 << 16):
+                shown += piece
+        except OSError:  # its end of it is closed
+            pass
+        process.wait(LONG)
+    os.close(ours)
+    return shown.decode("utf-8", "replace")

@@ -1,0 +1,47 @@
+"""A terminal with somebody at it: what asks for one is run in it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_LONGEST = 60.0  # seconds
+
+
+def type_into(
+    command: Sequence[str], typed: str, cwd: Path, env: Mapping[str, str] | None = None
+) -> tuple[int, str]:
+    """Run a command in a terminal, type what it asks for, and return (exit code, screen)."""
+    ours, theirs = pty.openpty()
+    try:
+        with subprocess.Popen(
+            command, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True
+        ) as process:
+            os.close(theirs)
+            os.write(ours, typed.encode())
+            shown = _shown(ours)
+            process.wait(_LONGEST)
+            return process.returncode, shown
+    finally:
+        os.close(ours)
+
+
+def _shown(handle: int) -> str:
+    found = b""
+    deadline = time.monotonic() + _LONGEST
+    while time.monotonic() < deadline:
+        if not select.select([handle], [], [], 0.2)[0]:
+            continue
+        try:
+            piece = os.read(handle, 1 << 16)
+        except OSError:  # nobody has it open any more
+            break
+        if not piece:
+            break
+        found += piece
+    return found.decode("utf-8", "replace").replace("\r\n", "\n")
