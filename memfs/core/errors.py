@@ -33,5 +33,29 @@ class StoreError(MemfsError):
     """The store itself cannot be used: missing, unreadable, locked or damaged."""
 
 
+class DamagedError(StoreError):
+    """A file that can be made again cannot be read: whoever may write makes it anew."""
+
+
 class LockedError(StoreError):
     """Another process holds the lock, and did not let go in time."""
+
+
+_PASSING = (3, 5, 6, 7, 8, 10, 13, 14, 23)  # of SQLite: no room, no leave, locked: not damaged
+
+
+def is_panic(error: BaseException) -> bool:
+    """Tell whether a library in Rust gave up: what it raises then is no `Exception`."""
+    return type(error).__name__ == "PanicException"
+
+
+def is_damage(error: BaseException) -> bool:
+    """Tell whether an error is what libraries raise for a file that is damaged, or was forged.
+
+    Not what people are told (a `MemfsError`), nor what the system says (an `OSError`).
+    """
+    if isinstance(error, DamagedError) or is_panic(error):
+        return True
+    if isinstance(error, MemfsError | OSError) or not isinstance(error, Exception):
+        return False
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF not in _PASSING

@@ -280,25 +280,6 @@ def _listed(found: "Iterable[os.DirEntry[str]]") -> list[tuple[str, bool]]:
     ]
 
 
-def is_plain(folder: str) -> bool:
-    """Tell whether a folder is there and holds files and folders alone.
-
-    What libraries open by its path must have neither links in it, nor what blocks who reads it.
-    """
-    try:
-        handle = open_folder(folder)
-    except OSError:
-        return False
-    try:
-        with os.scandir(handle if _BESIDE else folder) as found:
-            return all(
-                entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
-                for entry in found
-            )
-    finally:
-        os.close(handle)
-
-
 def names(folder: str) -> list[str]:
     """List the names of the files in a folder, sorted; none where there is no such folder."""
     try:

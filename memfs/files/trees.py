@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
+from memfs.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +68,7 @@ def walk(
 
 def _others(folder: str) -> list[tuple[str, str]]:
     """List (name, what it is) of what is in a folder and neither file nor folder, sorted."""
-    if files.is_plain(folder):
+    if atomic.looks(folder) is not None:
         return []
     known = {name for name, _ in files.entries(folder)}
     handle = files.open_folder(folder)
@@ -89,7 +90,7 @@ def clear_others(folder: str) -> None:
 
 def has_others(folder: str) -> bool:
     """Tell whether a folder holds links or the like, or cannot be looked at; False for none."""
-    return os.path.lexists(folder) and not files.is_plain(folder)
+    return os.path.lexists(folder) and atomic.looks(folder) is None
 
 
 def remove(folder: str) -> None:

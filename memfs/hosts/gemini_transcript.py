@@ -174,7 +174,8 @@ def _inside(holder: object) -> Iterator[_Line]:
     records = holder.get("messages") if isinstance(holder, dict) else None
     for record in records if isinstance(records, list) else ():
         if isinstance(record, dict):
-            yield msgspec.convert(record, _Line)
+            with suppress(ValueError, RecursionError):  # halves of characters in a key
+                yield msgspec.convert(record, _Line)
 
 
 def _shows(record: _Line) -> bool:

@@ -84,7 +84,7 @@ def _rows(path: str, queries: list[tuple[str, tuple[str, ...]]]) -> list[list[tu
             base.text_factory = lambda data: data.decode("utf-8", "replace")
             base.execute("BEGIN")
             return [base.execute(query, given).fetchall() for query, given in queries]
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # what it says of a damaged one is no text
         raise OSError(errno.EIO, f"opencode's database: {error}", path) from error
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.errors import LockedError, StoreError
+from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.memory import models, reembed
 from memfs.memory.documents import documents
+from memfs.search import indexer
 from memfs.search.catalog import Source
 from memfs.search.engine import Engine
-from memfs.search.indexer import Indexed, Indexer
 from memfs.store import archive, blocks, facts, local_folder, lock, recall, static, windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
+    from memfs.search.indexer import Indexed, Indexer
     from memfs.search.modelfiles import ModelFiles
     from memfs.store.blocks import Place
 
@@ -70,27 +71,42 @@ def sync(
     listed = sources(place, said)
     path = place.home.index
     if not listed and not files.is_folder(path):
-        return Indexed(0, 0)
+        return indexer.Indexed(0, 0)
     try:
         with lock.hold(place.home, wait, LOCK):
-            files.make_folder(path, private=True)
-            indexer = Indexer(path)
             try:
-                partly = said is not None and indexer.whole
-                done = indexer.update(
-                    listed if partly or said is None else sources(place),
-                    documents,
-                    stage and stage("indexing", 0),
-                    partly=partly,
-                )
-                many = _embed(place, indexer, stage, embed=embed)
-            finally:
-                indexer.close()
+                done, many = _synced(place, listed, stage, said, embed=embed)
+            except DamagedError:
+                done, many = _synced(place, listed, stage, said, embed=embed)
     except LockedError:
         return None
     if many and not alone:
         reembed.start(place)
     return done
+
+
+def _synced(
+    place: Place, listed: list[Source], stage: Stage | None, said: Iterable[str] | None, *,
+    embed: bool,
+) -> tuple[Indexed, bool]:  # fmt: skip
+    """Do what `sync` does; tell also whether vectors are left to make. Raises `DamagedError`."""
+    path = place.home.index
+    files.make_folder(path, private=True)
+    with indexer.opened(path) as writing:
+        partly = said is not None and writing.whole
+        done = writing.update(
+            listed if partly or said is None else sources(place),
+            documents,
+            stage and stage("indexing", 0),
+            partly=partly,
+        )
+        return done, _embed(place, writing, stage, embed=embed)
+
+
+def renew(place: Place) -> None:
+    """Remove an index that is damaged: the next search makes it anew. Raises `LockedError`."""
+    with lock.hold(place.home, name=LOCK):
+        indexer.remove(place.home.index)
 
 
 @contextmanager
@@ -100,7 +116,8 @@ def feeding(
     """Give what messages are indexed with while they are read; None if another process indexes.
 
     What was fed counts when this ends, or with the batch that it is in. All else that is new is
-    indexed at the end, in the same commit.
+    indexed at the end, in the same commit. Raises `DamagedError` for an index that was damaged: it
+    is removed then, and all can be read again.
     """
     with ExitStack() as stack:
         try:
@@ -109,12 +126,12 @@ def feeding(
             yield None
             return
         files.make_folder(place.home.index, private=True)
-        indexer = stack.enter_context(closing(Indexer(place.home.index)))
-        yield indexer
-        indexer.update(sources(place), documents, stage and stage("indexing", 0))
+        writing = stack.enter_context(indexer.opened(place.home.index))
+        yield writing
+        writing.update(sources(place), documents, stage and stage("indexing", 0))
 
 
-def _embed(place: Place, indexer: Indexer, stage: Stage | None, *, embed: bool) -> bool:
+def _embed(place: Place, writing: Indexer, stage: Stage | None, *, embed: bool) -> bool:
     """Make the vectors that are missing; tell whether the background is to do it.
 
     A model that cannot be used gives none: a search says so.
@@ -122,12 +139,12 @@ def _embed(place: Place, indexer: Indexer, stage: Stage | None, *, embed: bool) 
     files = models.wanted(place).files
     if files is None:
         return False
-    missing = indexer.unembedded(files.name)
+    missing = writing.unembedded(files.name)
     if missing >= models.FEW and models.changes(place.home.index, files):
         return True
     if embed:
         with suppress(StoreError):
-            indexer.embed(stage and stage("embedding", missing), files)
+            writing.embed(stage and stage("embedding", missing), files)
     return False
 
 

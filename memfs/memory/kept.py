@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from memfs.core.errors import LockedError, StoreError
+from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.memory import corpus, models
 from memfs.memory.looked import Looked
 from memfs.search import catalog, serving
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 LOCK = "graph.lock"
+Result = TypeVar("Result")
 
 
 class Kept:
@@ -56,6 +57,16 @@ class Kept:
             late = "" if current else "another process is indexing: the newest may be missing"
             self.note = "; ".join(filter(None, (self._how, late)))
             return found
+
+    def ask(self, mode: Mode, use: Callable[[Engine], Result]) -> Result:
+        """Return what is made of the engine; an index that is damaged is made anew for it, once."""
+        try:
+            return use(self.engine(mode))
+        except DamagedError:
+            corpus.renew(self.place)
+            with self._lock:
+                self._engine = self._indexed = None
+        return use(self.engine(mode))
 
     def opened(self, mode: Mode) -> Engine:
         """Return the engine of what is indexed by now; nothing goes into it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memfs.context import assemble as assembling
 from memfs.context import counting
 from memfs.context.assemble import Piece
-from memfs.core.errors import USAGE, MemfsError, StoreError
+from memfs.core.errors import USAGE, MemfsError, StoreError, is_panic
 from memfs.memory.kinds import content as contents
 from memfs.memory.kinds import table
 from memfs.memory.kinds.protocol import Query, State
@@ -182,7 +182,9 @@ class Orchestrator:
             for name, future in asked.items():
                 try:
                     answers[name] = future.result()
-                except Exception as error:  # noqa: BLE001 - one kind, maybe of others: the rest answer
+                except BaseException as error:  # one kind, maybe of others: the rest answer
+                    if not isinstance(error, Exception) and not is_panic(error):
+                        raise
                     problems.append(f"{name}: {error}")
         return answers, problems
 

@@ -17,7 +17,7 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.files import atomic
 from memfs.memory import models
-from memfs.search.indexer import Indexer
+from memfs.search import indexer
 from memfs.store import layout, lock, starting
 from memfs.store.blocks import Place
 from memfs.store.layout import Store
@@ -113,13 +113,9 @@ def behind(project: str, user: str) -> None:
 
 def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None) -> bool:
     """Make some; tell whether there are more to make."""
-    with lock.hold(store, _PATIENCE, INDEX_LOCK):
-        indexer = Indexer(store.index)
-        try:
-            indexer.embed(tick, model, _STEP)
-            return indexer.unembedded(model.name) > 0
-        finally:
-            indexer.close()
+    with lock.hold(store, _PATIENCE, INDEX_LOCK), indexer.opened(store.index) as writing:
+        writing.embed(tick, model, _STEP)
+        return writing.unembedded(model.name) > 0
 
 
 def _failed_lately(store: Store) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
-from memfs.core.errors import LockedError, MemfsError, NotFoundError
+from memfs.core.errors import DamagedError, LockedError, MemfsError, NotFoundError
 from memfs.core.events import STOP
 from memfs.memory import corpus, coverage, intake, shares, whose
 from memfs.memory.intake import Tally
@@ -64,10 +64,17 @@ def run(place: Place, paths: list[str], stage: Stage) -> Tally:
     store = place.home
     tally = Tally()
     intake.drain(store, tally)
-    with lock.hold(store, name=intake.LOCK), corpus.feeding(place, stage) as index:
-        intake.transcripts(store, paths, tally, stage("reading", whose.size(paths)), index)
+    try:
+        _read(place, paths, tally, stage)
+    except DamagedError:  # what is not indexed while it is read is found by what follows
+        _read(place, paths, tally, stage)
     corpus.sync(place, embed=True, stage=stage)
     return tally
+
+
+def _read(place: Place, paths: list[str], tally: Tally, stage: Stage) -> None:
+    with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place, stage) as index:
+        intake.transcripts(place.home, paths, tally, stage("reading", whose.size(paths)), index)
 
 
 def everything(home: str, stage: Stage) -> Everything:

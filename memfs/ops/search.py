@@ -70,7 +70,8 @@ def sessions(
 
 def dated(kept: Kept, *, only: Filter, limit: int, page: int) -> Page:
     """Return one page (from 1) of what a filter lets through, in the order of time."""
-    return kept.engine("text").dated(only, limit=limit, offset=(page - 1) * limit)
+    offset = (page - 1) * limit
+    return kept.ask("text", lambda engine: engine.dated(only, limit=limit, offset=offset))
 
 
 def asked(data: bytes) -> Asked:
@@ -118,23 +119,29 @@ def _served(kept: Kept, kind: str, wanted: Asked) -> _Answered | None:
 
 
 def _run(kept: Kept, wanted: Asked) -> Page:
-    engine, chosen = _ready(kept, wanted.query, wanted.mode)
-    return engine.search(
-        wanted.query, mode=chosen, only=wanted.only, limit=wanted.limit,
-        offset=(wanted.page - 1) * wanted.limit,
+    chosen = _chosen(kept, wanted.query, wanted.mode)
+    return kept.ask(
+        chosen,
+        lambda engine: engine.search(
+            wanted.query, mode=_possible(engine, chosen), only=wanted.only, limit=wanted.limit,
+            offset=(wanted.page - 1) * wanted.limit,
+        ),
     )  # fmt: skip
 
 
 def _sessions(kept: Kept, wanted: Asked) -> Conversations:
-    engine, chosen = _ready(kept, wanted.query, wanted.mode)
-    return engine.sessions(
-        wanted.query, mode=chosen, only=wanted.only, limit=wanted.limit,
-        offset=(wanted.page - 1) * wanted.limit,
+    chosen = _chosen(kept, wanted.query, wanted.mode)
+    return kept.ask(
+        chosen,
+        lambda engine: engine.sessions(
+            wanted.query, mode=_possible(engine, chosen), only=wanted.only, limit=wanted.limit,
+            offset=(wanted.page - 1) * wanted.limit,
+        ),
     )  # fmt: skip
 
 
-def _ready(kept: Kept, query: str, mode: Mode | None) -> tuple[Engine, Mode]:
-    """Return the engine, and the mode that it can search in."""
+def _chosen(kept: Kept, query: str, mode: Mode | None) -> Mode:
+    """Return the mode that is wanted. Raises `MemfsError` for one that is turned off."""
     if not query.strip():
         raise MemfsError("the query is empty", "say what to look for", USAGE)
     wanted = kept.model()
@@ -143,9 +150,12 @@ def _ready(kept: Kept, query: str, mode: Mode | None) -> tuple[Engine, Mode]:
             f"embedding is off ({wanted.model.said}): there is no search by meaning",
             "leave --mode out to search by words; memfs model use bundled turns it on",
         )
-    chosen: Mode = "text" if wanted.off else mode or "hybrid"
-    engine = kept.engine(chosen)
-    return engine, "text" if engine.vectors is None else chosen
+    return "text" if wanted.off else mode or "hybrid"
+
+
+def _possible(engine: Engine, chosen: Mode) -> Mode:
+    """Return the mode that an engine can search in."""
+    return "text" if engine.vectors is None else chosen
 
 
 def day(text: str, *, end: bool) -> int:

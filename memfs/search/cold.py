@@ -7,6 +7,7 @@ its words fit and its cosine; there is no late interaction.
 
 import sys
 
+from memfs.core.errors import is_damage
 from memfs.search import extents, plain, relevance, reminder
 from memfs.search.lexical import TextIndex
 from memfs.search.rows import COLUMNS, DOCUMENTS, FIRST, GROUP, OWNERS, SAID, VECTORS, WEIGHT
@@ -38,6 +39,17 @@ def remind(
 
     Where there are no vectors that could be searched it is what `reminder` finds.
     """
+    try:
+        return _remind(folder, prompt, session, shown, limit)
+    except BaseException as error:
+        if is_damage(error):  # of the vectors, or of all: the next search makes it anew
+            return reminder.remind(folder, prompt, session, shown, limit)
+        raise
+
+
+def _remind(
+    folder: str, prompt: str, session: str, shown: "list[str]", limit: int
+) -> "Sequence[Recalled]":
     text = TextIndex.open(folder)
     if text is None or limit < 1:
         return []

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from memfs.core.errors import is_panic
 from memfs.files import outside
-from memfs.search import modelfiles, wordpiece, words
+from memfs.search import modelfiles, tokenizerfile, wordpiece, words
 from memfs.search.modelfiles import BUNDLED, MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -136,8 +137,8 @@ class Encoder:
         tokenizer, unknown, size = self._tokenizer, self._unknown, self.size
         try:
             encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-        except Exception as error:
-            raise self._broken(f"its tokenizer fails: {error}") from error
+        except BaseException as error:
+            raise self._told(error, f"its tokenizer fails: {error}") from error
         return [
             np.array([each for each in encoding.ids if each != unknown and each < size], self.ids)
             for encoding in encodings
@@ -216,10 +217,15 @@ class Encoder:
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
+        path = f"{self.folder}/{modelfiles.TOKENIZER}"
+        wrong = "" if self.folder == BUNDLED else tokenizerfile.problem(path)
+        if wrong:
+            raise self._broken(f"{modelfiles.TOKENIZER}: {wrong}")
         try:
-            made = Tokenizer.from_file(f"{self.folder}/{modelfiles.TOKENIZER}")
-        except Exception as error:
-            raise self._broken(f"{modelfiles.TOKENIZER} cannot be read: {error}") from error
+            made = Tokenizer.from_file(path)
+        except BaseException as error:
+            what = f"{modelfiles.TOKENIZER} cannot be read: {error}"
+            raise self._told(error, what) from error
         known = made.get_vocab_size()
         if known > self.size or (known < self.size and self._mapping is None):
             raise self._broken(
@@ -258,6 +264,11 @@ class Encoder:
         if found.min() < 0 or found.max() >= len(self.table):
             raise self._broken("its 'mapping' names rows that are not there")
         return found
+
+    def _told(self, error: BaseException, what: str) -> BaseException:
+        """Return what to raise for an error of a library: not for one that it passes on."""
+        mine = isinstance(error, Exception) or is_panic(error)
+        return self._broken(what) if mine else error
 
     def _broken(self, what: str) -> StoreError:
         return modelfiles.broken(self.folder, what)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
+from memfs.core.errors import DamagedError, is_damage
 from memfs.core.records import Conversation, Hit  # pages are read back from JSON by their types
 from memfs.search import question, ranking, reasons
 from memfs.search.lexical import Occur, Query, TextIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from memfs.search.encoder import Encoder
     from memfs.search.lexical import Term
     from memfs.search.semantic import VectorIndex
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 Mode = Literal["hybrid", "text", "semantic"]
 LIMIT = 5  # hits on a page
 TURNS = 3  # of a session that are shown
@@ -59,6 +64,21 @@ class Conversations:
     total: int
 
 
+def _guarded(method: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Let a method raise `DamagedError` for whatever libraries say of files that are damaged."""
+
+    @functools.wraps(method)
+    def guarded(*args: Given.args, **named: Given.kwargs) -> Result:
+        try:
+            return method(*args, **named)
+        except BaseException as error:
+            if not is_damage(error):
+                raise
+            raise DamagedError("the search index is damaged", "search again") from error
+
+    return guarded
+
+
 class Engine:
     """Searches one index folder. `vectors` is None where only words are searched.
 
@@ -78,13 +98,14 @@ class Engine:
         from memfs.search import encoder
         from memfs.search.semantic import VectorIndex
 
-        return cls(text, VectorIndex(folder, model or encoder.bundled()))
+        return cls(text, _guarded(VectorIndex)(folder, model or encoder.bundled()))
 
     def follow(self, folder: str) -> Engine:
         """Open the index in `folder` again, after more was published; what is warm stays so."""
-        vectors = None if self.vectors is None else self.vectors.follow()
+        vectors = None if self.vectors is None else _guarded(self.vectors.follow)()
         return Engine(TextIndex.create(folder), vectors)
 
+    @_guarded
     def search(
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
         limit: int = LIMIT, offset: int = 0, now: datetime | None = None,
@@ -100,6 +121,7 @@ class Engine:
         page = told.locate(shown[offset : offset + limit])
         return Page([told.hit(place, alike.get(place, 0)) for place in page], len(shown))
 
+    @_guarded
     def sessions(
         self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
         limit: int = LIMIT, offset: int = 0, now: datetime | None = None,
@@ -118,12 +140,14 @@ class Engine:
                 found.append(_conversation(score, len(places), hits))
         return Conversations(found, len(ranked))
 
+    @_guarded
     def dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> Page:
         """Return what a filter lets through, in the order of time."""
         query = self._restriction(only) or Query.all_query()
         addresses, total = self.text.ordered(query, "at", limit, offset)
         return Page([reasons.listed(self.text.opened(each)) for each in addresses], total)
 
+    @_guarded
     def told(
         self, query: str, mode: Mode = "hybrid", only: Filter | None = None,
         now: datetime | None = None, terms: list[Term] | None = None,

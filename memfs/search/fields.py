@@ -10,7 +10,9 @@ from memfs.search.identifiers import joined
 from memfs.search.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from tantivy import Schema
 
 _LONG = 1000  # characters; longer texts that say the same are two texts all the same
 _SIGNS = b"+-/%=<>&|^~#@$!\\"  # without them a text may say the opposite
@@ -79,3 +81,24 @@ def _words(text: str) -> set[bytes]:
 
 def _cut(text: str, signs: bytes) -> list[bytes]:
     return text.encode("utf-8", "replace").lower().translate(signs).split()
+
+
+def schema(exact: Iterable[str]) -> Schema:
+    """Return which fields the full-text index has; of those in `exact` whole values are found."""
+    from tantivy import SchemaBuilder
+
+    builder = SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    for name in exact:
+        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("num", stored=True, indexed=True, fast=True)
+    builder.add_integer_field("at", stored=True, indexed=True, fast=True)
+    builder.add_unsigned_field("importance", stored=True, indexed=True, fast=True)
+    builder.add_unsigned_field("group", stored=True, indexed=False, fast=True)
+    builder.add_unsigned_field("weight", stored=False, indexed=False, fast=True)
+    builder.add_unsigned_field("said", stored=False, indexed=False, fast=True)
+    builder.add_text_field("time", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("text", stored=True, tokenizer_name="memfs", index_option="position")
+    builder.add_text_field("exact", tokenizer_name="memfs_exact", index_option="basic")
+    builder.add_text_field("parts", tokenizer_name="memfs_parts", index_option="basic")
+    return builder.build()

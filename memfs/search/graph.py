@@ -2,12 +2,15 @@
 
 A cold process is done with an exact scan before a graph is loaded. The graph is a file of its own
 name for each generation, written aside and renamed: nobody's mapped file is ever written to.
-`graph.json`, written last, names it, with its checksum and what it was made of. Equal rows are in
-it once: many of them would be each other's only neighbours, and nothing else be found from there.
+`graph.json`, written last, names it and what it was made of. Native code believes what it maps, so
+only the very file that was written here is opened: its inode and the time of its last change, which
+who commits or packs one can neither know nor set, and its digest tell. Equal rows are in it once:
+many of them would be each other's only neighbours, and nothing else be found from there.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import mmap
@@ -51,15 +54,15 @@ _MIX = np.array([pow(6364136223846793005, power, 1 << 64) for power in range(1, 
 class Stamp:
     """What a graph was made of: the model, the first `rows` rows and a checksum of them.
 
-    `name`, `size` and `checksum` are those of its file.
+    `name`, `file` (see `atomic.look`) and `digest` are those of its file.
     """
 
     model: str
     rows: int
     content: int
     name: str = ""
-    size: int = 0
-    checksum: int = 0
+    file: str = ""
+    digest: str = ""
 
 
 class Graph:
@@ -160,10 +163,10 @@ def _load(folder: str, model: str, rows: NDArray[np.int8]) -> Graph | None:
     if stamp is None or stamp.model != model or not 0 < stamp.rows <= len(rows):
         return None
     try:
-        mapped = _mapped(f"{folder}/{stamp.name}")
-    except (OSError, ValueError):  # gone, or empty
+        mapped = _mapped(f"{folder}/{stamp.name}", stamp.file)
+    except (OSError, ValueError):  # gone, empty, or another one
         return None
-    if (len(mapped), zlib.crc32(mapped)) != (stamp.size, stamp.checksum):
+    if _digest(mapped) != stamp.digest:
         return None
     equal = Equal(rows[: stamp.rows])
     return _view(mapped, equal) if equal.checksum == stamp.content else None
@@ -205,13 +208,21 @@ def _save(folder: str, stamp: Stamp, index: Index) -> memoryview:
     temporary = f"{folder}/{name}.tmp"
     try:
         index.save(temporary)
-        mapped = _mapped(temporary, durable=True)
-        atomic.rename(temporary, f"{folder}/{name}")
+        handle, _ = files.open_file(temporary, os.O_RDWR)
+        try:
+            if hasattr(os, "fchmod"):
+                os.fchmod(handle, 0o600)  # now: the time of the last change is in the stamp
+            os.fsync(handle)
+            mapped = memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
+            atomic.rename(temporary, f"{folder}/{name}")
+            file = atomic.look(os.fstat(handle))  # also a rename is a change
+        finally:
+            os.close(handle)
     except BaseException:
         with suppress(OSError):
             files.remove(temporary)
         raise
-    found = Stamp(stamp.model, stamp.rows, stamp.content, name, len(mapped), zlib.crc32(mapped))
+    found = Stamp(stamp.model, stamp.rows, stamp.content, name, file, _digest(mapped))
     atomic.write_derived(f"{folder}/{GRAPH}", json.dumps(asdict(found)).encode(), durable=True)
     for old in files.names(folder):
         if old.startswith(f"{_NAME}-") and old != name:
@@ -223,20 +234,25 @@ def _save(folder: str, stamp: Stamp, index: Index) -> memoryview:
 def _read(folder: str) -> Stamp | None:
     try:
         found = Stamp(**json.loads(files.read(f"{folder}/{GRAPH}", cap=_LONGEST) or ""))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
-    plain = isinstance(found.rows, int) and isinstance(found.name, str)
+    plain = type(found.rows) is int and isinstance(found.name, str)
     return found if plain and "/" not in found.name and "\\" not in found.name else None
 
 
-def _mapped(path: str, *, durable: bool = False) -> memoryview:
-    handle, _ = files.open_file(path, os.O_RDWR if durable else os.O_RDONLY)
+def _mapped(path: str, file: str) -> memoryview:
+    """Map a file that has this identity; raises `OSError`, `ValueError` for any other."""
+    handle, status = files.open_file(path)
     try:
-        if durable:
-            os.fsync(handle)
+        if atomic.look(status) != file:
+            raise ValueError("it is not the file that was written here")
         return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
     finally:
         os.close(handle)
+
+
+def _digest(data: memoryview) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _empty(dims: int = 0) -> Index:

@@ -6,14 +6,17 @@ an interrupted run left behind from there is deleted before the next one adds an
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.files import trees
-from memfs.search import catalog, extents, fields, rows, serving
+from memfs import files
+from memfs.core.errors import DamagedError, is_damage
+from memfs.files import atomic, trees
+from memfs.search import catalog, extents, fields, rows, segments, serving
 from memfs.search.catalog import Catalog, Known, Source
-from memfs.search.lexical import Query, TextIndex
+from memfs.search.lexical import CHECKED, Query, TextIndex, unchecked
+from memfs.search.lexical import FOLDER as TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,6 +32,33 @@ _MANY = 2000  # documents from which on every core makes vectors
 _TOLD = 200  # documents for which progress is told
 
 
+_LAST = 1 << 27  # documents were never numbered so high
+
+
+@contextmanager
+def opened(folder: str) -> Iterator[Indexer]:
+    """Open an index to write it. One that is damaged is removed, but for the graph of sessions.
+
+    Raises `DamagedError` then: whoever asks again makes it anew.
+    """
+    try:
+        with closing(Indexer(folder)) as indexer:
+            yield indexer
+    except BaseException as error:
+        if not is_damage(error):
+            raise
+        remove(folder)
+        raise DamagedError("the search index was damaged", "it is made anew: try again") from error
+
+
+def remove(folder: str) -> None:
+    """Remove an index. The caller holds the lock that keeps writers out."""
+    for version in ("v1", "v2", "v3"):
+        trees.remove(f"{folder}/{version}")
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        files.remove(f"{folder}/catalog.sqlite{suffix}")
+
+
 class Indexed(NamedTuple):
     """What an index run did."""
 
@@ -42,6 +72,14 @@ class Indexer:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._catalog = Catalog(folder)
+        try:
+            self._open()
+        except BaseException:
+            self._catalog.close()
+            raise
+
+    def _open(self) -> None:
+        folder = self._folder
         found = TextIndex.open(folder)
         if found is None or not self._catalog.get("next"):
             # No index, one of another version, or one whose catalog is lost: all is derived.
@@ -51,6 +89,8 @@ class Indexer:
             found = TextIndex.create(folder)
         self._text = found
         self._next = int(self._catalog.get("next") or 1)
+        if not 0 < self._next < _LAST:
+            raise DamagedError("the catalog of the index is damaged")
         self._pending: dict[str, Known | None] = {}
         self._waiting = 0
         self._dirty = bool(self._catalog.get("dirty"))
@@ -66,8 +106,10 @@ class Indexer:
 
     def close(self) -> None:
         """Forget what was not committed, and let other writers in."""
-        self._text.rollback()
-        self._catalog.close()
+        try:
+            self._text.rollback()
+        finally:
+            self._catalog.close()
 
     def update(
         self,
@@ -133,6 +175,10 @@ class Indexer:
         """Make what was fed count, and let other processes write."""
         self._commit()
         self._text.finish()
+        looks = atomic.looks(f"{self._folder}/{TEXT}")
+        with suppress(OSError, ValueError):  # they are looked into again
+            if looks and unchecked(self._folder, looks):
+                segments.note(f"{self._folder}/{CHECKED}", looks)
 
     def embed(
         self,
@@ -144,8 +190,19 @@ class Indexer:
 
         At most `most` of them, if it is given. When all have some, these are what is searched, and
         those of other models are removed. Each batch counts when it is done: a run that was killed
-        is gone on with.
+        is gone on with. Vectors that are damaged are all made anew.
         """
+        try:
+            return self._embed(tick, model, most)
+        except BaseException as error:
+            if not is_damage(error):
+                raise
+        serving.drop(self._folder)
+        return self._embed(tick, model, most)
+
+    def _embed(
+        self, tick: Callable[[int], object] | None, model: ModelFiles | None, most: int
+    ) -> int:
         from memfs.search import encoder
 
         text, vectors = self._text, self._vectors(model)

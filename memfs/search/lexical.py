@@ -6,9 +6,12 @@ Queries are built from analysed words, never parsed: people's texts are no query
 import math
 
 import tantivy
-from tantivy import FieldType, Filter, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
+from tantivy import FieldType, Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
 
 from memfs import files
+from memfs.core import fastjson
+from memfs.core.errors import DamagedError, is_damage
+from memfs.files import atomic
 from memfs.search import words
 
 __all__ = ["Occur", "Query", "Term", "TextIndex", "Wanted"]
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FOLDER = "v3/text"  # the number changes with the schema: another one is another index
+CHECKED = "v3/checked.json"
 EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
 MOST_TERMS = 32
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
@@ -70,6 +74,7 @@ class TextIndex:
         self._stems = _stopped().build()
         self._unstopped = _stems().build()
         self.schema = index.schema
+        index.config_reader("manual")  # else a thread opens whatever comes there, and may panic
         self.searcher = index.searcher()
         self._writer: tantivy.IndexWriter | None = None
 
@@ -77,12 +82,20 @@ class TextIndex:
     def open(cls, folder: str) -> "TextIndex | None":
         """Open an index; None if there is none in `folder`, or one of another version."""
         path = f"{folder}/{FOLDER}"
-        if not files.is_file(f"{path}/meta.json") or not files.is_plain(path):
+        looks = atomic.looks(path)
+        if looks is None or "meta.json" not in looks:
             return None
         try:
+            if fresh := unchecked(folder, looks):
+                from memfs.search import segments
+
+                if not segments.are_whole(path, fresh):
+                    return None
             return cls(tantivy.Index.open(path))
-        except (ValueError, OSError):
-            return None
+        except BaseException as error:
+            if isinstance(error, OSError) or is_damage(error):
+                return None
+            raise
 
     @classmethod
     def create(cls, folder: str) -> "TextIndex":
@@ -92,7 +105,14 @@ class TextIndex:
             return found
         path = f"{folder}/{FOLDER}"
         files.make_folder(path, private=True, durable=False)
-        return cls(tantivy.Index(_schema(), path=path))
+        from memfs.search.fields import schema
+
+        try:
+            return cls(tantivy.Index(schema(EXACT), path=path))
+        except BaseException as error:
+            if not is_damage(error):
+                raise
+            raise DamagedError(f"the index in {path} cannot be read", "search again") from error
 
     def terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
         """Return the words of `text` that can matter, the rarest first, at most `most`.
@@ -323,22 +343,25 @@ class TextIndex:
         return found
 
 
-def _schema() -> tantivy.Schema:
-    builder = SchemaBuilder()
-    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    for name in EXACT:
-        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_unsigned_field("num", stored=True, indexed=True, fast=True)
-    builder.add_integer_field("at", stored=True, indexed=True, fast=True)
-    builder.add_unsigned_field("importance", stored=True, indexed=True, fast=True)
-    builder.add_unsigned_field("group", stored=True, indexed=False, fast=True)
-    builder.add_unsigned_field("weight", stored=False, indexed=False, fast=True)
-    builder.add_unsigned_field("said", stored=False, indexed=False, fast=True)
-    builder.add_text_field("time", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("text", stored=True, tokenizer_name="memfs", index_option="position")
-    builder.add_text_field("exact", tokenizer_name="memfs_exact", index_option="basic")
-    builder.add_text_field("parts", tokenizer_name="memfs_parts", index_option="basic")
-    return builder.build()
+def unchecked(folder: str, looks: dict[str, str]) -> list[str]:
+    """List the files that an index is made of and nobody has looked into yet (see `segments`).
+
+    Others may be there: those that are being written. Raises `OSError`, `ValueError`.
+    """
+    told = fastjson.loads(files.read(f"{folder}/{FOLDER}/meta.json") or "")
+    used: dict[str, str] = {}
+    for each in told["segments"] if isinstance(told, dict) else ():
+        deleted = (each.get("deletes") or {}).get("opstamp", "")
+        used[str(each["segment_id"]).replace("-", "")] = f".{deleted}.del"
+    found = fastjson.loads(files.read(f"{folder}/{CHECKED}") or "{}")
+    known = found if isinstance(found, dict) else {}
+    return [
+        name
+        for name, look in looks.items()
+        if known.get(name) != look
+        and (end := used.get(name.partition(".")[0]))
+        and (not name.endswith(".del") or name.endswith(end))
+    ]
 
 
 def _unstopped_words() -> TextAnalyzerBuilder:

@@ -3,6 +3,7 @@
 import math
 
 from memfs import files
+from memfs.core.errors import is_damage
 from memfs.core.snippet import snippet
 from memfs.search.lexical import Occur, Query, TextIndex, Wanted
 
@@ -35,7 +36,12 @@ def remind(
     out. No index: nothing.
     """
     index = TextIndex.open(folder)
-    return [] if index is None else by_words(index, prompt, session, shown, limit)
+    try:
+        return [] if index is None else by_words(index, prompt, session, shown, limit)
+    except BaseException as error:
+        if is_damage(error):  # the next search makes it anew
+            return []
+        raise
 
 
 def by_words(

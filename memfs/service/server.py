@@ -139,7 +139,7 @@ class Server:
                     line.allow(_STANDING)
         except OSError:
             return  # it is gone, or too slow
-        except Exception:  # noqa: BLE001 - the others are served on
+        except BaseException:  # noqa: BLE001 - the others are served on
             log.failure()
         finally:
             line.close()
@@ -178,7 +178,7 @@ class Server:
             answer = self.warmth.answer(kind, words, body)
         except MemfsError:
             answer = None  # whoever asks does it by itself, and says what is wrong
-        except Exception:  # noqa: BLE001 - likewise
+        except BaseException:  # noqa: BLE001 - likewise; what Rust raises is no `Exception`
             log.failure()
             answer = None
         line.allow(_PATIENCE)

@@ -141,7 +141,7 @@ class Warmth:
                 held.refresh()
             except (MemfsError, OSError) as error:
                 log.line(f"{held.place.home.index} cannot be opened: {error}")
-            except Exception:  # noqa: BLE001 - the others are opened
+            except BaseException:  # noqa: BLE001 - the others are opened
                 log.failure()
 
     def _await_lull(self) -> None:

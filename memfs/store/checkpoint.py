@@ -16,6 +16,7 @@ from memfs.files import atomic, outside
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+_LARGEST = 1 << 62  # of an offset
 _SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
 
 
@@ -61,9 +62,13 @@ def load(path: str) -> State | None:
     try:
         found = json.loads(files.read(path) or "")
         found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
-        return State(**found)
-    except (ValueError, TypeError, KeyError):
+        state = State(**found)
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return None
+    counts = (state.offset, state.kept, state.malformed)
+    plain = all(type(count) is int and 0 <= count < _LARGEST for count in counts)
+    texts = isinstance(state.path, str) and isinstance(state.print, str)
+    return state if plain and texts else None
 
 
 def save(path: str, state: State) -> None:

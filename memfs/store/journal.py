@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core import label as labels
 from memfs.core.records import Entry
 from memfs.files import atomic, logs
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _FIELDS = tuple(field.name for field in fields(Entry))
+_TEXTS = (
+    "id", "at", "actor", "host", "session", "tier", "label", "op", "reason", "tree", "commit",
+    "digest",
+)  # fmt: skip
+_LARGEST = 1 << 62  # of a version, and of a place in a file
 _OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": "", "digest": ""}
 
 
@@ -145,9 +151,10 @@ def load_heads(store: Store) -> Heads | None:
     try:
         found = json.loads(text)
         by_key = {key: Head(*values) for key, values in found["heads"].items()}
-        return Heads(int(found["offset"]), by_key)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        heads = Heads(found["offset"], by_key)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+    return heads if all(map(_is_head, by_key.values())) and _is_whole(heads.offset) else None
 
 
 def save_heads(store: Store, heads: Heads) -> None:
@@ -190,9 +197,24 @@ def _parse(line: bytes) -> Entry | None:
             values["group"] = (str(values["group"][0]), int(values["group"][1]))
         values["tied"] = tuple(str(path) for path in values.get("tied") or ())
         entry = Entry(**values)
-    except (ValueError, TypeError, KeyError, IndexError):
+        if b"\\u" in line or b"\xed" in line:  # halves of characters, which no file can hold
+            for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
+                files.encode(text or "")
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return None
-    return entry if isinstance(entry.version, int) else None
+    texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
+    states = all(isinstance(text, str | None) for text in (entry.before, entry.after))
+    known = texts and entry.tier in labels.TIERS
+    return entry if known and states and _is_whole(entry.version) else None
+
+
+def _is_head(head: Head) -> bool:
+    texts = isinstance(head.id, str) and isinstance(head.digest, str)
+    return texts and _is_whole(head.version) and _is_whole(head.offset)
+
+
+def _is_whole(number: object) -> bool:
+    return type(number) is int and 0 <= number < _LARGEST
 
 
 def _whole_groups(found: list[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:

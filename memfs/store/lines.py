@@ -36,9 +36,12 @@ def read(line: bytes) -> Message | None:
     except ValueError:  # damaged, or what `json` alone takes: halves of characters, for one
         pass
     try:
-        return Message(**json.loads(line))
-    except (ValueError, TypeError):
+        found = Message(**json.loads(line))
+    except (ValueError, TypeError, RecursionError):
         return None
+    *texts, side = found
+    plain = isinstance(side, bool) and all(isinstance(text, str) for text in texts)
+    return found if plain else None
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import MemfsError
+from memfs.core.errors import MemfsError, is_panic
 from memfs.core.private import excerpt
 from memfs.core.quoting import flatten_text
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
@@ -92,7 +92,9 @@ def do(desk: Desk, checked: Checked) -> Result:
         text = checked.tool.run(desk, checked.arguments)
     except MemfsError as error:
         return failed(checked.call, error, heartbeat=checked.heartbeat)
-    except Exception as error:  # noqa: BLE001 - a full disk, other people's code: it is said
+    except BaseException as error:  # a full disk, other people's code: it is said
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
         broken = f"{checked.tool.name} failed: {type(error).__name__}: {error}"
         return failed(checked.call, MemfsError(excerpt(broken, 500)), heartbeat=checked.heartbeat)
     return Result(checked.call, text, heartbeat=checked.heartbeat)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
+from memfs.core.errors import is_damage
+from memfs.core.records import Message
 from memfs.files import logs
 from memfs.memory.flow import database, leaving, topics, turns
 from memfs.memory.flow.turns import FAILED, WORKED, Turn
@@ -19,7 +21,6 @@ from memfs.store import lock, outcomes, recall
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from memfs.core.records import Message
     from memfs.search.encoder import Encoder
     from memfs.store.layout import Store
 
@@ -48,7 +49,9 @@ def update(
         files.make_folder(store.index, private=True)
         try:
             return _updated(store, encoder, tick, left)
-        except database.DamagedError:
+        except BaseException as error:
+            if not is_damage(error):
+                raise
             database.remove(store.index)
             return _updated(store, encoder, tick, left)
 
@@ -86,6 +89,17 @@ class _Read(NamedTuple):
     number: int
     end: int
     turn: Turn | None
+
+
+def _writable(message: Message) -> Message:
+    """Return a message as SQLite can hold it: without halves of characters."""
+    *texts, side = message
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        plain = (text.encode("utf-8", "replace").decode() for text in texts)
+        return Message._make((*plain, side))
+    return message
 
 
 @dataclass
@@ -186,8 +200,9 @@ class _Run:
         rows = _Rows()
         open_one = turn  # it is in the database already: its row is written again
         end = start
-        for message, here in recall.located(path, start):
+        for found, here in recall.located(path, start):
             number, end = number + 1, here
+            message = _writable(found)
             last = message
             first = first or message
             intent = turns.intent_of(message)

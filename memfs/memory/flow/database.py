@@ -11,7 +11,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.core.errors import StoreError
+from memfs.core.errors import DamagedError, StoreError
 from memfs.files import logs, trees
 
 if TYPE_CHECKING:
@@ -64,10 +64,6 @@ CREATE VIEW IF NOT EXISTS edge AS
 """
 
 
-class DamagedError(StoreError):
-    """The file of the graph is no database any more, or not all of it."""
-
-
 def opened(folder: str) -> sqlite3.Connection:
     """Open the graph in an index folder, or make it.
 
@@ -76,13 +72,14 @@ def opened(folder: str) -> sqlite3.Connection:
     try:
         trees.clear_others(folder)
         return _connected(f"{folder}/{FILE}")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:
         raise broken(error) from error
 
 
-def broken(error: sqlite3.Error) -> StoreError:
+def broken(error: sqlite3.Error | UnicodeError) -> StoreError:
     """Return what went wrong with the graph; a damaged one is made anew by the next update."""
-    if getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # Python's own errors have none
+    damaged = isinstance(error, UnicodeError) or "decode" in str(error)  # texts that are none
+    if damaged or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # Python's own have none
         return DamagedError("the graph of past sessions is damaged", "memfs graph makes it anew")
     return StoreError(f"the graph of past sessions cannot be used: {error}", "try again")
 

@@ -310,7 +310,7 @@ class Graph:
         try:
             with self._lock:
                 return self._db.execute(query, given).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise database.broken(error) from error
 
     def _one(self, query: str, given: tuple[object, ...] = ()) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memfs.memory.kinds.protocol import Content
+    from memfs.search.engine import Engine
     from memfs.store.blocks import Place
 
 Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
@@ -165,23 +166,7 @@ class Facts:
     def _near(self, query: Query, some: dict[str, Fact]) -> list[Found]:
         if not some:
             return []
-        engine = self._kept.engine("hybrid")
-        plain = engine.vectors is None
-        only = Filter(kinds=("fact",))
-        near: dict[str, float] = {}
-        for text in query.texts:
-            page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
-            for hit in page.hits:
-                if hit.id in some:
-                    near[hit.id] = max(hit.score, near.get(hit.id, 0.0))
-        best = sorted(near, key=lambda ident: -near[ident])
-        statements = [some[ident].statement for ident in best]
-        scores = scoring.relevances(query.texts, statements, words=plain)
-        return [
-            _found(some[ident], score)
-            for ident, score in zip(best, scores, strict=True)
-            if score >= query.threshold
-        ]
+        return self._kept.ask("hybrid", lambda engine: _near(engine, query, some))
 
     def _known(self) -> dict[str, Fact]:
         """Return the facts of all tiers by id, read again where their files changed."""
@@ -297,3 +282,22 @@ def _ident(fact: Fact, text: str) -> str:
 
 def _size(facts: Sequence[Fact]) -> int:
     return sum(len(fact.statement.encode("utf-8", "replace")) for fact in facts)
+
+
+def _near(engine: Engine, query: Query, some: dict[str, Fact]) -> list[Found]:
+    plain = engine.vectors is None
+    only = Filter(kinds=("fact",))
+    near: dict[str, float] = {}
+    for text in query.texts:
+        page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
+        for hit in page.hits:
+            if hit.id in some:
+                near[hit.id] = max(hit.score, near.get(hit.id, 0.0))
+    best = sorted(near, key=lambda ident: -near[ident])
+    statements = [some[ident].statement for ident in best]
+    scores = scoring.relevances(query.texts, statements, words=plain)
+    return [
+        _found(some[ident], score)
+        for ident, score in zip(best, scores, strict=True)
+        if score >= query.threshold
+    ]

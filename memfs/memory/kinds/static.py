@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from memfs.memory.kinds.protocol import Content
+    from memfs.search.engine import Engine
     from memfs.store.blocks import Place
     from memfs.store.static import Entry
 
@@ -137,16 +138,7 @@ class Static:
     def _near(self, query: Query, some: dict[str, Entry]) -> list[Found]:
         if not some:
             return []
-        engine = self._kept.engine("hybrid")
-        only = Filter(kinds=("static",))
-        keys: dict[str, None] = {}
-        for text in query.texts:
-            page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
-            keys |= {hit.label: None for hit in page.hits if hit.label in some}
-        texts = [f"{key} {some[key].text[:_LOOKED_AT]}" for key in keys]
-        near = scoring.relevances(query.texts, texts, words=engine.vectors is None)
-        pairs = sorted(zip(near, keys, strict=True), key=lambda pair: -pair[0])
-        return [_found(some[key], score) for score, key in pairs if score >= query.threshold]
+        return self._kept.ask("hybrid", lambda engine: _near(engine, query, some))
 
     def _bound(self) -> None:
         """Let the oldest entries leave until the bounds hold."""
@@ -272,3 +264,15 @@ def _found(entry: Entry, relevance: float) -> Found:
 
 def _size(entry: Entry) -> int:
     return len(entry.text.encode("utf-8", "replace"))
+
+
+def _near(engine: Engine, query: Query, some: dict[str, Entry]) -> list[Found]:
+    only = Filter(kinds=("static",))
+    keys: dict[str, None] = {}
+    for text in query.texts:
+        page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
+        keys |= {hit.label: None for hit in page.hits if hit.label in some}
+    texts = [f"{key} {some[key].text[:_LOOKED_AT]}" for key in keys]
+    near = scoring.relevances(query.texts, texts, words=engine.vectors is None)
+    pairs = sorted(zip(near, keys, strict=True), key=lambda pair: -pair[0])
+    return [_found(some[key], score) for score, key in pairs if score >= query.threshold]

@@ -96,7 +96,9 @@ class Vector:
             return [_found(window, 1.0)] if window else []
         if not query.texts:
             return []
-        engine = self._kept.engine("hybrid")
+        return self._kept.ask("hybrid", lambda engine: self._retrieved(engine, query))
+
+    def _retrieved(self, engine: Engine, query: Query) -> list[Found]:
         best: dict[str, Hit] = {}
         first = self._first()
         for text in query.texts:
@@ -118,9 +120,10 @@ class Vector:
 
     def similar(self, text: str, limit: int = 5) -> list[Found]:
         """Return the conversations that say most about a text, each with its best turns."""
-        engine = self._kept.engine("hybrid")
-        found = engine.sessions(
-            text, mode=hits.mode(engine), only=self._filter(Query()), limit=limit
+        only = self._filter(Query())
+        found = self._kept.ask(
+            "hybrid",
+            lambda engine: engine.sessions(text, mode=hits.mode(engine), only=only, limit=limit),
         )
         return [
             Found(

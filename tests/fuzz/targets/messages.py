@@ -1,0 +1,61 @@
+"""Messages to the MCP server, and the arguments of its tools and hooks."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+from memfs.mcp import hooks, messages, wire
+from memfs.tools import calls, table
+from memfs.tools.desk import Desk
+from tests.e2e import ways
+from tests.fuzz.running import Case, Target
+from tests.fuzz.world import World
+
+
+def begin(world: World) -> Target:
+    desk = Desk(str(world.repo))
+    tools = table.offered(desk).tools
+    payload = {
+        "host": "claude", "session_id": "s1", "hook_event_name": "UserPromptSubmit",
+        "cwd": str(world.repo), "prompt": ways.PROMPT,
+    }  # fmt: skip
+
+    def run(case: Case) -> None:
+        line = messages.replace_halves(case.data)
+        text = line.decode("utf-8", "replace")
+        answer = messages.refuse_line(text)
+        if answer:
+            json.loads(answer)
+        with suppress(ValueError, RecursionError):
+            wire._call(line)
+        try:
+            found = json.loads(text)
+            params = found["params"]
+            name, given = params["name"], params.get("arguments")
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return
+        if name == hooks.TOOL and isinstance(given, dict):
+            hooks.answered(given)
+        elif isinstance(name, str):
+            result = calls.run(desk, tools, calls.Call(name, given))
+            assert isinstance(result.text, str)
+
+    asked = [
+        ("core_memory_append", {"label": "rules", "content": "x"}),
+        ("core_memory_replace", {"label": "rules", "old_content": "plain", "new_content": "x"}),
+        ("memory_create", {"label": "made", "description": "d", "limit": 100}),
+        ("memory_insert", {"label": "rules", "line": 1, "content": "x"}),
+        ("archival_memory_search", {"query": "gophers", "tags": ["a"], "limit": 3}),
+        ("conversation_search_date", {"start_date": "2026-01-01", "end_date": "2026-12-31"}),
+        ("memory", {"command": "view", "path": "/memories/rules.md", "view_range": [1, 2]}),
+        ("memory_status", {}), (hooks.TOOL, payload),
+    ]  # fmt: skip
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": n, "arguments": a}}
+        for n, a in asked
+    ]
+    lines.append(
+        {"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {"capabilities": {}}}
+    )
+    return Target([Case("line", json.dumps(each).encode()) for each in lines], run)
