@@ -66,7 +66,7 @@ class Report:
 
     `tracked` counts the files of `local/` that came with the repository: what memfs keeps to
     itself is never committed. `changed` is what others changed since it was looked at last,
-    `config` the text of `config.yaml`, `elsewhere` what is worth a look in files that are no blocks.
+    `config` the text of `config.yaml`, `elsewhere` what files that are no blocks tell an assistant.
     """
 
     root: str
