@@ -35,7 +35,7 @@ def _look(
                 if entry.name in left_out or (alone and not is_folder):
                     continue
                 status = entry.stat(follow_symlinks=False)
-                stamp = f"{status.st_mtime_ns} {status.st_ino}"
+                stamp = f"{status.st_mtime_ns} {status.st_ino} {status.st_mode}"
                 parts.append(f"{folder}/{entry.name} {stamp} {0 if is_folder else status.st_size}")
                 if is_folder and levels > 1:
                     inner.append(entry.name)

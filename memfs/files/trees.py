@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
@@ -95,14 +96,21 @@ def has_others(folder: str) -> bool:
 
 def remove(folder: str) -> None:
     """Remove a folder with all that is in it, as far as that can be done; links are removed."""
-    try:
-        with files.Beside(folder) as at:
-            if at.folder is not None and shutil.rmtree.avoids_symlink_attacks:
-                shutil.rmtree(at.name, ignore_errors=True, dir_fd=at.folder)
-            elif not os.path.islink(folder):  # pragma: no cover - Windows
-                shutil.rmtree(folder, ignore_errors=True)
-    except (OSError, RecursionError):  # thousands of levels are nobody's index
-        return
+    with suppress(OSError, RecursionError):  # thousands of levels are nobody's index
+        _remove(folder, ignore_errors=True)
+
+
+def remove_whole(folder: str) -> None:
+    """Remove a folder with all that is in it; links are removed. Raises `OSError` if it is left."""
+    _remove(folder, ignore_errors=False)
+
+
+def _remove(folder: str, *, ignore_errors: bool) -> None:
+    with files.Beside(folder) as at:
+        if at.folder is not None and shutil.rmtree.avoids_symlink_attacks:
+            shutil.rmtree(at.name, ignore_errors=ignore_errors, dir_fd=at.folder)
+        elif not os.path.islink(folder):  # pragma: no cover - Windows
+            shutil.rmtree(folder, ignore_errors=ignore_errors)
 
 
 def size(folder: str) -> int:

@@ -207,7 +207,7 @@ def _remove_folder(path: str) -> None:
     """Remove an index: first its name, so that nobody opens half of one."""
     gone = f"{path}.{clock.unique()}"
     atomic.rename(path, gone)
-    trees.remove(gone)
+    trees.remove_whole(gone)
     files.sync_folder(os.path.dirname(path))
 
 

@@ -37,6 +37,7 @@ _ID = re.compile("[0-9a-f]{40,64}")
 _PATIENCE = 5.0  # seconds for git; a session waits to start
 _WAIT = 2.0  # seconds for another process that looks, too
 _LONGEST_LOG = 64 << 20  # bytes
+_BEGINNING = 16 << 10  # bytes of a giant
 _NO_IDS = ("", "")
 _NEVER = Looked("", "", "", {})  # where nobody looked yet: in a new linked worktree
 
@@ -127,9 +128,8 @@ def is_clean(store: Store) -> bool:
         local_folder.disown(store)
         return False
     if layout.trusted(store):
-        with suppress(OSError):  # a full disk: it is looked at again next time
-            path = f"{layout.trust_folder(store)}/checked"
-            atomic.write(path, sign, private=True, durable=False)
+        with suppress(OSError):  # a full disk, or two at once: it is looked at again next time
+            atomic.write_derived(f"{layout.trust_folder(store)}/checked", files.encode(sign))
     return True
 
 
@@ -200,12 +200,28 @@ def _here(store: Store, known: Accepted, listed: Mapping[str, str]) -> dict[str,
     for each in trees.walk(store.root, top_too=False):
         if each.name.startswith(("local/", ".git/")) or each.name == ".git":
             continue
-        text = files.decode(logs.read_whole(each.path) or b"")
+        try:
+            text = _text(each.path)
+        except OSError:  # it may not be read, and reaches nobody till then
+            found[each.name] = known.there.get(each.name, "")
+            continue
         ids = commits.blob_ids(text, length)
         told = [ident for ident in ids if known.has(each.name, ident)]
         told += [ident for ident in ids if listed.get(each.name) == ident]
         found[each.name] = told[0] if told else commits.blob_id(files.encode(text), length)
     return found
+
+
+def _text(path: str) -> str:
+    """Return the text of a file; of a giant what differs when it is written: nobody waits for it.
+
+    Raises `OSError` for one that may not be read.
+    """
+    text, size = files.beginning(path, files.READ_CAP, _BEGINNING)
+    if size <= files.READ_CAP:
+        return text or ""
+    status = files.status(path)
+    return f"{text}\n{atomic.look(status) if status else size}"
 
 
 def _listed(root: str, below: str) -> list[tuple[str, str]]:

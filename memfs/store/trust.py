@@ -106,7 +106,7 @@ def save(store: "Store", known: Accepted, how_far: Looked) -> None:
         (_own(store, "there"), {"there": known.there}),
         (_own(store, "looked"), own),
     ):
-        atomic.write(path, fastjson.dumps(value), private=True)
+        atomic.write(path, fastjson.dumps(value), private=True, locked=True)
 
 
 def give(store: "Store") -> None:

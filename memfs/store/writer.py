@@ -259,7 +259,7 @@ def _unconfirmed(entries: list[tuple[int, Entry]], *, everything: bool) -> list[
 
 
 def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
-    if entry.op == ADOPT:
+    if entry.op == ADOPT or entry.digest:  # of a text with a secret the journal has no copy
         return
     private = store.private or entry.tier == labels.SESSION
     if entry.tier == labels.SESSION:
@@ -276,7 +276,8 @@ def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
         located = blocks.locate(place, labels.qualified(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
     now = blocks.whole(path)
-    if now != entry.after and now == entry.before and not _touched_since(path, store.journal):
+    waits = now != entry.after and _storable(now) == entry.before
+    if waits and not _touched_since(path, store.journal):
         apply(path, entry.after, private=private)
 
 

@@ -18,6 +18,7 @@ from tests.faults.power import LOSSES
 from tests.faults.world import Seen, World, exercise
 
 ANY = (*KILLS, *ERRORS)
+SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
 PATCH = (Append("notes", "four"), Append("persona", "Be brief."))
 
 
@@ -49,6 +50,22 @@ def test_an_edit_after_a_torn_line(world: World, kinds: Sequence[str]) -> None:
     interrupt(world, partial(world.edit, *PATCH), "write", "journal.jsonl", HALF)
     step = partial(world.edit, Append("persona", "Be kind."))
     assert exercise(world, [step], partial(opened, world), partial(check_opened, world), kinds)
+
+
+def check_secret(world: World, seen: Seen[Texts]) -> None:
+    now = opened(world)
+    assert now in (seen.old, seen.new), "a block is half written, or without its secret"
+    world.edit(Append("notes", "five"))
+
+
+def test_an_edit_of_a_block_with_a_secret_in_it(world: World) -> None:
+    """The journal has no copy of it, and an edit that was not acknowledged is not made without."""
+    path = world.repo / ".agent-memory/blocks/notes.md"
+    path.write_text(path.read_text() + f"the token is {SECRET}\n")
+    step = partial(world.edit, Append("notes", "four"))
+    assert exercise(world, [step], partial(opened, world), partial(check_secret, world), ANY)
+    assert SECRET in path.read_text()
+    assert SECRET not in (world.repo / ".agent-memory/local/journal.jsonl").read_text()
 
 
 TIERS = (Append("notes", "four"), Append("human", "Likes tea"))
