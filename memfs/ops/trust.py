@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from memfs import files
 from memfs.context import pulled
 from memfs.core import changes, suspicion
 from memfs.core.errors import StoreError
-from memfs.files import logs, trees
+from memfs.files import logs
 from memfs.store import (
     archive,
     arrivals,
@@ -81,7 +80,6 @@ class Report:
     entries: int = 0
     config: str = ""
     elsewhere: tuple[tuple[str, Sign], ...] = ()
-    snapshot: str = ""
     found: Found | None = None
 
 
@@ -91,7 +89,6 @@ def look(place: Place) -> Report:
     alone = Place(store, None)
     trusted = layout.trusted(store)
     authors = _authors(store)
-    snapshot = _snapshot(store)
     found = arrivals.look(store)
     return Report(
         store.root,
@@ -106,7 +103,6 @@ def look(place: Place) -> Report:
         sum(1 for _ in static.every(store)),
         files.read(f"{store.root}/{layout.CONFIG}") or "",
         tuple(_elsewhere(store)),
-        snapshot,
         found,
     )
 
@@ -119,7 +115,7 @@ def accept(place: Place, shown: Report | None = None) -> None:
     store = _project(place)
     if shown is None:
         shown = look(place)
-    if shown.found is None or _snapshot(store) != shown.snapshot:
+    if shown.found is None or not arrivals.is_same(arrivals.look(store), shown.found):
         raise StoreError(
             f"{store.root} was changed while you looked at it: nothing was decided",
             "look at it again: memfs trust",
@@ -186,13 +182,3 @@ def _changed(place: Place) -> list[Changed]:
 def _now(store: Store, change: Pulled) -> str:
     """Return the text that is there: what git has may be another (LFS)."""
     return files.decode(logs.read_whole(f"{store.root}/{change.name}") or b"")
-
-
-def _snapshot(store: Store) -> str:
-    """Return a hash of all that a store gives to assistants: every file but those of `local/`."""
-    whole = hashlib.sha256()
-    for each in trees.walk(store.root, top_too=False):
-        if not each.name.startswith("local/"):
-            text = logs.read_whole(each.path) or b""
-            whole.update(f"{each.name}\0{len(text)}\0".encode("utf-8", "surrogateescape") + text)
-    return whole.hexdigest()

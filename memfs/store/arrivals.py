@@ -97,6 +97,12 @@ def look(store: Store) -> Found:
     return Found(tuple(sorted(found)), known, looked)
 
 
+def is_same(one: Found, other: Found) -> bool:
+    """Tell whether every file of a store was the same text both times that it was looked at."""
+    found = ((each.arrivals, each.accepted.there) for each in (one, other))
+    return next(found) == next(found)
+
+
 def accept(store: Store, choose: Callable[[Arrival], bool] = lambda _: True) -> None:
     """Accept what came, as far as it is chosen, and hold back the rest. Raises `StoreError`."""
     with lock.hold(store, _WAIT, LOCK):

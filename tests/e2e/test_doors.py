@@ -36,7 +36,13 @@ PLAIN = (
 )  # fmt: skip
 
 
-@pytest.fixture(params=sorted(doors.WORLDS))
+WORLDS = [
+    pytest.param(name, marks=() if name == "config" else pytest.mark.thorough)
+    for name in sorted(doors.WORLDS)
+]
+
+
+@pytest.fixture(params=WORLDS)
 def world(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> World:
     return doors.make(tmp_path / "world", request.param)
 

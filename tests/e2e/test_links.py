@@ -4,9 +4,9 @@
 clone that is not trusted, in one whose `local/` was made here, and in one that was trusted before a
 pull brought the link; each link leads to something of its kind outside, or to nothing.
 
-Run by default, in half a minute of one core: every door with links at all places of one depth at
-once, and every place alone with the doors that do most. `-m links` runs all combinations, one link
-each, in all three clones and with both targets.
+Run by default: in a trusted clone, every door with links at all places of one depth at once.
+`-m thorough` does so in every clone and with both targets, and goes through the doors that do most
+with a link at every place alone; `-m links` runs all combinations, one link each.
 """
 
 from __future__ import annotations
@@ -58,9 +58,18 @@ def troubles(
     return [f"{state}, {door}, links at {where[:60]}: {each}" for each in found]
 
 
+def test_every_door_with_links_at_all_places(scene: Scene) -> None:
+    every_door(scene, "trusted", False)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("dangling", [False, True], ids=["filled", "dangling"])
 @pytest.mark.parametrize("state", STATES)
-def test_every_door_with_links_at_all_places(scene: Scene, state: str, dangling: bool) -> None:
+def test_every_door_in_every_clone(scene: Scene, state: str, dangling: bool) -> None:
+    every_door(scene, state, dangling)
+
+
+def every_door(scene: Scene, state: str, dangling: bool) -> None:
     wrong = []
     for places in DEPTHS:
         for door in ways.DOORS:
@@ -68,6 +77,7 @@ def test_every_door_with_links_at_all_places(scene: Scene, state: str, dangling:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.thorough
 def test_every_place_alone(scene: Scene) -> None:
     wrong = []
     for place in linking.PLACES:

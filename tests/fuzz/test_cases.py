@@ -9,8 +9,13 @@ import pytest
 
 from tests.fuzz import running
 
+SLOW = ("indexes",)  # each of its cases makes an index
+TARGETS = [
+    pytest.param(name, marks=pytest.mark.thorough if name in SLOW else ()) for name in running.NAMES
+]
 
-@pytest.mark.parametrize("name", running.NAMES)
+
+@pytest.mark.parametrize("name", TARGETS)
 def test_cases_that_were_found_are_mended(name: str, tmp_path: Path) -> None:
     paths = sorted(str(path.resolve()) for path in (running.CASES / name).glob("*"))
     words = [sys.executable, "-m", "tests.fuzz", "--replay", name, str(tmp_path), *paths]

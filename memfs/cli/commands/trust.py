@@ -141,7 +141,7 @@ def _who(looked: Looked) -> str:
 
 def _record(report: Report) -> dict[str, object]:
     found = asdict(replace(report, found=None))
-    del found["found"], found["snapshot"]
+    del found["found"]
     found["elsewhere"] = [{"file": name, **sign._asdict()} for name, sign in report.elsewhere]
     found["blocks"] = [
         {"label": looked.block.label, "chars": looked.block.chars, "pinned": looked.block.pinned,
