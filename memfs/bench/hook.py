@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.bench import passages, plot, project
+from memfs.bench import passages, plot, program, project
 from memfs.memory import corpus
 from memfs.ops import trust
 from memfs.ops.install import commands
@@ -28,8 +28,6 @@ _FLOOR = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
 _HOOK = commands.python("claude")
 _QUICK = commands.perl("claude")  # empty where there is none
 _UNTIMED = 2  # rounds that warm the file cache
-_PAUSE = 0.3  # seconds
-_LONGEST = 3600.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,10 @@ class _Case(NamedTuple):
         told = {"session_id": self.session, "cwd": self.path, "hook_event_name": event}
         return json.dumps({**told, **more}).encode()
 
+    def ask(self, event: str, **more: str) -> bytes:
+        """Call the hook with an event and return what it prints."""
+        return program.run(self.command, self.payload(event, **more), self.env)
+
 
 def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
     """Time the floor and the hook in turns, `rounds` times each, on stores made for it.
@@ -64,9 +66,9 @@ def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
     by what `memfs install` would write. The shell by which hosts start it is not in it.
     """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
-        cold = _environment(folder, "cold", "service:\n  mode: off")
-        near = _environment(folder, "near", "service:\n  mode: off\nhooks:\n  cold: hybrid")
-        warm = _environment(folder, "warm", "service:\n  mode: auto\n  pause: off")
+        cold = program.make_user(folder, "cold", "service:\n  mode: off")
+        near = program.make_user(folder, "near", "service:\n  mode: off\nhooks:\n  cold: hybrid")
+        warm = program.make_user(folder, "warm", "service:\n  mode: auto\n  pause: off")
         alone, full, by_meaning, served = (
             f"{folder}/{name}" for name in ("alone", "full", "by_meaning", "served")
         )
@@ -91,13 +93,13 @@ def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
             cases.append(_Case("the same, where there is no Perl", _HOOK, warm, served, "5"))
         try:
             for case in cases[1:]:
-                brief = _run(case.command, case.payload("SessionStart", source="startup"), case.env)
-                if b"BLOCK0" not in brief:
+                if b"BLOCK0" not in case.ask("SessionStart", source="startup"):
                     raise RuntimeError(f"the hook does not show the blocks of {case.path}")
-            _warmed(cases[4], stage("warming", 0))
+            greet = partial(cases[4].ask, "UserPromptSubmit", prompt="hello there")
+            program.await_service(greet, warm, served, stage("warming", 0))
             return _timings(_timed(cases, rounds, stage("timing", rounds)))
         finally:
-            _memfs(["daemon", "stop"], warm, folder)
+            program.memfs(["daemon", "stop"], warm, folder)
 
 
 def _timed(
@@ -112,26 +114,12 @@ def _timed(
             prompt = prompts[(number + at) % len(prompts)]  # none is asked twice in a row
             stdin = case.payload("UserPromptSubmit", prompt=prompt) if case.path else b""
             start = time.perf_counter()
-            _run(case.command, stdin, case.env)
+            program.run(case.command, stdin, case.env)
             spent = time.perf_counter() - start
             if number >= _UNTIMED:
                 times[case.name].append(spent * 1000)
         tick(number >= _UNTIMED)
     return times
-
-
-def _warmed(case: _Case, tick: Callable[[int], object]) -> None:
-    """Have the service hold a store, and wait until it has nothing left to do for it."""
-    prompt = case.payload("UserPromptSubmit", prompt="hello there")
-    deadline = time.monotonic() + _LONGEST
-    while time.monotonic() < deadline:
-        _run(case.command, prompt, case.env)
-        time.sleep(_PAUSE)
-        found = json.loads(_memfs(["daemon", "--json"], case.env, case.path))
-        if found.get("stores") and not found["work"]:
-            return
-        tick(0)
-    raise RuntimeError("the service is not done with its work: memfs daemon")
 
 
 def figure(timings: list[Timing]) -> str:
@@ -150,28 +138,6 @@ def _timings(times: dict[str, list[float]]) -> list[Timing]:
         Timing(name, medians[name], sorted(values)[int(len(values) * 0.95)], medians[name] / floor)
         for name, values in times.items()
     ]
-
-
-def _memfs(words: list[str], env: dict[str, str], folder: str) -> bytes:
-    return _run([sys.executable, "-m", "memfs", *words], b"", env, folder)
-
-
-def _run(command: list[str], stdin: bytes, env: dict[str, str], folder: str = "/") -> bytes:
-    done = subprocess.run(  # noqa: S603 - our own programs
-        command, input=stdin, capture_output=True, env=env, cwd=folder, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(f"{command[-1]}: {done.stderr.decode(errors='replace')}")
-    return done.stdout
-
-
-def _environment(folder: str, name: str, configured: str) -> dict[str, str]:
-    """Return the environment of a user with a store of that name."""
-    user = f"{folder}/{name}"
-    os.mkdir(user)
-    with open(f"{user}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
-        handle.write(f"memfs: 1\n{configured}\n")
-    return {"HOME": folder, "MEMFS_HOME": user, "PATH": os.environ.get("PATH", "")}
 
 
 def _blocks(path: str) -> None:

@@ -1,0 +1,141 @@
+"""Whether the answer reaches the prompt: scenarios played through ingestion and the prompt hook.
+
+Each session of a scenario becomes a transcript, and all are ingested into a new project store. Each
+prompt is the first one of a new session: SessionStart, then UserPromptSubmit, through the hook that
+`memfs install` wires. What is judged is all that the session was given by then.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memfs.bench import program, project, scenarios
+from memfs.core.render import units
+from memfs.ops import trust
+from memfs.ops.install import commands
+from memfs.store import scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from memfs.bench.scenarios import Prompt, Scenario
+    from memfs.memory.corpus import Stage
+
+_OFF = "service:\n  mode: off"
+_ON = "service:\n  mode: auto\n  pause: off"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one prompt was given: `brief` and `reply` in UTF-16 units, `milliseconds` of the hook.
+
+    `answered` and `misled` are as in `scenarios.Prompt`; `silent`: the reply is empty.
+    """
+
+    project: str
+    id: str
+    kind: str
+    answered: bool
+    misled: bool
+    silent: bool
+    brief: int
+    reply: int
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """The outcomes of one kind of prompts: counts, mean sizes, and the median time."""
+
+    kind: str
+    prompts: int
+    answered: int
+    misled: int
+    silent: int
+    brief: float
+    reply: float
+    milliseconds: float
+
+
+def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Outcome]:
+    """Play scenarios and return the outcome of each prompt, with the service warm or without it."""
+    found: list[Outcome] = []
+    for scenario in played:
+        with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
+            env = program.make_user(folder, "user", _ON if service else _OFF)
+            path = f"{folder}/project"
+            place = project.make(path)
+            with scratch.home(env["MEMFS_HOME"]):
+                trust.accept(place)
+            said = scenarios.write_transcripts(scenario, f"{folder}/said", path)
+            program.memfs(["ingest", *said], env, path)
+            program.memfs(["search", "anything"], env, path)  # which makes what is still missing
+            try:
+                found += _play(scenario, path, env, stage, service=service)
+            finally:
+                program.memfs(["daemon", "stop"], env, folder)
+    return found
+
+
+def _play(
+    scenario: Scenario, path: str, env: dict[str, str], stage: Stage, *, service: bool
+) -> Iterable[Outcome]:
+    ask = partial(_ask, commands.perl("claude") or commands.python("claude"), path, env)
+    ask("0", "SessionStart", source="startup")
+    if service:
+        greet = partial(ask, "0", "UserPromptSubmit", prompt="hello there")
+        program.await_service(greet, env, path, stage("warming", 0))
+    tick = stage(scenario.project, len(scenario.prompts))
+    for number, prompt in enumerate(scenario.prompts, 1):
+        yield _outcome(scenario.project, prompt, partial(ask, f"{number}"))
+        tick(1)
+
+
+def _outcome(name: str, prompt: Prompt, ask: Callable[..., tuple[str, float]]) -> Outcome:
+    brief, _ = ask("SessionStart", source="startup")
+    reply, spent = ask("UserPromptSubmit", prompt=prompt.text)
+    given = f"{brief}\n{reply}"
+    return Outcome(
+        name, prompt.id, prompt.kind, prompt.is_answered(given), prompt.is_misled(given),
+        not reply, units(brief), units(reply), spent,
+    )  # fmt: skip
+
+
+def _ask(
+    command: list[str], path: str, env: dict[str, str], session: str, event: str, **more: str
+) -> tuple[str, float]:
+    """Call the hook; return the text that the model is given, and the milliseconds it took."""
+    told = {"session_id": session, "cwd": path, "hook_event_name": event, **more}
+    data = json.dumps(told).encode()
+    start = time.perf_counter()
+    said = program.run(command, data, env)
+    spent = (time.perf_counter() - start) * 1000
+    found = json.loads(said) if said else {}
+    return str(found.get("hookSpecificOutput", {}).get("additionalContext", "")), spent
+
+
+def by_kind(outcomes: Sequence[Outcome]) -> list[Row]:
+    """Return a row for each kind of prompts, in the order they come, and one for all with answers.
+
+    Sizes are means over the prompts; those that were given nothing count, too.
+    """
+    kinds = list(dict.fromkeys(each.kind for each in outcomes))
+    rows = [_row(kind, [each for each in outcomes if each.kind == kind]) for kind in kinds]
+    known = [each for each in outcomes if each.kind != scenarios.UNRELATED]
+    return [*rows, _row("all with an answer", known)]
+
+
+def _row(kind: str, outcomes: Sequence[Outcome]) -> Row:
+    most = max(1, len(outcomes))
+    times = sorted(each.milliseconds for each in outcomes) or [0.0]
+    return Row(
+        kind, len(outcomes), sum(each.answered for each in outcomes),
+        sum(each.misled for each in outcomes), sum(each.silent for each in outcomes),
+        sum(each.brief for each in outcomes) / most, sum(each.reply for each in outcomes) / most,
+        times[len(times) // 2],
+    )  # fmt: skip

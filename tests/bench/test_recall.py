@@ -1,0 +1,97 @@
+"""Whether the answer reaches the prompt, measured end to end on scenarios."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from memfs.bench import recall, scenarios
+from memfs.cli.commands import bench
+from memfs.core.errors import MemfsError
+
+FOLDER = Path(__file__).parent / "scenarios"
+SMALL = {
+    "project": "small",
+    "sessions": [
+        {
+            "id": "s1", "date": "2026-03-02T09:00:00Z",
+            "turns": [
+                {"role": "user", "text": "the webhook signature check of stripe fails in staging"},
+                {"role": "tool", "text": "400 bad signature", "name": "Bash", "input": "make hook"},
+                {"role": "assistant", "text": "The stripe webhook signature check needs rawbody."},
+            ],
+        },
+    ],
+    "prompts": [
+        {
+            "id": "p1", "text": "the stripe webhook signature check fails in staging, again",
+            "kind": "fix", "expect": [["rawbody"]], "forbid": [],
+        },
+        {"id": "p2", "text": "paint it blue", "kind": "unrelated", "expect": [], "forbid": []},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_scenarios_are_whole(path: Path) -> None:
+    found = scenarios.read(str(path))
+    said = {s.id: "\n".join(turn.text for turn in s.turns).lower() for s in found.sessions}
+    assert (len(found.sessions), len(found.prompts)) == (20, 45)
+    for prompt in found.prompts:
+        everything = "\n".join(said.values())
+        assert prompt.is_answered(everything) == (prompt.kind != scenarios.UNRELATED)
+        assert not prompt.is_answered(prompt.text)
+        assert all(text.lower() in everything for text in prompt.forbid)
+
+
+def test_an_answer_and_what_misleads_are_told_apart() -> None:
+    prompt = scenarios.Prompt(
+        "p", "how many?", "superseded", (("60",), ("per minute", "/min")), ("100",)
+    )
+    assert prompt.is_answered("it is 60 Per Minute now, no longer 100")
+    assert not prompt.is_misled("it is 60 /min now, no longer 100")
+    assert prompt.is_misled("it is 100 per minute")
+    assert not prompt.is_misled("nothing is known")
+
+
+def test_a_scenario_is_played_end_to_end(tmp_path: Path) -> None:
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(SMALL))
+    done = CliRunner().invoke(bench.command, ["recall", str(path), "--no-service", "--json"])
+    assert done.exit_code == 0, done.output
+    known, unrelated = json.loads(done.stdout)
+    assert (known["id"], known["kind"], known["misled"]) == ("p1", "fix", False)
+    assert known["brief"] > 100
+    assert (unrelated["answered"], unrelated["silent"], unrelated["reply"]) == (False, True, 0)
+
+
+def test_kinds_are_added_up() -> None:
+    made = [
+        recall.Outcome("p", f"{n}", kind, n == 0, n == 1, n == 2, 100, 50 * n, n)
+        for n, kind in enumerate(("fix", "fix", scenarios.UNRELATED))
+    ]
+    fix, unrelated, known = recall.by_kind(made)
+    assert (fix.prompts, fix.answered, fix.misled, fix.silent, fix.reply) == (2, 1, 1, 0, 25)
+    assert (unrelated.silent, known.kind, known.prompts) == (1, "all with an answer", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("[]", "Expected `object`, got `array`"),
+        ('{"project": "x", "sessions": [{"id": "a", "date": "soon", "turns": []}], "prompts": []}',
+         "Invalid isoformat string"),
+        ("{", "Input data was truncated"),
+    ],
+)  # fmt: skip
+def test_what_is_no_scenario_is_named(tmp_path: Path, text: str, wrong: str) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(text)
+    with pytest.raises(MemfsError, match="is no scenario") as raised:
+        scenarios.read(str(path))
+    assert wrong in raised.value.message
+    with pytest.raises(MemfsError, match="cannot read"):
+        scenarios.read(str(tmp_path / "none.json"))
