@@ -111,6 +111,24 @@ def test_files_below_a_store_are_opened_in_one_way(room: str) -> None:
         assert called & OPENING == ELSEWHERE.get(name, set()), f"memfs.files opens what {name} does"
 
 
+AS_IT_IS = {  # what reads a project's files also where they are held back: who looks, or mends
+    "context/pulled.py", "ops/trust.py", "store/config.py", "store/layout.py", "store/trust.py",
+    "store/arrivals.py", "store/held.py",
+}  # fmt: skip
+READING = {"files.read", "files.beginning", "logs.read_whole", "blocks.whole"}
+
+
+def test_what_may_be_held_back_is_read_by_way_of_held() -> None:
+    found = {
+        path.relative_to(ROOT / "memfs").as_posix()
+        for path in (ROOT / "memfs").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in READING and node.args
+        and re.match(r"f'\{(\w+\.)*root\}/", ast.unparse(node.args[0]))
+    }  # fmt: skip
+    assert found <= AS_IT_IS, "held.path_of says which file is to be read"
+
+
 STARTING = {  # what starts a process
     "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
     "subprocess.check_output", "subprocess.getoutput", "os.system", "os.popen", "os.posix_spawn",

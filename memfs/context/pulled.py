@@ -100,7 +100,7 @@ def _told(store: Store, found: Found, me: str | None) -> Iterable[Pulled]:
         name, before, now = arrival
         others = _others(arrival, done, me)
         if done is not None and not others and me is not None:
-            waiting = _waiting(store) if waiting is None else waiting
+            waiting = _waiting(store, found.arrivals) if waiting is None else waiting
             if done.get(name) or (name, now) not in waiting:
                 continue
         what = "removed" if not now else "changed" if before else "new"
@@ -109,9 +109,13 @@ def _told(store: Store, found: Found, me: str | None) -> Iterable[Pulled]:
         yield Pulled(name, key, what, who, why, before, now)
 
 
-def _waiting(store: Store) -> set[tuple[str, str]]:
-    """Return the (path, id) of texts that were fetched, or are about to be a commit."""
-    found: set[tuple[str, str]] = set()
+def _waiting(store: Store, arrived: Iterable[Arrival]) -> set[tuple[str, str]]:
+    """Return the (path, id) of texts that were fetched, or are about to be a commit.
+
+    And of those that a repository around the store's own has there.
+    """
+    around = arrivals.tracked_around(store)
+    found = {(each.name, each.now) for each in arrived if each.name in around}
     for commit in ("FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "@{upstream}"):
         found.update(commits.tree(store.root, commit, ".").items())
     return found

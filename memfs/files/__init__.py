@@ -281,9 +281,15 @@ def _listed(found: "Iterable[os.DirEntry[str]]") -> list[tuple[str, bool]]:
 
 
 def names(folder: str) -> list[str]:
-    """List the names of the files in a folder, sorted; none where there is no such folder."""
+    """List the names of the files in a folder, sorted; none where there is no such folder.
+
+    Nor in one that is a repository of its own: what is in it came with that.
+    """
     try:
-        return sorted(name for name, is_folder in entries(folder) if not is_folder)
+        found = entries(folder)
+        if any(name == ".git" for name, _ in found):
+            return []
+        return sorted(name for name, is_folder in found if not is_folder)
     except OSError as error:
         if error.errno in ABSENT or isinstance(error, LinkError):
             return []

@@ -7,7 +7,7 @@ import sys
 
 from memfs import files
 from memfs.core.events import AGENT, PROMPT, REVIEW, START, Event, Reply
-from memfs.store import blocks, sessions
+from memfs.store import blocks, layout, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import Shown
 
@@ -44,6 +44,8 @@ def run(event: Event) -> Reply:
     if event.kind == START:
         if place is None or place.project is None:
             reply.notice = _stranger(event.cwd)
+        elif place.unread or not layout.is_store(place.project.root):
+            reply.notice = "\n".join(filter(None, (reply.notice, *_damage(place))))
         if place is not None and files.is_folder(f"{place.home.local}/reviews"):
             reply.notice = "\n".join(filter(None, (reply.notice, _reviewed(place))))
     return reply
@@ -159,14 +161,29 @@ def _reviewed(place: Place) -> str:
     return "\n".join(f"memfs: {line} (memfs review)" for line in reviews.news(place.home))
 
 
+def _damage(place: Place) -> "list[str]":
+    """Tell the person what of a project's store cannot be used."""
+    from memfs.core.quoting import plain
+
+    found = [plain(each) for each in dict.fromkeys(place.unread or ())]
+    if place.project and not layout.is_store(place.project.root):
+        path = plain(f"{place.project.root}/{layout.CONFIG}")
+        found.append(f"{path} is missing or damaged (memfs init writes it anew if it is gone)")
+    return [f"memfs: {each}" for each in found]
+
+
 def _stranger(folder: str) -> str:
     """Tell the person of a project store that they do not trust (yet)."""
     from memfs.core.quoting import plain
-    from memfs.store import layout
 
     store = layout.find(folder or ".")
     if store is None:
         return ""
+    if layout.trusted(store):
+        return (
+            f"memfs: git does not say what came with it into {plain(store.root)}; nothing of it is "
+            f"used until it does: git -C {plain(store.root)} ls-files -s"
+        )
     return (
         f"memfs: {plain(store.root)} came with this project; nothing of it is used until you "
         "have looked at it: memfs trust"

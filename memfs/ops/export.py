@@ -11,12 +11,27 @@ from memfs.core import label as labels
 from memfs.core import leaks
 from memfs.core.errors import StoreError
 from memfs.files import logs, trees
-from memfs.store import archive, blocks, bundle, layout, outcomes, recall, windows, writer
+from memfs.store import (
+    archive,
+    blocks,
+    bundle,
+    config,
+    facts,
+    held,
+    layout,
+    outcomes,
+    recall,
+    static,
+    windows,
+    writer,
+)
 
 if TYPE_CHECKING:
     from memfs.core.leaks import Leak
     from memfs.store.blocks import Place
     from memfs.store.layout import Store
+
+_FOLDERS = {"archive": archive.SUFFIX, facts.FOLDER: facts.SUFFIX, static.FOLDER: static.SUFFIX}
 
 
 @dataclass(frozen=True)
@@ -77,10 +92,11 @@ def _members(
         for found, label, path in blocks.paths(place)
         if found == tier
     ]
-    listed += [(path, _name(path, store.root)) for path in archive.sources(store)]
-    listed += [(path, _name(path, store.root)) for path in _below(f"{store.root}/facts", ".jsonl")]
-    listed += [(path, _name(path, store.root)) for path in _below(f"{store.root}/static", ".md")]
-    listed.append((f"{store.root}/{layout.CONFIG}", layout.CONFIG))
+    for folder, suffix in _FOLDERS.items():
+        paths = _below(f"{store.root}/{folder}", suffix)
+        served = held.served(store, f"{store.root}/{folder}", paths)
+        listed += [(instead, _name(path, store.root)) for path, instead in served]
+    listed.append((config.path_of(store), layout.CONFIG))
     if everything:
         listed.append((store.journal, "local/journal.jsonl"))
         said = _below(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)

@@ -20,7 +20,7 @@ from memfs.core import settings, yamlmini
 from memfs.core.errors import LockedError, StoreError
 from memfs.core.records import block_key
 from memfs.files import atomic, logs, outside, trees
-from memfs.store import commits, git, journal, layout, local_folder, lock, trust
+from memfs.store import commits, git, journal, layout, local_folder, lock, tracked, trust
 from memfs.store.trust import Accepted, Looked
 
 if TYPE_CHECKING:
@@ -32,14 +32,21 @@ LOCK = "trust.lock"
 _SUFFIX = ".md"  # of a block
 _CONFLICT = "in conflict"  # in place of an id: nobody accepted that
 _LINKED = "160000"  # the mode of a repository in a repository
+_LOCAL = "local"
 _MADE = re.compile(r"commit(?: \((?:initial|amend)\))?:")  # in git's log of what was checked out
 _ID = re.compile("[0-9a-f]{40,64}")
 _PATIENCE = 5.0  # seconds for git; a session waits to start
 _WAIT = 2.0  # seconds for another process that looks, too
 _LONGEST_LOG = 64 << 20  # bytes
 _BEGINNING = 16 << 10  # bytes of a giant
+_LONGEST_NAME = 200  # bytes of a path of a copy; while it is written, a part of it has some more
+_SHORT = 50  # characters, each of at most four bytes
 _NO_IDS = ("", "")
 _NEVER = Looked("", "", "", {})  # where nobody looked yet: in a new linked worktree
+
+
+class _NoGitError(StoreError):
+    """There is no git on this machine."""
 
 
 class Arrival(NamedTuple):
@@ -67,14 +74,14 @@ def look(store: Store) -> Found:
     before = trust.looked(store)
     known = trust.accepted(store) or Accepted({}, {})
     sign = trust.sign(store)
-    listed = _tracked(store)
+    listed, around = _tracked(store), tracked_around(store)
     end = _follow(store, known, None if before is None else before.reflog)
     here = _here(store, known, listed)
     _accept_own(store, known, here, listed)
     found, unknown = [], []
     for name in sorted({*listed, *here, *known.there}):
         now, staged = here.get(name, ""), listed.get(name, "")
-        others = bool(staged) and not known.has(name, staged)
+        others = name in around or (bool(staged) and not known.has(name, staged))
         if now and known.has(name, now):
             known.there[name] = now
         elif now and others:
@@ -87,8 +94,10 @@ def look(store: Store) -> Found:
             known.there.pop(name, None)  # somebody here removed it, and git still has it
     # A text that nobody added to git here, and that git has, came by it: a pull may have failed.
     brought = commits.existing(store.root, [now for _, now in unknown]) if listed else set()
+    # What git wrote by way of a filter or an encoding is none of its texts, and nobody's edit.
+    converted = tracked.filters(store.root, [name for name, _ in unknown if name in listed])
     for name, now in unknown:
-        if now in brought:
+        if now in brought or name in converted:
             found.append(Arrival(name, known.there.get(name, ""), now))
         else:
             known.accept(name, now)
@@ -120,16 +129,17 @@ def accept_seen(store: Store, seen: Found) -> None:
 def is_clean(store: Store) -> bool:
     """Tell whether nothing of `local/` came with git; where it did, the store is trusted no more.
 
-    What is believed in `local/` is what memfs wrote there. Where git does not say, nothing is told
-    to have come.
+    What is believed in `local/` is what memfs wrote there: a folder that git has there as another
+    repository came, too. Raises `StoreError` where git does not say; where there is no git, nothing
+    is told to have come.
     """
     main = os.path.dirname(store.local)
     sign = layout.index_sign(main)
     try:
-        listed = _listed(main, "local") if sign else []
-    except StoreError:
+        came = any(_came(main, each) for each in layout.repositories(main))
+    except _NoGitError:
         return True
-    if any(files.is_file(f"{main}/{name}") for _, name in listed) or (sign and _is_left(main)):
+    if came:
         trust.take(store)
         local_folder.disown(store)
         return False
@@ -139,9 +149,19 @@ def is_clean(store: Store) -> bool:
     return True
 
 
-def _is_left(main: str) -> bool:
+def _came(main: str, repository: str) -> bool:
+    """Tell whether anything of `local/` is a repository's. Raises `StoreError`."""
+    listed = _listed(main, repository, _LOCAL)
+    return any(os.path.lexists(f"{main}/{name}") for _, name in listed) or _is_left(
+        main, repository
+    )
+
+
+def _is_left(main: str, repository: str) -> bool:
     """Tell whether a pull that failed halfway, and wrote no index, left files in `local/`."""
-    fetched = commits.tree(main, "FETCH_HEAD", "local")
+    before = _before(main, repository)
+    told = commits.tree(repository, "FETCH_HEAD", f"{before}{_LOCAL}")
+    fetched = {name.removeprefix(before): ident for name, ident in told.items()}
     texts = {name: logs.read_whole(f"{main}/{name}") for name in fetched}
     return any(
         data is not None and commits.blob_id(data, len(fetched[name])) == fetched[name]
@@ -186,14 +206,23 @@ def _settle(store: Store, found: Found, choose: Callable[[Arrival], bool]) -> Lo
 
 def _tracked(store: Store) -> dict[str, str]:
     """Map what git has in its index to the ids of the texts; one in conflict has none."""
-    if not layout.index_sign(store.root):
-        return {}  # outside git, or nothing was ever added to it
     found = {}
-    for head, name in _listed(store.root, "."):
-        mode, ident, stage = head.split(" ")
-        if mode != _LINKED and not name.startswith("local/"):
-            found[name] = ident if stage == "0" else _CONFLICT
+    for repository in layout.repositories(store.root)[:1]:
+        for head, name in _listed(store.root, repository):
+            mode, ident, stage = head.split(" ")
+            if mode != _LINKED and not name.startswith(f"{_LOCAL}/"):
+                found[name] = ident if stage == "0" else _CONFLICT
     return found
+
+
+def tracked_around(store: Store) -> set[str]:
+    """Return the files of a store that git has in repositories around the store's own.
+
+    Whoever pulls there has them written into the store: nobody adds them there by hand, as git
+    takes a repository in another for one thing. Raises `StoreError`.
+    """
+    around = layout.repositories(store.root)[1:]
+    return {name for each in around for _, name in _listed(store.root, each)}
 
 
 def _here(store: Store, known: Accepted, listed: Mapping[str, str]) -> dict[str, str]:
@@ -204,7 +233,7 @@ def _here(store: Store, known: Accepted, listed: Mapping[str, str]) -> dict[str,
     length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
     found = {}
     for each in trees.walk(store.root, top_too=False):
-        if each.name.startswith(("local/", ".git/")) or each.name == ".git":
+        if each.name.startswith((f"{_LOCAL}/", ".git/")) or each.name == ".git":
             continue
         try:
             text = _text(each.path)
@@ -230,17 +259,34 @@ def _text(path: str) -> str:
     return f"{text}\n{atomic.look(status) if status else size}"
 
 
-def _listed(root: str, below: str) -> list[tuple[str, str]]:
-    """List (mode, id and stage; path) of what git has in its index below a store's folder."""
-    done = git.start(root, "ls-files", "-s", "-z", paths=[below], seconds=_PATIENCE)
+def _listed(root: str, repository: str, below: str = "") -> list[tuple[str, str]]:
+    """List (mode, id and stage; path) of what a repository has in its index in a store's folder.
+
+    What is `below` a path of the store alone, if one is given. Raises `StoreError`.
+    """
+    if not layout.index_sign_of(repository):
+        return []  # nothing was ever added to it
+    before = _before(root, repository)
+    paths = [f"{before}{below}" or "."]
+    done = git.start(repository, "ls-files", "-s", "-z", paths=paths, seconds=_PATIENCE)
     if done is None or done.returncode:
-        raise StoreError(
-            f"git does not say what came with it into {root}", f"try: git -C {root} ls-files -s"
+        raise (_NoGitError if done is None else StoreError)(
+            f"git does not say what came with it into {root}",
+            f"try: git -C {repository} ls-files -s",
         )
     lines = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-    top = git.prefix(root)
     split = (line.partition("\t") for line in lines)
-    return [(head, name.removeprefix(top)) for head, _, name in split if name]
+    return [
+        (head, name.removeprefix(before))
+        for head, _, name in split
+        if name and name.startswith(before)
+    ]
+
+
+def _before(root: str, repository: str) -> str:
+    """Return what stands before the names of a store's files where a repository names them."""
+    within = os.path.relpath(root, repository)
+    return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 
 
 def _follow(store: Store, known: Accepted, since: str | None) -> str:
@@ -321,12 +367,20 @@ def _copies(
     found = {}
     for name, ids in wanted.items():
         ident = next((i for i in ids if i in texts and commits.is_blob(texts[i], i)), "")
-        path = f"{trust.held_folder()}/{ident}/{name}" if ident else ""
+        path = f"{trust.held_folder()}/{ident}/{_short(name)}" if ident else ""
         if ident and write and not files.is_file(path):
             files.make_folder(os.path.dirname(path), private=True)
             atomic.write(path, texts[ident], private=True)
         found[name] = path if ident and files.is_file(path) else ""
     return found
+
+
+def _short(name: str) -> str:
+    """Return a path that can be written below any folder: of a long one the end of its last part.
+
+    That part tells a passage from others, and its suffix what it is.
+    """
+    return name if len(os.fsencode(name)) <= _LONGEST_NAME else name.rpartition("/")[2][-_SHORT:]
 
 
 def _is_wanted(own: str) -> bool:

@@ -24,16 +24,19 @@ _FULL_READING = 20_000  # characters of front matter for the full YAML reader, o
 class Place:
     """The stores and the session that labels are resolved in, nearest tier first.
 
-    `aside` is where a local folder is that came with the project, "" for none.
+    `aside` is where a local folder is that came with the project, "" for none. Where a session is
+    served, `unread` takes in why blocks of a tier cannot be read: the other tiers are served all
+    the same. None: that is an error.
     """
 
-    __slots__ = ("aside", "project", "session", "user")
+    __slots__ = ("aside", "project", "session", "unread", "user")
 
     def __init__(self, project: Store | None, user: Store | None, session: str = "") -> None:
         self.project = project
         self.user = user
         self.session = session
         self.aside = ""
+        self.unread: list[str] | None = None
 
     @property
     def home(self) -> Store:
@@ -79,7 +82,7 @@ def here(start: str, session: str = "") -> Place:
     """Return the place of a directory; raises `StoreError` if no store serves it.
 
     A local folder of a project's store that was not made here is put aside first, and `aside` says
-    where it is.
+    where it is. Nor is anything used of a store while git does not say whether that folder came.
     """
     place = Place(layout.find(start), layout.user_store(), session)
     if not place.tiers():
@@ -95,13 +98,22 @@ def here(start: str, session: str = "") -> Place:
 def serving(start: str, session: str) -> Place | None:
     """Return the place of a session's folder, or None: most folders have no store.
 
-    A project store that this user does not trust serves nobody.
+    A project store that this user does not trust serves nobody, nor one of which git does not say
+    what came with it.
     """
     project = layout.find(start or ".")
-    if project and not (layout.trusted(project) and _is_clean(project)):
+    if project and not (layout.trusted(project) and _serves(project)):
         project = None
     place = Place(project, layout.user_store(), session)
+    place.unread = []
     return place if place.tiers() else None
+
+
+def _serves(store: Store) -> bool:
+    try:
+        return _is_clean(store)
+    except StoreError:  # the start of a session tells of it (`ops.brief`)
+        return False
 
 
 def _is_clean(store: Store) -> bool:
@@ -127,7 +139,12 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
     for tier, store in place.tiers():
         folder = layout.block_folder(store, tier, place.session)
         listed: list[tuple[str, str]] = []
-        _walk(folder, "", labels.MAX_DEPTH, listed)
+        try:
+            _walk(folder, "", labels.MAX_DEPTH, listed)
+        except (files.LinkError, NotADirectoryError, PermissionError) as error:
+            if place.unread is None:
+                raise
+            place.unread.append(f"{folder} cannot be read: {error.strerror}")
         if tier == labels.PROJECT and layout.may_hold(store):
             from memfs.store import held
 

@@ -21,6 +21,7 @@ from memfs.store import (
     clock,
     committing,
     git,
+    held,
     layout,
     local_folder,
     tracked,
@@ -147,7 +148,7 @@ class Draft:
         made = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
         local_folder.make(made)
         for name in ("config.yaml", ".gitignore"):
-            text = files.read(f"{store.root}/{name}")
+            text = files.read(held.path_of(store, name))
             if text is not None:
                 atomic.write(f"{root}/{name}", text, private=True, durable=False)
         for tier, label, path in blocks.paths(_place(store)):

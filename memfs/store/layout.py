@@ -102,7 +102,8 @@ def user_store() -> Store | None:
 def find(start: str) -> Store | None:
     """Return the nearest project store at or above `start`, not past the git top level.
 
-    Raises `StoreError` for one that lost its `config.yaml`, and for a link to one.
+    One that this user trusts is known by its token: what came last may have taken or spoilt its
+    `config.yaml`. Raises `StoreError` for another one without it, and for a link to a store.
     """
     folder = os.path.realpath(start)
     home = ""
@@ -118,6 +119,9 @@ def find(start: str) -> Store | None:
                     f"{root} is a link, and memfs follows none: it could serve another project's",
                     "work in the folder that it leads to, or make a store here: memfs init",
                 )
+            if files.is_folder(root) and trusted(store := _with_local(root, folder)):
+                _check_outside(user, folder)
+                return store
             if files.is_file(f"{root}/local/journal.jsonl"):
                 raise StoreError(
                     f"{root}/{CONFIG} is missing or damaged, and the store with it unusable",
@@ -172,7 +176,7 @@ def trusted(store: Store) -> bool:
 def is_checked(store: Store) -> bool:
     """Tell whether git's index is as it was when nothing of `local/` was in it."""
     sign = index_sign(os.path.dirname(store.local))
-    return files.read(f"{trust_folder(store)}/checked", cap=100) == sign
+    return files.read(f"{trust_folder(store)}/checked") == sign
 
 
 def as_is(store: Store) -> Store:
@@ -251,9 +255,31 @@ def git_folder(top: str) -> tuple[str, str]:
 def index_sign(root: str) -> str:
     """Return what git knows, from little, for a store's folder; "" outside git.
 
+    It has a part for each repository that the folder is in.
+    """
+    return " ".join(filter(None, map(index_sign_of, repositories(root))))
+
+
+def repositories(root: str) -> list[str]:
+    """List the working trees that a store's folder is in, the innermost first: its own.
+
+    git writes into a folder that is a repository of its own, too, if one around it has files there.
+    """
+    found = []
+    folder, below = root, ""
+    while folder != below:
+        if os.path.lexists(f"{folder}/.git"):
+            found.append(folder)
+        folder, below = os.path.dirname(folder), folder
+    return found
+
+
+def index_sign_of(top: str) -> str:
+    """Return what the git of one working tree knows: "" if nothing was ever added to it.
+
     That is its index, the log of what was checked out, and what was fetched last.
     """
-    folder = git_dir(root)
+    folder = git_dir(top)
     parts = []
     for name in ("index", "logs/HEAD", "FETCH_HEAD") if folder else ():
         try:

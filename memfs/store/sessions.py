@@ -68,7 +68,10 @@ def leave(store: Store, session: str, text: str) -> None:
 
 def left(store: Store, session: str) -> str:
     """Return what is left to tell a session."""
-    return files.read(f"{store.session(session)}/{_LEFT}", cap=_LONGEST_LEFT) or ""
+    folder = store.session(session)
+    if os.path.lexists(f"{folder}/.git"):
+        return ""  # a repository of its own: what is in it came with that
+    return files.read(f"{folder}/{_LEFT}", cap=_LONGEST_LEFT) or ""
 
 
 def told(store: Store, session: str) -> None:

@@ -130,5 +130,5 @@ def test_a_repository_of_somebody_else_is_none(tmp_path: Path, home: Path) -> No
     said = run(world, ["log", "rules"])
     assert "Tester" not in said
     run(world, TRUST)
-    run(world, ["edit", "rules", "--append", "mine"])
-    assert "mine" in (world.top / STORE / "blocks/rules.md").read_text()
+    assert "git does not say" in run(world, ["edit", "rules", "--append", "mine"])
+    assert "mine" not in (world.top / STORE / "blocks/rules.md").read_text()

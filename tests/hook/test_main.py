@@ -90,18 +90,26 @@ def test_on_a_full_disk_a_start_gives_the_brief_and_nothing_is_said(repo: Path, 
 
 
 @pytest.mark.usefixtures("place")
-def test_a_store_that_cannot_be_read_is_one_line_in_the_log(repo: Path) -> None:
+def test_a_store_that_cannot_be_read_is_told_and_the_users_is_served(repo: Path) -> None:
     blocks = repo / ".agent-memory/blocks"
     shutil.rmtree(blocks)
     blocks.write_text("a file where the folder should be")
-    assert call(start(repo)) == (b"", b"")
-    assert len(log(repo)) == 1
-    assert "NotADirectoryError" in log(repo)[0]
+    out, err = call(start(repo))
+    assert err == b""
+    assert b"blocks cannot be read: Not a directory" in out
+    assert b"## [HUMAN]" in out
 
 
 @pytest.mark.usefixtures("place")
-def test_a_damaged_store_is_one_line_in_the_users_log(repo: Path, home: Path) -> None:
+def test_a_damaged_store_is_told_and_one_line_in_the_users_log_if_it_is_not_trusted(
+    repo: Path, home: Path
+) -> None:
     (repo / ".agent-memory/config.yaml").write_bytes(b"\xff\xfe\x00")
+    out, err = call(start(repo))
+    assert err == b""
+    assert b"config.yaml is missing or damaged" in out
+    assert b"## [SYSTEM_RULES]" in out
+    (repo / ".agent-memory/local/token").unlink()
     assert call(start(repo)) == (b"", b"")
     [line] = (home / ".agent-memory/local/hook.log").read_text().splitlines()
     assert "config.yaml is missing or damaged" in line

@@ -33,13 +33,14 @@ def test_each_call_leaves_one_record_for_its_host(place: Place, repo: Path) -> N
 
 
 def test_a_call_that_failed_is_one_that_ran(place: Place, repo: Path) -> None:
-    blocks = repo / ".agent-memory/blocks"
-    shutil.rmtree(blocks)
-    blocks.write_text("a file where the folder should be")
     call(start(repo))
+    for name in os.listdir(f"{place.home.local}/sessions"):
+        shutil.rmtree(f"{place.home.local}/sessions/{name}")
+        Path(f"{place.home.local}/sessions/{name}").write_text("a file where a folder should be")
+    call(payload(repo, "UserPromptSubmit", prompt="hello"))
     found = sessions.last_run(place.home, "claude")
     assert found
-    assert found[0] == "SessionStart"
+    assert found[0] == "UserPromptSubmit"
     assert len(log(repo)) == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from memfs.core.errors import StoreError
 from memfs.ops import init
-from memfs.store import layout, local_folder
+from memfs.store import layout, local_folder, trust
 from memfs.store.blocks import Place
 
 
@@ -68,6 +68,9 @@ def test_a_store_that_lost_its_config_is_not_taken_for_none(
     config = Path(place.project.root, layout.CONFIG)
     for damage in (config.unlink, lambda: config.write_bytes(b"\xff\xfe\x00garbage")):
         damage()
+        trust.give(place.project)
+        assert layout.find(str(repo))  # this user's all the same, by its token
+        trust.take(place.project)
         with pytest.raises(StoreError, match="missing or damaged"):
             layout.find(str(repo))
     with pytest.raises(StoreError, match="somebody else's"):
