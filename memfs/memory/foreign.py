@@ -203,7 +203,7 @@ def _line_problem(line: str) -> str:
         fact = None
     if not isinstance(fact, dict):
         return "it is no JSON object"
-    if "<private>" in line.lower():
+    if public(line) != line:
         return "it is marked as private"
     held = leaks.find(line, "lines")
     return f"it holds a secret ({held[0].type})" if held else ""

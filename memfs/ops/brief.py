@@ -41,12 +41,14 @@ def run(event: Event) -> Reply:
         what = f"{event.name} {event.source} {event.prompt} {reply.context}"
         if _repeats(place, what):
             return Reply()
-    if event.kind == START:
-        if place is None or place.project is None:
-            reply.notice = _stranger(event.cwd)
-        if place is not None and files.is_folder(f"{place.home.local}/reviews"):
-            reply.notice = "\n".join(filter(None, (reply.notice, _reviewed(place))))
-    return reply
+    if event.kind != START:
+        return reply
+    notice = reply.notice
+    if place is None or place.project is None:
+        notice = _stranger(event.cwd)
+    if place is not None and files.is_folder(f"{place.home.local}/reviews"):
+        notice = "\n".join(filter(None, (notice, _reviewed(place))))
+    return Reply(reply.context, notice)
 
 
 def _begin(place: Place, event: Event) -> Reply:
@@ -161,14 +163,16 @@ def _reviewed(place: Place) -> str:
 
 def _stranger(folder: str) -> str:
     """Tell the person of a project store that they do not trust (yet)."""
-    from memfs.core.quoting import plain
+    from memfs.core.invisible import reveal_hidden
+    from memfs.core.quoting import flatten_text
     from memfs.store import layout
 
     store = layout.find(folder or ".")
     if store is None:
         return ""
+    name = reveal_hidden(flatten_text(store.root))
     return (
-        f"memfs: {plain(store.root)} came with this project; nothing of it is used until you "
+        f"memfs: {name} came with this project; nothing of it is used until you "
         "have looked at it: memfs trust"
     )
 
