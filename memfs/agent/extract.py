@@ -13,6 +13,7 @@ import msgspec
 
 from memfs.agent.model import Answer, ModelError, Prompt, Request
 from memfs.context import budget
+from memfs.core.quoting import quote_turn
 from memfs.core.tokens import estimate
 from memfs.memory import facts
 from memfs.memory.extraction.stated import CATEGORIES, Stated
@@ -91,7 +92,8 @@ class _Asked:
         """Ask about some messages, once more if the answer is no such JSON. Raises `ModelError`."""
         ids = {f"{number}": message for number, message in enumerate(part, 1)}
         text = "\n\n".join(
-            f"[{ident}] {m.role}: {budget.cut(m.text, _LONGEST)}" for ident, m in ids.items()
+            quote_turn(f"[{ident}] {m.role}:", budget.cut(m.text, _LONGEST))
+            for ident, m in ids.items()
         )
         said: list[Prompt | Answer] = [Prompt(text)]
         for _ in range(_TRIES):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memfs.agent import loop
 from memfs.context import budget as budgets
 from memfs.context import compose
+from memfs.core.quoting import quote_turn
 from memfs.core.tokens import estimate
 from memfs.store import config
 from memfs.tools import fitted, table
@@ -59,7 +60,7 @@ def transcript(said: Sequence[Said], room: int) -> str:
         most = _TOOL_SHOWN if tool else _SHOWN
         who = f"TOOL {message.tool}" if tool else message.role.upper()
         text = budgets.cut(message.text, most)
-        line = f"[{who}]:\n" + "\n".join(f"> {each}" for each in text.splitlines())
+        line = quote_turn(f"[{who}]:", text)
         left -= estimate(line) + 2
         if left < 0:
             lines.append(f"[{len(said) - count:,} earlier messages are left out]")

@@ -14,6 +14,7 @@ from memfs.agent.model import Answer, ModelError, Note, Prompt, Request
 from memfs.agent.queue import cleaned
 from memfs.context import budget, summary
 from memfs.core.private import storable
+from memfs.core.quoting import quote_turn
 from memfs.core.tokens import estimate
 from memfs.store import shipped
 from memfs.tools.calls import Result
@@ -43,7 +44,8 @@ class Summaries:
             except ModelError:
                 pass  # the messages are in recall; the conversation goes on
         former = before.removeprefix(EXTRACTED).strip()
-        text = "\n".join(filter(None, (former, *(_line(message) for message in gone))))
+        said = [f"{who} {text}" for message in gone for who, text in _turns(message)]
+        text = "\n".join(filter(None, (former, *said)))
         return f"{EXTRACTED}\n{summary.extract(text, share - estimate(EXTRACTED) - 1)}"
 
     def _written(self, model: Model, before: str, gone: Sequence[Message], share: int) -> str:
@@ -76,36 +78,33 @@ def _fitting(text: str, share: int) -> str:
 
 
 def _parts(gone: Sequence[Message], room: int) -> Iterator[str]:
-    """Yield the messages as text, as many at a time as there is room for."""
+    """Yield the messages as text, as many at a time as there is room for.
+
+    Every line of a message is quoted: none can be taken for the beginning of another.
+    """
     lines: list[str] = []
     used = 0
-    for message in gone:
-        line = budget.cut(_line(message), min(_LONGEST, room))
+    for who, text in [turn for message in gone for turn in _turns(message)]:
+        line = quote_turn(who, budget.cut(text, min(_LONGEST, room)))
         if lines and used + estimate(line) > room:
             yield "\n".join(lines)
             lines, used = [], 0
-        if line:
-            lines.append(line)
-            used += estimate(line) + 1
+        lines.append(line)
+        used += estimate(line) + 1
     if lines:
         yield "\n".join(lines)
 
 
-def _line(message: Message) -> str:
+def _turns(message: Message) -> list[tuple[str, str]]:
+    """Return who says what in a message."""
     match message:
         case Prompt():
-            return f"user: {message.text}"
+            return [("user:", message.text)]
         case Answer():
             called = ", ".join(f"{c.name} {json.dumps(c.arguments)}" for c in message.calls)
-            return "\n".join(
-                part
-                for part in (
-                    message.text and f"assistant: {message.text}",
-                    called and f"assistant calls {called}",
-                )
-                if part
-            )
+            turns = [("assistant:", message.text), ("assistant calls", called)]
+            return [(who, text) for who, text in turns if text]
         case Result():
-            return f"{message.call.name} answers: {message.text}"
+            return [(f"{message.call.name} answers:", message.text)]
         case Note():
-            return ""
+            return []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import unicodedata
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 BAR = 12  # cells
 _state = {"code": 0}
+# Halves of characters but for those that stand for a byte, which is written as it is.
+_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 class Styled(str):
@@ -49,6 +52,7 @@ def exact(text: str) -> None:
     """Print a file's text, byte by byte where it does not go to a terminal."""
     if sys.stdout.isatty():
         text = reveal_hidden(plain(text.rstrip("\n"))) + "\n"
+    text = _HALF.sub("?", text)
     encoding = sys.stdout.encoding or "utf-8"
     errors = "surrogateescape" if encoding.lower().replace("-", "") == "utf8" else "replace"
     sys.stdout.flush()

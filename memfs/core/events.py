@@ -51,7 +51,8 @@ class Reply:
     """What a host is told: `context` for the model, `notice` for the person in front of it.
 
     `refusal` is why the model may not do what it is about to do, `more` what it is asked to do
-    where its turn would end.
+    where its turn would end. None of them can close the frame of the host: whatever was quoted
+    before stays as it is.
     """
 
     __slots__ = ("context", "more", "notice", "refusal")
@@ -59,7 +60,15 @@ class Reply:
     def __init__(
         self, context: str = "", notice: str = "", refusal: str = "", more: str = ""
     ) -> None:
-        self.more = more
-        self.context = context
-        self.notice = notice
-        self.refusal = refusal
+        self.more = _defused(more)
+        self.context = _defused(context)
+        self.notice = _defused(notice)
+        self.refusal = _defused(refusal)
+
+
+def _defused(text: str) -> str:
+    if not text:
+        return ""
+    from memfs.core.quoting import defuse  # most hooks say nothing
+
+    return defuse(text)

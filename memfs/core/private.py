@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memfs.core.records import Message
 
-# Up to the closing tag, or to the end where somebody forgot it.
-_OPEN = re.compile("<private>", re.IGNORECASE)  # quick to look for
-_PRIVATE = re.compile(r"[ \t]{0,80}<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(/?)private(?:\s[^<>]*)?>", re.IGNORECASE)  # with attributes, if it has some
 
 
 def public(text: str) -> str:
-    """Return a text without what stands in `<private>…</private>`."""
-    return _PRIVATE.sub("", text) if _OPEN.search(text) else text
+    """Return a text without what stands in `<private>…</private>`.
+
+    One within another ends by itself; one that is not closed goes to the end of the text.
+    """
+    kept = []
+    depth = at = 0
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            if not depth:
+                kept.append(text[at : tag.start()].rstrip(" \t"))
+            depth += 1
+        elif depth:
+            depth -= 1
+            at = tag.end()
+    return "".join([*kept, "" if depth else text[at:]])
 
 
 def storable(text: str) -> str:

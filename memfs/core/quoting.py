@@ -10,16 +10,19 @@ _HASHES = "#\ufe5f\u266f"
 _BRACKETS = ("[", "\\[", "\u3010")
 _FRAME = ("core memory", "recalled from", "other memory:", "memory tools:")
 _MARKERS = "-*+0123456789.) "  # what a list item may have before a code fence
-# What a line looks like: odd spaces are spaces, full-width letters letters, the invisible is not.
-_LOOKS: dict[int, int | None] = {
+# What a line looks like: odd spaces are spaces, full-width letters letters, the invisible is not
+# (all that `core.invisible` shows to people, and what joins or varies glyphs).
+_SHAPES = {
     **dict.fromkeys((9, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), 0x20),
     **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
-    **dict.fromkeys((
-        0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164,
-        *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xFFA0,
-        *range(0xFE00, 0xFE10), *range(0xE0000, 0xE01F0),
-    )),
-}  # fmt: skip
+}
+_UNSEEN: dict[int, int | None] = dict.fromkeys((
+    0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164,
+    *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xFFA0,
+    *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFFC), *range(0x1BCA0, 0x1BCA4),
+    *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000),
+))  # fmt: skip
+_LOOKS = _UNSEEN | _SHAPES
 
 # Tags with which hosts frame what they tell a model, or what a person typed: without their signs.
 _TAGS = (
@@ -29,17 +32,23 @@ _TAGS = (
     "subagentnotification", "statesnapshot", "ideselection", "ideopenedfile", "localcommand",
     "commandname", "commandmessage", "commandargs", "bashinput", "bashstdout", "bashstderr",
     "usershellcommand", "userquery", "attachedfiles", "currentdatetime", "persistedoutput",
-    "turnaborted", "corememory", "memoryblocks", "memfs",
+    "turnaborted", "corememory", "memoryblocks", "memfs", "codexinternalcontext", "useraction",
+    "recommendedplugins", "functionresults", "functioncalls", "commandcontents",
+    "system>", "skill>", "instructions>",
 )  # fmt: skip
 _LONGEST_TAG = 24
 _NEAR = 64  # characters in which a tag's name is, unless it is padded
-_OPENINGS = {ord(sign): "<" for sign in "\uff1c\ufe64\u2039\u2329\u27e8\u3008\u276e\u276c"}
-# What may stand between the letters of a tag: spaces, slashes, hyphens, and the invisible.
-_SIGNS = " \n/-_\u2010\u2011\u2012\u2013\u2014\u2015\u203f\u2044\u2212\u2215\u29f8\ufe58\ufe63"
-_BARE: dict[int, int | None] = {
-    code: None if seen is None or chr(seen) in _SIGNS else seen
-    for code, seen in [*_LOOKS.items(), *((ord(sign), None) for sign in _SIGNS)]
-}
+_OPENINGS = {ord(sign): "<" for sign in "\uff1c\ufe64\u2039\u2329\u27e8\u3008\u276e\u276c\u226e"}
+# What may stand between the letters of a tag: spaces, slashes (one over the opening sign, too),
+# hyphens, and the invisible.
+_SIGNS = (
+    " \n/-_\u0338\u2010\u2011\u2012\u2013\u2014\u2015\u203f\u2044\u2212\u2215\u29f8\ufe58\ufe63"
+)
+_BARE = (
+    _UNSEEN
+    | {code: None if chr(seen) in _SIGNS else seen for code, seen in _SHAPES.items()}
+    | {ord(sign): None for sign in _SIGNS}
+)
 
 
 def defuse(text: str) -> str:
@@ -65,10 +74,20 @@ def defuse(text: str) -> str:
 
 def _is_tag(behind: str) -> bool:
     """Tell whether what is behind an opening sign is the name of a tag of hosts."""
-    name = behind[:_NEAR].translate(_BARE)
+    name = _bare(behind[:_NEAR])
     if len(name) < _LONGEST_TAG and len(behind) > _NEAR:  # padded with what nobody sees
-        name = behind.translate(_BARE)
+        name = _bare(behind)
     return name[:_LONGEST_TAG].casefold().startswith(_TAGS)
+
+
+def _bare(text: str) -> str:
+    """Return the letters of a name, those of other alphabets that stand for ours as ours."""
+    text = text.translate(_BARE)
+    if text.isascii():
+        return text
+    import unicodedata  # few names of tags are not ASCII
+
+    return unicodedata.normalize("NFKC", text).translate(_BARE)
 
 
 def flatten_text(text: str) -> str:
@@ -82,6 +101,11 @@ def flatten_text(text: str) -> str:
 def quote_lines(text: str, lead: str = "> ") -> str:
     """Return a foreign text with `lead` before each line, so that none can pass for ours."""
     return "\n".join([lead + line for line in defuse(plain(text)).split("\n")])
+
+
+def quote_turn(who: str, text: str) -> str:
+    """Return a turn of a conversation: who said it as a line of ours, then what, quoted."""
+    return f"{flatten_text(who)}\n{quote_lines(text)}"
 
 
 def plain(text: str) -> str:

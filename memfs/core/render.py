@@ -214,8 +214,14 @@ def _section(block: Block, name: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Return a block's text as it may be shown; what no budget has room for is only counted."""
-    return quote(value[:_MOST]) + value[_MOST:] if len(value) > _MOST else quote(value)
+    """Return a block's text as it may be shown; what no budget has room for is only counted.
+
+    It is made plain before it is measured: what `plain` takes out would make room for the rest.
+    """
+    if len(value) <= _MOST:
+        return quote(value)
+    value = plain(value)
+    return quote(value[:_MOST]) + value[_MOST:]
 
 
 def _paged(count: int, name: str) -> str:

@@ -16,11 +16,12 @@ def line(folder: str, where: str, error: BaseException) -> None:
 
     A project's store that is not trusted is not written to: its user's own has the line then.
     """
+    from memfs.core.quoting import flatten_text
     from memfs.core.secrets import redact
 
     what = redact(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    text = f"{stamp} {where}: {what}\n"
+    text = f"{stamp} {flatten_text(redact(where))}: {what}\n"
     for find in (_project, _user):
         try:
             store = find(folder)

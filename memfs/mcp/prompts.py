@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError
 from memfs.core.private import excerpt
-from memfs.core.quoting import flatten_text, quote
+from memfs.core.quoting import flatten_text, quote_lines, quote_turn
 from memfs.store import shipped
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def text(desk: Desk, name: str, given: dict[str, str]) -> str:
     if name == "memory-review":
         found = [each.block for each in show.every(desk.place())]
         blocks = "\n\n".join(
-            f"{flatten_text(f'[{block.label}] {block.description}')}\n{quote(block.value)}"
-            for block in found
+            quote_turn(f"[{block.label}] {block.description}", block.value) for block in found
         )
         return shipped.text("templates", "prompts", "review.md").replace("{blocks}", blocks)
     if name == "memory-rethink":
@@ -55,7 +54,7 @@ def text(desk: Desk, name: str, given: dict[str, str]) -> str:
         made = shipped.text("templates", "prompts", "rethink.md")
         return (
             made.replace("{label}", flatten_text(shown.label)).replace("{full}", full)
-            .replace("{value}", quote(shown.value))
+            .replace("{value}", quote_lines(shown.value))
         )  # fmt: skip
     known = " and ".join(each[0] for each in _PROMPTS)
     raise NotFoundError(f"there is no prompt {excerpt(name, 80)!r}", f"there are {known}")

@@ -16,6 +16,7 @@ from memfs.core import edits, frontmatter, leaks, suspicion, yamlhead, yamlmini
 from memfs.core import label as labels
 from memfs.core.private import public, redact_names, storable
 from memfs.files import atomic, logs
+from memfs.hosts.lines import cap
 from memfs.store import archive, clock, layout, outcomes, recall, windows
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         if folded in known:
             yield Item("passage", ident, "same")
             continue
-        if ident.casefold() in taken or layout.file_name(ident) != ident or labels.device(ident):
+        odd = layout.file_name(ident) != ident or labels.device(ident) or storable(ident) != ident
+        if odd or ident.casefold() in taken:
             ident = clock.unique()
         known.add(folded)
         taken.add(ident.casefold())
@@ -203,7 +205,7 @@ def _line_problem(line: str) -> str:
         fact = None
     if not isinstance(fact, dict):
         return "it is no JSON object"
-    if "<private>" in line.lower():
+    if public(line) != line:
         return "it is marked as private"
     held = leaks.find(line, "lines")
     return f"it holds a secret ({held[0].type})" if held else ""
@@ -216,6 +218,9 @@ def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Item]:
         held = edits.secret("import", key, text)
         if labels.problem(key):
             wrong = f"cannot import {name}: {labels.problem(key)}"
+        elif storable(key) != key:
+            key = storable(key)
+            wrong = f"cannot import {key}: its name holds a secret"
         if wrong or held:
             yield Item("static", key, "refused", wrong or (held.message if held else ""))
             continue
@@ -261,10 +266,12 @@ def _clean(message: Message) -> Message | None:
     """Return a message as our own ingestion would keep it; None if it is none."""
     if not all(isinstance(word, str) for word in message[:-1]) or not message.id:
         return None
+    text = storable(_text(message.text))
     made = message._replace(
         id=_text(message.id), session=_text(message.session), host=_text(message.host),
         project=_text(message.project), branch=_text(message.branch),
-        at=_text(message.at), role=_text(message.role), text=storable(_text(message.text)),
+        at=_text(message.at), role=_text(message.role),
+        text=cap(text) if message.role == "tool" else text,
         tool=_text(message.tool), side=message.side is True,
     )  # fmt: skip
     return redact_names(made)

@@ -41,14 +41,16 @@ def run(event: Event) -> Reply:
         what = f"{event.name} {event.source} {event.prompt} {reply.context}"
         if _repeats(place, what):
             return Reply()
-    if event.kind == START:
-        if place is None or place.project is None:
-            reply.notice = _stranger(event.cwd)
-        elif place.unread or not layout.is_store(place.project.root):
-            reply.notice = "\n".join(filter(None, (reply.notice, *_damage(place))))
-        if place is not None and files.is_folder(f"{place.home.local}/reviews"):
-            reply.notice = "\n".join(filter(None, (reply.notice, _reviewed(place))))
-    return reply
+    if event.kind != START:
+        return reply
+    notice = reply.notice
+    if place is None or place.project is None:
+        notice = _stranger(event.cwd)
+    elif place.unread or not layout.is_store(place.project.root):
+        notice = "\n".join(filter(None, (notice, *_damage(place))))
+    if place is not None and files.is_folder(f"{place.home.local}/reviews"):
+        notice = "\n".join(filter(None, (notice, _reviewed(place))))
+    return Reply(reply.context, notice)
 
 
 def _begin(place: Place, event: Event) -> Reply:
@@ -174,18 +176,20 @@ def _damage(place: Place) -> "list[str]":
 
 def _stranger(folder: str) -> str:
     """Tell the person of a project store that they do not trust (yet)."""
-    from memfs.core.quoting import plain
+    from memfs.core.invisible import reveal_hidden
+    from memfs.core.quoting import flatten_text
 
     store = layout.find(folder or ".")
     if store is None:
         return ""
+    name = reveal_hidden(flatten_text(store.root))
     if layout.trusted(store):
         return (
-            f"memfs: git does not say what came with it into {plain(store.root)}; nothing of it is "
-            f"used until it does: git -C {plain(store.root)} ls-files -s"
+            f"memfs: git does not say what came with it into {name}; nothing of it is "
+            f"used until it does: git -C {name} ls-files -s"
         )
     return (
-        f"memfs: {plain(store.root)} came with this project; nothing of it is used until you "
+        f"memfs: {name} came with this project; nothing of it is used until you "
         "have looked at it: memfs trust"
     )
 

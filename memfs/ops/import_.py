@@ -18,6 +18,7 @@ from memfs.core import edits, frontmatter, merge, mergelines, suspicion, yamlhea
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.errors import USAGE, MemfsError, NotFoundError, StoreError
+from memfs.core.private import storable
 from memfs.hosts import notes
 from memfs.memory import brought, foreign, intake, messages
 from memfs.memory.foreign import Item
@@ -237,6 +238,8 @@ class _Merging:
             if label in seen:
                 wrong = "another file in it has that label"
             seen.add(label)
+            if storable(label) != label:
+                label, wrong = storable(label), "its name holds a secret"
             if wrong:
                 out.append(Item("block", label, "refused", f"cannot import '{label}': {wrong}"))
             else:

@@ -8,12 +8,14 @@ the host's own model (`inline`), or by the configured model when the session end
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.events import REVIEW, Event, Reply
+from memfs.core.quoting import flatten_text
 from memfs.files import atomic
 from memfs.store import blocks, config, recall, sessions
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memfs.core.block import Block
     from memfs.core.settings import Settings
 
 NUDGE, INLINE, BACKGROUND = "nudge", "inline", "background"
@@ -36,7 +38,7 @@ def stopped(event: Event) -> Reply:
     place = blocks.answering(event)
     if place is None or not place.session:
         return Reply()
-    reply = Reply(notice=_saved(place))
+    notice, more = _saved(place), ""
     settings = config.load(place)
     mode = settings.get("review.mode")
     if mode in (NUDGE, INLINE) and not event.again and due(place, event.host, settings):
@@ -46,11 +48,11 @@ def stopped(event: Event) -> Reply:
         if mode == INLINE:
             since = f"{place.home.session(place.session)}/{_SINCE}"
             atomic.write(since, clock.now(), private=True, durable=False)
-            reply.more = f"{REVIEW} {text}"
+            more = f"{REVIEW} {text}"
         else:
             sessions.leave(place.home, place.session, text)
     _press(place)
-    return reply
+    return Reply(notice=notice, more=more)
 
 
 def ended(event: Event) -> str:
@@ -90,15 +92,18 @@ def _saved(place: Place) -> str:
 
     made = [e for e in history.every(place) if e.session == place.session and e.at >= since]
     told = [f"{entry.label} ({entry.op}, version {entry.version})" for entry in made]
-    return f"memfs: the review of this session saved {', '.join(told) or 'nothing'}"
+    return flatten_text(f"memfs: the review of this session saved {', '.join(told) or 'nothing'}")
 
 
-def _pressed(place: Place) -> "list[str]":
-    """List the blocks that are nearly full."""
+def _pressed(place: Place) -> "list[Block]":
+    """List the blocks that are nearly full; what has no label cannot be edited under one."""
     from memfs.core.block import WARN_AT
 
-    found = [block for block in blocks.load(place) if block.pinned and not block.read_only]
-    return [labels.qualified(b.tier, b.label) for b in found if b.chars >= WARN_AT * b.limit]
+    return [
+        block for block in blocks.load(place)
+        if block.pinned and not block.read_only and block.chars >= WARN_AT * block.limit
+        and not labels.problem(block.label)
+    ]  # fmt: skip
 
 
 def _press(place: Place) -> None:
@@ -109,10 +114,10 @@ def _press(place: Place) -> None:
     from memfs.context import relief
 
     lines = []
-    for name in full:
-        block = blocks.get(place, name)
+    for block in full:
         parts = relief.spare(place, block)
         more = f"; could go first: {'; '.join(parts)}" if parts else ""
-        lines.append(f"- {block.label} holds {block.chars:,} of {block.limit:,} characters{more}")
+        size = f"{block.chars:,} of {block.limit:,} characters"
+        lines.append(flatten_text(f"- {block.label} holds {size}{more}"))
     text = "\n".join(["# Memory pressure: consolidate these blocks, or archive details", *lines])
     sessions.leave(place.home, place.session, text)

@@ -70,20 +70,31 @@ def before(found: Found) -> Reply:
             return Reply()
         block = blocks.read(found.tier, found.label, found.path)
         if block.read_only:
-            return Reply(refusal=(
+            return _refused(
                 f"the memory block '{found.label}' is read-only: only its user may change it, or "
                 "that, in the file's front matter"
-            ))  # fmt: skip
+            )
         # So that the journal knows what was there before; nothing that `after` keeps out of it.
         if not labels.problem(found.label) and not _secrets(found, block.raw):
             _adopt(found, None)
         return Reply()
     if found.within.startswith("local/"):
-        return Reply(refusal=(
+        return _refused(
             f"{found.within} is kept by memfs itself and is not to be edited; memory is edited in "
             "blocks/, or with the memory tools (memfs tools lists them)"
-        ))  # fmt: skip
+        )
     return Reply()
+
+
+def _refused(why: str) -> Reply:
+    return Reply(refusal=_flat(why))
+
+
+def _flat(text: str) -> str:
+    """Return what is told about a file as one line: the names of files may hold anything."""
+    from memfs.core.quoting import flatten_text  # most files are none of ours
+
+    return flatten_text(text)
 
 
 def after(found: Found, event: Event) -> Reply:
@@ -96,7 +107,8 @@ def after(found: Found, event: Event) -> Reply:
         told = _secrets(found, _text(found.path))
     else:
         told = []
-    return Reply(f"memfs: {found.within}: " + "; ".join(told)) if told else Reply()
+    text = f"memfs: {found.within}: {'; '.join(told)}"
+    return Reply(_flat(text)) if told else Reply()
 
 
 def _block(found: Found, event: Event) -> list[str]:

@@ -70,13 +70,14 @@ def ended(place: Place, origin: Origin) -> str:
     for store in place.stores():
         settings = _settings(place, store)
         if settings.get("git.commit") == SESSION:
+            session = storable(origin.session)  # as the journal and the trailer have it
             edits = [
                 f"- {entry.op} {entry.label}" + (f": {entry.reason}" if entry.reason else "")
                 for entry in journal.read(store)
-                if entry.session == origin.session and entry.tree == store.tree
+                if entry.session in (origin.session, session) and entry.tree == store.tree
                 and entry.tier == store.tier
             ]  # fmt: skip
-            subject = f"memory: session {origin.session[:8]}"
+            subject = f"memory: session {session[:8]}"
             message = _message(subject, edits, [SESSION], origin)
             notes.append(_commit(store, list(_OURS), message, settings))
     return "; ".join(note for note in notes if note)
@@ -92,7 +93,7 @@ def _message(subject: str, body: list[str], ops: list[str], origin: Origin) -> s
     who = origin.actor + (f" ({origin.host})" if origin.host else "")
     trailers = [f"Memfs-Op: {op}" for op in ops] + [f"Memfs-Actor: {who}"]
     if origin.session:
-        trailers.append(f"Memfs-Session: {origin.session}")
+        trailers.append(f"Memfs-Session: {storable(origin.session)}")
     paragraphs = [first, "\n".join(rest).strip(), plain(storable("\n".join(body)))]
     last = "\n".join(" ".join(plain(line).split()) for line in trailers)
     return "\n\n".join([part for part in paragraphs if part] + [last]) + "\n"

@@ -110,7 +110,7 @@ class Writer:
         self._entries = [
             Entry(
                 clock.unique(), at, origin.actor, origin.host,
-                self.place.session if change.tier == labels.SESSION else origin.session,
+                self.place.session if change.tier == labels.SESSION else redact(origin.session),
                 change.tier, change.label, change.op, _reason(change, origin), change.version,
                 _storable(change.before), _storable(change.after), self.store.tree, group,
                 tuple(tied), digest=_digest(change.after),

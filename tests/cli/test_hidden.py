@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -81,3 +82,18 @@ def test_who_changed_what_hides_nothing() -> None:
     )
     assert told.count(SHOWN) == 2
     assert "\u202e" not in told
+
+
+def test_half_a_character_is_replaced_and_a_byte_that_was_no_text_is_not(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    screen.exact("a\ud800b\udfffc\udce9")
+    assert capfdbinary.readouterr().out == b"a?b?c\xe9"
+
+
+def test_apply_answers_a_call_whose_id_is_half_a_character(memfs: Run, place: Place) -> None:
+    call = {"type": "tool_use", "id": "\ud800", "name": "core_memory_append",
+            "input": {"label": "human", "content": "first"}}  # fmt: skip
+    done = memfs("apply", stdin=json.dumps(call) + "\n")
+    assert done.code == 0
+    assert "done: 'human'" in done.out

@@ -15,6 +15,11 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
         ("forgotten <private>to close", "forgotten"),
         ("no <b>tags</b> of ours", "no <b>tags</b> of ours"),
         ("</private> alone", "</private> alone"),
+        ("a <private>b <private>c</private> d</private> e", "a e"),
+        ("a <private>b <private>c</private> d", "a"),
+        ('a <private reason="x">b</private> c', "a c"),
+        ("a <private\n>b</private > c", "a c"),
+        ("a <privately>b</private> c", "a <privately>b</private> c"),
     ],
 )
 def test_what_is_private_is_left_out(text: str, public: str) -> None:

@@ -314,3 +314,19 @@ def test_time_grows_with_the_text_whatever_is_repeated() -> None:
             > 9 * max(seconds(unit * (size // len(unit))), 0.0002)
         ]
     assert suspects == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["GH=\x1b[01;31m\x1b[K", "\x1b[m", "\\x1b[31m", "\\u001b[0K", "a\\u003d", "\\x22", "q=%22", "\\n",
+     "GET https://github.com/Organisation/RepositoryName/"],
+    ids=ascii,
+)  # fmt: skip
+def test_a_token_starts_behind_an_escape_and_in_a_path(before: str) -> None:
+    token = TOKENS["github-token"]
+    assert token not in redact(f"{before}{token}")
+    assert token not in redact(f'{{"u": "{before}{token}"}}')
+
+
+def test_letters_in_the_middle_of_base64_are_no_anchor() -> None:
+    assert values(f"{B64[:60]}/{TOKENS['aws-access-key']}") == []

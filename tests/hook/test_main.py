@@ -14,6 +14,7 @@ import pytest
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
+from memfs.hook import log as logging
 from memfs.ops import edit
 from memfs.store import asking, git, shipped
 from memfs.store.blocks import Place
@@ -224,3 +225,13 @@ def test_the_alarm_is_not_taken_for_a_git_that_failed(
     finally:
         asking.set_clock(0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("place")
+def test_what_was_called_is_a_part_of_one_line_of_the_log(repo: Path, home: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    logging.line(str(home), f"x\n2026-01-01T00:00:00Z forged {secret} hook", ValueError("no"))
+    [line] = (home / ".agent-memory/local/hook.log").read_text().splitlines()
+    assert line.endswith(
+        " x 2026-01-01T00:00:00Z forged [redacted:github-token] hook: ValueError: no"
+    )

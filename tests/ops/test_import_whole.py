@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memfs.core.edits import Append, Create, Delete
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
+from memfs.hosts.lines import TOOL_CAP
 from memfs.ops import edit, history
 from memfs.store import archive as passages
 from memfs.store import blocks, bundle, recall
@@ -211,3 +212,25 @@ def test_all_that_an_export_holds_is_in_a_fresh_store_afterwards(
     whole = [name for name in before if name.startswith(tops)]
     assert {name: after[name] for name in whole} == {name: before[name] for name in whole}
     assert len(whole) == 5
+
+
+def test_the_name_of_what_is_imported_holds_no_secret(place: Place, tmp_path: Path) -> None:
+    name = "key-" + "3ax6xnjp29jd6fds4gc373sgvjxteol0"
+    done = run(place, packed(tmp_path, {
+        f"archive/2026-05/{SECRET}.md": "a passage", f"static/{name}.md": "an entry",
+        f"blocks/{name}.md": "a block",
+    }))  # fmt: skip
+    [path] = passages.sources(place.home)
+    assert SECRET not in path
+    assert len(refusals(done)) == 2
+    assert not [each for each in Path(place.home.root).rglob("*") if name in str(each)]
+
+
+def test_what_a_tool_said_is_capped_as_our_own_ingestion_does(place: Place, tmp_path: Path) -> None:
+    row = json.loads(said("x"))
+    lines = json.dumps({**row, "role": "tool", "tool": "Read", "text": "long " * 4000}) + "\n"
+    run(place, packed(tmp_path, {"local/recall/claude/s.jsonl": lines}))
+    [path] = recall.sources(place.home)
+    [message] = recall.messages(path)
+    assert len(message.text.encode()) <= TOOL_CAP
+    assert "bytes left out" in message.text

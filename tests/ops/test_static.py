@@ -114,3 +114,9 @@ def test_links_are_not_followed(place: Place, memfs: Run, tmp_path: Path) -> Non
     shown = memfs("static", "k", "Text.")
     assert shown.code == 1
     assert "already" not in shown.err
+
+
+def test_a_key_holds_no_secret(place: Place) -> None:
+    with pytest.raises(RejectedError, match="holds a secret"):
+        static.put(place, "key-" + "3ax6xnjp29jd6fds4gc373sgvjxteol0", "text")
+    assert keys(place) == []

@@ -10,6 +10,8 @@ from memfs.core.errors import StoreError
 from memfs.core.events import END, Event
 from memfs.core.records import Origin
 from memfs.ops import archive, edit, end, history
+from memfs.ops.edit import Edited
+from memfs.store import journal
 from memfs.store.blocks import Place
 
 AGENT = Origin("agent", "claude", "s-123", "Alice said so")
@@ -218,3 +220,12 @@ def test_a_session_that_cannot_be_committed_says_so(place: Place, work: Path) ->
     change(place, Append("persona", "x"))
     with pytest.raises(StoreError, match="main is protected"):
         finish(work)
+
+
+def test_a_session_that_is_named_by_a_secret_is_so_nowhere(place: Place, work: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    origin = Origin("agent", "claude", secret)
+    assert isinstance(edit.run(place, [Append("persona", "x")], origin), Edited)
+    assert "Memfs-Session: [redacted:github-token]" in git(work, "log", "-1", "--format=%B")
+    assert {entry.session for entry in journal.read(place.home)} >= {"[redacted:github-token]"}
+    assert secret not in Path(place.home.journal).read_text()

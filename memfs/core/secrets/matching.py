@@ -26,8 +26,12 @@ _FILLED = frozenset({"twilio-key", "artifactory-token"})
 
 # No word has more tokens; one that seems to is made to keep the expressions busy.
 _TRIES = 50
-# The middle of something in base64, where any letters may stand.
+# The middle of something in base64, where any letters may stand; it has no other signs.
 _BLOB = re.compile(r"[A-Za-z0-9+/]{23}[+/]")
+
+_HEX = "[0-9A-Fa-f]"
+_ESCAPES = (r"\\[nrt]", rf"\\u{_HEX}{{4}}", rf"\\x{_HEX}{{2}}", rf"%{_HEX}{{2}}", r"[0-9\[][mK]")
+_ESCAPED = "|".join(f"(?<={escape})" for escape in _ESCAPES)
 
 _RUN = re.compile(rf"[A-Za-z0-9_-]{{{RUN}}}")
 _SPACE = re.compile(r"[ \n]")
@@ -52,8 +56,8 @@ def _starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[int, ...]
     rows: dict[str, list[Format]] = {}
     for form in STARTING:
         rows.setdefault(form.anchor, []).append(form)
-    # A word also starts behind the escape of a line break.
-    pattern = rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?={any_of(rows)})"
+    # A word also starts behind an escape: of a line break, a character, a colour.
+    pattern = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})(?={any_of(rows)})"
     return re.compile(pattern), rows, tuple(sorted({len(anchor) for anchor in rows}))
 
 
@@ -85,16 +89,20 @@ def _starting(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]
     done = tries = 0
     for start in starts.finditer(text, first, last):
         at = start.start()
-        if at < done or _BLOB.match(text, max(0, at - 24)):
+        if at < done:
+            continue
+        forms = [form for length in lengths for form in rows.get(text[at : at + length], ())]
+        if _BLOB.match(text, max(0, at - 24)):
+            forms = [form for form in forms if not form.anchor.isalnum()]
+        if not forms:
             continue
         tries += 1
         if tries > _TRIES:
             return
-        for length in lengths:
-            for form in rows.get(text[at : at + length], ()):
-                if found := _compiled(form.pattern).match(text, at):
-                    done = max(done, found.end())
-                    yield from _found(form, found)
+        for form in forms:
+            if found := _compiled(form.pattern).match(text, at):
+                done = max(done, found.end())
+                yield from _found(form, found)
 
 
 def _words(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:

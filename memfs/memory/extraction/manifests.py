@@ -29,7 +29,7 @@ _DEPENDS = ("dependencies", "devDependencies", "peerDependencies")
 _TOML = re.compile(
     r"([\w.-]+|\"[^\"]+\")\s*=\s*(?:[\"']([^\"']*)[\"']|\{.*?version = \"([^\"]+)\")"
 )
-_SECTION = re.compile(r"\[+([^\]]+)\]+")
+_SECTION = re.compile(r"\[{1,2}([^\[\]]+)\]{1,2}")
 _LISTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*([=<>~!]=?\s*\d[^\"';]*)[\"'],?")
 _GO = re.compile(r"(?:require )?([\w.-]+\.[a-z]+/\S+) (v\d\S*)(?: // (indirect))?")
 _NUMBER = re.compile(r"\d")

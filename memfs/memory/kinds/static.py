@@ -197,7 +197,7 @@ def put(
     odd = (
         edits.unfit("store", key, text)
         or edits.secret("store", key, text)
-        or edits.unkept("the category and the tags", "\n".join((category, *clean)))
+        or edits.unkept("the key, the category and the tags", "\n".join((key, category, *clean)))
     )
     if odd:
         raise RejectedError(odd.message, odd.hint)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from memfs.core.records import Message
-from memfs.memory.extraction import printed
+from memfs.memory.extraction import manifests, printed
 from memfs.memory.extraction.calls import Call
 
 
@@ -257,3 +259,9 @@ def test_a_package_tells_of_itself() -> None:
 )  # fmt: skip
 def test_files_tell_of_the_project(path: str, text: str, found: list[str]) -> None:
     assert read(path, text) == found
+
+
+def test_brackets_without_end_take_no_time() -> None:
+    started = time.process_time()
+    assert manifests.facts("/x/pyproject.toml", "[" * 200_000) == []
+    assert time.process_time() - started < 2
