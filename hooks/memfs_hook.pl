@@ -26,6 +26,8 @@ sub asked {
     my (undef, undef, $mode, undef, $owner) = lstat "$root/local" or return 'unasked';
     return 'unasked' if $path !~ m{^/} || length $path > 100;
     return 'unasked' if $owner != $< || ($mode & 0170022) != 0040000;    # others may write there
+    (undef, undef, $mode, undef, $owner) = lstat $path or return 'unasked';
+    return 'unasked' if $owner != $< || ($mode & 0170000) != 0140000;    # a link leads elsewhere
     socket($line, 1, 1, 0) or return 'unasked';
     fcntl($line, 4, $linux ? 04000 : 4) or return 'unasked';    # it does not block
     connect($line, pack($linux ? 'SZ*' : 'xCZ*', 1, $path)) or return 'unasked';

@@ -37,6 +37,7 @@ INSIDE = "MEMFS_INSIDE"  # the variable of assistants that memfs itself runs: th
 _INSIDE = frozenset((INSIDE, INSIDE.encode()))  # the environment's names are either
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
 _KIND_AND_OTHERS, _FOLDER = 0o170022, 0o040000  # of a mode: a folder that only its owner writes to
+_KIND, _SOCKET = 0o170000, 0o140000
 _OURS = (b"HOME", b"TZ")  # what decides where things are, and which day it is
 _OF_ONE_SESSION = (b"MEMFS_SESSION",)
 
@@ -230,6 +231,18 @@ def ours(folder: "bytes | str") -> bool:
     return status.st_uid == system.getuid() and status.st_mode & _KIND_AND_OTHERS == _FOLDER
 
 
+def is_socket(path: "bytes | str") -> bool:
+    """Tell whether a path is a socket of this user, and no link to one.
+
+    A link comes with a repository or an archive, a socket does not.
+    """
+    try:
+        status = system.lstat(path)
+    except OSError:
+        return False
+    return status.st_uid == system.getuid() and status.st_mode & _KIND == _SOCKET
+
+
 def set_clock(seconds: int) -> None:
     """Raise OutOfTimeError here after `seconds` (0: never), where the system has timers.
 
@@ -254,7 +267,8 @@ def write(data: bytes) -> None:
 def _connected(call: Call) -> Line | None:
     """Connect to the service where that needs no looking for; None if it is not there.
 
-    Where nothing listens, nor did before, there is nobody to be asked in another way.
+    Where nothing listens, nor did before, there is nobody to be asked in another way. A link is
+    not followed: it leads to whatever else of this user listens.
     """
     if not hasattr(system, "getuid"):
         return None
@@ -263,9 +277,7 @@ def _connected(call: Call) -> Line | None:
     path = root + NAME.encode()
     if root[:1] != b"/" or len(path) > LONGEST_PATH or not ours(path.rpartition(b"/")[0]):
         return None
-    try:
-        system.lstat(path)
-    except OSError:
+    if not is_socket(path):
         call.asked = True
         return None
     import _socket

@@ -120,7 +120,7 @@ def there() -> bool:
     where = address()
     if not isinstance(where, str):
         return where[1] > 0
-    return asking.ours(os.path.dirname(where)) and os.path.exists(where)
+    return asking.ours(os.path.dirname(where)) and asking.is_socket(where)
 
 
 def connect(wait: float) -> "Line | None":

@@ -191,6 +191,22 @@ def test_what_others_may_write_to_is_not_asked(service: Asked, python: Path) -> 
     assert run(words(python)) == b"python claude mcp\n" + BODY
 
 
+@pytest.mark.parametrize("launcher", ["perl", "python"])
+def test_a_link_to_another_socket_is_not_asked(service: Asked, python: Path, launcher: str) -> None:
+    """Through one, a prompt would go to whatever else this user has that listens."""
+    socket_file = service.local / "service.sock"
+    other = service.local.parent / "agent.sock"
+    socket_file.rename(other)
+    socket_file.symlink_to(other)
+    service._listening.setblocking(False)
+    if launcher == "perl":
+        assert run(words(python)) == b"python claude mcp\n" + BODY
+    else:
+        assert run(commands.python("claude"), b'{"hook_event_name": "Stop"}') == b""
+    with pytest.raises(BlockingIOError):
+        service._listening.accept()
+
+
 def test_what_is_too_large_and_what_comes_late_comes_to_python(
     service: Asked, python: Path, tmp_path: Path
 ) -> None:
