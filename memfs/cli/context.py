@@ -9,8 +9,9 @@ import click
 
 from memfs import hosts
 from memfs.cli import screen
+from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.store import blocks
+from memfs.store import blocks, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,9 +20,23 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 
-def place(session: str = "") -> Place:
-    """Return the stores of the current folder; the session is an option's, or the host's own."""
-    found = blocks.here(os.getcwd(), session or hosts.running(os.environ)[0])
+def place(session: str = "", *, untrusted: bool = False) -> Place:
+    """Return the stores of the current folder; the session is an option's, or the host's own.
+
+    What an assistant runs is shown nothing of a project's store that its user does not trust, but
+    for a command that says nothing of what is in it (`untrusted`).
+    """
+    running, host = hosts.running(os.environ)
+    found = blocks.here(os.getcwd(), session or running)
+    if host and not untrusted and found.project and not layout.trusted(found.project):
+        screen.talk(
+            "memfs: the project's store is not trusted, and nothing of it is used in an "
+            "assistant's shell: its user can run memfs trust"
+        )
+        aside, found = found.aside, blocks.Place(None, layout.user_store(), found.session)
+        found.aside = aside
+        if not found.tiers():
+            raise StoreError("there is no other store here", "memfs trust, in your own terminal")
     if found.aside:
         screen.talk(
             f"memfs: the store's local/ was not made by memfs here, and nothing in it is used: it "

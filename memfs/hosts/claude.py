@@ -45,7 +45,9 @@ def format_reply(event: Event, reply: Reply) -> str:
 
 def plugged(home: str, top: str) -> "list[str]":
     """List the settings files that can enable our plugin; `top` is the project, or ""."""
-    folder = os.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
+    from memfs.files.account import named_folder
+
+    folder = named_folder("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
     found = [f"{folder}/settings.json"]
     names = ("settings.json", "settings.local.json") if top else ()
     return found + [f"{top}/.claude/{name}" for name in names]
@@ -73,7 +75,9 @@ def read_transcript(
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope, the one with our hooks first, and what goes in."""
-    folder = os.environ.get("CLAUDE_CONFIG_DIR")
+    from memfs.files.account import named_folder
+
+    folder = named_folder("CLAUDE_CONFIG_DIR")
     account = f"{folder or home}/.claude.json"
     inside = ("claude/hooks.json", "claude/prompt.json", "claude/allow.json", "claude/line.json")
     if scope == "user":
@@ -99,9 +103,10 @@ def folders(home: str, project: str) -> list[str]:
 
     Its transcripts come to be there, and its own memory.
     """
+    from memfs.files.account import named_folder
     from memfs.hosts import kept
 
-    told = os.environ.get("CLAUDE_CONFIG_DIR")
+    told = named_folder("CLAUDE_CONFIG_DIR")
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
     roots = kept.roots(told, f"{home}/.claude", f"{home}/.config/claude")
     return [f"{root}/projects/{slug}" for root in roots]
@@ -113,9 +118,10 @@ def transcripts(home: str, project: str) -> "Iterable[str]":
     Claude Code names their folders with `-` for all but letters and digits: `shop-old` and
     `shop/old` look the same, and only the transcript tells which it is.
     """
+    from memfs.files.account import named_folder
     from memfs.hosts import kept
 
-    told, slug = os.environ.get("CLAUDE_CONFIG_DIR"), os.path.basename(folders(home, project)[0])
+    told, slug = named_folder("CLAUDE_CONFIG_DIR"), os.path.basename(folders(home, project)[0])
     found: list[str] = []
     for root in kept.roots(told, f"{home}/.claude", f"{home}/.config/claude"):
         for folder in kept.folders(f"{root}/projects"):

@@ -1,7 +1,5 @@
 """Codex: hook events, replies, where its settings and transcripts are. Hot path."""
 
-import os
-
 from memfs.core import events
 from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
@@ -45,7 +43,9 @@ def format_reply(event: Event, reply: Reply) -> str:
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope; Codex has no settings that are not committed."""
-    folder = os.environ.get("CODEX_HOME") or f"{home}/.codex"
+    from memfs.files.account import named_folder
+
+    folder = named_folder("CODEX_HOME") or f"{home}/.codex"
     if scope == "project":
         folder = f"{top}/.codex"
     elif scope != "user":
@@ -60,7 +60,9 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
 
 def plugged(home: str, top: str) -> "list[str]":
     """List the settings files that can enable our plugin; `top` is the project, or ""."""
-    folder = os.environ.get("CODEX_HOME") or f"{home}/.codex"
+    from memfs.files.account import named_folder
+
+    folder = named_folder("CODEX_HOME") or f"{home}/.codex"
     return [f"{folder}/config.toml", *([f"{top}/.codex/config.toml"] if top else [])]
 
 

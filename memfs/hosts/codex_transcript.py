@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message
+from memfs.files.account import named_folder
 from memfs.hosts import kept
 from memfs.hosts.lines import Lines, arguments, cap, dumps, flat, text_of, time_of
 
@@ -194,7 +195,7 @@ def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all project
 
 
 def _roots(home: str) -> list[str]:
-    return kept.roots(os.environ.get("CODEX_HOME"), f"{home}/.codex")
+    return kept.roots(named_folder("CODEX_HOME"), f"{home}/.codex")
 
 
 def found(home: str, project: str) -> Iterable[str]:

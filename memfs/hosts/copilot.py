@@ -42,7 +42,9 @@ def parse_event(payload: dict[str, object]) -> Event | None:
 
 
 def _home(home: str) -> str:
-    return os.environ.get("COPILOT_HOME") or f"{home}/.copilot"
+    from memfs.files.account import named_folder
+
+    return named_folder("COPILOT_HOME") or f"{home}/.copilot"
 
 
 def format_reply(event: Event, reply: Reply) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message
+from memfs.files.account import named_folder
 from memfs.hosts import kept
 from memfs.hosts.lines import Lines, arguments, cap, flat, text_of, time_of
 
@@ -144,7 +145,7 @@ def _output(data: dict[str, object]) -> str:
 
 def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
     """List the folders below which transcripts may come to be."""
-    roots = kept.roots(os.environ.get("COPILOT_HOME"), f"{home}/.copilot")
+    roots = kept.roots(named_folder("COPILOT_HOME"), f"{home}/.copilot")
     return [f"{root}/session-state" for root in roots]
 
 

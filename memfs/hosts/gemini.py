@@ -1,7 +1,5 @@
 """Gemini CLI: hook events, replies, where its settings and transcripts are. Hot path."""
 
-import os
-
 from memfs.core import events, fastjson
 from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
@@ -70,9 +68,11 @@ def format_reply(event: Event, reply: Reply) -> str:
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope; Gemini has no settings that are not committed."""
+    from memfs.files.account import named_folder
+
     if scope == "local":
         return []
-    folder = f"{os.environ.get('GEMINI_CLI_HOME') or home}/.gemini"
+    folder = f"{named_folder('GEMINI_CLI_HOME') or home}/.gemini"
     if scope == "project":
         folder = f"{top}/.gemini"
     return [(f"{folder}/settings.json", ("gemini/hooks.json", "gemini/tools.json"))]

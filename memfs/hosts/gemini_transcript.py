@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message, Transcript
+from memfs.files.account import named_folder
 from memfs.hosts import kept
 from memfs.hosts.lines import Lines, arguments, cap, tags, text_of, time_of, without
 
@@ -261,7 +262,7 @@ def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - one of a pr
 
 
 def _roots(home: str) -> list[str]:
-    return kept.roots(os.environ.get("GEMINI_CLI_HOME"), home)
+    return kept.roots(named_folder("GEMINI_CLI_HOME"), home)
 
 
 def found(home: str, project: str) -> Iterable[str]:

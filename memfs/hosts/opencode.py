@@ -50,9 +50,11 @@ def format_reply(event: Event, reply: Reply) -> str:
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope; opencode has no settings that are not committed."""
+    from memfs.files.account import named_folder
+
     if scope == "local":
         return []
-    settings = f"{os.environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
+    settings = f"{named_folder('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
     plugins = f"{settings}/plugins"
     if scope == "project":
         settings, plugins = top, f"{top}/.opencode/plugins"
@@ -130,10 +132,13 @@ def transcripts(home: str, project: str) -> "Iterable[str]":
 
 def _databases(home: str) -> list[str]:
     """List where its database can be, that of an opencode which is started here first."""
+    from memfs.files.account import is_of_project, named_folder
     from memfs.hosts import kept
 
-    told = os.environ.get("XDG_DATA_HOME")
+    told = named_folder("XDG_DATA_HOME")
     folders = [f"{root}/opencode" for root in kept.roots(told, f"{home}/.local/share")]
     named = os.environ.get("OPENCODE_DB", "")
-    first = [os.path.join(folders[0], named)] if named not in ("", ":memory:") else []
+    path = os.path.join(folders[0], named)
+    own = named not in ("", ":memory:") and not is_of_project(path, os.getcwd())
+    first = [path] if own else []
     return list(dict.fromkeys([*first, *(f"{folder}/opencode.db" for folder in folders)]))

@@ -108,9 +108,13 @@ def find(start: str) -> Store | None:
     folder = os.path.realpath(start)
     home = ""
     user = user_root()
+    if _is_inside(user, folder):
+        _check_own(user, folder)
     while True:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
-        if root != user:
+        if root == user:
+            _check_account(folder)
+        else:
             if is_store(root):
                 _check_outside(user, folder)
                 return _with_local(root, folder)
@@ -134,9 +138,33 @@ def find(start: str) -> Store | None:
         folder = parent
 
 
+def _is_inside(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _check_own(user: str, folder: str) -> None:
+    """Refuse a store of the user's in the folder that is worked in, but above their home."""
+    from memfs.files import account
+
+    if account.is_of_project(user, folder):
+        _check_outside(user, folder)
+
+
+def _check_account(folder: str) -> None:
+    """Refuse a home that another than the system's is, where it is worked in: a project set it."""
+    from memfs.files import account
+
+    own = account.home()
+    if own and own != folder:
+        raise StoreError(
+            f"{folder}/{NAME} would be your own store, and you work in that folder",
+            f"a project could have set HOME or MEMFS_HOME: your home is {own}",
+        )
+
+
 def _check_outside(user: str, project: str) -> None:
     """Refuse a store of the user's that is inside of the project: who set it is the project."""
-    if f"{user}/".startswith(f"{project.rstrip('/')}/"):
+    if _is_inside(user, project):
         raise StoreError(
             f"your own store would be {user}, inside of the project {project}",
             "a project could have set HOME or MEMFS_HOME: set them to folders of yours",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import subprocess
 import time
@@ -36,9 +38,15 @@ def test_the_git_top_level_is_the_border(repo: Path) -> None:
     assert layout.find(str(repo)) is None
 
 
-def test_the_home_folder_is_the_border_and_its_store_is_the_users(home: Path) -> None:
+def test_the_home_folder_is_the_border_and_its_store_is_the_users(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make(home)
     (home / "project").mkdir()
+    with pytest.raises(StoreError, match="would be your own store, and you work in that folder"):
+        layout.find(str(home / "project"))  # a project can set HOME to its own folder
+    account = pwd.struct_passwd(("me", "x", os.getuid(), 0, "", str(home), ""))
+    monkeypatch.setattr("pwd.getpwuid", lambda _: account)
     assert layout.find(str(home / "project")) is None
     user = layout.user_store()
     assert user

@@ -41,7 +41,7 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
         raise click.UsageError("--purge and --yes go with --secrets")
     if fix and secrets:
         raise click.UsageError("--fix and --secrets exclude each other")
-    place = context.place()
+    place = context.place(untrusted=True)
     if secrets:
         _secrets(place, purge=purge, yes=yes, as_json=as_json)
         return

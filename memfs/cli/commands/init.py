@@ -35,7 +35,7 @@ def command(yes: bool) -> None:
     screen.done(f"the store is {_short(made.store)}" + ("" if made.created else " (as before)"))
     if not made.trusted:
         screen.talk("It was here before: hooks use nothing of it until you have run memfs trust.")
-    place = context.place()
+    place = context.place(untrusted=True)
     if place.project is None:
         screen.talk("It is your own, for all projects; a project gets one with memfs init in it.")
         return

@@ -42,7 +42,7 @@ def command(
     found = host or tuple(init.installed(context.home()))
     if not found:
         raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
-    place = context.place()
+    place = context.place(untrusted=True)
     scope = "user" if user else "local" if local else "project"
     for name in found:
         if plugin:
@@ -91,7 +91,7 @@ def told(wired: list[install.Wired], scope: str, *, dry_run: bool = False) -> No
             "--user."
         )
     for path in written if scope == "local" else ():
-        if path.startswith(context.place().home.top) and not git.ignored(path):
+        if path.startswith(context.place(untrusted=True).home.top) and not git.ignored(path):
             screen.talk(f"  git does not ignore {path} yet: name it in .gitignore.")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @context.json_option
 def command(session: str, as_json: bool) -> None:
     """Show the state of the memory here: blocks, recall, archive, and who is wired to it."""
-    found = op.run(context.place(session), context.home())
+    found = op.run(context.place(session, untrusted=True), context.home())
     if as_json:
         states = [
             {"label": s.block.label, "tier": s.block.tier, "version": s.version,

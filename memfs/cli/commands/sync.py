@@ -41,10 +41,12 @@ def command(
     if stage:
         _stage()
     elif alone:
-        hooked = githook.run(context.place(), remove=no_git_hook)
+        hooked = githook.run(context.place(untrusted=True), remove=no_git_hook)
         screen.done(f"{hooked.path} {hooked.outcome}")
     else:
-        found = op.run(context.place(), target, remove=remove, write=not (dry_run or check))
+        found = op.run(
+            context.place(untrusted=True), target, remove=remove, write=not (dry_run or check)
+        )
         _told(found, target, dry_run=dry_run, check=check, as_json=as_json)
         if check and any(plan.outcome != "unchanged" for plan in found):
             screen.refuse()
@@ -52,7 +54,7 @@ def command(
 
 def _stage() -> None:
     index = os.environ.get("GIT_INDEX_FILE", "")
-    staged = staging.run(context.place(), os.path.abspath(index) if index else "")
+    staged = staging.run(context.place(untrusted=True), os.path.abspath(index) if index else "")
     for path in staged.added:
         screen.done(f"memfs: {path} renewed, and added to the commit")
     for why in staged.left:

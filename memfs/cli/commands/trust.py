@@ -37,7 +37,7 @@ def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
     assistant or script did it in passing. It is no lock: a program that runs as you, an assistant
     with a shell for one, can open a terminal of its own.
     """
-    place = context.place()
+    place = context.place(untrusted=True)
     if revoke:
         gone = op.revoke(place)
         screen.done("hooks use nothing of it any more" if gone else "it was not trusted")
