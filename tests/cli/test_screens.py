@@ -388,7 +388,9 @@ def test_without_a_store(
     import shutil
 
     shutil.rmtree(home / ".agent-memory")
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     assert memfs("blocks") == (
-        1, "", f"error: there is no memfs store at or above {tmp_path}\nhint: make one with: memfs init\n",
+        1, "", f"error: there is no memfs store at or above {folder}\nhint: make one with: memfs init\n",
     )  # fmt: skip

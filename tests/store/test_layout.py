@@ -38,6 +38,12 @@ def test_the_git_top_level_is_the_border(repo: Path) -> None:
     assert layout.find(str(repo)) is None
 
 
+def live_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the system have a folder for the home of this account."""
+    account = pwd.struct_passwd(("me", "x", os.getuid(), 0, "", str(home), ""))
+    monkeypatch.setattr("pwd.getpwuid", lambda _: account)
+
+
 def test_the_home_folder_is_the_border_and_its_store_is_the_users(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,8 +51,7 @@ def test_the_home_folder_is_the_border_and_its_store_is_the_users(
     (home / "project").mkdir()
     with pytest.raises(StoreError, match="would be your own store, and you work in that folder"):
         layout.find(str(home / "project"))  # a project can set HOME to its own folder
-    account = pwd.struct_passwd(("me", "x", os.getuid(), 0, "", str(home), ""))
-    monkeypatch.setattr("pwd.getpwuid", lambda _: account)
+    live_in(home, monkeypatch)
     assert layout.find(str(home / "project")) is None
     user = layout.user_store()
     assert user
@@ -94,6 +99,7 @@ def test_a_linked_home_is_one_home(
     make(home)
     (tmp_path / "link").symlink_to(home)
     monkeypatch.setenv("HOME", str(tmp_path / "link"))
+    live_in(home, monkeypatch)
     assert layout.find(str(home)) is None
     user = layout.user_store()
     assert user
