@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -51,6 +52,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
+    account = pwd.struct_passwd(("me", "x", os.getuid(), 0, "", str(home), ""))
+    monkeypatch.setattr("pwd.getpwuid", lambda _: account)  # what the system has for its home
     monkeypatch.setenv("MEMFS_NOW", NOW)
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")  # no process is left behind
     monkeypatch.setenv("MEMFS_SERVICE_PAUSE", "off")  # however busy the machine is

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import pwd
 import shutil
 import subprocess
 import time
@@ -38,20 +36,9 @@ def test_the_git_top_level_is_the_border(repo: Path) -> None:
     assert layout.find(str(repo)) is None
 
 
-def live_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the system have a folder for the home of this account."""
-    account = pwd.struct_passwd(("me", "x", os.getuid(), 0, "", str(home), ""))
-    monkeypatch.setattr("pwd.getpwuid", lambda _: account)
-
-
-def test_the_home_folder_is_the_border_and_its_store_is_the_users(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_home_folder_is_the_border_and_its_store_is_the_users(home: Path) -> None:
     make(home)
     (home / "project").mkdir()
-    with pytest.raises(StoreError, match="would be your own store, and you work in that folder"):
-        layout.find(str(home / "project"))  # a project can set HOME to its own folder
-    live_in(home, monkeypatch)
     assert layout.find(str(home / "project")) is None
     user = layout.user_store()
     assert user
@@ -93,13 +80,25 @@ def test_a_store_that_lost_its_config_is_not_taken_for_none(
     assert layout.find(str(repo))
 
 
+def test_a_home_that_is_not_the_accounts_own_is_not_worked_in(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A project can set HOME to its own folder."""
+    make(tmp_path / "fake")
+    monkeypatch.setenv("HOME", str(tmp_path / "fake"))
+    for folder in (tmp_path / "fake/project", tmp_path / "fake"):
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(StoreError, match="would be your own store"):
+            layout.find(str(folder))
+    assert layout.find(str(home)) is None
+
+
 def test_a_linked_home_is_one_home(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(home)
     (tmp_path / "link").symlink_to(home)
     monkeypatch.setenv("HOME", str(tmp_path / "link"))
-    live_in(home, monkeypatch)
     assert layout.find(str(home)) is None
     user = layout.user_store()
     assert user
