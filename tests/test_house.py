@@ -92,6 +92,7 @@ ELSEWHERE = {
     "service/warmth.py": {"open"},  # the system's counters
     "service/watch.py": {"os.stat", "os.walk"},  # real paths alone are watched
     "service/worker.py": {"os.stat", "os.walk"},  # transcripts
+    "store/git_links.py": {"os.scandir"},  # git's own folder
     "store/layout.py": {"os.stat"},  # git's index
     "store/running.py": {"open"},  # the system's processes
     "store/shipped.py": {"open"},  # what came with memfs

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
+from memfs.core.errors import StoreError
 from memfs.core.private import storable
 from memfs.core.quoting import plain
 from memfs.store import committing, config, git, journal, tracked
@@ -108,7 +109,10 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
     head = git.checked_out(store.root)
     why = "git does not answer" if head is None else _hindrance(head, settings)
     if head is not None and not why:
-        why = committing.commit(store.root, head, changed, known, message)
+        try:
+            why = committing.commit(store.root, head, changed, known, message)
+        except StoreError as error:  # the edit stands
+            why = error.message
     return f"not committed: {why}" if why else ""
 
 

@@ -139,8 +139,12 @@ def tree(folder: str, commit: str, below: str) -> dict[str, str]:
 
 
 def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
-    """Return the texts that git has under these ids; those it does not have are left out."""
-    wanted = list(dict.fromkeys(blob for blob in blobs if blob))
+    """Return the texts that git has under these ids; those it does not have are left out.
+
+    So are those that are larger than any file of a store, and those above what is taken at once:
+    git keeps a text packed, and a little of that may be very much text.
+    """
+    wanted = _moderate(folder, list(dict.fromkeys(blob for blob in blobs if blob)))
     if not wanted:
         return {}
     done = git.start(folder, "cat-file", "--batch", data="\n".join(wanted).encode() + b"\n")
@@ -155,6 +159,22 @@ def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
             size = int(words[2])
             found[blob] = data[position : position + size].decode("utf-8", "surrogateescape")
             position += size + 1
+    return found
+
+
+def _moderate(folder: str, blobs: Sequence[str]) -> list[str]:
+    """Return those of some ids whose texts can be had, one by one and all together."""
+    if not blobs:
+        return []
+    asked = "\n".join(blobs).encode() + b"\n"
+    done = git.start(folder, "cat-file", "--batch-check", data=asked)
+    found, left = [], git.LARGEST_OUTPUT
+    for line in done.stdout.decode().splitlines() if done else ():
+        blob, kind, size = (*line.split(" "), "")[:3]
+        taken = int(size) + len(line) + 2 if kind == "blob" else left + 1
+        if int(size or 0) <= files.READ_CAP and taken <= left:
+            found.append(blob)
+            left -= taken
     return found
 
 

@@ -48,10 +48,20 @@ def load(place: Place) -> Settings:
     """Return the settings of a place: variables over project over user over defaults."""
     layers = [_variables()]
     if place.project:
-        layers.append(settings.of_project(read(path_of(place.project))[0]))
+        layers.append(_of_project(place.project))
     if place.user:
         layers.append(read(f"{place.user.root}/{layout.CONFIG}")[0])
     return Settings(layers)
+
+
+def _of_project(store: layout.Store) -> dict[str, object]:
+    """Return what a project's store decides: what is written beside it only where it is trusted."""
+    found = settings.of_project(read(path_of(store))[0])
+    written = [section for section in ("git", "sync") if section in found]
+    if written and not layout.trusted(store):
+        for section in written:
+            del found[section]
+    return found
 
 
 def path_of(store: layout.Store) -> str:

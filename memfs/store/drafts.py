@@ -132,7 +132,7 @@ class Draft:
         top = git.top_level(store.top)
         tree = f"{self._folder}/tree"
         branch = f"{BRANCH}{self.id}"
-        if top and git.head(store.root):
+        if top and git.head(store.root) and not git.foreign_part(top):
             how = ("--no-checkout", "--no-track", "-q", "-b", branch)
             added = git.run(top, "worktree", "add", *how, tree)
             if added is not None and git.run(tree, "read-tree", "HEAD") is not None:
@@ -186,7 +186,7 @@ def remove(store: Store, ident: str, branch: str) -> None:
     folder = _folder(store, ident)
     top = git.top_level(store.top) if branch.startswith(BRANCH) else None
     trees.remove(folder)
-    if top:
+    if top and not git.foreign_part(top):
         git.run(top, "worktree", "prune")
         git.run(top, "update-ref", "-d", f"refs/heads/{branch}")
 

@@ -4,19 +4,33 @@ A clone brings files and attributes, a folder that was unpacked its configuratio
 and much of git runs programs which those name: to show a signature, to filter a file, to fetch a
 text that is missing, after a reference changed. Therefore git starts at the top of the working tree
 that we found, runs no hook, talks to nobody, and is asked for nothing but what `_PLAIN` lists: of
-these, none filters, signs, pages, edits, or compares files with a program.
+these, none filters, signs, pages, edits, or compares files with a program. What writes is run only
+where git's folder is the repository's own (`check_folder`): git itself follows links in it.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+import tempfile
+import time
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from memfs import files
+from memfs.core.errors import StoreError
+from memfs.store import git_links, layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 TOO_LONG = 124  # the exit code that stands for it
+LARGEST_OUTPUT = 64 << 20  # bytes; of what only reads, and would say more, nothing is taken
+_LARGEST_HEAP = 2 << 30  # bytes that git may have in memory: an object unpacks to any size
+_READING, _WRITING = 5, 20  # seconds
+_WALKING = ("rev-list", "diff-tree", "fast-import")  # they may take long for honest reasons
+_PAUSE = 60  # seconds for which git is not asked again where it did not answer
+_silent: dict[str, float] = {}  # until when, by the top of a working tree
 # What commands that run no program need all the same, and those that these start themselves.
 _CALM = (
     "--no-pager",
@@ -46,15 +60,25 @@ _PLAIN: dict[str, tuple[str, ...]] = {
     "var": (),
     "worktree": ("--no-checkout", "prune"),
 }
+# Those that write nothing, in the same form.
+_READS: dict[str, tuple[str, ...]] = {
+    "cat-file": (),
+    "check-attr": (),
+    "check-ignore": (),
+    "config": ("--get", "--get-all", "--get-regexp"),
+    "diff-tree": (),
+    "ls-files": (),
+    "ls-tree": (),
+    "rev-list": (),
+    "rev-parse": (),
+    "symbolic-ref": ("--quiet",),
+    "var": (),
+}
 _INDEXING = ("read-tree", "update-index")  # what writes an index compares files that are as new
 _DRIVER = "merge.memfs.driver"
-_KEPT = (
-    "GIT_EXEC_PATH",
-    "GIT_SSL_CAINFO",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-)
+_KEPT = ("GIT_CONFIG_NOSYSTEM",)
+# What names a file or folder of the user's: one in the working tree is the project's.
+_NAMING = ("GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "HOME", "XDG_CONFIG_HOME")
 
 
 class Head(NamedTuple):
@@ -77,21 +101,26 @@ def run(
 
 def start(
     folder: str, *arguments: str, paths: Sequence[str] = (), data: bytes = b"",
-    seconds: float = 20, index: str = "",
+    seconds: float = 0, index: str = "",
 ) -> subprocess.CompletedProcess[bytes] | None:  # fmt: skip
     """Run git for the working tree that `folder` is in, to its end; `TOO_LONG` ends it.
 
     `paths` are names below `folder`; whatever git prints has names from the top on (see `prefix`).
     `index` is the file of another index than the usual one: that of the commit a git hook runs for.
-    Returns None where there is no working tree, or no git.
+    Returns None where there is no working tree, or no git. Where it did not answer in time it is
+    not asked again for a minute. Raises `StoreError` for what would write elsewhere.
     """
-    needed = _PLAIN.get(arguments[0])
-    if needed is None or (needed and not set(needed) & set(arguments)):
+    if not _is_listed(_PLAIN, arguments):
         raise ValueError(f"git {arguments[0]} may run programs that a repository names")
     top = top_level(folder)
     if top is None:
         return None
-    env = _environment()
+    reads = _is_listed(_READS, arguments)
+    if time.monotonic() < _silent.get(top, 0):
+        return _late(arguments)
+    if not reads:
+        check_folder(top)
+    env = _environment(top)
     # Where git begins to look, and where it ends; that the files are here is not for
     # `core.worktree` to deny. Whose repository it may be (`safe.directory`) is left to git.
     env |= {"GIT_CEILING_DIRECTORIES": os.path.dirname(top), "GIT_WORK_TREE": top}
@@ -107,28 +136,72 @@ def start(
     if arguments[0] != "check-ignore":  # it takes names alone, and refuses to be told so
         words.append("--literal-pathspecs")
     names = ["--", *(f"./{before}{path}" for path in paths)] if paths else []
-    return _process([*words, *arguments, *names], env, data, seconds)
+    most = LARGEST_OUTPUT if reads else 0
+    limit = seconds or (_READING if reads else _WRITING)
+    done = _process([*words, *arguments, *names], env, data, limit, most)
+    if done is not None and done.returncode == TOO_LONG and arguments[0] not in _WALKING:
+        _silent[top] = time.monotonic() + _PAUSE
+    return done
 
 
 def make(folder: str) -> bool:
     """Make an empty repository in a folder of ours; tell whether that could be done."""
     words = ["--no-pager", "init", "-q", "--template=", folder]
-    done = _process(words, _environment(), b"", 20)
+    done = _process(words, _environment(folder), b"", _WRITING)
     return done is not None and not done.returncode
 
 
+def _is_listed(table: Mapping[str, tuple[str, ...]], arguments: Sequence[str]) -> bool:
+    """Tell whether a table has a command, and this one says a word that it needs there."""
+    needed = table.get(arguments[0])
+    return needed is not None and (not needed or bool(set(needed) & set(arguments)))
+
+
 def _process(
-    words: list[str], env: dict[str, str], data: bytes, seconds: float
+    words: list[str], env: dict[str, str], data: bytes, seconds: float, most: int = 0
 ) -> subprocess.CompletedProcess[bytes] | None:
+    """Run git to its end; one that prints more than `most` bytes (0: any number) fails."""
     try:
-        return subprocess.run(  # noqa: S603 - fixed program, no shell
-            ["git", *words],  # noqa: S607 - it is the user's
-            input=data, capture_output=True, env=env, timeout=seconds, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")
+        with (
+            _buffer() as out, _buffer() as said,
+            subprocess.Popen(  # noqa: S603 - fixed program, no shell
+                ["git", *words],  # noqa: S607 - it is the user's
+                stdin=subprocess.PIPE, stdout=out, stderr=said, env=env,
+            ) as process,
+        ):  # fmt: skip
+            try:
+                _limit(process.pid, most)
+                process.communicate(data, seconds)
+            except subprocess.TimeoutExpired:
+                return _late(words)
+            finally:
+                process.kill()
+            out.seek(0)
+            said.seek(0)
+            return subprocess.CompletedProcess(words, process.wait(), out.read(), said.read())
     except (OSError, ValueError):  # a name with a NUL in it is no name
         return None
+
+
+def _late(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")
+
+
+def _buffer() -> IO[bytes]:
+    """Return a file that is in no folder."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("git"), "w+b")
+    return tempfile.TemporaryFile()  # pragma: no cover - not Linux
+
+
+def _limit(process: int, most: int) -> None:
+    """Bound what a process has in memory and, but for 0, the size of the files that it writes."""
+    with suppress(ImportError, AttributeError, OSError, ValueError):  # Linux has it, others not
+        import resource
+
+        resource.prlimit(process, resource.RLIMIT_DATA, (_LARGEST_HEAP, _LARGEST_HEAP))
+        if most:
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (most, most))
 
 
 def _unfiltered(folder: str) -> list[str] | None:
@@ -148,13 +221,22 @@ def _unfiltered(folder: str) -> list[str] | None:
     return [word for name in names for each in off for word in ("-c", f"{name}.{each}")]
 
 
-def _environment() -> dict[str, str]:
-    """Return our environment without the repository a hook runs in, and with all doors shut."""
+def _environment(top: str) -> dict[str, str]:
+    """Return our environment without the repository a hook runs in, and with all doors shut.
+
+    Nor does it name a file in the working tree at `top`, or in the main one, as the user's.
+    """
+    trees = {os.path.realpath(tree) for tree in (top, layout.git_folder(top)[0])}
     env = {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith("GIT_") or key in _KEPT
+        if not key.startswith("GIT_") or key in (*_KEPT, *_NAMING)
     }
+    for key in _NAMING:
+        path = env.get(key, "/")
+        real = os.path.realpath(path) + ("" if key == "HOME" else os.sep)  # a home may be a tree
+        if not os.path.isabs(path) or any(real.startswith(f"{tree}{os.sep}") for tree in trees):
+            del env[key]
     return {
         **env,
         "GIT_ALLOW_PROTOCOL": "none",  # a git that does not know the next line asks in vain
@@ -162,7 +244,54 @@ def _environment() -> dict[str, str]:
         "GIT_NO_REPLACE_OBJECTS": "1",  # a text is what its id says
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
-    }
+        # A configuration may name a file into which git writes what it does: these say more.
+        "GIT_TRACE": "0", "GIT_TRACE2": "0", "GIT_TRACE2_EVENT": "0", "GIT_TRACE2_PERF": "0",
+    }  # fmt: skip
+
+
+def check_folder(folder: str) -> None:
+    """Raise `StoreError` if what git writes for a working tree could land in another place."""
+    wrong = foreign_part(folder)
+    if wrong:
+        raise StoreError(
+            f"memfs has git write nothing here: {wrong}",
+            "whoever made this repository could have put that there; git itself follows it",
+        )
+
+
+def foreign_part(folder: str) -> str:
+    """Say what in git's folder leads elsewhere, or belongs to another working tree; "" for nothing.
+
+    Whoever packs a repository can make any part of it a link, and name any other as its own.
+    """
+    top = top_level(folder)
+    if top is None:
+        return ""
+    dot = f"{top}/.git"
+    if os.path.islink(dot):
+        return f"{dot} is a link"
+    # It is git that says where it would write: how it reads `.git` is not to be guessed.
+    said = (run(top, "rev-parse", "--git-dir", "--git-common-dir") or "").split("\n")
+    if len(said) != 3:
+        return f"git does not say where it keeps {top}"
+    own, common = (os.path.join(top, name) for name in said[:2])
+    if own == dot:
+        known = common == dot
+    elif own != common:  # a linked worktree: the repository has it on its list
+        back = (files.read(f"{own}/gitdir", cap=4096) or "").rstrip("\n")
+        known = os.path.dirname(own) == f"{common}/worktrees" and _is_same(own, back, dot)
+    else:  # a submodule
+        back = run(top, "config", "--type=path", "--get", "core.worktree") or ""
+        known = _is_same(own, back.rstrip("\n"), top)
+    if not known:
+        return f"{dot} leads to {common}, which does not know {top}"
+    return git_links.find_link(own) or git_links.find_link(common)
+
+
+def _is_same(folder: str, name: str, path: str) -> bool:
+    """Tell whether a name that stands in a folder means a path."""
+    found = os.path.join(folder, name)
+    return bool(name) and "\0" not in name and os.path.realpath(found) == os.path.realpath(path)
 
 
 def top_level(folder: str) -> str | None:
@@ -190,8 +319,11 @@ def driver(folder: str) -> str:
 
 
 def set_driver(folder: str, command: str) -> bool:
-    """Register the command that merges blocks in this clone; tell whether that was needed."""
-    if top_level(folder) is None or driver(folder) == command:
+    """Register the command that merges blocks in this clone; tell whether that was done.
+
+    A clone whose configuration may be another's is left alone: memfs serves it without.
+    """
+    if top_level(folder) is None or driver(folder) == command or foreign_part(folder):
         return False
     # The command alone: a driver that has a name and no command makes every merge fail.
     return run(folder, "config", "--local", _DRIVER, command) is not None

@@ -157,7 +157,7 @@ def _check_account(folder: str) -> None:
     own = account.home()
     if own and own != folder:
         raise StoreError(
-            f"{folder}/{NAME} would be your own store, and you work in that folder",
+            f"your own store would be {folder}/{NAME}, and you work in that folder",
             f"a project could have set HOME or MEMFS_HOME: your home is {own}",
         )
 

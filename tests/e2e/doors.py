@@ -1,6 +1,6 @@
 """Repositories that came as a folder: each door by which git would run a program of their maker.
 
-Every program leaves a mark, a file of the door's name. What ordinary git opens of them is in
+Every program leaves a mark, a file of the door's name; so does what git writes elsewhere. What ordinary git opens of them is in
 `OPENED`, for the test that the doors are none that are only painted on.
 """
 
@@ -60,6 +60,8 @@ OPENED = {
     "core.worktree": {"core.fsmonitor", "gpg.program"},
     "embedded": set(),  # git from 2.38 on asks whose it is; memfs must not even come to it
     "environment": {"core.fsmonitor", "gpg.program"},
+    "user's files": {"trace2", "core.fsmonitor"},
+    "links": {"logs", "index"},
 }  # fmt: skip
 
 
@@ -225,10 +227,33 @@ def environment(world: World) -> None:
     }  # fmt: skip
 
 
+def users_files(world: World) -> None:
+    """Say in variables that files of the project are the user's configuration and git's programs."""
+    named = world.top / "named"
+    named.mkdir()
+    for option, value in (
+        ("core.fsmonitor", world.program("core.fsmonitor")),
+        ("trace2.eventTarget", str(world.marks / "trace2")),
+    ):  # fmt: skip
+        world.config(option, value, "--file", str(named / "config"))
+    own = f'unset GIT_EXEC_PATH; exec "{shutil.which("git")}" "$@"'
+    shutil.copy(world.program("exec-path", own), named / "git")
+    world.variables = {"GIT_CONFIG_GLOBAL": str(named / "config"), "GIT_EXEC_PATH": str(named)}
+
+
+def links(world: World) -> None:
+    """Lead what git writes out of its folder."""
+    for name in ("logs/HEAD", "index"):
+        path = world.top / ".git" / name
+        path.unlink()
+        path.symlink_to(world.marks / name.partition("/")[0])
+
+
 WORLDS: dict[str, Callable[[World], None]] = {
     "config": config, "hooks path": hooks_path, "worktree config": worktree_config,
     "include": include, "partial": partial, "ext": ext, "gitfile": gitfile,
     "core.worktree": core_worktree, "embedded": embedded, "environment": environment,
+    "user's files": users_files, "links": links,
 }  # fmt: skip
 
 

@@ -292,8 +292,11 @@ def test_a_server_survives_its_store_being_deleted_and_restored(place: Place, re
 def test_outside_a_project_without_any_store_it_starts_and_says_so(
     home: Path, tmp_path: Path
 ) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+
     async def test() -> None:
-        async with client(tmp_path) as session:
+        async with client(folder) as session:
             result = await session.call_tool("memory_status", {})
             assert "memfs init" in said(result)
             assert (await session.list_resources()).resources == []

@@ -201,3 +201,14 @@ def test_variables_make_nothing_looser(place: Place, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")
     found = config.load(place)
     assert (found.get("trust.pulled"), found.get("service.mode")) == ("hold", "off")
+
+
+def test_what_is_written_beside_a_store_is_decided_where_it_is_trusted(place: Place) -> None:
+    assert place.project
+    write(place, "memfs: 1\ngit: {commit: edit}\nsync: {on_edit: true}\nmax_blocks: 7\n")
+    found = config.load(place)
+    assert (found.get("git.commit"), found.get("sync.on_edit")) == ("edit", True)
+    Path(place.project.local, "token").unlink()
+    found = config.load(place)
+    assert (found.get("git.commit"), found.get("sync.on_edit")) == ("off", False)
+    assert found.number("max_blocks") == 7

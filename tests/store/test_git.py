@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from memfs.store import git, tracked
+from memfs.store import commits, git, tracked
 from memfs.store.blocks import Place
 
 
@@ -87,3 +89,56 @@ def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo:
     assert git.head(str(inner)) == ""
     assert git.checked_out(str(inner)) is None
     assert git.ignored(str(inner / "x"))
+
+
+def test_what_unpacks_to_very_much_is_left_out(place: Place, repo: Path) -> None:
+    assert place.project
+    words = ["git", "hash-object", "-w", "--stdin"]
+    blobs = []
+    for size in (100, 9 << 20, 70 << 20):
+        done = subprocess.run(words, input=b"0" * size, check=True, capture_output=True)
+        blobs.append(done.stdout.decode().strip())
+    assert set(commits.texts(str(repo), blobs)) == {blobs[0]}
+    assert git.run(str(repo), "cat-file", "blob", blobs[1]) is not None
+    assert git.run(str(repo), "cat-file", "blob", blobs[2]) is None
+
+
+def test_a_message_that_unpacks_to_very_much_is_not_read(place: Place, repo: Path) -> None:
+    subprocess.run(["git", "add", "-A"], check=True)
+    subprocess.run(["git", "commit", "-q", "-F", "-"], input=b"0" * (70 << 20), check=True)
+    assert commits.touching(str(repo), ".agent-memory") == []
+
+
+@pytest.mark.parametrize("where", ["include", "index", ".gitattributes"])
+def test_git_that_hangs_is_waited_for_once(place: Place, repo: Path, where: str) -> None:
+    subprocess.run(["git", "add", "-A"], check=True)
+    subprocess.run(["git", "commit", "-qm", "x"], check=True)
+    path = repo / {"include": "more", "index": ".git/index"}.get(where, where)
+    if where == "include":
+        subprocess.run(["git", "config", "include.path", str(path)], check=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    start = time.monotonic()
+    for _ in range(5):
+        git.head(str(repo))
+        tracked.dirty(str(repo), ".agent-memory")
+        tracked.staged(str(repo), ["."])
+        tracked.filters(str(repo), ["x"])
+    assert time.monotonic() - start < 12
+
+
+@pytest.mark.parametrize("key", ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "XDG_CONFIG_HOME"])
+def test_a_file_of_the_project_is_not_its_users(
+    repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL")
+    monkeypatch.delenv("GIT_CONFIG_NOSYSTEM")
+    for folder, told in ((repo, ""), (home, "x\n")):
+        (folder / "git").mkdir()
+        for name in ("git/config", "config"):
+            (folder / name).write_text("[a]\n\tb = x\n")
+        path = folder if key == "XDG_CONFIG_HOME" else folder / "config"
+        monkeypatch.setenv(key, str(path))
+        assert (git.run(str(repo), "config", "--get", "a.b") or "") == told
+    monkeypatch.setenv(key, os.path.relpath(path))
+    assert git.run(str(repo), "config", "--get", "a.b") is None

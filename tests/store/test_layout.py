@@ -88,7 +88,7 @@ def test_a_home_that_is_not_the_accounts_own_is_not_worked_in(
     monkeypatch.setenv("HOME", str(tmp_path / "fake"))
     for folder in (tmp_path / "fake/project", tmp_path / "fake"):
         folder.mkdir(exist_ok=True)
-        with pytest.raises(StoreError, match="would be your own store"):
+        with pytest.raises(StoreError, match="your own store"):
             layout.find(str(folder))
     assert layout.find(str(home)) is None
 

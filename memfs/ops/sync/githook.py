@@ -75,6 +75,7 @@ def _path(top: str) -> tuple[str, bool]:
     common = (git.run(top, "rev-parse", "--git-common-dir") or "").rstrip("\n")
     if not common:
         raise StoreError(f"git does not know {top} as a repository of yours", _HINT)
+    git.check_folder(top)
     own = os.path.realpath(os.path.join(top, common))
     # The last one is what we tell git ourselves: none.
     said = (git.run(top, "config", "--type=path", "--get-all", _PATH) or "").split("\n")[:-2]
