@@ -33,7 +33,7 @@ def listening() -> str:
 def test_a_socket_that_nobody_listens_on_is_taken_over(warm: Service) -> None:
     os.kill(warm.process, signal.SIGKILL)
     began = time.monotonic()
-    running.until(lambda: service.ask("hold", ["."]) is not None)
+    running.until(lambda: service.ask("hold", [os.getcwd()]) is not None)
     found = running.until(daemon.look)
     assert found.process != warm.process
     assert time.monotonic() - began < 5
