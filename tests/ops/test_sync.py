@@ -216,7 +216,7 @@ def test_an_edit_between_reading_and_writing_is_noticed(place: Place, repo: Path
 
 
 def test_a_store_that_is_not_trusted_is_compared_and_never_written(
-    place: Place, repo: Path
+    place: Place, repo: Path, home: Path
 ) -> None:
     sync.run(place, ["agents"])
     add(place, "from others")
@@ -228,7 +228,9 @@ def test_a_store_that_is_not_trusted_is_compared_and_never_written(
         with pytest.raises(StoreError, match="not trusted") as refused:
             sync.run(place, names)
         assert "memfs trust" in refused.value.hint
-    assert add(place, "by hand").startswith("not synced: you have not trusted this store")
+    assert add(place, "by hand") == "", "what such a store wants does not count"
+    (home / ".agent-memory/config.yaml").write_text("memfs: 1\nsync:\n  on_edit: true\n")
+    assert add(place, "again").startswith("not synced: you have not trusted this store")
     assert outcomes(place, write=False) == {"agents": "updated"}
     assert (repo / "AGENTS.md").read_bytes() == before
     assert not (repo / "GEMINI.md").exists()
