@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from functools import partial
 from pathlib import Path
@@ -118,14 +119,16 @@ def test_gemini_brings_the_whole_brief_at_the_prompt_after_a_compression(project
 @behaviour("once", "tools")
 @each_host
 def test_nothing_comes_twice_where_all_are_wired_for_the_project_and_the_user(
-    project: Project, host: Assistant
+    project: Project, host: Assistant, tmp_path: Path
 ) -> None:
     trusted = project.home / ".codex/config.toml"  # without that, it looks at no hooks of a project
     trusted.parent.mkdir()
     trusted.write_text(f'[projects."{project.repo}"]\ntrust_level = "trusted"\n')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     for each in ALL:
         each.install(project)
-        each.install(project, "--user", cwd=project.home)  # in the project it would be refused
+        each.install(project, "--user", cwd=elsewhere)  # in the project it would be refused
     project.memfs("archive", "The shop listens on port 8080.")
     project.memfs("search", "shop")  # makes the index
     likes = {"label": "human", "content": "Likes teal"}
@@ -161,7 +164,7 @@ def test_hooks_that_fail_or_hang_leave_the_session_undisturbed(
     slow = tmp_path / "slow"  # where git hangs, while it is told to
     slow.mkdir()
     git = slow / "git"
-    ours = '[ "$1 $3 $4" = "-C -c core.fsmonitor=false" ]'  # assistants run git as well
+    ours = '[ "$1 $3" = "-C --no-pager" ]'  # assistants run git as well
     git.write_text(
         f'#!/bin/sh\n[ -e {slow}/hangs ] && {ours} && exec sleep 40\nexec /usr/bin/git "$@"\n'
     )
@@ -179,7 +182,9 @@ def test_hooks_that_fail_or_hang_leave_the_session_undisturbed(
                 assert session.say(f"prompt: {name}") == f"Answer: {name}."
                 assert faults.mended - began < most, name
     asked = [whole(request) for request in model.requests]
-    assert [each.count(HEAD) for each in asked] == [0] * 6 + [1]
+    # Where no block can be read the brief comes without them: they follow once they can be.
+    assert [each.count(HEAD) for each in asked] == [0] * 3 + [1] * 4
+    assert [each.count("## [PERSONA]") for each in asked] == [0] * 6 + [1]
     assert "out of time" in project.log()
 
 
@@ -215,8 +220,8 @@ class Faults:
 
     def hangs_in_git(self) -> None:
         """Have what the hook asks not answer, so that its own alarm has to end it."""
-        block = self._project.repo / ".agent-memory/blocks/persona.md"
-        block.write_text(block.read_text() + "Somebody else wrote this.\n")
+        (self._project.repo / "notes").touch()  # git's index moves: what came with it is looked at
+        subprocess.run(["git", "-C", str(self._project.repo), "add", "notes"], check=True)
         self._git_hangs.touch()
 
     def hangs(self) -> None:
