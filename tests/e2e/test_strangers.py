@@ -286,7 +286,9 @@ def giant(path: Path) -> None:
         handle.truncate(64 << 30)
 
 
-@pytest.mark.parametrize("make", [fifo, device, unix_socket, giant])
+@pytest.mark.parametrize("make", [
+    fifo, *(pytest.param(each, marks=pytest.mark.thorough) for each in (device, unix_socket, giant)),
+])  # fmt: skip
 @pytest.mark.parametrize("names", [
     ("config.yaml",), ("blocks/rules.md", "blocks/new.md", "archive/2026-01/a.md", "static/a.md"),
     ("local/journal.jsonl", "local/hook.log", "local/recall/claude/s.jsonl", "facts/2026-01.jsonl"),

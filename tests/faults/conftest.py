@@ -1,4 +1,7 @@
-"""One filled world for each test, and no real fsync in the checks: no test cuts real power."""
+"""One filled world for each test, and no real fsync in the checks: no test cuts real power.
+
+Edits are stopped everywhere in each run of the suite, all other operations in a thorough one.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.faults.world import World
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.path.name != "test_edits.py":
+        item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture
