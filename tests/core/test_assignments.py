@@ -78,6 +78,7 @@ UNITS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_grows_with_the_text_up_to_185_kb(unit: str) -> None:
     def seconds(size: int) -> float:

@@ -303,6 +303,7 @@ def seconds(text: str) -> float:
     return time.process_time() - before
 
 
+@pytest.mark.thorough
 def test_time_grows_with_the_text_whatever_is_repeated() -> None:
     """Four times the text takes some four times as long; sixteen would be a square."""
     suspects = list(UNITS)

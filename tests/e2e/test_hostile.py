@@ -79,6 +79,7 @@ def test_hooks_are_given_nothing_of_it(clone: Path) -> None:
     assert outside(clone) == before
 
 
+@pytest.mark.thorough
 def test_every_command_stays_calm_and_shows_nothing_raw(clone: Path) -> None:
     before = outside(clone)
     for words in COMMANDS:

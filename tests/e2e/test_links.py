@@ -58,6 +58,7 @@ def troubles(
     return [f"{state}, {door}, links at {where[:60]}: {each}" for each in found]
 
 
+@pytest.mark.thorough
 def test_every_door_with_links_at_all_places(scene: Scene) -> None:
     every_door(scene, "trusted", False)
 

@@ -46,10 +46,13 @@ EDITS: dict[str, list[Edit]] = {
     ],
 }  # fmt: skip
 
+USUAL = ("append", "create", "delete", "rename", "patch over two blocks")
 ALIKE = ("remove", "insert", "rethink", "describe", "append, user tier")  # as replace, on the disk
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("name", [
+    name if name in USUAL else pytest.param(name, marks=pytest.mark.thorough) for name in EDITS
+])  # fmt: skip
 def test_an_edit(world: World, name: str) -> None:
     step = partial(world.edit, *EDITS[name])
     kinds = (*KILLS, EIO) if name in ALIKE else (*KILLS, *ERRORS)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fuzz import running
 
-SLOW = ("indexes",)  # each of its cases makes an index
+SLOW = ("graphs", "indexes", "journal", "recall")  # each of their cases makes a store or an index
 TARGETS = [
     pytest.param(name, marks=pytest.mark.thorough if name in SLOW else ()) for name in running.NAMES
 ]

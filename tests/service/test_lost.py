@@ -183,6 +183,7 @@ def test_a_service_that_hangs_costs_a_prompt_a_moment(
     assert not running.begins(told)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("by", "warm")
 def test_killed_at_any_moment_it_loses_and_doubles_nothing(
     place: Place, repo: Path, home: Path, tmp_path: Path, by: Command
@@ -224,6 +225,7 @@ def test_killed_at_any_moment_it_loses_and_doubles_nothing(
     assert "Traceback" not in running.log(home)
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_is_replaced(
     warm: Service, place: Place, repo: Path, home: Path, tmp_path: Path
 ) -> None:

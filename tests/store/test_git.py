@@ -109,7 +109,9 @@ def test_a_message_that_unpacks_to_very_much_is_not_read(place: Place, repo: Pat
     assert commits.touching(str(repo), ".agent-memory") == []
 
 
-@pytest.mark.parametrize("where", ["include", "index", ".gitattributes"])
+@pytest.mark.parametrize("where", [
+    "index", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("include", ".gitattributes"))
+])  # fmt: skip
 def test_git_that_hangs_is_waited_for_once(place: Place, repo: Path, where: str) -> None:
     subprocess.run(["git", "add", "-A"], check=True)
     subprocess.run(["git", "commit", "-qm", "x"], check=True)

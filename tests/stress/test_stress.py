@@ -39,6 +39,7 @@ FIRST, SECOND, THIRD, SAVED, *MORE = (line_of("test", n, 0, Random(n)) for n in 
 Damage = Callable[[World], None]
 
 
+@pytest.mark.thorough
 def test_a_small_run_finds_nothing_and_leaves_nothing_behind(tmp_path: Path) -> None:
     over, life = os.pipe()
     words = ["--processes", "3", "--edits", "8", "--kills", "0.3", "--seed", "small"]
