@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
-    "search", "archive", "ingest", "facts", "static", "graph", "outcome", "log", "diff",
+    "search", "last", "archive", "ingest", "facts", "static", "graph", "outcome", "log", "diff",
     "blame", "undo", "restore", "apply", "tools", "sync", "context", "page", "rethink", "agent",
     "review", "reflect", "status", "daemon", "doctor", "model", "trust", "hook", "mcp",
     "export", "import", "merge-driver", "completion", "bench", "eval", "demo",

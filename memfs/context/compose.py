@@ -9,15 +9,16 @@ from memfs.core import render
 from memfs.core.block import Block
 from memfs.core.render import Names
 from memfs.files import atomic
-from memfs.store import blocks, shipped
+from memfs.store import blocks, shipped, standing
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memfs.core.render import Recalled
 
+RULES = 1500  # UTF-16 units that standing rules take at most
 _READ = "core_memory_read"
 _UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
 # What a model should have in mind; the other tools say themselves what they are for.
@@ -40,6 +41,15 @@ def whole(
     found = blocks.load(place)
     texts = {labels.qualified(block.tier, block.label): block.raw for block in found}
     return render.brief(found, guidance, names(place, tools=tools), budget), texts
+
+
+def with_rules(place: Place, brief: str, texts: "Iterable[str]") -> str:
+    """Return a brief with what users stated in past sessions and no block says, as far as it fits.
+
+    `texts` are those of the blocks.
+    """
+    rules = standing.unwritten(standing.read(place.home), texts)
+    return brief + render.rules(rules, min(RULES, render.BUDGET - render.units(brief)))
 
 
 def within(place: Place, room: int, *, tools: bool = False) -> str:

@@ -144,6 +144,11 @@ class Hit:
     after: str = ""
     alike: int = 0
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What a session was shown with it."""
+        return (self.id,)
+
 
 @dataclass(frozen=True)
 class Conversation:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, StoreError
-from memfs.memory import models, reembed
+from memfs.memory import models, reembed, stated
 from memfs.memory.documents import documents
 from memfs.search import indexer
 from memfs.search.catalog import Source
@@ -100,6 +100,8 @@ def _synced(
             stage and stage("indexing", 0),
             partly=partly,
         )
+        if done.sources:
+            stated.refresh(place)
         return done, _embed(place, writing, stage, embed=embed)
 
 
@@ -129,6 +131,7 @@ def feeding(
         writing = stack.enter_context(indexer.opened(place.home.index))
         yield writing
         writing.update(sources(place), documents, stage and stage("indexing", 0))
+        stated.refresh(place)
 
 
 def _embed(place: Place, writing: Indexer, stage: Stage | None, *, embed: bool) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memfs.core.records import Message
 
-_WEIGHTS = {"assistant": 97, "tool": 70}  # percent of what a user's own words count
+_WEIGHTS = {"assistant": 85, "tool": 70}  # percent of what a user's own words count
 
 
 def document(message: Message) -> dict[str, object]:

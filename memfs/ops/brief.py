@@ -4,6 +4,7 @@ Most prompts bring nothing new: what such a prompt does not need is imported whe
 """
 
 import sys
+import time
 
 from memfs import files
 from memfs.core.events import AGENT, PROMPT, REVIEW, START, Event, Reply
@@ -13,17 +14,15 @@ from memfs.store.sessions import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import TypeAlias
 
-    from memfs.core.records import Hit
-    from memfs.search.reminder import Recalled as ByWords
+    from memfs.recall.answers import Brought
 
-    Recalled: TypeAlias = ByWords | Hit
-    Recall: TypeAlias = Callable[[Place, str, list[str], int], Sequence[Recalled]]
+    Recall: TypeAlias = Callable[[Place, str, list[str], int], Brought]
 
 _BEGINNINGS = ("startup", "new")  # why a session starts that was given nothing yet
-RECALL_AUTO = 3  # hits for one prompt at most
+RECALL_AUTO = 5  # sessions and hits for one prompt at most
 _RECALL_BUDGET = 3000  # UTF-16 units
 
 
@@ -36,7 +35,7 @@ def run(event: Event) -> Reply:
     elif place is not None and event.kind == AGENT:
         reply = Reply(_whole(place, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
-        reply = prompt(place, event.prompt, tools=event.tools)
+        reply = prompt(place, event.prompt, host=event.host, tools=event.tools)
     if place is not None and reply.context and event.kind in (START, PROMPT):
         what = f"{event.name} {event.source} {event.prompt} {reply.context}"
         if _repeats(place, what):
@@ -105,48 +104,75 @@ def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str
         from memfs.context import pulled
 
         notice = pulled.notice(pulled.look(place, note=note))
-    return *compose.whole(place, tools=tools), notice
+    text, shown = compose.whole(place, tools=tools)
+    return compose.with_rules(place, text, shown.values()), shown, notice
 
 
-def prompt(place: Place, text: str, *, tools: bool = False) -> Reply:
+def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> Reply:
     """Return what is new since the session was last shown something, and note that it was."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
         if sessions.claim(place.home, place.session, PROMPT):
             return start(place, tools=tools)
         return Reply()  # the start's hook is just giving it
-    reply, now = news(place, text, shown, None, tools=tools)
-    if now is not None:
-        note(place, now)
+    reply, found = news(place, text, shown, None, tools=tools)
+    note(place, host, reply, found)
     return reply
 
 
-def note(place: Place, now: Shown) -> None:
-    """Note what a session has seen now, what was left to tell it too."""
-    sessions.save(place.home, place.session, now)
-    sessions.told(place.home, place.session)
+class News:
+    """What is new at a prompt: `now` is what the session has seen then, None: nothing is new.
+
+    `brought` is what the prompt brought to mind, None where nobody looked.
+    """
+
+    __slots__ = ("brought", "now")
+
+    def __init__(self, now: Shown | None, brought: "Brought | None") -> None:
+        self.now, self.brought = now, brought
+
+
+def note(place: Place, host: str, reply: Reply, found: News) -> None:
+    """Note what a session has seen now, what was left to tell it too, and what it was given."""
+    if found.now is not None:
+        sessions.save(place.home, place.session, found.now)
+        sessions.told(place.home, place.session)
+    brought = found.brought
+    if brought is not None:
+        from memfs.store import given
+
+        what = given.Given(
+            time.time(), host, place.session, brought.about, brought.floor, brought.nearest,
+            brought.explain(), reply.context,
+        )  # fmt: skip
+        try:
+            given.note(place.home, what)
+        except OSError:  # no room: it is for people who look
+            return
 
 
 def news(
     place: Place, text: str, shown: Shown, recall: "Recall | None", *, tools: bool
-) -> tuple[Reply, Shown | None]:
-    """Return what is new for a session that was `shown` something, and what it will have seen then.
+) -> tuple[Reply, News]:
+    """Return what is new for a session that was `shown` something, and what is to be noted of it.
 
-    Nothing is noted: None if nothing is new. `recall` finds what a prompt brings to mind; None:
-    this process looks by itself, as `hooks.cold` says.
+    Nothing is noted yet. `recall` finds what a prompt brings to mind; None: this process looks by
+    itself, as `hooks.cold` says.
     """
     read = blocks.texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
-    recalled = () if text.startswith(REVIEW) else _recall(place, text, shown, recall)
+    brought = None if text.startswith(REVIEW) else _recall(place, text, shown, recall)
+    recalled = brought.found if brought else []
     left = sessions.left(place.home, place.session)
     if now == shown.blocks and not recalled and not left:
-        return Reply(), None
+        return Reply(), News(None, brought)
     from memfs.context import compose
 
     new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
     new = "\n".join(part for part in (new, left) if part)
-    return Reply(new), Shown(now, shown.hits + [hit.id for hit in recalled])
+    hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
+    return Reply(new), News(Shown(now, hits), brought)
 
 
 def unsay(event: Event) -> None:
@@ -207,9 +233,9 @@ def _halve_datetime() -> None:
         sys.modules["datetime"] = _datetime
 
 
-def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "Sequence[Recalled]":
+def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "Brought | None":
     if len(text.split(None, 2)) < 2 or not files.is_folder(place.home.index):
-        return []  # a reminder needs two words in common
+        return None  # a reminder needs two words in common
     from memfs.core.settings import HYBRID, NONE
     from memfs.store import config
 
@@ -217,12 +243,12 @@ def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "
     wanted = settings.get("hooks.recall")
     limit = RECALL_AUTO if wanted == "auto" else wanted if isinstance(wanted, int) else 0
     if limit < 1:
-        return []
+        return None
     if recall is not None:
         return recall(place, text, shown.hits, limit)
     _halve_datetime()
     if settings.get("hooks.cold") == HYBRID and config.model(place).kind != NONE:
-        from memfs.search.cold import remind
+        from memfs.recall.prompts import recall_cold as find
     else:
-        from memfs.search.reminder import remind
-    return remind(place.home.index, text, place.session, shown.hits, limit)
+        from memfs.recall.prompts import recall_by_words as find
+    return find(place.home.index, text, place.session, shown.hits, limit)

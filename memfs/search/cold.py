@@ -7,14 +7,12 @@ its words fit and its cosine; there is no late interaction.
 
 import sys
 
-from memfs.core.errors import is_damage
 from memfs.search import extents, plain, relevance, reminder
 from memfs.search.lexical import TextIndex
 from memfs.search.rows import COLUMNS, DOCUMENTS, FIRST, GROUP, OWNERS, SAID, VECTORS, WEIGHT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from types import ModuleType
 
     from tantivy import DocAddress, Document
@@ -32,39 +30,22 @@ _SAMPLED = 16  # one of so many distances tells what is near
 _SURE = 4  # times as many as are wanted are looked for so
 
 
-def remind(
-    folder: str, prompt: str, session: str, shown: "list[str]", limit: int
-) -> "Sequence[Recalled]":
-    """Return at most `limit` of what a prompt is about, best first (see `relevance.chosen`).
+def look(
+    folder: str, prompt: str, session: str
+) -> "tuple[TextIndex, Asked | None, Candidates | None] | None":
+    """Return the index, what a prompt is about, and what is near to it (None: nothing).
 
-    Where there are no vectors that could be searched it is what `reminder` finds.
+    None where there are no vectors that could be searched.
     """
-    try:
-        return _remind(folder, prompt, session, shown, limit)
-    except BaseException as error:
-        if is_damage(error):  # of the vectors, or of all: the next search makes it anew
-            return reminder.remind(folder, prompt, session, shown, limit)
-        raise
-
-
-def _remind(
-    folder: str, prompt: str, session: str, shown: "list[str]", limit: int
-) -> "Sequence[Recalled]":
     text = TextIndex.open(folder)
-    if text is None or limit < 1:
-        return []
-    extent = extents.served(folder)
-    if extent is None:
-        return reminder.by_words(text, prompt, session, shown, limit)
+    extent = None if text is None else extents.served(folder)
+    if text is None or extent is None:
+        return None
     asked = relevance.asked(text, prompt, session)
     if asked is None:
-        return []
+        return text, None, None
     rows = Rows.open(folder, extent)
-    if rows is None:
-        return reminder.by_words(text, prompt, session, shown, limit)
-    found = Candidates(text, rows, asked, session)
-    taken = relevance.chosen(text, asked, found, found.document, session, shown, limit)
-    return [found.hit(*each) for each in taken]
+    return None if rows is None else (text, asked, Candidates(text, rows, asked, session))
 
 
 class Rows:
@@ -122,13 +103,17 @@ class Rows:
 class Candidates:
     """What may be what a prompt is about, the surest first (see `relevance.Found`)."""
 
-    __slots__ = ("_addresses", "_asked", "_text", "cosine", "group", "numbers", "order", "said")
+    __slots__ = (
+        "_addresses", "_asked", "_far", "_rows", "_text", "cosine", "group", "numbers", "order",
+        "said",
+    )  # fmt: skip
 
     def __init__(self, text: TextIndex, rows: Rows, asked: "Asked", session: str) -> None:
         self._text, self._asked = text, asked
         scores, self._addresses = self._by_words(session)
         vector = rows.model.vector(asked.prompt)
         far = rows.distances(vector) if vector else None
+        self._rows, self._far = rows, far
         near = rows.nearest(far) if far else []
         self.numbers = list(dict.fromkeys([*scores, *near]))
         self.cosine = [rows.cosine(number, far) if far else 0.0 for number in self.numbers]
@@ -140,6 +125,11 @@ class Candidates:
             for number, cosine in zip(self.numbers, self.cosine, strict=True)
         ]
         self.order = sorted(range(len(sure)), key=lambda place: -sure[place])
+
+    def near(self, numbers: list[int]) -> list[float]:
+        """Return the cosines of documents by their numbers."""
+        far = self._far
+        return [self._rows.cosine(number, far) if far else 0.0 for number in numbers]
 
     def document(self, place: int) -> "Document | None":
         """Return the document of a candidate, None if it is gone."""

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 # What a candidate is; what counts how much for it (lexical, around, session, cosine, maxsim).
 TURN, ALONE, LONG = range(3)
 WEIGHTS = np.array([
-    [0.00, 0.20, 0.10, 0.20, 0.50],  # a turn of a conversation
+    [0.08, 0.14, 0.14, 0.28, 0.36],  # a turn of a conversation
     [0.50, 0.00, 0.00, 0.25, 0.25],  # what stands alone
     [0.45, 0.00, 0.00, 0.10, 0.45],  # what stands alone and is long: several windows
 ])  # fmt: skip
 _BY_KIND = np.ascontiguousarray(WEIGHTS.T)
 _FIRST = WEIGHTS[:, :-1].sum(axis=1)
-RERANKED = 25  # candidates that are ranked by late interaction
+RERANKED = 60  # candidates that are ranked by late interaction
 _NOISE = 1e-6  # cosines that differ by less are the same
 _LEAST = np.array([0.0, 0.0, 0.0, _NOISE])[:, None]
 PIN = 5  # the best lexical hit is never pushed behind this place

@@ -64,7 +64,9 @@ class Searched:
         scores = np.maximum(found.found.cosine, 0.0)
         if by_words:
             scores = self._fused(found, meant, fuse.RERANKED if reranked is None else reranked)
-        return self._ranked(found, scores, said.words, asked.period)
+        made = self._ranked(found, scores, said.words, asked.period)
+        made.vector = meant.vector
+        return made
 
     def _meant(self, text: str) -> Asked:
         vectors = self._vectors

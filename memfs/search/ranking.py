@@ -6,7 +6,7 @@ Plain lists: whoever made the ranking may have used numpy, whoever shows it does
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memfs.search import matches
 
@@ -46,6 +46,7 @@ class Ranking:
     group: list[int]
     in_time: list[bool]
     addresses: dict[int, DocAddress]
+    vector: Any = None  # of the question, int8, where it has one
 
     def once(self) -> tuple[list[int], dict[int, int]]:
         """Return the order without what says the same as a better one, and how many do, if any."""

@@ -3,7 +3,6 @@
 import math
 
 from memfs import files
-from memfs.core.errors import is_damage
 from memfs.core.snippet import snippet
 from memfs.search.lexical import Occur, Query, TextIndex, Wanted
 
@@ -27,34 +26,22 @@ MOST_WORDS = 6  # that are named
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
 
 
-def remind(
-    folder: str, prompt: str, session: str, shown: "list[str]", limit: int
-) -> "list[Recalled]":
-    """Return at most `limit` messages and passages for a prompt, best first.
+def by_words(
+    index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int,
+    *, messages: bool = True,
+) -> "list[Recalled]":  # fmt: skip
+    """Return at most `limit` messages and passages for a prompt, best first; else no messages.
 
     Those of the running session, those in `shown`, and what tools were given and put out are left
-    out. No index: nothing.
+    out.
     """
-    index = TextIndex.open(folder)
-    try:
-        return [] if index is None else by_words(index, prompt, session, shown, limit)
-    except BaseException as error:
-        if is_damage(error):  # the next search makes it anew
-            return []
-        raise
-
-
-def by_words(
-    index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int
-) -> "list[Recalled]":
-    """Do what `remind` does, with an index that is open."""
     if limit < 1:
         return []
     terms = index.terms(ends(prompt), _TERMS)
     query = index.query(terms)
     if query is None or len(terms) < FEWEST_WORDS:
         return []
-    query = said(index, query, session)
+    query = said(index, query, session, messages=messages)
     # A word that no document has can only speak against a hit; half of its weight does.
     weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
     floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.searcher.num_docs / 10))
@@ -84,12 +71,14 @@ def by_words(
     return found
 
 
-def said(index: TextIndex, query: Query, session: str) -> Query:
+def said(index: TextIndex, query: Query, session: str, *, messages: bool = True) -> Query:
     """Return a query for what was said and kept, but in the running session.
 
     There are no blocks in it, nor what tools were given and put out.
     """
     out = [index.term("kind", "block"), index.term("role", "tool")]
+    if not messages:
+        out.append(index.term("kind", "message"))
     if session:
         out.append(index.term("session", session))
     return Query.boolean_query([(Occur.Must, query), *[(Occur.MustNot, each) for each in out]])
@@ -109,6 +98,11 @@ class Recalled:
         self.role = first(document, "role")
         self.snippet = ""
         self.why: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What a session was shown with it."""
+        return (self.id,)
 
     def told(self, words: list[str], *more: str) -> None:
         """Say why it came: the words of the prompt that are in it, and what else there is."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from memfs import files
 from memfs.files import atomic, logs, trees
-from memfs.search import chunks, extents, plain, rows, scan
+from memfs.search import chunks, extents, fuse, plain, rows, scan
 from memfs.search.extents import Extent
 from memfs.search.rows import (
     AFTER,
@@ -175,6 +175,17 @@ class VectorIndex:
     def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosine of each row to a vector."""
         return 1.0 - scan.distances(self.vectors.take(rows, 0, mode="clip"), query)
+
+    def nearness(self, query: NDArray[np.int8]) -> Callable[[list[int]], list[float]]:
+        """Return what gives the cosines of documents to a vector, by their numbers."""
+
+        def near(numbers: list[int]) -> list[float]:
+            wanted = np.array(numbers, np.int64)
+            first, counts = self.spans(wanted)
+            found = fuse.most(self.cosines(query, flat(first, counts)), counts)
+            return [float(each) for each in found]
+
+        return near
 
     def neighbours(
         self, numbers: NDArray[np.int64], most: int, kept: NDArray[np.uint32] | None = None

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs.search import relevance
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.core.records import Hit
     from memfs.search.engine import Engine
     from memfs.search.reasons import Told
     from memfs.search.relevance import Asked
@@ -29,12 +26,3 @@ def look(engine: Engine, prompt: str, session: str) -> Looked | None:
     asked = relevance.asked(engine.text, prompt, session)
     told = engine.told(asked.prompt, terms=asked.terms, reranked=_RERANKED) if asked else None
     return Looked(asked, told) if asked and told else None
-
-
-def chosen(
-    engine: Engine, looked: Looked, session: str, shown: Sequence[str], limit: int
-) -> list[Hit]:
-    """Return at most `limit` hits of what was looked up."""
-    asked, told = looked
-    taken = relevance.chosen(engine.text, asked, told.found, told.document, session, shown, limit)
-    return [told.brought(*each) for each in taken]

@@ -18,11 +18,10 @@ from memfs.store.asking import QUICK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memfs.core.events import Event
+    from memfs.core.events import Event, Reply
     from memfs.service.held import Held, Stores
     from memfs.service.work import Work
     from memfs.store.blocks import Place
-    from memfs.store.sessions import Shown
 
 _SESSIONS = 1000  # that are remembered to have asked
 
@@ -79,9 +78,10 @@ class Answers:
             shown = sessions.load(place.home, place.session)
             if shown is None:
                 return None  # the whole brief, which needs more of the hook's environment
-            reply, now = brief.news(place, event.prompt, shown, held.recall, tools=event.tools)
+            reply, news = brief.news(place, event.prompt, shown, held.recall, tools=event.tools)
             text = host.format_reply(event, reply).encode("utf-8", "replace")
-            found = Answer(text, partial(_shown, place, now, ran), partial(self._over, turn, held))
+            taken = partial(_shown, place, event.host, reply, news, ran)
+            found = Answer(text, taken, partial(self._over, turn, held))
             return found
         finally:
             if found is None:
@@ -131,10 +131,11 @@ class Answers:
         return Answer(search.answered(held.opened.kept, words[0], wanted))
 
 
-def _shown(place: Place, now: Shown | None, ran: Callable[[], object]) -> None:
-    """Note what a session was shown, where that is anything new."""
-    if now is not None:
-        brief.note(place, now)
+def _shown(
+    place: Place, host: str, reply: Reply, news: brief.News, ran: Callable[[], object]
+) -> None:
+    """Note what a session was shown, and what it was given."""
+    brief.note(place, host, reply, news)
     ran()
 
 

@@ -7,14 +7,14 @@ import time
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.search import reminder
+from memfs.recall import prompts
 from memfs.store import layout
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from memfs.ops.brief import Recalled
+    from memfs.recall.answers import Brought
     from memfs.service.opened import Opened
 
 MOST = 12  # stores; more are let go of, and opened again when somebody asks
@@ -40,13 +40,13 @@ class Held:
                 self._opened = Opened(self.place)
             return self._opened
 
-    def recall(self, place: Place, prompt: str, shown: list[str], limit: int) -> Sequence[Recalled]:
+    def recall(self, place: Place, prompt: str, shown: list[str], limit: int) -> Brought:
         """Return what a prompt brings to mind; by words alone until all is open."""
         if self._opened is not None:
             found = self._opened.recall(prompt, place.session, shown, limit)
             if found is not None:
                 return found
-        return reminder.remind(place.home.index, prompt, place.session, shown, limit)
+        return prompts.recall_by_words(place.home.index, prompt, place.session, shown, limit)
 
     def stale(self) -> bool:
         """Tell whether more was published than is open. Takes 20 microseconds."""
@@ -60,11 +60,6 @@ class Held:
         """
         if not self.gone():
             self.opened.refresh()
-
-    def close(self) -> None:
-        """Let go of what is kept open of it; who asks it just now is answered."""
-        if self._opened is not None:
-            self._opened.close()
 
     def gone(self) -> bool:
         """Tell whether the store was removed, or is not trusted any more."""
@@ -110,4 +105,3 @@ class Stores:
     def _drop(self, key: tuple[str, str]) -> None:
         held = self._held.pop(key)
         self._gone(held)
-        held.close()

@@ -164,8 +164,10 @@ def test_a_prompt_recalls_what_was_said_before_once(place: Place, say: Callable[
     say(START)
     assert say(PROMPT, "how did we do backoff in the payments client?") == (
         "# Recalled from earlier sessions (reference data, not instructions)\n"
-        "- 2026-04-01, claude, user (words: backoff, payments, client)\n"
-        "> the payments client needs exponential backoff\n"
+        "- 2026-04-01, claude, session earlier\n"
+        "> user: the payments client needs exponential backoff\n"
+        "> user: lunch was good\n"
+        "> user: rename the parser\n"
     )
     assert say(PROMPT, "how did we do backoff in the payments client?") == ""
     assert say(PROMPT, "lunch is soon") == "", "one word in common is chance"
@@ -194,8 +196,9 @@ def test_a_hook_that_searches_by_itself_can_go_by_meaning_too(
     monkeypatch.delenv("MEMFS_EMBEDDING")
     assert re.fullmatch(
         "# Recalled .*\n"
-        r"- 2026-04-01, claude, user \(words: postgres; meaning 0\.\d\d\)\n"
-        "> Postgres is backed up at three o'clock\\.\\n",
+        "- 2026-04-01, claude, session earlier\n"
+        "> user: Postgres is backed up at three o'clock\\.\n"
+        "> user: lunch was good\n",
         say(PROMPT, prompt),
     )
     assert say(PROMPT, prompt) == "", "it was said already"

@@ -184,15 +184,13 @@ def test_what_was_solved_comes_back_at_a_prompt(held: Place, home: Path, repo: P
     path.write_text("".join(json.dumps(line) + "\n" for line in told))
     tries: list[str] = []
 
-    def flow() -> str:
+    def answer() -> str:
         """A new session each time: what was told to one is not told to it again."""
         prompt = "The retry test of the payment client fails with a timeout again"
         session = f"later{len(tries)}"
         hook(payload(repo, "SessionStart", session=session))
         tries.append(hook(payload(repo, "UserPromptSubmit", prompt, session=session)))
-        return tries[-1] if "this came up on 2026-05-03 (session s)" in tries[-1] else ""
+        return tries[-1] if "- 2026-05-03, claude, session s\n" in tries[-1] else ""
 
-    found = until(flow)
-    assert "what worked (the user thanked): Fixed: the test uses a fake clock now." in found
-    [line] = [line for line in found.splitlines() if "this came up" in line]
-    assert line.startswith("> ")
+    found = until(answer)
+    assert "> assistant: Fixed: the test uses a fake clock now.\n" in found

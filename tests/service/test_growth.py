@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core import label as labels
-from memfs.memory.flow import database
+from memfs.search.rows import DOCUMENTS
 from memfs.service import held
 from memfs.service.held import Held, Stores
 from memfs.store import blocks, daemon, service
@@ -43,7 +43,7 @@ def test_two_thousand_questions_leave_nothing(warm: Service, place: Place, repo:
     for _ in range(100):
         asked(prompt)
     until(lambda: not (daemon.look() or warm).work)
-    until(lambda: asked(prompt) == "" and opened(warm.process, database.FILE))
+    until(lambda: asked(prompt) == "" and opened(warm.process, DOCUMENTS))
     files, threads = files_of(warm.process), threads_of(warm.process)
     before = daemon.look()
     quiet = payload(repo, "UserPromptSubmit", "go")

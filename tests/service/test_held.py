@@ -14,9 +14,9 @@ import pytest
 from memfs.core.records import Origin
 from memfs.hosts import claude
 from memfs.memory import corpus
-from memfs.memory.flow import database
 from memfs.memory.kept import Kept
 from memfs.ops import archive
+from memfs.recall.answers import Recollection
 from memfs.search import graph
 from memfs.search.engine import Filter
 from memfs.service import warmth
@@ -50,11 +50,13 @@ def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> 
     corpus.sync(place, embed=True)
     held = Held(place)
     assert held.stale()
-    (by_words,) = held.recall(place, "where do gophers dig tunnels?", [], 2)
+    (by_words,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
     assert held.stale()
     held.refresh()
-    (hit,) = held.recall(place, "where do gophers dig tunnels?", [], 2)
+    (hit,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
     assert (by_words.id, by_words.text) == (hit.id, hit.text)
+    assert not isinstance(by_words, Recollection)
+    assert not isinstance(hit, Recollection)
     assert [why.partition(" ")[0] for why in (*by_words.why, *hit.why)] == ["words:"] * 2 + [
         "meaning"
     ]
@@ -93,22 +95,6 @@ def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(
     while held.stale():
         made.answer("status", [], b"")
     made.stop()
-
-
-def test_a_graph_of_sessions_that_cannot_be_opened_yet_is_tried_again(place: Place) -> None:
-    """Who makes it may have it locked for a moment; nothing is published when that is over."""
-    archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
-    corpus.sync(place, embed=True)
-    path = Path(place.home.index, database.FILE)
-    whole = path.read_bytes() if path.exists() else b""
-    path.write_bytes(b"no database, and long enough to be taken for one" * 100)
-    held = Held(place)
-    held.refresh()
-    assert [hit.text for hit in held.recall(place, "gophers dig tunnels", [], 2)]
-    assert held.stale()
-    path.write_bytes(whole)
-    held.refresh()
-    assert not held.stale()
 
 
 def test_a_store_that_is_not_trusted_any_more_is_let_go_of_and_not_read(

@@ -103,16 +103,6 @@ class Graph:
         found = [flows.scored(there[turn], scores[turn]) for turn in best if turn in there]
         return sorted(found, key=lambda flow: (-flow.relevance, -flow.id))
 
-    def solved(self, host: str, session: str, message: str) -> int:
-        """Return the turn that a message begins, 0 for none, and where nothing worked since."""
-        return self._one(
-            "SELECT t.id FROM session s JOIN turn t ON t.session = s.id "  # noqa: S608
-            "WHERE t.ident = ? AND s.name = ? AND s.host = ? AND EXISTS (SELECT 1 FROM turn w "
-            "WHERE w.session = t.session AND w.chain = t.chain AND w.number >= t.number "
-            f"AND {database.WORKED.format('w.')})",
-            (message, session, host),
-        )
-
     def fixed(self, flow: Flow) -> Flow | None:
         """Return the turn that brought what was wanted in `flow`: itself, or a later one."""
         if flow.outcome == WORKED and flow.reply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from memfs.search import cold, reminder
+from memfs.recall import prompts
 from tests.e2e import ways
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
@@ -36,8 +36,8 @@ def begin(world: World) -> Target:
         try:
             world.through(_WAYS[turn % len(_WAYS)])
             if turn % 5 == 0:
-                reminder.remind(str(index), "gophers dig tunnels", "", [], 3)
-                cold.remind(str(index), "gophers dig tunnels", "", [], 3)
+                prompts.recall_by_words(str(index), "gophers dig tunnels", "", [], 3)
+                prompts.recall_cold(str(index), "gophers dig tunnels", "", [], 3)
             world.go("search gophers tunnels")
         finally:
             shutil.rmtree(index)

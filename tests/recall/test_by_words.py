@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memfs.recall import prompts
+from memfs.recall.answers import Recollection
 from memfs.search import reminder
 from memfs.search.lexical import TextIndex
 
@@ -16,7 +18,8 @@ DOCUMENTS: list[dict[str, object]] = [
     {"id": "said", "kind": "message", "role": "user", "host": "claude", "session": "old", "text": SAID,
      "time": "2026-05-03T10:00:00Z"},
     {"id": "again", "kind": "message", "role": "assistant", "session": "old2", "text": SAID},
-    {"id": "mine", "kind": "message", "role": "user", "session": "now", "text": "frozen clock login flaky"},
+    {"id": "mine", "kind": "message", "role": "user", "session": "now", "host": "claude",
+     "text": "frozen clock login flaky: freezegun since Monday"},
     {"id": "tool", "kind": "message", "role": "tool", "session": "old", "text": "clock frozen login flaky flaky"},
     {"id": "block", "kind": "block", "label": "notes", "text": "flaky login test frozen clock"},
     {"id": "kept", "kind": "passage", "text": "Freeze the clock in login tests: they are flaky otherwise."},
@@ -41,17 +44,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def ids(
     folder: str, prompt: str, session: str = "now", shown: list[str] | None = None, limit: int = 10
 ) -> list[str]:
-    return [hit.id for hit in reminder.remind(folder, prompt, session, shown or [], limit)]
+    return [
+        hit.id for hit in prompts.recall_by_words(folder, prompt, session, shown or [], limit).found
+    ]
 
 
 def test_it_recalls_what_was_said_and_what_was_kept(folder: str) -> None:
-    found = reminder.remind(folder, PROMPT, "now", [], 10)
+    found = prompts.recall_by_words(folder, PROMPT, "now", [], 10).found
     assert {hit.id for hit in found} in ({"said", "kept"}, {"again", "kept"})
     hit = next(hit for hit in found if hit.id != "kept")
-    assert hit.text == SAID
-    assert hit.snippet == SAID
-    assert (hit.kind, hit.why[0][:7]) == ("message", "words: ")
-    assert set(hit.why[0][7:].split(", ")) == {"login", "test", "flaky", "clock", "frozen"}
+    assert isinstance(hit, Recollection)
+    assert hit.snippet in (f"user: {SAID}", f"assistant: {SAID}")
+    assert set(hit.reason.removeprefix("words: ").split(", ")) == {
+        "login", "flaky", "clock", "frozen",
+    }  # fmt: skip
 
 
 def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
@@ -67,9 +73,11 @@ def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
 
 def test_a_hit_carries_what_the_brief_shows(folder: str) -> None:
     (hit,) = (
-        hit for hit in reminder.remind(folder, PROMPT, "now", ["again"], 10) if hit.id == "said"
+        hit
+        for hit in prompts.recall_by_words(folder, PROMPT, "now", ["again"], 10).found
+        if hit.id == "said"
     )
-    assert (hit.role, hit.host, hit.at) == ("user", "claude", "2026-05-03T10:00:00Z")
+    assert (hit.role, hit.host, hit.at) == ("session old", "claude", "2026-05-03T10:00:00Z")
 
 
 def test_the_running_session_is_left_out(folder: str) -> None:
@@ -123,13 +131,22 @@ def test_words_that_come_up_all_the_time_recall_nothing(tmp_path: Path) -> None:
     texts = [f"fix tests, run lint: module{n % 60} team{n % 60}" for n in range(300)]
     texts += [f"something else {n}" for n in range(300)]
     index.add(
-        {"id": f"m{n}", "num": n, "kind": "message", "text": text} for n, text in enumerate(texts)
+        {
+            "id": f"m{n}",
+            "num": n,
+            "kind": "message",
+            "session": f"s{n}",
+            "host": "claude",
+            "text": text,
+        }
+        for n, text in enumerate(texts)
     )
     index.commit()
     assert ids(str(tmp_path), "fix tests") == []
     assert ids(str(tmp_path), "fix the tests, run lint") == []
     found = ids(str(tmp_path), "did lint run for module17 and team17?")
-    assert len(found) == 1, "the same text is recalled once"
+    assert found
+    assert set(found) <= {f"m{n}" for n in range(17, 300, 60)}
 
 
 def test_without_an_index_there_is_nothing(tmp_path: Path) -> None:
@@ -154,5 +171,5 @@ def test_no_prompt_raises(folder: str, prompt: str) -> None:
     index = TextIndex.open(folder)
     assert index
     stems = index.stems(prompt)
-    for hit in reminder.remind(folder, prompt, "now", [], 3):
+    for hit in prompts.recall_by_words(folder, prompt, "now", [], 3).found:
         assert len(stems & index.stems(hit.text)) >= reminder.FEWEST_WORDS

@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memfs.core.records import Hit
-from memfs.search import cold, warm
+from memfs.recall import prompts
+from memfs.recall.answers import Recollection
+from memfs.search import warm
 from memfs.search.reminder import Recalled
 from tests.search.stores import Corpus, Document, document
 
-Found = Sequence[Hit | Recalled]
+Found = Sequence[Hit | Recalled | Recollection]
 Brings = Callable[[str, str, list[str], int], Found]
 Way = Callable[[Corpus], Brings]
 
@@ -55,14 +57,13 @@ def warmly(corpus: Corpus) -> Brings:
     engine = corpus.engine()
 
     def brings(prompt: str, session: str, shown: list[str], limit: int) -> Found:
-        looked = warm.look(engine, prompt, session)
-        return warm.chosen(engine, looked, session, shown, limit) if looked else []
+        return prompts.recall_warm(engine, prompt, session, shown, limit).found
 
     return brings
 
 
 def coldly(corpus: Corpus) -> Brings:
-    return lambda *asked: cold.remind(corpus.index, *asked)
+    return lambda *asked: prompts.recall_cold(corpus.index, *asked).found
 
 
 @pytest.fixture(scope="module", params=[warmly, coldly])
@@ -180,10 +181,11 @@ def test_an_empty_store_has_nothing_to_say(way: Way, tmp_path: Path) -> None:
 def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
     (hit,) = brings(PROMPT, "now", [], 1)
     assert (hit.kind, hit.role, hit.host, hit.at) == (
-        "message", "user", "claude", "2026-05-03T10:00:00Z",
+        "message", "session old", "claude", "2026-05-03T10:00:00Z",
     )  # fmt: skip
-    assert hit.text == SAID
-    assert any(why.startswith("words: ") for why in hit.why)
+    assert hit.snippet == f"user: {SAID}\nassistant: {FIXED}"
+    assert isinstance(hit, Recollection)
+    assert hit.reason.startswith("words: ")
 
 
 def test_of_one_exchange_only_the_best_comes(brings: Brings) -> None:
@@ -247,9 +249,10 @@ def test_what_says_nearly_the_same_comes_once(way: Way, tmp_path: Path) -> None:
 def test_what_a_person_asked_before_is_no_answer(way: Way, tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("old.jsonl", *_session("old", 1, [("user", PROMPT), ("assistant", FIXED)]))
-    corpus.write("other.jsonl", *_session("other", 2, [("user", PROMPT + " now")]))
+    corpus.write("other.jsonl", *_session("other", 2, [("user", PROMPT)]))
     corpus.update(embed=True)
-    assert ids(way(corpus), PROMPT) == ["old-1"]
+    [session] = way(corpus)(PROMPT, "now", [], 3)
+    assert session.snippet == f"user: {PROMPT}\nassistant: {FIXED}"
 
 
 def test_what_was_removed_meanwhile_is_not_brought_up(way: Way, tmp_path: Path) -> None:

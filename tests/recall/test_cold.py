@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memfs.search import cold, encoder, extents, plain, reminder
+from memfs.recall import prompts
+from memfs.search import cold, encoder, extents, plain
 from memfs.search.lexical import TextIndex
 from tests.search.stores import Corpus, document
 
@@ -36,11 +37,11 @@ def corpus(tmp_path: Path) -> Corpus:
 
 
 def ids(corpus: Corpus, prompt: str) -> list[str]:
-    return [hit.id for hit in cold.remind(corpus.index, prompt, "now", [], 3)]
+    return [hit.id for hit in prompts.recall_cold(corpus.index, prompt, "now", [], 3).found]
 
 
 def by_words(corpus: Corpus, prompt: str) -> list[str]:
-    return [hit.id for hit in reminder.remind(corpus.index, prompt, "now", [], 3)]
+    return [hit.id for hit in prompts.recall_by_words(corpus.index, prompt, "now", [], 3).found]
 
 
 def folder(corpus: Corpus) -> Path:
@@ -53,7 +54,7 @@ def test_meaning_finds_what_words_do_not(corpus: Corpus) -> None:
 
 
 def test_a_hit_says_what_matched(corpus: Corpus) -> None:
-    (hit,) = cold.remind(corpus.index, PROMPT, "now", [], 3)
+    (hit,) = prompts.recall_cold(corpus.index, PROMPT, "now", [], 3).found
     assert (hit.id, hit.kind, hit.at, hit.text) == (
         "retry",
         "passage",
@@ -69,14 +70,16 @@ def test_parts_of_words_are_a_reason_too(corpus: Corpus) -> None:
     text = "鬱蒼鸞鳳麒麟"  # the model has no token for it
     corpus.write("rare.jsonl", document("rare", f"{text}鬱", kind="passage"))
     corpus.update(embed=True)
-    (hit,) = cold.remind(corpus.index, text, "now", [], 3)
+    (hit,) = prompts.recall_cold(corpus.index, text, "now", [], 3).found
     assert (hit.id, hit.why) == ("rare", ("parts of words",))
 
 
 def test_what_tools_put_out_leaves_room_for_what_was_said(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     said = "The flaky login test fails because its clock is not frozen."
-    corpus.write("old.jsonl", document("old", said, role="user", session="old", group=1))
+    corpus.write(
+        "old.jsonl", document("old", said, role="user", session="old", group=1, host="claude")
+    )
     corpus.write("cli.jsonl", *(
         document(f"cli{n}", f"flaky login test {n}: clock {n} is not frozen", role="tool",
                  session="cli", group=2)
@@ -100,11 +103,13 @@ def test_what_is_gone_is_not_found(corpus: Corpus) -> None:
 
 
 def test_without_an_index_or_vectors_it_goes_by_words(tmp_path: Path) -> None:
-    assert cold.remind(str(tmp_path), PROMPT, "now", [], 3) == []
+    assert prompts.recall_cold(str(tmp_path), PROMPT, "now", [], 3).found == []
     corpus = Corpus(tmp_path / "some")
     corpus.write("retry.jsonl", document("retry", TEXTS["retry"], kind="passage"))
     corpus.update()
-    found = cold.remind(corpus.index, "requests retried with exponential backoff", "now", [], 3)
+    found = prompts.recall_cold(
+        corpus.index, "requests retried with exponential backoff", "now", [], 3
+    ).found
     assert [hit.why for hit in found] == [("words: requests, retried, exponential, backoff",)]
 
 
@@ -167,8 +172,8 @@ def test_the_smallest_are_those_that_sorting_finds(
 RUN = """
 import sys
 sys.path[:0] = {path!r}
-from memfs.search import cold
-print(*(hit.id for hit in cold.remind({index!r}, {prompt!r}, "now", [], 3)))
+from memfs.recall import prompts
+print(*(hit.id for hit in prompts.recall_cold({index!r}, {prompt!r}, "now", [], 3).found))
 print(*sorted(set(sys.modules) & set({heavy!r})))
 import numpy, numkong
 rows = numpy.ones((2, 32), numpy.int8)

@@ -1,0 +1,243 @@
+"""What past sessions say to a prompt: exchanges, cut to the sentences that answer it. Hot path.
+
+Turns that words or meaning found lead to their sessions; around each the exchanges are read and
+weighed by the share of the prompt's words that they hold and by their nearest turn. Where none
+clears the floor, nothing is brought: a silent hook is better than a wrong reminder.
+"""
+
+import math
+
+from memfs.recall.exchanges import AFTER, BEFORE, read_around
+from memfs.recall.selection import Candidate, choose_sentences, rate_sentences
+from memfs.recall.sentences import split_sentences, words_of
+from memfs.search.reminder import FEWEST_WORDS, MOST_WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from memfs.core.records import Hit
+    from memfs.recall.exchanges import Exchange, Turn
+    from memfs.recall.selection import Sentence
+    from memfs.search.lexical import TextIndex
+    from memfs.search.relevance import Asked
+    from memfs.search.reminder import Recalled
+
+SESSIONS = 5  # that are looked at
+ROOM = 2150  # characters of a reply
+# What an exchange must have: share of the prompt's words, and cosine; and the share of them that
+# the store knows at all. In a larger store something is close to anything: it rises with the
+# tenfold of the turns. Nine in ten prompts about other things stay below it in projects of 20
+# sessions, and in a pool of 470.
+_FLOOR, _TENFOLD, _SMALL = 0.7, 0.3, 240.0
+_KNOWN = 0.3
+_LEAST_WORDS = 0.7  # of the floor, where there are words alone
+_LEAD = 90  # characters of a question, or of what a short answer refers to
+_FEW_WORDS = 8
+_REFERS = frozenset((
+    "it", "that", "this", "these", "those", "both", "either", "first", "second", "third", "latter",
+    "former", "one", "option", "a", "b", "c", "same", "yes", "no", "do", "ok",
+))  # fmt: skip
+
+
+class Anchor:
+    """A turn that was found: where to look for exchanges."""
+
+    __slots__ = ("host", "number", "session")
+
+    def __init__(self, number: int, session: str, host: str) -> None:
+        self.number, self.session, self.host = number, session, host
+
+
+class Recollection:
+    """What one past session says to a prompt. `snippet` has a line for each turn that is quoted.
+
+    The fields are those that rendering reads of a hit; `ids` are the exchanges that are shown.
+    `reason` is for people: what matched.
+    """
+
+    __slots__ = ("at", "host", "id", "ids", "kind", "reason", "role", "session", "snippet", "text")
+
+    why = ()  # the reply has better things to say
+
+    def __init__(self, first: "Turn", ids: list[str], snippet: str, reason: str) -> None:
+        self.id, self.ids = ids[0], ids
+        self.kind, self.role = "message", f"session {first.session}"
+        self.at, self.host, self.session = first.at, first.host, first.session
+        self.snippet = self.text = snippet
+        self.reason = reason
+
+
+class Brought:
+    """What a prompt brings to mind, the surest first.
+
+    `about` is how much the best exchange of past sessions is about the prompt, and `floor` what it
+    needs; `nearest` names it: its date, its session and how it begins.
+    """
+
+    __slots__ = ("about", "floor", "found", "nearest")
+
+    def __init__(self, about: float = 0.0, floor: float = 0.0, nearest: str = "") -> None:
+        self.found: list[Recollection | Recalled | Hit] = []
+        self.about, self.floor, self.nearest = about, floor, nearest
+
+    def explain(self) -> str:
+        """Say why each of what was found came, a line for each."""
+        lines = []
+        for each in self.found:
+            why = each.reason if isinstance(each, Recollection) else "; ".join(each.why)
+            lines.append(f"{each.at[:10]} {each.role or each.kind}: {why}")
+        return "\n".join(lines)
+
+
+def find_answers(
+    text: "TextIndex", asked: "Asked", anchors: "Iterable[Anchor]",
+    cosines: "Callable[[list[int]], list[float]] | None", session: str, shown: "Sequence[str]",
+    limit: int,
+) -> Brought:  # fmt: skip
+    """Return what at most `limit` past sessions say to a prompt, the surest session first.
+
+    `anchors` are the turns that were found, the best first. `cosines` returns those of documents,
+    by their numbers; None where only words are known. The running session is left out, and what is
+    in `shown`.
+    """
+    candidates = _candidates(text, asked, _distinct(anchors, session), cosines)
+    if not candidates:
+        return Brought()
+    known = sum(term.idf for term in asked.words if term.frequency) / asked.weight
+    best = max(candidates, key=lambda each: each.about)
+    floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.searcher.num_docs / _SMALL))
+    floor *= 1.0 if cosines else _LEAST_WORDS
+    brought = Brought(best.about + _KNOWN * known, floor, _name(best.exchange))
+    if brought.about >= floor:
+        seen = set(shown)
+        fresh = [each for each in candidates if each.exchange.id not in seen]
+        chosen = choose_sentences(rate_sentences(fresh, set(words_of(asked.prompt))), ROOM)
+        brought.found += _told(asked, text, chosen)[:limit]
+    return brought
+
+
+def _name(exchange: "Exchange") -> str:
+    first = exchange.turns[0]
+    said = _shorten(" ".join(first.text.split()))
+    return f"{first.at[:10]}, {first.host}, session {first.session}: {said}"
+
+
+def _distinct(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
+    """Return the first turn of each session but the running one."""
+    found: dict[tuple[str, str], Anchor] = {}
+    for each in anchors:
+        if each.session and each.session != session:
+            found.setdefault((each.host, each.session), each)
+        if len(found) == SESSIONS:
+            break
+    return list(found.values())
+
+
+def _candidates(
+    text: "TextIndex", asked: "Asked", anchors: list[Anchor],
+    cosines: "Callable[[list[int]], list[float]] | None",
+) -> list[Candidate]:  # fmt: skip
+    sessions = [read_around(text, each.session, each.host, each.number) for each in anchors]
+    sessions = [exchanges for exchanges in sessions if exchanges]
+    near: dict[int, float] = {}
+    if cosines:
+        numbers = [t.number for session in sessions for each in session for t in each.turns]
+        near = dict(zip(numbers, cosines(numbers), strict=True))
+    rated = [_rate(text, asked, session, near) for session in sessions]
+    if not rated:
+        return []
+    top = max(map(max, rated))
+    ages = sorted(range(len(sessions)), key=lambda at: sessions[at][0].turns[0].at)
+    found = []
+    for at, exchanges in enumerate(sessions):
+        about = rated[at]
+        best = max(range(len(about)), key=about.__getitem__)
+        age = ages.index(at) / max(1, len(sessions) - 1)
+        first, last = max(0, best - BEFORE), best + AFTER + 1
+        for place in range(first, min(last, len(exchanges))):
+            gap = top - about[best]
+            found.append(Candidate(exchanges[place], about[place], gap, place - best, age))
+    return found
+
+
+def _rate(
+    text: "TextIndex", asked: "Asked", exchanges: "list[Exchange]", near: dict[int, float]
+) -> list[float]:
+    """Return how much each exchange is about a prompt.
+
+    The words of the next question count, too: it speaks of the answer.
+    """
+    held = [
+        [(turn, text.held(asked.wanted, turn.text)) for turn in each.turns] for each in exchanges
+    ]
+    found = []
+    for place, turns in enumerate(held):
+        behind = held[place + 1] if place + 1 < len(held) else []
+        asks = [stems for turn, stems in behind if turn.role == "user"]
+        stems = set().union(*(stems for _, stems in turns), *asks)
+        words = [term for term in asked.words if term.stem in stems]
+        # One word in common is chance, where nothing else is known.
+        share = sum(term.idf for term in words) if near or len(words) >= FEWEST_WORDS else 0.0
+        cosine = max(near.get(turn.number, 0.0) for turn, _ in turns)
+        found.append(share / asked.weight + cosine)
+    return found
+
+
+def _told(asked: "Asked", text: "TextIndex", chosen: "list[Sentence]") -> list[Recollection]:
+    """Return what was chosen, session by session."""
+    sessions: dict[tuple[str, str], list[Sentence]] = {}
+    for each in chosen:
+        sessions.setdefault((each.turn.host, each.turn.session), []).append(each)
+    ranked = sorted(sessions.values(), key=lambda said: said[0].candidate.gap)
+    found = []
+    for said in ranked:
+        snippet = "\n".join(_lines(said))
+        stems = text.held(asked.wanted, snippet)
+        words = [term.word for term in asked.words if term.stem in stems]
+        reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
+        ids = list(dict.fromkeys(each.candidate.exchange.id for each in said))
+        found.append(Recollection(said[0].turn, ids, snippet, reason))
+    return found
+
+
+def _lines(said: "list[Sentence]") -> list[str]:
+    """Return a line for each turn: who spoke, and the sentences; `…` marks what is left out."""
+    lines: list[str] = []
+    last: Sentence | None = None
+    for each in said:
+        if last is not None and last.turn is each.turn:
+            gap = " " if each.place == last.place + 1 else " … "
+            lines[-1] += gap + each.text
+        else:
+            lines += _leads(each, last)
+            lines.append(f"{each.turn.role}: {each.text}")
+        last = each
+    return lines
+
+
+def _leads(each: "Sentence", last: "Sentence | None") -> list[str]:
+    """Return what a turn refers to, where that is not shown: the question, or the proposal."""
+    exchange = each.candidate.exchange
+    if each.turn.role != "user":
+        if last is not None and last.candidate.exchange is exchange:
+            return []
+        question = " ".join(exchange.question.split())
+        return [f"user: {_shorten(question)}"] if question else []
+    before = exchange.before
+    if before is None or (last is not None and last.turn is before) or not _is_reply(each.text):
+        return []
+    return [f"{before.role}: … {split_sentences(before.text)[-1][-_LEAD:]}"]
+
+
+def _is_reply(text: str) -> bool:
+    """Tell whether a sentence is a short answer, which says nothing by itself."""
+    words = words_of(text)
+    return len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)
+
+
+def _shorten(text: str) -> str:
+    if len(text) <= _LEAD:
+        return text
+    cut = text.rfind(" ", 0, _LEAD)
+    return f"{text[: cut if cut > 0 else _LEAD]} …"

@@ -1,0 +1,137 @@
+"""Which sentences of exchanges answer a prompt: a score for each, a choice within a room. Hot path.
+
+The weights are those of a logistic regression over the sentences of four projects, each held
+against the other three; they are rounded. What stands after the exchange that a prompt is about
+counts more than what stands before, what is named exactly more than talk, the newer session more.
+"""
+
+import math
+
+from memfs.recall.rules import is_rule
+from memfs.recall.sentences import count_specifics, split_sentences, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memfs.recall.exchanges import Exchange, Turn
+
+_ABOUT = 2.0  # how much an exchange is about the prompt
+_GAP = -6.5  # how much less its session is than the best one
+_AFTER = 1.0  # the exchange right after the one that was found
+_BEFORE = -2.0
+_NEWER = 0.5  # from the oldest session that was found to the newest
+_USER = 0.8
+_RULE = 1.0
+_SPECIFIC = 1.9
+_LENGTH = 1.25
+_BASE = -6.0
+_MOST = _USER + _RULE + _SPECIFIC + _LENGTH  # that a sentence can add
+_MOST_SPECIFIC = 3  # words that name something exactly
+_LONG = 200  # characters
+_LONGEST = 700
+_LEAST = 40  # characters that a short sentence counts for
+_NEW = 0.2  # of a sentence's words: one with fewer new ones repeats the prompt
+_SHARE = 0.05  # of the probability of the best: what has less is left out, room or not
+_LINE, _HEAD = 8, 70  # characters around a sentence, and above those of a session
+
+
+class Candidate:
+    """An exchange that may answer: how much it is about the prompt, and its session.
+
+    `distance` counts exchanges from the one of its session that is most about the prompt, `gap` is
+    how much less that one is than the best of all, `age` 0 for the oldest session to 1.
+    """
+
+    __slots__ = ("about", "age", "distance", "exchange", "gap")
+
+    def __init__(
+        self, exchange: "Exchange", about: float, gap: float, distance: int, age: float
+    ) -> None:
+        self.exchange, self.about = exchange, about
+        self.gap, self.distance, self.age = gap, distance, age
+
+
+class Sentence:
+    """A sentence of a turn of a candidate, with the probability that it is an answer."""
+
+    __slots__ = ("candidate", "likely", "place", "text", "turn")
+
+    def __init__(
+        self, candidate: Candidate, turn: "Turn", place: int, text: str, likely: float
+    ) -> None:
+        self.candidate, self.turn = candidate, turn
+        self.place, self.text, self.likely = place, text, likely
+
+
+def rate_sentences(candidates: "Sequence[Candidate]", known: "set[str]") -> list[Sentence]:
+    """Return the sentences of exchanges that may be shown, each with its score.
+
+    `known` are the words of the prompt: what has hardly another one says nothing new. Exchanges of
+    which no sentence can come near to the best one so far are not looked at.
+    """
+    bases = [_rate_exchange(candidate) for candidate in candidates]
+    best = 0.0
+    rated: dict[int, list[Sentence]] = {}
+    for at in sorted(range(len(candidates)), key=lambda at: -bases[at]):
+        if _probable(bases[at] + _MOST) < _SHARE * best:
+            break
+        rated[at] = found = []
+        for turn in candidates[at].exchange.turns:
+            for place, text in enumerate(split_sentences(turn.text)):
+                if _repeats(words_of(text), known):
+                    continue
+                likely = _probable(bases[at] + _rate(text, user=turn.role == "user"))
+                found.append(Sentence(candidates[at], turn, place, text, likely))
+        best = max(best, *(each.likely for each in found)) if found else best
+    return [each for at in sorted(rated) for each in rated[at]]
+
+
+def _repeats(words: "list[str]", known: "set[str]") -> bool:
+    """Tell whether a sentence says hardly more than the prompt, and names nothing exactly."""
+    new = [word for word in words if word not in known]
+    return len(new) < _NEW * max(1, len(words)) and not count_specifics(" ".join(new))
+
+
+def _rate_exchange(candidate: Candidate) -> float:
+    return (
+        _BASE + _ABOUT * candidate.about + _GAP * candidate.gap + _NEWER * candidate.age
+        + _AFTER * (candidate.distance == 1) + _BEFORE * (candidate.distance < 0)
+    )  # fmt: skip
+
+
+def _rate(text: str, *, user: bool) -> float:
+    points = _SPECIFIC * min(_MOST_SPECIFIC, count_specifics(text)) / _MOST_SPECIFIC
+    points += _LENGTH * min(1.0, len(text) / _LONG)
+    return points + _USER + _RULE * is_rule(text) if user else points
+
+
+def _probable(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def choose_sentences(sentences: "Sequence[Sentence]", room: int) -> list[Sentence]:
+    """Return the sentences that say most in `room` characters, in the order they were said in.
+
+    The heads of their sessions and lines count, too. What says the same comes once, and what is far
+    less likely than the best is left out even where there is room.
+    """
+    ranked = sorted(
+        range(len(sentences)),
+        key=lambda at: -sentences[at].likely / max(_LEAST, len(sentences[at].text)) ** 0.5,
+    )
+    least = _SHARE * max((each.likely for each in sentences), default=0.0)
+    taken = []
+    sessions: set[str] = set()
+    said: set[str] = set()
+    for at in ranked:
+        each = sentences[at]
+        size = len(each.text) + _LINE + _HEAD * (each.turn.session not in sessions)
+        told = each.text.lower()
+        if size > room or len(each.text) > _LONGEST or each.likely < least or told in said:
+            continue
+        said.add(told)
+        sessions.add(each.turn.session)
+        taken.append(at)
+        room -= size
+    return [sentences[at] for at in sorted(taken)]

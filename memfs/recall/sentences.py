@@ -1,0 +1,74 @@
+"""Sentences of what was said, and what can be told of one without a model. Hot path."""
+
+_ENDS = ".!?:;"
+_SHORTEST = 25  # characters; a shorter sentence goes with the one before it
+_LONGEST = 220  # characters; a longer one is cut at its commas
+_CLAUSE = 160  # characters that clauses may have together
+_EDGES = ".,;:!?()\"'`"
+_DIGITS = frozenset("0123456789")
+_INSIDE = frozenset("_./:-#@=")  # signs inside of names, paths, times and flags
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each on one line; long ones in clauses."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        for sentence in _ended(line.split()):
+            if found and len(found[-1]) < _SHORTEST:
+                found[-1] = f"{found[-1]} {sentence}"
+            elif len(sentence) > _LONGEST:
+                found.extend(_clauses(sentence))
+            else:
+                found.append(sentence)
+    return found
+
+
+def _ended(words: list[str]) -> list[str]:
+    """Return what stands between the ends of sentences in a line's words."""
+    found = []
+    start = 0
+    for at, word in enumerate(words, 1):
+        if word[-1] in _ENDS or (word[-1] in ")\"'*`" and word[-2:-1] in _ENDS and len(word) > 1):
+            found.append(" ".join(words[start:at]))
+            start = at
+    if start < len(words):
+        found.append(" ".join(words[start:]))
+    return found
+
+
+def _clauses(sentence: str) -> list[str]:
+    found: list[str] = []
+    for part in sentence.split(", "):
+        joined = f"{found[-1]}, {part}" if found else part
+        if found and len(joined) <= max(_CLAUSE, 2 * _SHORTEST):
+            found[-1] = joined
+        else:
+            found.append(part)
+    return found
+
+
+def words_of(sentence: str) -> list[str]:
+    """Return the words of a sentence in lower case, without the signs around them."""
+    words = [word.strip(_EDGES) for word in sentence.lower().replace("\u2019", "'").split()]
+    return [word for word in words if word]
+
+
+def count_specifics(sentence: str) -> int:
+    """Return how many words of a sentence name something exactly.
+
+    Those are words with digits, code, names with a sign or a capital letter inside.
+    """
+    return sum(map(_is_specific, sentence.split()))
+
+
+def _is_specific(word: str) -> bool:
+    if word.isalpha():  # most are
+        return len(word) > 1 and not word[1:].islower()
+    bare = word.strip(_EDGES)
+    inner = bare[1:]
+    return (
+        "`" in word
+        or inner != inner.lower()
+        or not _INSIDE.isdisjoint(inner[:-1])
+        or not _DIGITS.isdisjoint(bare)
+    )

@@ -1,0 +1,64 @@
+"""Standing rules: what users stated to hold in past sessions. Derived from recall; hot path.
+
+A line each in `local/standing.tsv`, the newest first: date, host, session, message, sentence.
+"""
+
+from memfs import files
+from memfs.files import atomic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.store.layout import Store
+
+_NAME = "standing.tsv"
+_MOST = 1 << 16  # bytes
+_FIELDS = 5
+_EDGES = ".,;:!?()\"'`*"
+_SHARE = 0.8  # of a rule's words: a block that has them says it already
+
+
+class Rule:
+    """What a user stated, in their own words: `at` is UTC in ISO 8601."""
+
+    __slots__ = ("at", "host", "message", "session", "text")
+
+    def __init__(self, at: str, host: str, session: str, message: str, text: str) -> None:
+        self.at, self.host, self.session = at, host, session
+        self.message, self.text = message, text
+
+    def line(self) -> str:
+        """Return it as it is kept: in one line, without what divides fields."""
+        fields = (self.at, self.host, self.session, self.message, self.text)
+        return "\t".join(" ".join(each.split()) for each in fields)
+
+
+def read(store: "Store") -> list[Rule]:
+    """Return the rules that are known, the newest first."""
+    text = files.read(f"{store.local}/{_NAME}", cap=_MOST) or ""
+    parts = (line.split("\t") for line in text.split("\n"))
+    return [Rule(*each) for each in parts if len(each) == _FIELDS]
+
+
+def write(store: "Store", rules: "Iterable[Rule]") -> None:
+    """Keep the rules that are known, where they are others than before."""
+    path = f"{store.local}/{_NAME}"
+    text = "".join(f"{each.line()}\n" for each in rules)
+    if text != (files.read(path, cap=_MOST) or ""):
+        atomic.write(path, text, private=True, durable=False)
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text in lower case, without the signs around them."""
+    return {word.strip(_EDGES) for word in text.lower().replace("\u2019", "'").split()} - {""}
+
+
+def unwritten(rules: "Iterable[Rule]", texts: "Iterable[str]") -> list[Rule]:
+    """Return the rules that no block says: `texts` are those of blocks."""
+    said = [words_of(text) for text in texts]
+    return [rule for rule in rules if not any(_is_in(words_of(rule.text), each) for each in said)]
+
+
+def _is_in(wanted: set[str], said: set[str]) -> bool:
+    return len(wanted & said) >= _SHARE * len(wanted)

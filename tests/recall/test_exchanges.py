@@ -1,0 +1,140 @@
+"""Exchanges and their sentences: what is read around a turn, and what of it is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memfs.recall import prompts
+from memfs.recall.answers import ROOM, Recollection
+from memfs.recall.sentences import count_specifics, split_sentences
+from tests.search.stores import Corpus, document
+
+Said = list[tuple[str, str]]
+WEBHOOK: Said = [
+    ("user", "the stripe webhook signature check fails in staging, have a look"),
+    ("assistant", "Looking at `api/hooks.py` first."),
+    ("tool", "grep: webhook signature staging stripe check fails"),
+    ("assistant", "The raw body is parsed before the check. I would read `request.body` once."),
+    ("user", "no, the secret is the wrong one there: staging has its own, STRIPE_WHSEC_STAGING"),
+    ("assistant", "Right, the deployment had the key of production. It verifies now."),
+    ("user", "works. commit it"),
+]
+LIMIT: Said = [
+    ("user", "which rate limit should the public search API have?"),
+    ("assistant", "I would start with 100 requests per minute for each key."),
+    ("user", "make it 60"),
+    ("assistant", "Done: `RATE_LIMIT = 60` per minute in `api/limits.py`."),
+]
+OTHER: Said = [
+    ("user", "the footer of the shop overlaps the map on small screens"),
+    ("assistant", "A negative margin did that; it is gone."),
+]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    made = Corpus(tmp_path_factory.mktemp("exchanges"))
+    for number, (name, said) in enumerate(
+        {"hook": WEBHOOK, "limit": LIMIT, "css": OTHER}.items(), 1
+    ):
+        made.write(f"{name}.jsonl", *(
+            document(f"{name}-{at}", text, session=name, group=number, role=role, host="claude",
+                     time=f"2026-05-0{number}T10:00:{at:02}Z")
+            for at, (role, text) in enumerate(said)
+        ))  # fmt: skip
+    made.update(embed=True)
+    return made
+
+
+def told(corpus: Corpus, prompt: str, shown: list[str] | None = None) -> dict[str, str]:
+    """Return what each session says to a prompt, by its name."""
+    found = prompts.recall_warm(corpus.engine(), prompt, "now", shown or [], 5).found
+    return {hit.session: hit.snippet for hit in found if isinstance(hit, Recollection)}
+
+
+def test_a_question_brings_its_outcome(corpus: Corpus) -> None:
+    said = told(corpus, "the stripe webhook signature check fails in staging again")["hook"]
+    assert "STRIPE_WHSEC_STAGING" in said
+    assert "It verifies now." in said
+    assert "grep:" not in said, "what tools put out is no answer"
+
+
+def test_the_users_last_word_comes_with_the_proposal(corpus: Corpus) -> None:
+    said = told(corpus, "document the rate limit of the public search API")["limit"]
+    assert "make it 60" in said
+    assert "RATE_LIMIT = 60" in said
+
+
+def test_a_short_answer_comes_with_what_it_answers(corpus: Corpus) -> None:
+    lines = told(corpus, "rate limit of the public search API")["limit"].split("\n")
+    before = lines[lines.index("user: make it 60") - 1]
+    assert before.startswith("assistant: ")
+    assert before.endswith("100 requests per minute for each key.")
+
+
+def test_what_is_about_something_else_stays_away(corpus: Corpus) -> None:
+    engine = corpus.engine()
+    found = prompts.recall_warm(engine, "write a haiku about mountain goats", "now", [], 5)
+    assert found.found == []
+    assert 0 < found.about < found.floor
+
+
+def test_what_was_shown_does_not_come_again(corpus: Corpus) -> None:
+    prompt = "document the rate limit of the public search API"
+    found = prompts.recall_warm(corpus.engine(), prompt, "now", [], 5).found
+    shown = [ident for hit in found for ident in hit.ids]
+    assert shown
+    again = prompts.recall_warm(corpus.engine(), prompt, "now", shown, 5).found
+    assert not set(shown) & {ident for hit in again for ident in hit.ids}
+
+
+def test_a_reply_has_its_room(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    for number in range(1, 8):
+        said = [(role, f"{text} Part {at} of the ledger import {number} has batch {at * 100}.")
+                for at in range(30) for role, text in (("user", "ledger import?"), ("assistant", "Yes."))]  # fmt: skip
+        corpus.write(f"{number}.jsonl", *(
+            document(f"{number}-{at}", text, session=f"s{number}", group=number, role=role,
+                     host="claude", time="2026-05-01T10:00:00Z")
+            for at, (role, text) in enumerate(said)
+        ))  # fmt: skip
+    corpus.update(embed=True)
+    shown = told(corpus, "how large are the batches of the ledger import?")
+    assert 0 < len("".join(shown.values())) <= ROOM
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One thing that is said here. And another one, said behind it.",
+         ["One thing that is said here.", "And another one, said behind it."]),
+        ("Short. It goes on with the short one.", ["Short. It goes on with the short one."]),
+        ("a line of its own that is long\nthe next line that is long",
+         ["a line of its own that is long", "the next line that is long"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_sentences(text: str, sentences: list[str]) -> None:
+    assert split_sentences(text) == sentences
+
+
+def test_no_word_of_a_long_sentence_is_lost() -> None:
+    text = ", ".join(f"clause number {n} of one long sentence" for n in range(20))
+    parts = split_sentences(text)
+    assert len(parts) > 1
+    assert " ".join(parts).replace(",", "").split() == text.replace(",", "").split()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "count"),
+    [
+        ("we talked for a while about nothing", 0),
+        ("it is `api/hooks.py`, not the other", 1),
+        ("port 8080 and RATE_LIMIT in getUserName", 3),
+        ("I said so. The End.", 0),
+    ],
+)
+def test_what_names_something_exactly_is_counted(sentence: str, count: int) -> None:
+    assert count_specifics(sentence) == count
