@@ -14,9 +14,13 @@ _LONGEST = 60.0  # seconds
 
 
 def type_into(
-    command: Sequence[str], typed: str, cwd: Path, env: Mapping[str, str] | None = None
-) -> tuple[int, str]:
-    """Run a command in a terminal, type what it asks for, and return (exit code, screen)."""
+    command: Sequence[str], typed: str, cwd: Path, env: Mapping[str, str] | None = None,
+    *, keys: tuple[str, str] = ("", ""),
+) -> tuple[int, str]:  # fmt: skip
+    """Run a command in a terminal, type what it asks for, and return (exit code, screen).
+
+    `keys` are (what asks for a key, the keys): one is pressed each time that it was asked for.
+    """
     ours, theirs = pty.openpty()
     try:
         with subprocess.Popen(
@@ -24,18 +28,22 @@ def type_into(
         ) as process:
             os.close(theirs)
             os.write(ours, typed.encode())
-            shown = _shown(ours)
+            shown = _shown(ours, *keys)
             process.wait(_LONGEST)
             return process.returncode, shown
     finally:
         os.close(ours)
 
 
-def _shown(handle: int) -> str:
+def _shown(handle: int, asks: str = "", keys: str = "") -> str:
     found = b""
+    pressed = 0
     deadline = time.monotonic() + _LONGEST
     while time.monotonic() < deadline:
         if not select.select([handle], [], [], 0.2)[0]:
+            if asks and pressed < min(len(keys), found.count(asks.encode())):
+                os.write(handle, keys[pressed].encode())
+                pressed += 1
             continue
         try:
             piece = os.read(handle, 1 << 16)

@@ -104,7 +104,7 @@ class Queue:
         for line in whole.splitlines():
             try:
                 self._follow(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, OverflowError, KeyError, TypeError, AttributeError) as error:
                 raise StoreError(
                     f"{self.path} is damaged: {error}", "go on with another session"
                 ) from error
@@ -155,7 +155,7 @@ def latest(store: Store) -> str:
         with logs.open_stream(path) as handle:
             try:
                 return str(json.loads(handle.readline(4096))["session"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, OverflowError, KeyError, TypeError):
                 continue
     return ""
 

@@ -118,7 +118,7 @@ def today(user: Store) -> Spent:
         found = json.loads(files.read(os.path.join(user.local, _FILE)) or "{}")
         same = found.get("day") == _date()
         return Spent(int(found["calls"]), int(found["tokens"])) if same else Spent()
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, OverflowError, KeyError, TypeError, AttributeError):
         return Spent()
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memfs.core.render import Recalled
+    from memfs.store.standing import Rule
 
 RULES = 1500  # UTF-16 units that standing rules take at most
 _READ = "core_memory_read"
@@ -48,8 +49,28 @@ def with_rules(place: Place, brief: str, texts: "Iterable[str]") -> str:
 
     `texts` are those of the blocks.
     """
-    rules = standing.unwritten(standing.read(place.home), texts)
+    rules = unwritten_rules(place, texts)
     return brief + render.rules(rules, min(RULES, render.BUDGET - render.units(brief)))
+
+
+def unwritten_rules(place: Place, texts: "Iterable[str] | None" = None) -> "list[Rule]":
+    """Return what users stated in past sessions and no block says; `texts` are those of blocks."""
+    if texts is None:
+        texts = [block.raw for block in blocks.load(place)]
+    return standing.unwritten(standing.read(place.home), texts)
+
+
+def offer_rules(place: Place, texts: "Iterable[str]") -> str:
+    """Return what the person is told of rules that no block says: of each once, "" of none."""
+    new = standing.tell(place.home, unwritten_rules(place, texts))
+    if not new:
+        return ""
+    what = (
+        "1 thing that you stated to hold is"
+        if len(new) == 1
+        else f"{len(new)} things that you stated to hold are"
+    )
+    return f"memfs: {what} in no block yet: memfs review"
 
 
 def within(place: Place, room: int, *, tools: bool = False) -> str:

@@ -105,6 +105,8 @@ def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str
 
         notice = pulled.notice(pulled.look(place, note=note))
     text, shown = compose.whole(place, tools=tools)
+    if note:
+        notice = "\n".join(filter(None, (notice, compose.offer_rules(place, shown.values()))))
     return compose.with_rules(place, text, shown.values()), shown, notice
 
 

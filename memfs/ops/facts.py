@@ -128,5 +128,5 @@ def _state(path: str) -> dict[str, int]:
     try:
         found = json.loads(files.read(path) or "{}")
         return {str(name): int(size) for name, size in found.items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, OverflowError, TypeError, AttributeError):
         return {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memfs import files, hosts
 from memfs.context import paging
 from memfs.core import states
+from memfs.core.contradictions import find_contradictions
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.memory import coverage
@@ -51,7 +52,8 @@ class Status:
 
     `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
     which model; `ran`: the hook that ran last in each assistant, its event, when (seconds since
-    1970) and for how many milliseconds.
+    1970) and for how many milliseconds. `contradictions`: (label, value, other value) of lines of a
+    block that say two things of one.
     """
 
     project: str
@@ -68,17 +70,19 @@ class Status:
     wired: tuple[tuple[str, str], ...]
     ran: dict[str, tuple[str, float, float]]
     service: Service | None = None
+    contradictions: tuple[tuple[str, str, str], ...] = ()
 
 
 def run(place: Place, home: str) -> Status:
     """Look at a place. Nothing is written but what was edited outside memfs, to the journal."""
     logs = recall.sources(place.home)
     stores = place.stores()
+    states = tuple(_states(place))
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and layout.trusted(place.project),
         user=place.user.root if place.user else "",
-        blocks=tuple(_states(place)),
+        blocks=states,
         sessions=len(logs),
         messages=sum(_lines(path) for path in logs),
         recall_bytes=sum(files.size(path) for path in logs),
@@ -89,6 +93,11 @@ def run(place: Place, home: str) -> Status:
         wired=tuple(wired(place, home)),
         ran=_ran(place),
         service=daemon.look(),
+        contradictions=tuple(
+            (state.block.label, each.one, each.other)
+            for state in states
+            for each in find_contradictions(state.block.value)
+        ),
     )
 
 

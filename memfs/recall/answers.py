@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memfs.search.reminder import Recalled
 
 SESSIONS = 5  # that are looked at
-ROOM = 2150  # characters of a reply
+ROOM = 2250  # characters of a reply
 # What an exchange must have: share of the prompt's words, and cosine; and the share of them that
 # the store knows at all. In a larger store something is close to anything: it rises with the
 # tenfold of the turns. Nine in ten prompts about other things stay below it in projects of 20
@@ -104,15 +104,21 @@ def find_answers(
     candidates = _candidates(text, asked, _distinct(anchors, session), cosines)
     if not candidates:
         return Brought()
-    known = sum(term.idf for term in asked.words if term.frequency) / asked.weight
+    there = sum(term.idf for term in asked.words if term.frequency) / asked.weight
     best = max(candidates, key=lambda each: each.about)
     floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.searcher.num_docs / _SMALL))
     floor *= 1.0 if cosines else _LEAST_WORDS
-    brought = Brought(best.about + _KNOWN * known, floor, _name(best.exchange))
+    brought = Brought(best.about + _KNOWN * there, floor, _name(best.exchange))
     if brought.about >= floor:
         seen = set(shown)
         fresh = [each for each in candidates if each.exchange.id not in seen]
-        chosen = choose_sentences(rate_sentences(fresh, set(words_of(asked.prompt))), ROOM)
+
+        def share(sentence: str) -> float:
+            stems = text.held(asked.wanted, sentence)
+            return sum(term.idf for term in asked.words if term.stem in stems) / asked.weight
+
+        known = set(words_of(asked.prompt))
+        chosen = choose_sentences(rate_sentences(fresh, known, share), ROOM)
         brought.found += _told(asked, text, chosen)[:limit]
     return brought
 

@@ -12,7 +12,7 @@ from memfs.recall.sentences import count_specifics, split_sentences, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memfs.recall.exchanges import Exchange, Turn
 
@@ -20,13 +20,14 @@ _ABOUT = 2.0  # how much an exchange is about the prompt
 _GAP = -6.5  # how much less its session is than the best one
 _AFTER = 1.0  # the exchange right after the one that was found
 _BEFORE = -2.0
-_NEWER = 0.5  # from the oldest session that was found to the newest
+_NEWER = 1.0  # from the oldest session that was found to the newest
 _USER = 0.8
 _RULE = 1.0
 _SPECIFIC = 1.9
 _LENGTH = 1.25
 _BASE = -6.0
-_MOST = _USER + _RULE + _SPECIFIC + _LENGTH  # that a sentence can add
+_SHARED = 4.5  # the share of the prompt's words, in the exchange that is most about it
+_MOST = _USER + _RULE + _SPECIFIC + _LENGTH + _SHARED  # that a sentence can add
 _MOST_SPECIFIC = 3  # words that name something exactly
 _LONG = 200  # characters
 _LONGEST = 700
@@ -64,7 +65,9 @@ class Sentence:
         self.place, self.text, self.likely = place, text, likely
 
 
-def rate_sentences(candidates: "Sequence[Candidate]", known: "set[str]") -> list[Sentence]:
+def rate_sentences(
+    candidates: "Sequence[Candidate]", known: "set[str]", share: "Callable[[str], float]"
+) -> list[Sentence]:
     """Return the sentences of exchanges that may be shown, each with its score.
 
     `known` are the words of the prompt: what has hardly another one says nothing new. Exchanges of
@@ -81,7 +84,10 @@ def rate_sentences(candidates: "Sequence[Candidate]", known: "set[str]") -> list
             for place, text in enumerate(split_sentences(turn.text)):
                 if _repeats(words_of(text), known):
                     continue
-                likely = _probable(bases[at] + _rate(text, user=turn.role == "user"))
+                points = bases[at] + _rate(text, user=turn.role == "user")
+                if candidates[at].distance == 0:
+                    points += _SHARED * share(text)
+                likely = _probable(points)
                 found.append(Sentence(candidates[at], turn, place, text, likely))
         best = max(best, *(each.likely for each in found)) if found else best
     return [each for at in sorted(rated) for each in rated[at]]

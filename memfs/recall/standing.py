@@ -24,11 +24,11 @@ _PASTED = 2000  # characters from which on a message is a document, and no talk
 _LONGEST = 240  # characters of a rule with what goes on with it
 _GOES_ON = frozenset(("and", "also", "no", "never", "not", "always", "but", "or", "same", "only"))
 _SAME = 0.6  # of the words of the shorter one: two rules are about the same thing
-# What the forms in `rules` begin with; as the index has them.
+# Each form in `rules` has one of these words.
 _WORDS = (
-    "never", "always", "only", "must", "everi", "each", "nobodi", "no", "rememb", "rule", "record",
-    "forward", "now", "use", "own", "live", "host", "limit", "go", "has", "period",
-)  # fmt: skip
+    "never always only must every each nobody no remember rule record forward now use own live "
+    "host limit go has have period ever allowed exceptions everything anything any all hard"
+)
 
 
 def find_rules(text: TextIndex) -> list[Rule]:
@@ -48,7 +48,7 @@ def _is_same(one: set[str], other: set[str]) -> bool:
 
 
 def _stated(text: TextIndex) -> Iterator[Rule]:
-    words = [(Occur.Should, text.term("text", word)) for word in _WORDS]
+    words = [(Occur.Should, text.term("text", stem)) for stem in sorted(text.stems(_WORDS))]
     query = Query.boolean_query(
         [
             (Occur.Must, text.term("kind", "message")),

@@ -50,18 +50,23 @@ class Filter:
 
 @dataclass(frozen=True)
 class Page:
-    """Some of the hits, and how many there are in all (at most a few hundred are ranked)."""
+    """Some of the hits, and how many there are in all (at most a few hundred are ranked).
+
+    `sure`: something that was found is clearly about the question.
+    """
 
     hits: list[Hit]
     total: int
+    sure: bool = True
 
 
 @dataclass(frozen=True)
 class Conversations:
-    """Some of the sessions, and how many were ranked in all."""
+    """Some of the sessions, and how many were ranked in all; `sure` as of hits."""
 
     sessions: list[Conversation]
     total: int
+    sure: bool = True
 
 
 def _guarded(method: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -119,7 +124,8 @@ class Engine:
             return Page([], 0)
         shown, alike = told.found.once()
         page = told.locate(shown[offset : offset + limit])
-        return Page([told.hit(place, alike.get(place, 0)) for place in page], len(shown))
+        hits = [told.hit(place, alike.get(place, 0)) for place in page]
+        return Page(hits, len(shown), told.is_sure(shown))
 
     @_guarded
     def sessions(
@@ -138,7 +144,7 @@ class Engine:
             hits = tuple(told.hit(place, 0) for place in places[:TURNS] if place in there)
             if hits:
                 found.append(_conversation(score, len(places), hits))
-        return Conversations(found, len(ranked))
+        return Conversations(found, len(ranked), told.is_sure([places[0] for _, places in ranked]))
 
     @_guarded
     def dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> Page:

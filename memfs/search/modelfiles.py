@@ -98,7 +98,14 @@ def _tensors(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
             for name, entry in found.items()
             if name in ("embeddings", "weights", "mapping")
         }
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (
+        ValueError,
+        OverflowError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise broken(folder, f"the header of {TABLE} cannot be read") from error
     _check(folder, listed, end)
     return header, listed

@@ -298,7 +298,7 @@ def _verified(inside: dict[str, bytes], path: str) -> str:
     try:
         manifest = json.loads(text)
         version, tier, sums = manifest["memfs"], str(manifest["tier"]), dict(manifest["files"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, OverflowError, TypeError, KeyError, RecursionError):
         raise StoreError(f"the {MANIFEST} of {path} cannot be read", "it is damaged") from None
     if version != FORMAT:
         raise StoreError(

@@ -241,5 +241,5 @@ def _read(path: str) -> Proposal | None:
         )
         sessions = tuple(found.pop("sessions"))
         return Proposal(**found, sessions=sessions, changes=changes, passages=kept)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
         return None

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from memfs.store.layout import Store
 
+# What a line that is none of ours raises: also a number without end.
+_ODD = (
+    ValueError, OverflowError, TypeError, KeyError, IndexError, AttributeError, RecursionError,
+)  # fmt: skip
 _FIELDS = tuple(field.name for field in fields(Entry))
 _TEXTS = (
     "id", "at", "actor", "host", "session", "tier", "label", "op", "reason", "tree", "commit",
@@ -152,7 +156,7 @@ def load_heads(store: Store) -> Heads | None:
         found = json.loads(text)
         by_key = {key: Head(*values) for key, values in found["heads"].items()}
         heads = Heads(found["offset"], by_key)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except _ODD:
         return None
     return heads if all(map(_is_head, by_key.values())) and _is_whole(heads.offset) else None
 
@@ -200,7 +204,15 @@ def _parse(line: bytes) -> Entry | None:
         if b"\\u" in line or b"\xed" in line:  # halves of characters, which no file can hold
             for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
                 files.encode(text or "")
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+    except (
+        ValueError,
+        OverflowError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+    ):
         return None
     texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
     states = all(isinstance(text, str | None) for text in (entry.before, entry.after))

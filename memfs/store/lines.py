@@ -37,7 +37,7 @@ def read(line: bytes) -> Message | None:
         pass
     try:
         found = Message(**json.loads(line))
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, OverflowError, TypeError, RecursionError):
         return None
     *texts, side = found
     plain = isinstance(side, bool) and all(isinstance(text, str) for text in texts)

@@ -50,7 +50,7 @@ def every(store: Store) -> list[Outcome]:
     for line in files.decode(logs.read_whole(f"{store.local}/{FILE}") or b"").split("\n"):
         try:
             each = Outcome(**json.loads(line))
-        except (ValueError, TypeError):
+        except (ValueError, OverflowError, TypeError):
             continue
         if isinstance(each.session, str) and isinstance(each.turn, int):
             found.append(each)

@@ -77,5 +77,5 @@ def _read(path: str) -> Reviewed | None:
         record = json.loads(files.read(path) or "")
         saved = tuple((str(a), str(b), int(c)) for a, b, c in record.pop("saved"))
         return Reviewed(**record, saved=saved)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
         return None

@@ -1,7 +1,10 @@
 """Standing rules: what users stated to hold in past sessions. Derived from recall; hot path.
 
-A line each in `local/standing.tsv`, the newest first: date, host, session, message, sentence.
+A line each in `local/standing.tsv`, the newest first: date, host, session, message, sentence. What
+their user said no to, and was told of, stands beside it: the ids of rules.
 """
+
+from zlib import crc32
 
 from memfs import files
 from memfs.files import atomic
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from memfs.store.layout import Store
 
 _NAME = "standing.tsv"
+_REFUSED, _TOLD = "standing-refused", "standing-told"
 _MOST = 1 << 16  # bytes
 _FIELDS = 5
 _EDGES = ".,;:!?()\"'`*"
@@ -28,6 +32,11 @@ class Rule:
         self.at, self.host, self.session = at, host, session
         self.message, self.text = message, text
 
+    @property
+    def id(self) -> str:
+        """What it is called: the same as long as it is said in the same words."""
+        return f"{crc32(self.text.encode('utf-8', 'replace')):08x}"
+
     def line(self) -> str:
         """Return it as it is kept: in one line, without what divides fields."""
         fields = (self.at, self.host, self.session, self.message, self.text)
@@ -35,10 +44,12 @@ class Rule:
 
 
 def read(store: "Store") -> list[Rule]:
-    """Return the rules that are known, the newest first."""
+    """Return the rules that are known, the newest first, but for those that were refused."""
     text = files.read(f"{store.local}/{_NAME}", cap=_MOST) or ""
     parts = (line.split("\t") for line in text.split("\n"))
-    return [Rule(*each) for each in parts if len(each) == _FIELDS]
+    found = [Rule(*each) for each in parts if len(each) == _FIELDS]
+    refused = _noted(store, _REFUSED) if found else set()
+    return [rule for rule in found if rule.id not in refused]
 
 
 def write(store: "Store", rules: "Iterable[Rule]") -> None:
@@ -47,6 +58,30 @@ def write(store: "Store", rules: "Iterable[Rule]") -> None:
     text = "".join(f"{each.line()}\n" for each in rules)
     if text != (files.read(path, cap=_MOST) or ""):
         atomic.write(path, text, private=True, durable=False)
+
+
+def refuse(store: "Store", rule: Rule) -> None:
+    """Note that a rule is to be shown no more."""
+    _note(store, _REFUSED, [rule])
+
+
+def tell(store: "Store", rules: "Iterable[Rule]") -> list[Rule]:
+    """Return the rules that their user was not told of yet, and note that they are now."""
+    told = _noted(store, _TOLD)
+    new = [rule for rule in rules if rule.id not in told]
+    if new:
+        _note(store, _TOLD, new)
+    return new
+
+
+def _noted(store: "Store", name: str) -> set[str]:
+    return set((files.read(f"{store.local}/{name}", cap=_MOST) or "").split())
+
+
+def _note(store: "Store", name: str, rules: "Iterable[Rule]") -> None:
+    ids = [*_noted(store, name), *(rule.id for rule in rules)]
+    text = "".join(f"{each}\n" for each in ids[-_MOST // 16 :])
+    atomic.write(f"{store.local}/{name}", text, private=True, durable=False)
 
 
 def words_of(text: str) -> set[str]:

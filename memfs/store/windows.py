@@ -249,7 +249,7 @@ class Log:
         """Return the id from which on windows have not left, as it was written down last."""
         try:
             return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
-        except (ValueError, AttributeError):
+        except (ValueError, OverflowError, AttributeError):
             return ""
 
 
@@ -271,7 +271,7 @@ def _parsed(line: bytes) -> Window | None:
         revision = int(found.pop("revision", 0))
         passage = Passage(**{**found, "tags": tuple(found.get("tags", ()))})
         return Window(passage, dict(meta), revision)
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, OverflowError, TypeError, AttributeError):
         return None
 
 

@@ -64,6 +64,6 @@ TOOLS = (
         Parameter("match", "string", "Whether all of the tags are needed, or any of them.",
                   choices=("all", "any")),
         Parameter("min_importance", "integer", "Only passages this important.", least=1, most=10),
-        *found.DATES, *found.PAGING,
+        *found.DATES, *found.PAGING, found.NEAREST,
     ), _search),
 )  # fmt: skip

@@ -36,7 +36,7 @@ TOOLS = (
     Tool("conversation_search", "Search past sessions", "read", (
         Parameter("query", "string", "A question or words, in natural language.", required=True),
         Parameter("sessions", "boolean", "true: whole sessions with their best turns."),
-        *_WHERE, *found.DATES, *found.PAGING,
+        *_WHERE, *found.DATES, *found.PAGING, found.NEAREST,
     ), _search),
     Tool("conversation_search_date", "List what was said at a time", "read", (
         Parameter("start_date", "string", "The first day: 2026-05-03, yesterday, 7d (days ago).",

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 USUAL, MOST = 5, 50  # hits on a page
 _INDENT = "   "
+NEAREST = Parameter(
+    "nearest", "boolean", "true: show the nearest also where nothing is clearly relevant."
+)
 DATES = (
     Parameter("since", "string", "From this day on: 2026-05-03, yesterday, 7d (days ago)."),
     Parameter("until", "string", "Up to the end of this day."),
@@ -35,6 +38,8 @@ def hits(desk: Desk, given: Arguments, *, kinds: tuple[str, ...]) -> str:
         desk.index(), str(given["query"]), mode=None,
         only=chosen(given, kinds), limit=limit, page=page,
     )  # fmt: skip
+    if not found.sure and not given.get(NEAREST.name):
+        return _unsure(found.total, "hit")
     return told([_hit(each) for each in found.hits], found.total, limit, page, "hit")
 
 
@@ -47,7 +52,13 @@ def sessions(desk: Desk, given: Arguments) -> str:
         desk.index(), str(given["query"]), mode=None,
         only=chosen(given, ("message",)), limit=limit, page=page,
     )  # fmt: skip
+    if not found.sure and not given.get(NEAREST.name):
+        return _unsure(found.total, "session")
     return told([_session(each) for each in found.sessions], found.total, limit, page, "session")
+
+
+def _unsure(total: int, name: str) -> str:
+    return f"nothing is clearly relevant; {NEAREST.name}=true shows the nearest of {total} {name}s"
 
 
 def dated(desk: Desk, given: Arguments) -> str:

@@ -81,10 +81,10 @@ def test_a_hit_carries_what_the_brief_shows(folder: str) -> None:
 
 
 def test_the_running_session_is_left_out(folder: str) -> None:
-    assert "mine" not in ids(folder, PROMPT)
-    assert "mine" in ids(folder, PROMPT, session="other")
-    assert "mine" in ids(folder, PROMPT, session="")
-    assert "mine" in ids(folder, PROMPT, session="\ud800")
+    prompt = "since when do flaky logins use freezegun for a frozen clock?"
+    assert "mine" not in ids(folder, prompt)
+    for session in ("other", "", "\ud800"):
+        assert "mine" in ids(folder, prompt, session=session)
 
 
 def test_tools_and_blocks_are_left_out(folder: str) -> None:

@@ -95,6 +95,14 @@ def test_a_nearly_full_block_says_so(do: Do) -> None:
     assert told.endswith("could go to the archive first: " + "; ".join(["The port is 8080."] * 3))
 
 
+def test_what_is_not_clearly_relevant_is_shown_on_request(do: Do) -> None:
+    do("archival_memory_insert", content="Chose Postgres for the queue: concurrent writers.")
+    query = "which hiking boots keep dry in the snow of queue mountain"
+    said = do("archival_memory_search", query=query).text
+    assert said == "nothing is clearly relevant; nearest=true shows the nearest of 1 hits"
+    assert "Chose Postgres" in do("archival_memory_search", query=query, nearest=True).text
+
+
 def test_passages_are_archived_once_and_found(do: Do) -> None:
     text = "Chose Postgres for the queue: concurrent writers."
     first = do("archival_memory_insert", content=text, tags="database", importance="8").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,21 +13,31 @@ from memfs.agent import chosen
 from memfs.agent import review as agent
 from memfs.cli import context, screen
 from memfs.cli.diff import show
-from memfs.cli.edits import note, told
+from memfs.cli.edits import note, report, told
 from memfs.core import changes
+from memfs.core.edits import Append
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.quoting import flatten_text, plain
+from memfs.ops import edit, standing
 from memfs.ops import reflect as op
 from memfs.store import reviews
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memfs.store.blocks import Place
     from memfs.store.drafts import Proposal
+    from memfs.store.standing import Rule
 
 
 @click.command("review")
-@click.option("--accept", metavar="ID", default=None, help="Take a proposal of memfs reflect.")
-@click.option("--reject", metavar="ID", default=None, help="Drop a proposal of memfs reflect.")
+@click.option(
+    "--accept",
+    metavar="ID",
+    default=None,
+    help="Take a standing rule, or a proposal of memfs reflect, into its block.",
+)
+@click.option("--reject", metavar="ID", default=None, help="Drop it: a rule is not shown again.")
 @click.option("--session", default="", metavar="ID", help="Have the model review this session now.")
 @click.option("--host", type=click.Choice(hosts.READ), default="claude", show_default=True,
               help="The assistant whose session that is.")  # fmt: skip
@@ -34,7 +45,9 @@ if TYPE_CHECKING:
 def command(
     accept: str | None, reject: str | None, session: str, host: str, as_json: bool
 ) -> None:  # fmt: skip
-    """Show what reviews of sessions saved, and what reflection proposes; decide on it.
+    """Show what you stated to hold, what reviews saved, what reflection proposes; decide on it.
+
+    At a terminal one key takes a rule that you stated in a past session into a block, or drops it.
 
     review.mode says whether sessions are reviewed by themselves: nudge, inline (the assistant's own
     model, at the end of a turn) or background (the configured model, when a session ends).
@@ -44,6 +57,11 @@ def command(
     place = context.place(session)
     if session:
         _review(place, host)
+    elif accept is not None and (rule := _rule(place, accept)):
+        _take(place, rule)
+    elif reject is not None and (rule := _rule(place, reject)):
+        standing.refuse(place, rule)
+        screen.done(f"not shown any more: {flatten_text(rule.text)}")
     elif accept is not None:
         done = op.accept(place, accept, context.origin("reflect"))
         for entry in done.entries:
@@ -58,6 +76,17 @@ def command(
         found = {
             "reviews": [asdict(each) for each in reviews.kept(place.home)],
             "proposals": [asdict(each) for each in op.pending(place)],
+            "standing": [
+                {
+                    "id": rule.id,
+                    "at": rule.at,
+                    "host": rule.host,
+                    "session": rule.session,
+                    "text": rule.text,
+                    "label": standing.label(rule),
+                }
+                for rule in standing.pending(place)
+            ],
         }
         screen.as_json(found)
     else:
@@ -81,7 +110,44 @@ def _review(place: Place, host: str) -> None:
     screen.done(found.line())
 
 
+def _rule(place: Place, ident: str) -> Rule | None:
+    """Return the standing rule that an id names, None for what may name something else."""
+    found = [rule for rule in standing.pending(place) if ident and rule.id.startswith(ident)]
+    return found[0] if len(found) == 1 else None
+
+
+def _take(place: Place, rule: Rule) -> None:
+    """Put a rule at the end of its block, in the words of its user."""
+    day = f"stated on {rule.at[:10]}" if rule.at else "stated in a past session"
+    wanted = Append(standing.label(rule), f"- {rule.text}")
+    report(edit.run(place, [wanted], context.origin(day)))
+
+
+def _offer(place: Place, rules: Sequence[Rule]) -> None:
+    """Show rules that no block says; at a terminal one key decides on each."""
+    asks = sys.stdin.isatty() and sys.stderr.isatty()
+    for rule in rules:
+        label = standing.label(rule)
+        head = f"{rule.id}  {screen.day(rule.at)}  you stated, in no block yet (for {label}):"
+        screen.styled(screen.style(flatten_text(head), "cyan"))
+        screen.styled(screen.wrapped(rule.text, 4))
+        if asks:
+            screen.talk(f"y: take it into {label}   n: drop it   any other key: later   q: stop")
+            key = click.getchar().lower()
+            if key == "y":
+                _take(place, rule)
+            elif key == "n":
+                standing.refuse(place, rule)
+                screen.done("not shown any more")
+            elif key == "q":
+                return
+    if rules and not asks:
+        screen.talk("memfs review --accept ID takes one into its block, --reject ID drops it")
+
+
 def _show(place: Place) -> None:
+    rules = standing.pending(place)
+    _offer(place, rules)
     for each in reviews.kept(place.home):
         screen.styled(f"{screen.style(each.at, 'bright_black')} {flatten_text(each.line())}")
     pending = op.pending(place)
@@ -90,7 +156,7 @@ def _show(place: Place) -> None:
         screen.talk(
             f"memfs review --accept {proposal.id} takes it, --reject {proposal.id} drops it"
         )
-    if not pending and not reviews.kept(place.home):
+    if not rules and not pending and not reviews.kept(place.home):
         screen.talk("no session was reviewed yet, and nothing is proposed")
 
 

@@ -36,12 +36,14 @@ if TYPE_CHECKING:
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
 @click.option("--sessions", "whole", is_flag=True,
               help="The sessions that say most about it, with their best turns.")  # fmt: skip
+@click.option("--nearest", is_flag=True,
+              help="Show the nearest also where nothing is clearly relevant.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Show whole texts.")
 @context.json_option
 def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ...],
             session: tuple[str, ...], host: tuple[str, ...], tag: tuple[str, ...],
             since: str | None, until: str | None, mode: Mode | None, limit: int, page: int,
-            whole: bool, full: bool, as_json: bool) -> None:  # fmt: skip
+            whole: bool, nearest: bool, full: bool, as_json: bool) -> None:  # fmt: skip
     """Search what was said in past sessions, the archive, blocks, facts and static entries."""
     only = Filter(
         kinds=tuple(op.KINDS[name] for name in places), roles=role, hosts=host, sessions=session,
@@ -53,21 +55,25 @@ def command(query: tuple[str, ...], places: tuple[str, ...], role: tuple[str, ..
     if whole:
         conversations = op.sessions(kept, text, mode=mode, only=only, limit=limit, page=page)
         found, total, name = [*conversations.sessions], conversations.total, "session"
+        sure = conversations.sure
     else:
         hits = op.run(kept, text, mode=mode, only=only, limit=limit, page=page)
         found, total, name = [*hits.hits], hits.total, "hit"
+        sure = hits.sure
     if kept.note:
         screen.talk(f"! {kept.note}")
     first = (page - 1) * limit + 1
     last = first + len(found) - 1
     if as_json:
         every = [asdict(each) for each in found]
-        screen.as_json({"total": total, "first": first, f"{name}s": every})
+        screen.as_json({"total": total, "first": first, "sure": sure, f"{name}s": every})
     elif not found and total:
         pages = -(-total // limit)
         screen.talk(f"there is no page {page}: {screen.count(total, name)} on {pages}")
     elif not found:
         screen.talk("nothing was found")
+    elif not sure and not nearest:
+        screen.talk(f"nothing is clearly relevant; --nearest shows the {screen.count(total, name)}")
     else:
         for number, each in enumerate(found, first):
             _show(number, each, full=full)

@@ -60,6 +60,8 @@ def command(session: str, as_json: bool) -> None:
         ran = found.ran.get(name)
         last = f", last hook {_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
+    for label, one, other in found.contradictions:
+        facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
     for name, value in facts:

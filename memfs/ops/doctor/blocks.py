@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import faults
 from memfs.core import label as labels
+from memfs.core.contradictions import find_contradictions
 from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks, layout
@@ -42,6 +43,11 @@ def look(place: Place) -> Iterator[Finding]:
             yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
         yield from _file(block)
         yield from _values(block)
+        for each in find_contradictions(block.value):
+            yield Finding(
+                "warning", f"{block.path}: two lines say {each.one} and {each.other} of one thing",
+                f"keep the one that holds: memfs edit {block.label}",
+            )  # fmt: skip
         read.add(block.path)
     for path, what in _left_out(place, read):
         if what.startswith(_UNREAD):

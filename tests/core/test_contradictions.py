@@ -1,0 +1,34 @@
+"""Lines that contradict each other are named, lines that only count are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from memfs.core.contradictions import Contradiction, find_contradictions
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("- port 8080\n- port 9090\n", [("8080", "9090")]),
+        (
+            "The API listens on port 8080.\nOther.\nthe API listens on port 9090\n",
+            [("8080", "9090")],
+        ),
+        ("timeout: 30s\nretries: 3\ntimeout: 60s\n", [("30s", "60s")]),
+        ("python = 3.11\npython = 3.12\n", [("3.11", "3.12")]),
+        ("- port 8080\n- port 8080\n", []),
+        ("- step 1\n- step 2\n- step 3\n", []),
+        ("8080\n9090\n", []),
+        ("port 8080 of api\nport 9090 of web\n", []),
+        ("range 10 to 20\nrange 10 to 30\n", []),
+        ("", []),
+    ],
+)
+def test_the_same_of_another_value(text: str, values: list[tuple[str, str]]) -> None:
+    assert [(each.one, each.other) for each in find_contradictions(text)] == values
+
+
+def test_the_lines_are_named() -> None:
+    text = "Notes\n\nport 8080\nsomething\nport 9090\n"
+    assert find_contradictions(text) == [Contradiction(3, 5, "8080", "9090")]
