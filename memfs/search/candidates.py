@@ -124,7 +124,9 @@ def closely(
     told = fuse.most(best[len(rows) :], of_before)
     told = told.reshape(len(places), BESIDE, len(asked.tokens))
     told = (told * _FADED[:, None]).max(axis=1)
-    closest = np.maximum(best[: len(rows)], np.repeat(told, counts, axis=0)) @ asked.weights
+    # Not by `@`: some builds of BLAS warn of an invalid value where every number is a good one.
+    closest = np.maximum(best[: len(rows)], np.repeat(told, counts, axis=0)) * asked.weights
+    closest = closest.sum(axis=1)
     return fuse.full(evidence, fuse.most(closest, counts))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memfs.search.engine import Engine
@@ -59,6 +60,12 @@ def test_what_nothing_is_about_is_not(engine: Engine, query: str) -> None:
 def test_by_words_alone_one_of_many_words_is_not_enough(engine: Engine) -> None:
     assert engine.search("payment client retries", mode="text").sure
     assert not engine.search("which client pays for hiking boots in winter", mode="text").sure
+
+
+def test_no_number_is_odd_on_the_way(engine: Engine) -> None:
+    with np.errstate(all="raise"):
+        for text in TEXTS:
+            assert engine.search(text).hits[0].text == text
 
 
 def test_nothing_found_is_certain(tmp_path: Path) -> None:
