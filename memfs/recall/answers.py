@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memfs.search.relevance import Asked
     from memfs.search.reminder import Recalled
 
-SESSIONS = 5  # that are looked at
+SESSIONS = 4  # that are looked at
 ROOM = 2250  # characters of a reply
 # What an exchange must have: share of the prompt's words, and cosine; and the share of them that
 # the store knows at all. In a larger store something is close to anything: it rises with the
@@ -31,7 +31,7 @@ ROOM = 2250  # characters of a reply
 # sessions, and in a pool of 470.
 _FLOOR, _TENFOLD, _SMALL = 0.7, 0.3, 240.0
 _KNOWN = 0.3
-_LEAST_WORDS = 0.7  # of the floor, where there are words alone
+_LEAST_WORDS = 0.65  # of the floor, where there are words alone
 _LEAD = 90  # characters of a question, or of what a short answer refers to
 _FEW_WORDS = 8
 _REFERS = frozenset((
