@@ -40,7 +40,8 @@ def every(place: Place) -> list[Shown]:
 
 def brief(place: Place) -> str:
     """Return the brief as a session of this place is given it."""
-    return compose.whole(place)[0]
+    text, shown = compose.whole(place)
+    return compose.with_rules(place, text, shown.values())
 
 
 def record(shown: Shown) -> dict[str, object]:

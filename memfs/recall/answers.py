@@ -104,21 +104,20 @@ def find_answers(
     candidates = _candidates(text, asked, _distinct(anchors, session), cosines)
     if not candidates:
         return Brought()
-    there = sum(term.idf for term in asked.words if term.frequency) / asked.weight
+    there = sum(term.idf for term in (*asked.words, *asked.pairs) if term.frequency)
     best = max(candidates, key=lambda each: each.about)
     floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.searcher.num_docs / _SMALL))
     floor *= 1.0 if cosines else _LEAST_WORDS
-    brought = Brought(best.about + _KNOWN * there, floor, _name(best.exchange))
+    about = best.about + _KNOWN * there / asked.weight
+    brought = Brought(about, floor, _name(best.exchange))
     if brought.about >= floor:
         seen = set(shown)
         fresh = [each for each in candidates if each.exchange.id not in seen]
-
-        def share(sentence: str) -> float:
-            stems = text.held(asked.wanted, sentence)
-            return sum(term.idf for term in asked.words if term.stem in stems) / asked.weight
-
         known = set(words_of(asked.prompt))
-        chosen = choose_sentences(rate_sentences(fresh, known, share), ROOM)
+        rated = rate_sentences(
+            fresh, known, lambda said: _weigh(asked, text.held(asked.wanted, said), said)
+        )
+        chosen = choose_sentences(rated, ROOM)
         brought.found += _told(asked, text, chosen)[:limit]
     return brought
 
@@ -182,12 +181,19 @@ def _rate(
         behind = held[place + 1] if place + 1 < len(held) else []
         asks = [stems for turn, stems in behind if turn.role == "user"]
         stems = set().union(*(stems for _, stems in turns), *asks)
-        words = [term for term in asked.words if term.stem in stems]
-        # One word in common is chance, where nothing else is known.
-        share = sum(term.idf for term in words) if near or len(words) >= FEWEST_WORDS else 0.0
-        cosine = max(near.get(turn.number, 0.0) for turn, _ in turns)
-        found.append(share / asked.weight + cosine)
+        content = "\n".join(turn.text for turn, _ in turns) if asked.pairs else ""
+        share = _weigh(asked, stems, content)
+        if not near and len(stems) < FEWEST_WORDS and not asked.pairs:
+            share = 0.0  # one word in common is chance, where nothing else is known
+        found.append(share + max(near.get(turn.number, 0.0) for turn, _ in turns))
     return found
+
+
+def _weigh(asked: "Asked", stems: set[str], content: str) -> float:
+    """Return the share of a prompt's words that a text has: `stems` are those that it holds."""
+    there = sum(term.idf for term in asked.words if term.stem in stems)
+    there += sum(pair.idf for pair in asked.pairs if pair.word in content)
+    return there / asked.weight
 
 
 def _told(asked: "Asked", text: "TextIndex", chosen: "list[Sentence]") -> list[Recollection]:

@@ -1,6 +1,7 @@
 """Sentences of what was said, and what can be told of one without a model. Hot path."""
 
-_ENDS = ".!?:;"
+_ENDS = ".!?:;。！？"  # noqa: RUF001 - of Chinese and Japanese, too
+_CLOSE = "。！？"  # noqa: RUF001 - no space follows these
 _SHORTEST = 25  # characters; a shorter sentence goes with the one before it
 _LONGEST = 220  # characters; a longer one is cut at its commas
 _CLAUSE = 160  # characters that clauses may have together
@@ -12,6 +13,9 @@ _INSIDE = frozenset("_./:-#@=")  # signs inside of names, paths, times and flags
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text, each on one line; long ones in clauses."""
     found: list[str] = []
+    if not text.isascii():
+        for end in _CLOSE:
+            text = text.replace(end, f"{end} ")
     for line in text.split("\n"):
         for sentence in _ended(line.split()):
             if found and len(found[-1]) < _SHORTEST:

@@ -27,6 +27,12 @@ LIMIT: Said = [
     ("user", "make it 60"),
     ("assistant", "Done: `RATE_LIMIT = 60` per minute in `api/limits.py`."),
 ]
+LOGIN: Said = [
+    ("user", "登录会话在 Redis 里多久过期?"),
+    ("assistant", "现在是三十天。会话过期时间写在 api/settings.py 里。"),
+    ("user", "改成七天,不要滚动。"),
+    ("assistant", "已改:SESSION_TTL_DAYS = 7,登录会话七天后过期。"),
+]
 OTHER: Said = [
     ("user", "the footer of the shop overlaps the map on small screens"),
     ("assistant", "A negative margin did that; it is gone."),
@@ -37,7 +43,7 @@ OTHER: Said = [
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     made = Corpus(tmp_path_factory.mktemp("exchanges"))
     for number, (name, said) in enumerate(
-        {"hook": WEBHOOK, "limit": LIMIT, "css": OTHER}.items(), 1
+        {"hook": WEBHOOK, "limit": LIMIT, "css": OTHER, "login": LOGIN}.items(), 1
     ):
         made.write(f"{name}.jsonl", *(
             document(f"{name}-{at}", text, session=name, group=number, role=role, host="claude",
@@ -71,6 +77,10 @@ def test_a_short_answer_comes_with_what_it_answers(corpus: Corpus) -> None:
     before = lines[lines.index("user: make it 60") - 1]
     assert before.startswith("assistant: ")
     assert before.endswith("100 requests per minute for each key.")
+
+
+def test_chinese_is_answered_too(corpus: Corpus) -> None:
+    assert "SESSION_TTL_DAYS = 7" in told(corpus, "登录会话多久过期?")["login"]
 
 
 def test_what_is_about_something_else_stays_away(corpus: Corpus) -> None:
@@ -112,6 +122,8 @@ def test_a_reply_has_its_room(tmp_path: Path) -> None:
         ("Short. It goes on with the short one.", ["Short. It goes on with the short one."]),
         ("a line of its own that is long\nthe next line that is long",
          ["a line of its own that is long", "the next line that is long"]),
+        ("今天的部署需要先运行数据库迁移然后再重启所有的服务进程。明天的会议改到下午三点在二楼的小会议室里举行。",
+         ["今天的部署需要先运行数据库迁移然后再重启所有的服务进程。", "明天的会议改到下午三点在二楼的小会议室里举行。"]),
         ("", []),
     ],
 )  # fmt: skip
