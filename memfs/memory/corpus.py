@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, StoreError
-from memfs.memory import models, reembed, stated
+from memfs.memory import models, reembed, standing
 from memfs.memory.documents import documents
 from memfs.search import indexer
 from memfs.search.catalog import Source
@@ -101,7 +101,7 @@ def _synced(
             partly=partly,
         )
         if done.sources:
-            stated.refresh(place)
+            standing.refresh(place)
         return done, _embed(place, writing, stage, embed=embed)
 
 
@@ -131,7 +131,7 @@ def feeding(
         writing = stack.enter_context(indexer.opened(place.home.index))
         yield writing
         writing.update(sources(place), documents, stage and stage("indexing", 0))
-        stated.refresh(place)
+        standing.refresh(place)
 
 
 def _embed(place: Place, writing: Indexer, stage: Stage | None, *, embed: bool) -> bool:

@@ -11,7 +11,7 @@ from memfs.search.lexical import TextIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tantivy import Document
 
@@ -51,7 +51,7 @@ def recall_from_text(
             anchors = _anchors(documents)
             brought = find_answers(index, asked, anchors, None, session, shown, limit)
     left = limit - len(brought.found)
-    brought.found += reminder.by_words(index, prompt, session, shown, left, messages=False)
+    brought.found += reminder.by_words(index, prompt, session, shown, left)
     return brought
 
 
@@ -72,9 +72,7 @@ def recall_cold(folder: str, prompt: str, session: str, shown: "list[str]", limi
         documents = (found.document(place) for place in found.order[:_POOL])
         brought = find_answers(text, asked, _anchors(documents), found.near, session, shown, limit)
         left = limit - len(brought.found)
-        taken = relevance.chosen(
-            text, asked, found, _others(found.document, found.group), session, shown, left
-        )
+        taken = relevance.chosen(text, asked, found, found.document, session, shown, left)
         brought.found += (found.hit(*each) for each in taken)
         return brought
     except BaseException as error:
@@ -100,7 +98,7 @@ def recall_warm(
     near = engine.vectors.nearness(told.found.vector)
     brought = find_answers(engine.text, asked, _anchors(documents), near, session, shown, limit)
     rest = relevance.chosen(
-        engine.text, asked, told.found, _others(told.document, told.found.group), session, shown,
+        engine.text, asked, told.found, told.document, session, shown,
         limit - len(brought.found),
     )  # fmt: skip
     brought.found += (told.brought(*each) for each in rest)
@@ -122,10 +120,3 @@ def _anchors(documents: "Iterator[Document | None]") -> "Iterator[Anchor]":
         if each is not None and reminder.first(each, "kind") == _MESSAGE:
             number = int(each.get_first("num") or 0)
             yield Anchor(number, reminder.first(each, "session"), reminder.first(each, "host"))
-
-
-def _others(
-    document: "Callable[[int], Document | None]", groups: "Sequence[int]"
-) -> "Callable[[int], Document | None]":
-    """Return what reads a candidate, and gives None for a turn of a session."""
-    return lambda place: None if groups[place] else document(place)

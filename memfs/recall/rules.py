@@ -35,7 +35,7 @@ _OWNS = ("owns", "goes through", "go through", "goes to", "lives in", "lives on"
          "is hosted")  # fmt: skip
 _OUGHT = ("has to", "have to", "must")
 # Each rule has one of these words.
-_MARKS = frozenset((
+MARKS = frozenset((
     *_STRICT, *_NONE, *_EACH, *_LASTING, *_WE, "now", "forward", "rule", "hard", "remember",
     "record", "exceptions", "must", "allowed", "limits", "owns", "goes", "go", "lives", "hosted",
     "has", "have",
@@ -54,7 +54,7 @@ def rate_rule(sentence: str) -> float:
         return 0.0
     folded = said.lower().replace("\u2019", "").replace("'", "")
     words = words_of(folded)
-    if len(words) < _FEWEST or _MARKS.isdisjoint(words):
+    if len(words) < _FEWEST or MARKS.isdisjoint(words):
         return 0.0
     points = 2.0 * any(form in folded for form in _SAID_TO_HOLD)
     points += sum(map(_rate_clause, _clauses(folded)))

@@ -1,8 +1,10 @@
 """Which sentences of exchanges answer a prompt: a score for each, a choice within a room. Hot path.
 
 The weights are those of a logistic regression over the sentences of four projects, each held
-against the other three; they are rounded. What stands after the exchange that a prompt is about
-counts more than what stands before, what is named exactly more than talk, the newer session more.
+against the other three; they are rounded. Two were raised since: that of a newer session, for what
+superseded what, and that of the sentence that matched, for talk that is no work. What stands after
+the exchange that a prompt is about counts more than what stands before, what is named exactly more
+than talk.
 """
 
 import math

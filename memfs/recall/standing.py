@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from tantivy import Order
 
-from memfs.recall.rules import is_rule
+from memfs.recall.rules import MARKS, is_rule
 from memfs.recall.sentences import split_sentences
 from memfs.search import reminder
 from memfs.search.lexical import Occur, Query
+from memfs.search.words import STOP
 from memfs.store import standing
 from memfs.store.standing import Rule
 
@@ -35,12 +36,18 @@ def find_rules(text: TextIndex) -> list[Rule]:
     """Return what users stated to hold, the newest first; of what is about one thing the latest."""
     found: list[Rule] = []
     for rule in _stated(text):
-        words = standing.words_of(rule.text)
-        if not any(_is_same(words, standing.words_of(other.text)) for other in found):
+        about = _subject(rule)
+        if not any(_is_same(about, _subject(other)) for other in found):
             found.append(rule)
         if len(found) == _RULES:
             break
     return found
+
+
+def _subject(rule: Rule) -> set[str]:
+    """Return the words of a rule that say what it is about: neither "never" nor "the"."""
+    words = standing.words_of(rule.text)
+    return words.difference(STOP, MARKS) or words
 
 
 def _is_same(one: set[str], other: set[str]) -> bool:

@@ -57,7 +57,6 @@ _MOST_PAIRS = 24
 _FIRST_CJK = "\u3040"
 _READ = 8  # candidates that are read, at most
 _ALIKE = 0.8  # of all their words have two texts in common that say the same
-_EXCHANGE = 2  # messages apart that are of one exchange
 
 # Words for working together, and for time: they do not say what is worked on.
 TALK = """
@@ -128,14 +127,14 @@ def chosen(
 ) -> "list[Taken]":  # fmt: skip
     """Return at most `limit` candidates that a prompt is about, in their order.
 
-    Those of the running session, those in `shown`, and what tools were given and put out are left
-    out, and what says the same as one of them, as a better one, or as the prompt. Of the turns of
-    one exchange only the best comes. `document` reads a candidate: None for one that is gone.
+    Turns of sessions are left out (see `recall`), those in `shown`, and what says the same as one
+    of them, as a better one, or as the prompt. `document` reads a candidate: None for one that is
+    gone.
     """
     taken = _Chosen(text, asked, found, document, session, shown)
     read = 0
     for place in found.order:
-        if found.cosine[place] + SHARE < taken.floor or taken.own(place):
+        if found.group[place] or found.cosine[place] + SHARE < taken.floor:
             continue  # whatever words it holds
         if read == _READ or len(taken.taken) >= limit:
             break
@@ -155,19 +154,14 @@ class _Chosen:
         self._known: list[set[str]] = []  # stems of what is there already
         self._said: set[int] = set()
         self._gone: set[str] = set()
-        self._group = 0  # of the running session, once a turn of it was seen
         self.floor = _FLOOR + _TENFOLD * math.log10(max(10, text.searcher.num_docs))
         self._prompt: set[str] = set()  # its stems, once they were needed
         self.taken: list[Taken] = []
 
-    def own(self, place: int) -> bool:
-        """Tell whether a turn is known to be of the running session, without reading it."""
-        return self._group > 0 and self._found.group[place] == self._group
-
     def look(self, place: int) -> bool:
         """Take a candidate if it is to be brought up; tell whether it had to be read."""
         found = self._found
-        if found.said[place] in self._said or self._beside(place):
+        if found.said[place] in self._said:
             return False
         document = self._document(place)
         if (
@@ -178,8 +172,6 @@ class _Chosen:
             return False
         content = reminder.first(document, "text")
         own = bool(self._session) and reminder.first(document, "session") == self._session
-        if own:
-            self._group = found.group[place]
         if own or reminder.first(document, "id") in self._shown:
             self._know(place, self._text.stems(content))
         elif self._clears(found.cosine[place], content):
@@ -199,14 +191,6 @@ class _Chosen:
         share = sum(term.idf for term in words + pairs) / asked.weight
         fewer = _FEWER if _count(words, pairs) < _FEWEST else 0.0
         return cosine + SHARE * share - fewer > self.floor
-
-    def _beside(self, place: int) -> bool:
-        """Tell whether a turn is of an exchange that is brought up already."""
-        numbers, group = self._found.numbers, self._found.group
-        return group[place] > 0 and any(
-            group[other] == group[place] and abs(numbers[other] - numbers[place]) <= _EXCHANGE
-            for other, *_ in self.taken
-        )
 
     def _repeats(self, document: "Document", stems: set[str]) -> bool:
         """Tell whether a text says what is known: a person also what the prompt says."""

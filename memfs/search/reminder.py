@@ -27,13 +27,11 @@ _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end c
 
 
 def by_words(
-    index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int,
-    *, messages: bool = True,
-) -> "list[Recalled]":  # fmt: skip
-    """Return at most `limit` messages and passages for a prompt, best first; else no messages.
+    index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int
+) -> "list[Recalled]":
+    """Return at most `limit` passages, facts and entries for a prompt, best first.
 
-    Those of the running session, those in `shown`, and what tools were given and put out are left
-    out.
+    Those in `shown` are left out.
     """
     if limit < 1:
         return []
@@ -41,7 +39,7 @@ def by_words(
     query = index.query(terms)
     if query is None or len(terms) < FEWEST_WORDS:
         return []
-    query = said(index, query, session, messages=messages)
+    query = said(index, query, session, messages=False)
     # A word that no document has can only speak against a hit; half of its weight does.
     weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
     floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.searcher.num_docs / 10))

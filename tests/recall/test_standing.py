@@ -74,6 +74,12 @@ def test_the_newest_comes_first_and_the_latest_of_one_thing_counts(place: Place)
     ]
 
 
+def test_rules_of_one_form_about_two_things_both_count(place: Place) -> None:
+    remember(place, "one", 1, "never touch the prod db by hand")
+    remember(place, "two", 3, "never touch the staging env by hand")
+    assert len(rules(place)) == 2
+
+
 def test_what_goes_on_with_a_rule_stays_with_it(place: Place) -> None:
     remember(
         place, "one", 1,
