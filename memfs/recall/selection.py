@@ -29,7 +29,7 @@ _SPECIFIC = 1.9
 _LENGTH = 1.25
 _BASE = -6.0
 _SHARED = 4.5  # the share of the prompt's words, in the exchange that is most about it
-_MOST = _USER + _RULE + _SPECIFIC + _LENGTH + _SHARED  # that a sentence can add
+_MOST = _USER + _RULE + _SPECIFIC + _LENGTH  # that any sentence can add
 _MOST_SPECIFIC = 3  # words that name something exactly
 _LONG = 200  # characters
 _LONGEST = 700
@@ -76,10 +76,14 @@ def rate_sentences(
     which no sentence can come near to the best one so far are not looked at.
     """
     bases = [_rate_exchange(candidate) for candidate in candidates]
+    most = [
+        base + _MOST + _SHARED * (candidate.distance == 0)
+        for base, candidate in zip(bases, candidates, strict=True)
+    ]
     best = 0.0
     rated: dict[int, list[Sentence]] = {}
-    for at in sorted(range(len(candidates)), key=lambda at: -bases[at]):
-        if _probable(bases[at] + _MOST) < _SHARE * best:
+    for at in sorted(range(len(candidates)), key=lambda at: -most[at]):
+        if _probable(most[at]) < _SHARE * best:
             break
         rated[at] = found = []
         for turn in candidates[at].exchange.turns:
