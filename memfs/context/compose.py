@@ -44,25 +44,19 @@ def whole(
     return render.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
-def with_rules(place: Place, brief: str, texts: "Iterable[str]") -> str:
-    """Return a brief with what users stated in past sessions and no block says, as far as it fits.
-
-    `texts` are those of the blocks.
-    """
-    rules = unwritten_rules(place, texts)
+def with_rules(brief: str, rules: "Sequence[Rule]") -> str:
+    """Return a brief with the rules that no block says, as far as they fit."""
     return brief + render.rules(rules, min(RULES, render.BUDGET - render.units(brief)))
 
 
-def unwritten_rules(place: Place, texts: "Iterable[str] | None" = None) -> "list[Rule]":
+def unwritten_rules(place: Place, texts: "Iterable[str]") -> "list[Rule]":
     """Return what users stated in past sessions and no block says; `texts` are those of blocks."""
-    if texts is None:
-        texts = [block.raw for block in blocks.load(place)]
     return standing.unwritten(standing.read(place.home), texts)
 
 
-def offer_rules(place: Place, texts: "Iterable[str]") -> str:
+def offer_rules(place: Place, rules: "Sequence[Rule]") -> str:
     """Return what the person is told of rules that no block says: of each once, "" of none."""
-    new = standing.tell(place.home, unwritten_rules(place, texts))
+    new = standing.tell(place.home, rules)
     if not new:
         return ""
     what = (

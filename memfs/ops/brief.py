@@ -105,9 +105,10 @@ def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str
 
         notice = pulled.notice(pulled.look(place, note=note))
     text, shown = compose.whole(place, tools=tools)
+    rules = compose.unwritten_rules(place, shown.values())
     if note:
-        notice = "\n".join(filter(None, (notice, compose.offer_rules(place, shown.values()))))
-    return compose.with_rules(place, text, shown.values()), shown, notice
+        notice = "\n".join(filter(None, (notice, compose.offer_rules(place, rules))))
+    return compose.with_rules(text, rules), shown, notice
 
 
 def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> Reply:

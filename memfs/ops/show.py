@@ -41,7 +41,7 @@ def every(place: Place) -> list[Shown]:
 def brief(place: Place) -> str:
     """Return the brief as a session of this place is given it."""
     text, shown = compose.whole(place)
-    return compose.with_rules(place, text, shown.values())
+    return compose.with_rules(text, compose.unwritten_rules(place, shown.values()))
 
 
 def record(shown: Shown) -> dict[str, object]:

@@ -7,9 +7,10 @@ clears the floor, nothing is brought: a silent hook is better than a wrong remin
 
 import math
 
+from memfs.core.words import split_words
 from memfs.recall.exchanges import AFTER, BEFORE, read_around
 from memfs.recall.selection import Candidate, choose_sentences, rate_sentences
-from memfs.recall.sentences import split_sentences, words_of
+from memfs.recall.sentences import split_sentences
 from memfs.search.reminder import FEWEST_WORDS, MOST_WORDS
 
 TYPE_CHECKING = False
@@ -113,7 +114,7 @@ def find_answers(
     if brought.about >= floor:
         seen = set(shown)
         fresh = [each for each in candidates if each.exchange.id not in seen]
-        known = set(words_of(asked.prompt))
+        known = set(split_words(asked.prompt))
         rated = rate_sentences(
             fresh, known, lambda said: _weigh(asked, text.held(asked.wanted, said), said)
         )
@@ -244,7 +245,7 @@ def _leads(each: "Sentence", last: "Sentence | None") -> list[str]:
 
 def _is_reply(text: str) -> bool:
     """Tell whether a sentence is a short answer, which says nothing by itself."""
-    words = words_of(text)
+    words = split_words(text)
     return len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)
 
 

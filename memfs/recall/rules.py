@@ -4,7 +4,7 @@
 gets points for each form it has, and loses some where it speaks of what the user does not know.
 """
 
-from memfs.recall.sentences import words_of
+from memfs.core.words import split_words
 
 ENOUGH = 1.5  # points from which on a sentence is a rule
 _SHORTEST, _LONGEST = 15, 300  # characters
@@ -53,7 +53,7 @@ def rate_rule(sentence: str) -> float:
     if not _SHORTEST < len(said) <= _LONGEST or said.endswith("?"):
         return 0.0
     folded = said.lower().replace("\u2019", "").replace("'", "")
-    words = words_of(folded)
+    words = split_words(folded)
     if len(words) < _FEWEST or MARKS.isdisjoint(words):
         return 0.0
     points = 2.0 * any(form in folded for form in _SAID_TO_HOLD)
@@ -67,7 +67,7 @@ def _clauses(text: str) -> list[list[str]]:
     words = text.split()
     for at, word in enumerate(words, 1):
         if word[-1] in ",;:.!?)" or at == len(words):
-            found.append(words_of(" ".join(words[start:at])))
+            found.append(split_words(" ".join(words[start:at])))
             start = at
     return [clause for clause in found if clause]
 

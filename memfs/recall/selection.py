@@ -9,8 +9,9 @@ than talk.
 
 import math
 
+from memfs.core.words import split_words
 from memfs.recall.rules import is_rule
-from memfs.recall.sentences import count_specifics, split_sentences, words_of
+from memfs.recall.sentences import count_specifics, split_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def rate_sentences(
         rated[at] = found = []
         for turn in candidates[at].exchange.turns:
             for place, text in enumerate(split_sentences(turn.text)):
-                if _repeats(words_of(text), known):
+                if _repeats(split_words(text), known):
                     continue
                 points = bases[at] + _rate(text, user=turn.role == "user")
                 if candidates[at].distance == 0:

@@ -51,12 +51,6 @@ def _clauses(sentence: str) -> list[str]:
     return found
 
 
-def words_of(sentence: str) -> list[str]:
-    """Return the words of a sentence in lower case, without the signs around them."""
-    words = [word.strip(_EDGES) for word in sentence.lower().replace("\u2019", "'").split()]
-    return [word for word in words if word]
-
-
 def count_specifics(sentence: str) -> int:
     """Return how many words of a sentence name something exactly.
 

@@ -11,7 +11,6 @@ from memfs.recall.sentences import split_sentences
 from memfs.search import reminder
 from memfs.search.lexical import Occur, Query
 from memfs.search.words import STOP
-from memfs.store import standing
 from memfs.store.standing import Rule
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ def find_rules(text: TextIndex) -> list[Rule]:
 
 def _subject(rule: Rule) -> set[str]:
     """Return the words of a rule that say what it is about: neither "never" nor "the"."""
-    words = standing.words_of(rule.text)
-    return words.difference(STOP, MARKS) or words
+    return rule.words.difference(STOP, MARKS) or rule.words
 
 
 def _is_same(one: set[str], other: set[str]) -> bool:

@@ -1,7 +1,8 @@
 """What assistants were given at their prompts, and what stayed below the floor. Hot path to write.
 
-A line each in `local/given.tsv`, the newest last; of what grows large the older half goes. The
-prompt itself is not kept here: recall has it, and without its secrets.
+A record each in `local/given.log`, the newest last: a line of fields, then the text as it is, so
+that a secret in it is found like any other. Of what grows large the older half goes. The prompt
+itself is not kept here: recall has it, and without its secrets.
 """
 
 import os
@@ -12,9 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memfs.store.layout import Store
 
-_NAME = "given.tsv"
+_NAME = "given.log"
 _LARGEST = 1 << 18  # bytes
-_FIELDS = 8
+_FIELDS = 7
+_BEGIN, _BREAK = "\x1d", "\x1f"  # of a record, of a line in a field; no text of ours has them
 
 
 class Given:
@@ -39,47 +41,50 @@ class Given:
 def note(store: "Store", what: Given) -> None:
     """Note what a prompt was given. Raises `OSError`."""
     numbers = (f"{what.at:.0f}", what.host, what.session, f"{what.about:.2f}", f"{what.floor:.2f}")
-    fields = (*numbers, what.nearest, what.why, what.text)
-    line = "\t".join(map(_escape, fields)) + "\n"
+    head = "\t".join(map(_flatten, (*numbers, what.nearest, what.why)))
+    record = f"{_BEGIN}{head}\n{what.text.replace(_BEGIN, ' ')}\n"
     path = f"{store.local}/{_NAME}"
     if files.size(path) > _LARGEST:
         _halve(path)
     handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
-        files.write_all(handle, line.encode("utf-8", "replace"))
+        files.write_all(handle, record.encode("utf-8", "replace"))
     finally:
         os.close(handle)
 
 
 def read(store: "Store", most: int) -> list[Given]:
     """Return what the last prompts were given, the newest first."""
-    text = files.read(f"{store.local}/{_NAME}", cap=4 * _LARGEST) or ""
-    found = filter(None, map(_parsed, text.split("\n")))
+    found = filter(None, map(_parsed, _records(f"{store.local}/{_NAME}")))
     return list(found)[: -most - 1 : -1]
+
+
+def _records(path: str) -> list[str]:
+    return (files.read(path, cap=4 * _LARGEST) or "").split(_BEGIN)[1:]
 
 
 def _halve(path: str) -> None:
     from memfs.files import atomic
 
-    lines = (files.read(path, cap=4 * _LARGEST) or "").splitlines(keepends=True)
-    atomic.write(path, "".join(lines[len(lines) // 2 :]), private=True, durable=False)
+    records = _records(path)
+    kept = "".join(f"{_BEGIN}{each}" for each in records[len(records) // 2 :])
+    atomic.write(path, kept, private=True, durable=False)
 
 
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", " ")
+def _flatten(text: str) -> str:
+    return text.replace("\n", _BREAK).replace("\t", " ").replace(_BEGIN, " ")
 
 
-def _unescape(text: str) -> str:
-    parts = [part.replace("\\n", "\n").replace("\\t", "\t") for part in text.split("\\\\")]
-    return "\\".join(parts)
-
-
-def _parsed(line: str) -> Given | None:
-    fields = [_unescape(each) for each in line.split("\t")]
+def _parsed(record: str) -> Given | None:
+    head, _, text = record.partition("\n")
+    fields = head.split("\t")
     if len(fields) != _FIELDS:
         return None
-    at, host, session, about, floor, nearest, why, text = fields
+    at, host, session, about, floor, nearest, why = fields
     try:
-        return Given(float(at), host, session, float(about), float(floor), nearest, why, text)
+        return Given(
+            float(at), host, session, float(about), float(floor), nearest,
+            why.replace(_BREAK, "\n"), text.removesuffix("\n"),
+        )  # fmt: skip
     except ValueError:
         return None

@@ -7,6 +7,7 @@ their user said no to, and was told of, stands beside it: the ids of rules.
 from zlib import crc32
 
 from memfs import files
+from memfs.core.words import split_words
 from memfs.files import atomic
 
 TYPE_CHECKING = False
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 _NAME = "standing.tsv"
 _REFUSED, _TOLD = "standing-refused", "standing-told"
 _MOST = 1 << 16  # bytes
+_MOST_IDS = 4000
 _FIELDS = 5
-_EDGES = ".,;:!?()\"'`*"
 _SHARE = 0.8  # of a rule's words: a block that has them says it already
 
 
@@ -37,6 +38,11 @@ class Rule:
         """What it is called: the same as long as it is said in the same words."""
         return f"{crc32(self.text.encode('utf-8', 'replace')):08x}"
 
+    @property
+    def words(self) -> set[str]:
+        """Its words, each once."""
+        return set(split_words(self.text))
+
     def line(self) -> str:
         """Return it as it is kept: in one line, without what divides fields."""
         fields = (self.at, self.host, self.session, self.message, self.text)
@@ -48,7 +54,7 @@ def read(store: "Store") -> list[Rule]:
     text = files.read(f"{store.local}/{_NAME}", cap=_MOST) or ""
     parts = (line.split("\t") for line in text.split("\n"))
     found = [Rule(*each) for each in parts if len(each) == _FIELDS]
-    refused = _noted(store, _REFUSED) if found else set()
+    refused = _noted(store, _REFUSED) if found else []
     return [rule for rule in found if rule.id not in refused]
 
 
@@ -74,25 +80,20 @@ def tell(store: "Store", rules: "Iterable[Rule]") -> list[Rule]:
     return new
 
 
-def _noted(store: "Store", name: str) -> set[str]:
-    return set((files.read(f"{store.local}/{name}", cap=_MOST) or "").split())
+def _noted(store: "Store", name: str) -> list[str]:
+    return (files.read(f"{store.local}/{name}", cap=_MOST) or "").split()
 
 
 def _note(store: "Store", name: str, rules: "Iterable[Rule]") -> None:
-    ids = [*_noted(store, name), *(rule.id for rule in rules)]
-    text = "".join(f"{each}\n" for each in ids[-_MOST // 16 :])
+    ids = [*dict.fromkeys((*_noted(store, name), *(rule.id for rule in rules)))]
+    text = "".join(f"{each}\n" for each in ids[-_MOST_IDS:])
     atomic.write(f"{store.local}/{name}", text, private=True, durable=False)
-
-
-def words_of(text: str) -> set[str]:
-    """Return the words of a text in lower case, without the signs around them."""
-    return {word.strip(_EDGES) for word in text.lower().replace("\u2019", "'").split()} - {""}
 
 
 def unwritten(rules: "Iterable[Rule]", texts: "Iterable[str]") -> list[Rule]:
     """Return the rules that no block says: `texts` are those of blocks."""
-    said = [words_of(text) for text in texts]
-    return [rule for rule in rules if not any(_is_in(words_of(rule.text), each) for each in said)]
+    said = [set(split_words(text)) for text in texts]
+    return [rule for rule in rules if not any(_is_in(rule.words, each) for each in said)]
 
 
 def _is_in(wanted: set[str], said: set[str]) -> bool:

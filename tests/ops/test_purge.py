@@ -18,9 +18,11 @@ from memfs.memory import corpus, intake
 from memfs.memory.flow import build, database
 from memfs.memory.intake import Tally
 from memfs.ops import archive, brief, edit, history, install, purge, trust
-from memfs.store import blocks, held, inbox, journal, lock, recall, sessions
+from memfs.store import blocks, given, held, inbox, journal, lock, recall, sessions, standing
 from memfs.store.blocks import Place
+from memfs.store.given import Given
 from memfs.store.layout import Store
+from memfs.store.standing import Rule
 from tests.hosts.transcript_lines import conversation, user
 
 SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
@@ -143,6 +145,17 @@ def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
     replays(place, place.user)
     assert not os.path.exists(f"{store.local}/sessions/s/shown.json")
     assert purge.run(place) == purge.Purged((), ())
+
+
+def test_what_assistants_were_given_is_redacted_too(place: Place) -> None:
+    text = f"# Core memory changed\nthe key\n{SECRET}\nends"
+    given.note(place.home, Given(1.0, "claude", "s", 0.5, 0.7, "", "", text))
+    standing.write(place.home, [Rule("2026-04-01", "claude", "s", "m", f"always send {SECRET}")])
+    assert len(holding(place.home.local)) == 2
+    purge.run(place)
+    assert holding(place.home.local) == []
+    [found] = given.read(place.home, 5)
+    assert found.text == text.replace(SECRET, MARK)
 
 
 def test_no_undo_brings_it_back_and_every_version_is_kept(place: Place) -> None:
