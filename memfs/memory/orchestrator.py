@@ -39,7 +39,7 @@ class Context:
 
     `tokens` are those of the text, `left_out` counts what had no room and `compressed` what was
     shortened. `steps` usually come next, `summaries` are what kinds say in short, `problems` what
-    was wrong with one of them.
+    was wrong with one of them. `sure` is False where nothing in it is clearly about the task.
     """
 
     text: str
@@ -51,6 +51,7 @@ class Context:
     summaries: Mapping[str, str] | None = None
     problems: tuple[str, ...] = ()
     pieces: tuple[Piece, ...] = ()
+    sure: bool = True
 
 
 class Orchestrator:
@@ -149,6 +150,7 @@ class Orchestrator:
             tuple(dict.fromkeys(step for answer in answers.values() for step in answer.steps)),
             {name: answer.summary for name, answer in answers.items() if answer.summary},
             (*self.problems, *problems), made.pieces,
+            any(answer.found and answer.sure for answer in answers.values()),
         )  # fmt: skip
 
     def _named(self, name: str) -> list[Kind]:

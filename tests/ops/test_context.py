@@ -107,6 +107,17 @@ def test_a_context_is_composed_for_a_task(place: Place, memfs: Run) -> None:
     assert memory.context("restart the zephyr gateway", 300) == shown.out
 
 
+def test_a_context_says_where_nothing_is_clearly_relevant(place: Place, memfs: Run) -> None:
+    memfs("archive", "The zephyr gateway listens on port 7741 because of the firewall.")
+    task = ("context", "--task", "write an essay about doors and the wind")
+    shown = memfs(*task)
+    assert (shown.code, shown.out) == (0, "")
+    assert shown.err == "nothing is clearly relevant; --nearest shows the 1 piece\n"
+    assert "listens on port 7741" in memfs(*task, "--nearest").out
+    assert json.loads(memfs(*task, "--json").out)["sure"] is False
+    assert json.loads(memfs("context", "--task", "zephyr gateway", "--json").out)["sure"] is True
+
+
 def test_odd_wishes_for_a_context_are_refused(place: Place, memfs: Run) -> None:
     assert memfs("context", "--task", "x", "--budget", "10").code == 2
     assert memfs("context", "--task", "  ").code == 2

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
               help="Tokens: of the window, or with --task of what is composed.")  # fmt: skip
 @click.option("--compression", type=click.Choice(["smart", "aggressive"]), default=None,
               help="How what does not fit is shortened: by its sentences, or cut off.")  # fmt: skip
+@click.option("--nearest", is_flag=True,
+              help="With --task: show the nearest where nothing is clearly relevant.")  # fmt: skip
 @context.session_option
 @context.json_option
 def command(
-    task: str, budget: int | None, compression: Compression | None, session: str, as_json: bool
+    task: str, budget: int | None, compression: Compression | None, nearest: bool, session: str,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Show what the memory here takes of a context window, or compose a context for a task.
 
@@ -41,21 +44,26 @@ def command(
     """
     place = context.place(session)
     if task:
-        _composed(op.for_task(Kept(place), task, budget or 0, compression), as_json=as_json)
+        found = op.for_task(Kept(place), task, budget or 0, compression)
+        if as_json:
+            screen.as_json(asdict(found))
+        else:
+            _show(found, nearest=nearest)
         return
     if compression:
         raise MemfsError("--compression is for what is composed", "add --task TEXT", USAGE)
     _weighed(place, budget or 0, as_json=as_json)
 
 
-def _composed(found: Context, *, as_json: bool) -> None:
-    if as_json:
-        screen.as_json(asdict(found))
-        return
+def _show(found: Context, *, nearest: bool) -> None:
     for problem in found.problems:
         screen.talk(f"! {problem}")
     if not found.pieces:
         screen.talk("memory holds nothing about that")
+        return
+    if not found.sure and not nearest:
+        pieces = screen.count(len(found.pieces), "piece")
+        screen.talk(f"nothing is clearly relevant; --nearest shows the {pieces}")
         return
     screen.exact(found.text)
     shortened = f", {found.compressed} of them shortened" if found.compressed else ""

@@ -137,12 +137,16 @@ class State:
 
 @dataclass(frozen=True)
 class Relevant:
-    """What a kind has to say to a state: what was found, a summary of it, how sure it is."""
+    """What a kind has to say to a state: what was found, a summary of it, how sure it is.
+
+    `sure` is False where nothing that was found is clearly about the task.
+    """
 
     found: tuple[Found, ...] = ()
     summary: str = ""
     confidence: float = 0.0
     steps: tuple[str, ...] = ()
+    sure: bool = True
 
 
 @dataclass(frozen=True)

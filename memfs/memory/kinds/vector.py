@@ -94,15 +94,22 @@ class Vector:
         if query.id:
             window = self._log.find(query.id)
             return [_found(window, 1.0)] if window else []
+        return self._ask(query)[0]
+
+    def _ask(self, query: Query) -> tuple[list[Found], bool]:
+        """Return what is found, and whether something of it is clearly about a query."""
         if not query.texts:
-            return []
+            return [], False
         return self._kept.ask("hybrid", lambda engine: self._retrieved(engine, query))
 
-    def _retrieved(self, engine: Engine, query: Query) -> list[Found]:
+    def _retrieved(self, engine: Engine, query: Query) -> tuple[list[Found], bool]:
         best: dict[str, Hit] = {}
+        sure = False
         first = self._first()
         for text in query.texts:
-            for hit in self._hits(engine, text, query, first):
+            some, clearly = self._hits(engine, text, query, first)
+            sure = sure or clearly
+            for hit in some:
                 known = best.get(hit.id)
                 if known is None or hit.score > known.score:
                     best[hit.id] = hit
@@ -116,7 +123,7 @@ class Vector:
         ]
         if query.prefer_recent:
             found.sort(key=lambda each: each.at, reverse=True)
-        return found[: query.limit]
+        return found[: query.limit], sure
 
     def similar(self, text: str, limit: int = 5) -> list[Found]:
         """Return the conversations that say most about a text, each with its best turns."""
@@ -157,7 +164,7 @@ class Vector:
         """Return what matters: by what is talked about, by the task, and like conversations."""
         said = [message.text for message in state.recent[-_RECENT:]]
         queries = [state.task, " ".join(topics.of(said)), *query.texts]
-        found = self.retrieve(replace(query, text=tuple(filter(None, queries))))
+        found, sure = self._ask(replace(query, text=tuple(filter(None, queries))))
         if not found and state.task:
             found = [
                 each for each in self.similar(state.task, 3) if each.relevance >= query.threshold
@@ -166,7 +173,8 @@ class Vector:
             each for each in found
             if not state.session or each.metadata.get("session") != state.session
         )  # fmt: skip
-        return Relevant(others, confidence=max((each.relevance for each in others), default=0.0))
+        confidence = max((each.relevance for each in others), default=0.0)
+        return Relevant(others, confidence=confidence, sure=sure)
 
     def summarize(self) -> str:
         """Return the sentences that say most of the latest windows."""
@@ -231,19 +239,22 @@ class Vector:
         live = self._log.live()
         return next(islice(live, self._over(live), None), _NONE)
 
-    def _hits(self, engine: Engine, text: str, query: Query, first: str) -> Sequence[Hit]:
+    def _hits(
+        self, engine: Engine, text: str, query: Query, first: str
+    ) -> tuple[Sequence[Hit], bool]:  # fmt: skip
         wanted = min(_MOST, query.limit * _SEARCHED)
         only = self._filter(query)
-        found = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted).hits
+        page = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted)
         pinned = {labels.qualified(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
-        some = [hit for hit in found if hit.kind in KINDS and hit.id not in pinned]
+        some = [hit for hit in page.hits if hit.kind in KINDS and hit.id not in pinned]
         oldest = time.time() - self._retention if self._retention else 0
-        return [
+        kept = [
             hit for hit in some
             if (hit.project == self._log.whose and hit.id >= first)
             or (hit.kind == "message" and (epoch(hit.at) or oldest) >= oldest)
             or (hit.kind != "message" and not hit.project)
         ]  # fmt: skip
+        return kept, page.sure
 
     def _filter(self, query: Query) -> Filter | None:
         since = epoch(contents.time(query.since)) if query.since else None
