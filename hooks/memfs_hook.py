@@ -9,11 +9,11 @@ from _frozen_importlib_external import SourceFileLoader
 _root = __file__.replace("\\", "/").rsplit("/", 2)[0]
 if _root.endswith("/memfs/_shipped"):
     _root = _root.rsplit("/", 2)[0]
-_name = "memfs.store.asking"
-asking = sys.modules[_name] = type(sys)(_name)  # for the rest of memfs, too
-SourceFileLoader(_name, f"{_root}/memfs/store/asking.py").exec_module(asking)
-_call = asking.Call(sys.argv[1:])
-if not asking.answered(_call):
+_name = "memfs.ipc.client"
+client = sys.modules[_name] = type(sys)(_name)  # for the rest of memfs, too
+SourceFileLoader(_name, f"{_root}/memfs/ipc/client.py").exec_module(client)
+_call = client.HookCall(sys.argv[1:])
+if not client.ask_hook(_call):
     import gc
 
     gc.disable()  # it ends soon: looking for cycles takes a millisecond
@@ -23,4 +23,4 @@ if not asking.answered(_call):
     from memfs.hook.main import main
 
     main(_call)
-asking.leave(0)  # nothing is left to tear down, and tearing down takes time
+client.leave(0)  # nothing is left to tear down, and tearing down takes time

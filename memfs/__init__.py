@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from memfs.api import Memory
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
     from memfs.core.errors import MemfsError
-    from memfs.core.secrets import find_secrets
-    from memfs.memory.kinds.facts import Facts
-    from memfs.memory.kinds.graph import Graph
-    from memfs.memory.kinds.protocol import Capacity, Found, Kind, Query, State
-    from memfs.memory.kinds.static import Static
-    from memfs.memory.kinds.vector import Vector
-    from memfs.memory.orchestrator import Context, Orchestrator
+    from memfs.knowledge.kinds.facts import Facts
+    from memfs.knowledge.kinds.graph import Graph
+    from memfs.knowledge.kinds.protocol import Capacity, Found, Kind, Query, State
+    from memfs.knowledge.kinds.static import Static
+    from memfs.knowledge.kinds.vector import Vector
+    from memfs.knowledge.orchestrator import Context, Orchestrator
+    from memfs.secrets import find_secrets
 
 __version__ = "0.1.0"
 __all__ = [
@@ -36,14 +36,14 @@ __all__ = [
     "open",
 ]
 
-_KINDS = "memfs.memory.kinds"
+_KINDS = "memfs.knowledge.kinds"
 _WHERE = {
     "open": ("memfs.api", "open_memory"),
     "Memory": ("memfs.api", "Memory"),
     "MemfsError": ("memfs.core.errors", "MemfsError"),
-    "find_secrets": ("memfs.core.secrets", "find_secrets"),
-    "Orchestrator": ("memfs.memory.orchestrator", "Orchestrator"),
-    "Context": ("memfs.memory.orchestrator", "Context"),
+    "find_secrets": ("memfs.secrets", "find_secrets"),
+    "Orchestrator": ("memfs.knowledge.orchestrator", "Orchestrator"),
+    "Context": ("memfs.knowledge.orchestrator", "Context"),
     "Vector": (f"{_KINDS}.vector", "Vector"),
     "Facts": (f"{_KINDS}.facts", "Facts"),
     "Static": (f"{_KINDS}.static", "Static"),

@@ -24,7 +24,7 @@ from memfs.core.edits import (
     Rethink,
 )
 from memfs.core.errors import RejectedError
-from memfs.core.records import Conversation, Entry, Hit, Origin
+from memfs.core.records import Hit, JournalEntry, Origin, SessionHit
 from memfs.ops import archive, context, edit, history, show
 from memfs.ops.edit import Edited, Unchanged
 from memfs.store import blocks
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.block import Block
-    from memfs.memory.kept import Kept
-    from memfs.memory.orchestrator import Orchestrator
+    from memfs.knowledge.orchestrator import Orchestrator
+    from memfs.recall.index_session import IndexSession
     from memfs.search.engine import Filter, Mode
     from memfs.store.blocks import Place
 
@@ -56,14 +56,14 @@ class Memory:
     """
 
     def __init__(self, path: str, session: str = "") -> None:
-        self._place = blocks.here(path, session)
+        self._place = blocks.find_place(path, session)
         if self._place.aside:
             warnings.warn(
                 f"the store's local/ was not made by memfs here: it is in {self._place.aside} now",
                 stacklevel=3,
             )
         self._origin = Origin("agent", "python", session)
-        self._kept: Kept | None = None
+        self._kept: IndexSession | None = None
 
     @property
     def place(self) -> Place:
@@ -75,9 +75,9 @@ class Memory:
 
         It stores into several of them at once, and composes one context from all.
         """
-        from memfs.memory import orchestrator
+        from memfs.knowledge import orchestrator
 
-        return orchestrator.of(self._index())
+        return orchestrator.for_session(self._index())
 
     def blocks(self) -> list[Block]:
         """Return the blocks of all tiers, nearest tier first."""
@@ -100,7 +100,7 @@ class Memory:
 
     def edit(
         self, edits: Sequence[Edit], reason: str = "", expected_version: int | None = None
-    ) -> tuple[Entry, ...]:
+    ) -> tuple[JournalEntry, ...]:
         """Apply several edits, all or none; return the journal entries (none if nothing changed).
 
         `expected_version` makes the first edit a compare-and-swap.
@@ -117,56 +117,58 @@ class Memory:
             case _:
                 assert_never(outcome)
 
-    def append(self, label: str, text: str) -> tuple[Entry, ...]:
+    def append(self, label: str, text: str) -> tuple[JournalEntry, ...]:
         """Add `text` on a new line at the end of a block."""
         return self.edit([Append(label, text)])
 
-    def replace(self, label: str, old: str, new: str, *, every: bool = False) -> tuple[Entry, ...]:
+    def replace(
+        self, label: str, old: str, new: str, *, every: bool = False
+    ) -> tuple[JournalEntry, ...]:
         """Replace `old`, which must occur exactly once unless `every` is set."""
         return self.edit([Replace(label, old, new, every)])
 
-    def remove(self, label: str, text: str, *, every: bool = False) -> tuple[Entry, ...]:
+    def remove(self, label: str, text: str, *, every: bool = False) -> tuple[JournalEntry, ...]:
         """Remove `text`, which must occur exactly once unless `every` is set."""
         return self.edit([Remove(label, text, every)])
 
-    def insert(self, label: str, line: int, text: str) -> tuple[Entry, ...]:
+    def insert(self, label: str, line: int, text: str) -> tuple[JournalEntry, ...]:
         """Insert `text` after line `line`: 0 is before the first, -1 at the end."""
         return self.edit([Insert(label, line, text)])
 
-    def rethink(self, label: str, text: str) -> tuple[Entry, ...]:
+    def rethink(self, label: str, text: str) -> tuple[JournalEntry, ...]:
         """Write the whole body of a block."""
         return self.edit([Rethink(label, text)])
 
     def create(
         self, label: str, description: str, value: str = "", limit: int = 0
-    ) -> tuple[Entry, ...]:
+    ) -> tuple[JournalEntry, ...]:
         """Make a new block; `limit` (characters) 0 is the configured default."""
         return self.edit([Create(label, description, value, limit)])
 
-    def delete(self, label: str) -> tuple[Entry, ...]:
+    def delete(self, label: str) -> tuple[JournalEntry, ...]:
         """Delete a block; its text stays in the journal."""
         return self.edit([Delete(label)])
 
-    def rename(self, label: str, new: str) -> tuple[Entry, ...]:
+    def rename(self, label: str, new: str) -> tuple[JournalEntry, ...]:
         """Give a block another label in its tier."""
         return self.edit([Rename(label, new)])
 
-    def describe(self, label: str, **keys: object) -> tuple[Entry, ...]:
+    def describe(self, label: str, **keys: object) -> tuple[JournalEntry, ...]:
         """Set front matter keys of a block; None removes one."""
         return self.edit([Describe(label, keys)])
 
-    def log(self, label: str = "", limit: int = 0) -> list[Entry]:
+    def log(self, label: str = "", limit: int = 0) -> list[JournalEntry]:
         """Return what the journal and git know, newest first, of one block or of all.
 
         What git alone knows has the operation `commit` and the author as actor.
         """
         return history.log(self._place, label, limit)
 
-    def undo(self, label: str) -> tuple[Entry, ...]:
+    def undo(self, label: str) -> tuple[JournalEntry, ...]:
         """Take back the last edit of a block that was not undone yet."""
         return history.undo(self._place, label, self._origin).entries
 
-    def restore(self, label: str, version: int | str) -> tuple[Entry, ...]:
+    def restore(self, label: str, version: int | str) -> tuple[JournalEntry, ...]:
         """Make an earlier version, or a commit's, current again; () if it is."""
         return history.restore(self._place, label, str(version), self._origin).entries
 
@@ -178,9 +180,14 @@ class Memory:
         return kept.id
 
     def search(
-        self, query: str, *, mode: Mode | None = None, only: Filter | None = None,
-        limit: int = 5, page: int = 1,
-    ) -> list[Hit]:  # fmt: skip
+        self,
+        query: str,
+        *,
+        mode: Mode | None = None,
+        only: Filter | None = None,
+        limit: int = 5,
+        page: int = 1,
+    ) -> list[Hit]:
         """Return a page of hits in recall, archive and blocks, best first.
 
         By words and meaning if no `mode` says otherwise, by words alone where `embedding` is none
@@ -194,9 +201,14 @@ class Memory:
         ).hits
 
     def sessions(
-        self, query: str, *, mode: Mode | None = None, only: Filter | None = None,
-        limit: int = 5, page: int = 1,
-    ) -> list[Conversation]:  # fmt: skip
+        self,
+        query: str,
+        *,
+        mode: Mode | None = None,
+        only: Filter | None = None,
+        limit: int = 5,
+        page: int = 1,
+    ) -> list[SessionHit]:
         """Return a page of the sessions that say most about it, best first, with their best turns.
 
         `search` finds single turns; what several of them tell together is found here.
@@ -215,9 +227,9 @@ class Memory:
         """
         self._index().warm()
 
-    def _index(self) -> Kept:
-        from memfs.ops import search
+    def _index(self) -> IndexSession:
+        from memfs.recall.index_session import IndexSession
 
         if self._kept is None:
-            self._kept = search.Kept(self._place)
+            self._kept = IndexSession(self._place)
         return self._kept

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from memfs.ops import init
-from memfs.store import arrivals, blocks, layout, local_folder, trust
+from memfs.store import blocks, incoming_changes, local_folder, store_paths, trust
 from memfs.store.blocks import Place
 
 NOW = "2026-05-03T10:00:00Z"
@@ -95,14 +95,14 @@ def place(repo: Path, home: Path, originals: Path) -> Place:
         known = shutil.ignore_patterns("token", "trusted")  # by its path: each its own
         for folder in (repo, home):
             shutil.copytree(folder, original / folder.name, ignore=known)
-        return blocks.here(str(repo))
+        return blocks.find_place(str(repo))
     for folder in (repo, home):
         shutil.copytree(original / folder.name, folder, dirs_exist_ok=True)
-    store = layout.require(str(repo))
-    local_folder.claim(store)
-    arrivals.accept(store)
-    trust.give(store)
-    return blocks.here(str(repo))
+    store = store_paths.require(str(repo))
+    local_folder.claim_folder(store)
+    incoming_changes.accept(store)
+    trust.grant_trust(store)
+    return blocks.find_place(str(repo))
 
 
 @pytest.fixture
@@ -124,10 +124,12 @@ def linked(place: Place, repo: Path, tmp_path: Path) -> Place:
     """The same project in a linked git worktree, from a commit of the store as it is."""
     folder = tmp_path / "linked"
     for command in (
-        ["add", "-A"], ["commit", "-qm", "store"], ["worktree", "add", "-q", str(folder)],
-    ):  # fmt: skip
+        ["add", "-A"],
+        ["commit", "-qm", "store"],
+        ["worktree", "add", "-q", str(folder)],
+    ):
         subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
-    return blocks.here(str(folder))
+    return blocks.find_place(str(folder))
 
 
 @pytest.fixture

@@ -14,9 +14,13 @@ _LONGEST = 60.0  # seconds
 
 
 def type_into(
-    command: Sequence[str], typed: str, cwd: Path, env: Mapping[str, str] | None = None,
-    *, keys: tuple[str, str] = ("", ""),
-) -> tuple[int, str]:  # fmt: skip
+    command: Sequence[str],
+    typed: str,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    keys: tuple[str, str] = ("", ""),
+) -> tuple[int, str]:
     """Run a command in a terminal, type what it asks for, and return (exit code, screen).
 
     `keys` are (what asks for a key, the keys): one is pressed each time that it was asked for.

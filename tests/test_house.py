@@ -14,9 +14,9 @@ import pytest
 import memfs
 from memfs.cli.main import COMMANDS, group
 from memfs.core.records import Origin
-from memfs.memory import corpus
+from memfs.ipc import client
 from memfs.ops import archive
-from memfs.store import asking
+from memfs.recall import index_sources
 from memfs.store.blocks import Place
 
 ROOT = Path(memfs.__file__).parent.parent
@@ -57,45 +57,87 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 ON_STORES = (
-    "agent", "api.py", "context", "hook", "mcp", "memory", "ops", "search", "service", "store", "tools",
-)  # fmt: skip
+    "agent",
+    "api.py",
+    "context",
+    "hook",
+    "ingest",
+    "ipc",
+    "knowledge",
+    "mcp",
+    "ops",
+    "recall",
+    "search",
+    "service",
+    "store",
+    "tools",
+)
 OPENING = {
-    "open", "io.open", "np.load", "np.memmap", "sqlite3.connect", "tantivy.Index", "shutil.rmtree",
+    "open",
+    "io.open",
+    "np.load",
+    "np.memmap",
+    "sqlite3.connect",
+    "tantivy.Index",
+    "shutil.rmtree",
     *(f"shutil.{name}" for name in ("copy", "copy2", "copyfile", "copytree", "move")),
-    *(f"os.{name}" for name in (
-        "open", "listdir", "scandir", "walk", "stat", "lstat", "mkdir", "makedirs", "rmdir", "remove",
-        "unlink", "rename", "replace", "chmod", "truncate", "link", "symlink", "utime", "mkfifo",
-    )),
-}  # fmt: skip
+    *(
+        f"os.{name}"
+        for name in (
+            "open",
+            "listdir",
+            "scandir",
+            "walk",
+            "stat",
+            "lstat",
+            "mkdir",
+            "makedirs",
+            "rmdir",
+            "remove",
+            "unlink",
+            "rename",
+            "replace",
+            "chmod",
+            "truncate",
+            "link",
+            "symlink",
+            "utime",
+            "mkfifo",
+        )
+    ),
+}
 # Calls that open what is not below a store, or what `files` looked at for a library right before.
 ELSEWHERE = {
     "agent/conversations.py": {"os.listdir"},  # a folder that a person names
-    "context/sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
-    "mcp/wire.py": {"os.open"},  # the null device
-    "memory/brought.py": {"os.listdir", "os.stat"},  # another tool's memory
-    "memory/flow/database.py": {"sqlite3.connect", "os.chmod"},  # in a folder that was looked at
-    "memory/intake.py": {"os.stat"},  # a transcript
-    "memory/whose.py": {"os.listdir", "os.walk"},  # transcripts
+    "context/instruction_sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
+    "mcp/stdio.py": {"os.open"},  # the null device
+    "ingest/import_plan.py": {"os.listdir", "os.stat"},  # another tool's memory
+    "knowledge/session_graph/database.py": {
+        "sqlite3.connect",
+        "os.chmod",
+    },  # in a folder that was looked at
+    "ingest/transcripts.py": {"os.stat"},  # a transcript
+    "ingest/transcript_files.py": {"os.listdir", "os.walk"},  # transcripts
     "ops/daemon.py": {"os.remove"},  # the service's socket
-    "ops/doctor/leftovers.py": {"os.listdir"},  # beside settings
+    "ops/doctor/temp_files.py": {"os.listdir"},  # beside settings
     "ops/init.py": {"os.makedirs"},  # a folder of its own
     "ops/install/files.py": {"os.unlink", "os.rmdir"},  # settings
     "ops/sync/githook.py": {"os.stat", "os.chmod"},  # git's hook
     "search/catalog.py": {"sqlite3.connect"},  # in a folder that was looked at
     "search/encoder.py": {"np.memmap"},  # a model
     "search/lexical.py": {"tantivy.Index"},  # in a folder that was looked at
-    "search/model/teachers.py": {"np.load"},  # a model that is made
+    "training/teachers.py": {"np.load"},  # a model that is made
     "search/semantic.py": {"np.load"},  # an open file
-    "service/listening.py": {"os.stat", "os.lstat", "os.remove", "os.chmod"},  # the socket
-    "service/pace.py": {"open"},  # the system's counters
+    "service/listener.py": {"os.stat", "os.lstat", "os.remove", "os.chmod"},  # the socket
+    "service/throttle.py": {"open"},  # the system's counters
     "service/server.py": {"os.stat"},  # our own code
-    "service/warmth.py": {"open"},  # the system's counters
+    "service/app.py": {"open"},  # the system's counters
     "service/watch.py": {"os.stat", "os.walk"},  # real paths alone are watched
     "service/worker.py": {"os.stat", "os.walk"},  # transcripts
     "store/git_links.py": {"os.scandir"},  # git's own folder
-    "store/layout.py": {"os.stat"},  # git's index
-    "store/running.py": {"open"},  # the system's processes
-    "store/shipped.py": {"open"},  # what came with memfs
+    "store/store_paths.py": {"os.stat"},  # git's index
+    "store/host_sessions.py": {"open"},  # the system's processes
+    "store/resources.py": {"open"},  # what came with memfs
 }
 
 
@@ -113,10 +155,15 @@ def test_files_below_a_store_are_opened_in_one_way(room: str) -> None:
 
 
 AS_IT_IS = {  # what reads a project's files also where they are held back: who looks, or mends
-    "context/pulled.py", "ops/trust.py", "store/config.py", "store/layout.py", "store/trust.py",
-    "store/arrivals.py", "store/held.py",
-}  # fmt: skip
-READING = {"files.read", "files.beginning", "logs.read_whole", "blocks.whole"}
+    "context/upstream_changes.py",
+    "ops/trust.py",
+    "store/config.py",
+    "store/store_paths.py",
+    "store/trust.py",
+    "store/incoming_changes.py",
+    "store/quarantine.py",
+}
+READING = {"files.read", "files.beginning", "logs.read_whole", "blocks.read_whole_block"}
 
 
 def test_what_may_be_held_back_is_read_by_way_of_held() -> None:
@@ -124,18 +171,28 @@ def test_what_may_be_held_back_is_read_by_way_of_held() -> None:
         path.relative_to(ROOT / "memfs").as_posix()
         for path in (ROOT / "memfs").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in READING and node.args
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in READING
+        and node.args
         and re.match(r"f'\{(\w+\.)*root\}/", ast.unparse(node.args[0]))
-    }  # fmt: skip
+    }
     assert found <= AS_IT_IS, "held.path_of says which file is to be read"
 
 
 STARTING = {  # what starts a process
-    "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call",
-    "subprocess.check_output", "subprocess.getoutput", "os.system", "os.popen", "os.posix_spawn",
-    "os.posix_spawnp", *(f"os.exec{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+    "subprocess.run",
+    "subprocess.Popen",
+    "subprocess.call",
+    "subprocess.check_call",
+    "subprocess.check_output",
+    "subprocess.getoutput",
+    "os.system",
+    "os.popen",
+    "os.posix_spawn",
+    "os.posix_spawnp",
+    *(f"os.exec{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
     *(f"os.spawn{how}" for how in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
-}  # fmt: skip
+}
 
 
 def test_git_is_started_in_one_place() -> None:
@@ -143,9 +200,10 @@ def test_git_is_started_in_one_place() -> None:
     for path in SOURCES:
         nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
         starts = [
-            node for node in nodes
+            node
+            for node in nodes
             if isinstance(node, ast.Call) and ast.unparse(node.func) in STARTING
-        ]  # fmt: skip
+        ]
         words = [node.args[0] for node in starts if node.args]
         for node in nodes if starts else ():  # a command may be put together before
             words += node.elts[:1] if isinstance(node, ast.List | ast.Tuple) else []
@@ -188,7 +246,7 @@ def test_no_group_is_repeated_possessively(path: Path) -> None:
 
 
 def test_the_service_is_asked_as_this_version() -> None:
-    assert memfs.__version__ == asking.VERSION
+    assert memfs.__version__ == client.VERSION
 
 
 def test_the_changelog_knows_this_version() -> None:
@@ -199,20 +257,47 @@ def imported(repo: Path, prompt: str) -> set[str]:
     """Return what one prompt hook imports, in an interpreter started as the hook is."""
     payload = f'{{"session_id":"s","cwd":"{repo}","hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}'
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", "-X", "importtime", str(ROOT / "hooks/memfs_hook.py"), "claude"],
-        input=payload.encode(), capture_output=True, check=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-E",
+            "-X",
+            "importtime",
+            str(ROOT / "hooks/memfs_hook.py"),
+            "claude",
+        ],
+        input=payload.encode(),
+        capture_output=True,
+        check=True,
+    )
     lines = done.stderr.decode().splitlines()
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
 
 
 QUIET = {
-    "memfs", "memfs.core", "memfs.core.errors", "memfs.core.events", "memfs.core.fastjson",
-    "memfs.core.label", "memfs.hook", "memfs.hook.main", "memfs.hosts", "memfs.hosts.claude",
+    "memfs",
+    "memfs.core",
+    "memfs.core.errors",
+    "memfs.core.events",
+    "memfs.core.fastjson",
+    "memfs.core.label",
+    "memfs.hook",
+    "memfs.hook.main",
+    "memfs.hosts",
+    "memfs.hosts.claude",
     "memfs.hosts.payload",
-    "memfs.ops", "memfs.ops.brief", "memfs.store", "memfs.store.blocks", "memfs.files",
-    "memfs.store.layout", "memfs.store.service", "memfs.store.sessions",
-}  # fmt: skip
+    "memfs.ops",
+    "memfs.ops.brief",
+    "memfs.ops.host_event",
+    "memfs.store",
+    "memfs.store.blocks",
+    "memfs.files",
+    "memfs.store.store_paths",
+    "memfs.ipc",
+    "memfs.ipc.service_client",
+    "memfs.store.sessions",
+}
 HEAVY = {
     "re",
     "json",
@@ -242,12 +327,11 @@ def test_a_whole_brief_imports_nothing_heavy(repo: Path) -> None:
 
 def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Path) -> None:
     archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
-    corpus.sync(place, embed=False)
+    index_sources.sync(place, embed=False)
     imported(repo, "the first prompt brings the whole brief")
     found = imported(repo, "where do gophers dig tunnels?")
-    assert {"tantivy", "memfs.search.reminder", "memfs.context.compose"} <= found
-    heavy = HEAVY | {"datetime", "operator"} if sys.version_info < (3, 12) else HEAVY
-    assert not found & heavy
+    assert {"tantivy", "memfs.search.prompt_bm25", "memfs.context.brief_text"} <= found
+    assert not found & HEAVY
 
 
 def test_what_the_threat_model_says_is_shown_by_tests() -> None:
@@ -257,5 +341,10 @@ def test_what_the_threat_model_says_is_shown_by_tests() -> None:
     for path, function in named:
         assert f"def {function or 'test_'}" in (ROOT / path).read_text(encoding="utf-8"), function
     lines = [line for line in text.splitlines() if line.startswith("| ") and "shown by" not in line]
-    assert not [line for line in lines if "`tests/" not in line and line.count("|") == 3
-                and not line.startswith(("| who", "| a ", "| somebody", "| whoever", "| an "))]  # fmt: skip
+    assert not [
+        line
+        for line in lines
+        if "`tests/" not in line
+        and line.count("|") == 3
+        and not line.startswith(("| who", "| a ", "| somebody", "| whoever", "| an "))
+    ]

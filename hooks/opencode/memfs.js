@@ -6,8 +6,6 @@
 import { spawn } from "node:child_process"
 
 const HOOK = "{hook}"
-const QUICK = "{quick}"
-const ANSWERED = ["UserPromptSubmit", "Stop"] // by the service, which can be asked quickly
 const HOST = "opencode"
 const DEADLINE = 10_000 // ms; the hook itself ends in half of that
 const STOP_DEADLINE = 30_000
@@ -26,7 +24,7 @@ function ask(event, session, cwd, more = {}) {
       resolve(late ? {} : parsed(said))
     }
     try {
-      const [program, ...words] = ANSWERED.includes(event) ? QUICK : HOOK
+      const [program, ...words] = HOOK
       child = spawn(program, words, { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
       child.on("error", () => done(true))
       child.on("close", () => done(false))

@@ -16,16 +16,16 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.agent.model import Answer, ModelError, Note, Prompt
+from memfs.agent.model import ModelAnswer, ModelError, SystemNote, UserPrompt
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.private import storable
-from memfs.store import layout
-from memfs.store.asking import INSIDE
-from memfs.tools import shapes
-from memfs.tools.calls import Call, Result
+from memfs.core.privacy import storable
+from memfs.ipc.client import INSIDE
+from memfs.store import store_paths
+from memfs.tools import provider_formats
+from memfs.tools.calls import Result, ToolCall
 
 if TYPE_CHECKING:
-    from memfs.agent.model import Message, Request, Tell
+    from memfs.agent.model import Message, ModelRequest, Tell
 
 _CALL = "TOOL_CALL"
 _CALLS = re.compile(rf"^[ \t]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
@@ -54,25 +54,31 @@ class Command:
     def close(self) -> None:
         """Nothing is open between answers."""
 
-    def ask(self, request: Request, tell: Tell | None = None) -> Answer:
+    def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
         """Run the command on the whole conversation. Raises `ModelError` if it fails."""
         said = self._run(_written(request, os.urandom(4).hex()))
         text, found = _read(said)
         if tell and text:
             tell(text)
-        calls = (Call(each.name, each.arguments, f"call_{next(self._numbers)}") for each in found)
-        return Answer(text, tuple(calls))
+        calls = (
+            ToolCall(each.name, each.arguments, f"call_{next(self._numbers)}") for each in found
+        )
+        return ModelAnswer(text, tuple(calls))
 
     def _run(self, prompt: str) -> str:
         program = self._words[0]
-        folder = layout.model_folder()
+        folder = store_paths.model_folder()
         files.make_folder(folder, private=True, durable=False)
         try:
             done = subprocess.run(  # noqa: S603 - the user's own configuration names it
-                self._words, input=prompt.encode("utf-8", "replace"), capture_output=True,
-                timeout=self._seconds, cwd=folder, check=False,
+                self._words,
+                input=prompt.encode("utf-8", "replace"),
+                capture_output=True,
+                timeout=self._seconds,
+                cwd=folder,
+                check=False,
                 env={**os.environ, INSIDE: "1"},
-            )  # fmt: skip
+            )
         except FileNotFoundError as error:
             raise ModelError(
                 f"there is no program {program}", "llm.command in your own config.yaml names it"
@@ -92,13 +98,13 @@ class Command:
         return done.stdout.decode("utf-8", "replace")
 
 
-def _written(request: Request, nonce: str) -> str:
+def _written(request: ModelRequest, nonce: str) -> str:
     """Return a request as one text; with the `nonce` no message can imitate who speaks."""
     parts = [request.system.strip()]
     if request.tools:
         tools = [
             json.dumps(each["function"], ensure_ascii=False)
-            for each in shapes.definitions(request.tools, "openai")
+            for each in provider_formats.definitions(request.tools, "openai")
         ]
         parts.append(_HOW + "\n".join(tools))
     parts.append(f"The conversation so far. Who speaks is told by lines like [user {nonce}] alone.")
@@ -109,13 +115,13 @@ def _written(request: Request, nonce: str) -> str:
 
 def _said(message: Message, nonce: str) -> str:
     match message:
-        case Prompt():
+        case UserPrompt():
             return f"[user {nonce}]\n{message.text}"
-        case Note():
+        case SystemNote():
             return f"[system {nonce}]\n{message.text}"
         case Result():
             return f"[result {nonce} of {message.call.name}]\n{message.text}"
-        case Answer():
+        case ModelAnswer():
             calls = [
                 f"{_CALL} {json.dumps({'name': each.name, 'arguments': each.arguments})}"
                 for each in message.calls
@@ -125,12 +131,12 @@ def _said(message: Message, nonce: str) -> str:
             )
 
 
-def _read(said: str) -> tuple[str, list[Call]]:
+def _read(said: str) -> tuple[str, list[ToolCall]]:
     """Return the text of an answer, and its calls: also one that is no JSON, to be told so."""
     said = _FENCED.sub(_opened, said)
     shown = [match.span() for match in _FENCED.finditer(said)]
     decoder = json.JSONDecoder()
-    calls: list[Call] = []
+    calls: list[ToolCall] = []
     text: list[str] = []
     at = 0
     for match in _CALLS.finditer(said):
@@ -143,7 +149,7 @@ def _read(said: str) -> tuple[str, list[Call]]:
             found = None
             end = said.find("\n", match.end())
             at = len(said) if end < 0 else end
-        whole = [written.call for written in shapes.calls_in(found)]
+        whole = [written.call for written in provider_formats.calls_in(found)]
         calls.extend(whole or [_broken(said[match.end() : at])])
     text.append(said[at:])
     return "".join(text).strip(), calls
@@ -154,7 +160,7 @@ def _opened(fence: re.Match[str]) -> str:
     return fence[1] if _CALLS.match(fence[1]) else fence[0]
 
 
-def _broken(text: str) -> Call:
+def _broken(text: str) -> ToolCall:
     """Return a call that cannot be read, as far as its name can."""
     name = re.search(r'"name"\s*:\s*"(\w+)"', text)
-    return Call(name.group(1) if name else "", text)
+    return ToolCall(name.group(1) if name else "", text)

@@ -5,16 +5,17 @@ They are YAML files of one kind each: those of `templates/eval`, or a folder of 
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 
-from memfs.agent.expectations import Expectation, Saved
+from memfs.agent.expectations import Expectation, SavedWords
 from memfs.core import label as labels
-from memfs.core import yamlhead
+from memfs.core import yaml_edit
 from memfs.core.errors import USAGE, MemfsError
 from memfs.files import outside
-from memfs.store import shipped
+from memfs.store import resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,7 @@ _EXPECTED = ("saved", "gone", "never", "untouched")
 
 
 @dataclass(frozen=True)
-class Before:
+class InitialBlock:
     """A block that is there before a conversation; a default one keeps its description."""
 
     value: str
@@ -34,29 +35,29 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class ScriptedConversation:
     """One conversation, as it stands in its file."""
 
     name: str
     kind: Kind
     turns: tuple[str, ...]
     expected: Expectation
-    blocks: Mapping[str, Before] = field(default_factory=dict)
+    blocks: Mapping[str, InitialBlock] = field(default_factory=dict)
 
 
-def load(folder: str = "") -> list[Conversation]:
+def load(folder: str = "") -> list[ScriptedConversation]:
     """Read all conversations of a folder, or those that ship with memfs.
 
     Raises `MemfsError` (usage) that names the file and the key for what is wrong in one.
     """
-    folder = folder or shipped.path("templates", "eval")
+    folder = folder or resources.path("templates", "eval")
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith((".yaml", ".yml")))
     except OSError as error:
         raise MemfsError(f"cannot read {folder}: {error.strerror}", "", USAGE) from error
     if not names:
         raise MemfsError(f"there are no conversations (*.yaml) in {folder}", "", USAGE)
-    found: dict[str, Conversation] = {}
+    found: dict[str, ScriptedConversation] = {}
     for name in names:
         path = os.path.join(folder, name)
         for each in parse(path, outside.read(path, cap=_LARGEST + 2) or ""):
@@ -66,13 +67,13 @@ def load(folder: str = "") -> list[Conversation]:
     return sorted(found.values(), key=lambda each: KINDS.index(each.kind))
 
 
-def chosen(every: list[Conversation], only: tuple[str, ...]) -> list[Conversation]:
+def select_conversations(
+    every: list[ScriptedConversation], only: tuple[str, ...]
+) -> list[ScriptedConversation]:
     """Return those of some kinds or names; all, if none is given."""
     known = {*KINDS, *(each.name for each in every)}
     for word in only:
         if word not in known:
-            import difflib
-
             near = difflib.get_close_matches(word, sorted(known), 1)
             hint = f"did you mean {near[0]}?" if near else f"the kinds are {', '.join(KINDS)}"
             raise MemfsError(f"there is no conversation and no kind {word!r}", hint, USAGE)
@@ -82,9 +83,9 @@ def chosen(every: list[Conversation], only: tuple[str, ...]) -> list[Conversatio
     return found
 
 
-def parse(path: str, text: str) -> list[Conversation]:
+def parse(path: str, text: str) -> list[ScriptedConversation]:
     """Read the text of one file."""
-    found, problem = yamlhead.read(text, _LARGEST)
+    found, problem = yaml_edit.read(text, _LARGEST)
     if problem:
         raise MemfsError(f"{path}: {problem}", "", USAGE)
     file = _Reader(path, "", found)
@@ -96,24 +97,27 @@ def parse(path: str, text: str) -> list[Conversation]:
     return [_conversation(every.inner(name), name, kind) for name in every.values]
 
 
-def _conversation(reader: _Reader, name: str, kind: Kind) -> Conversation:
+def _conversation(reader: _Reader, name: str, kind: Kind) -> ScriptedConversation:
     reader.only("turns", "expect", "blocks")
     before = reader.mapping("blocks") if "blocks" in reader.values else None
-    return Conversation(
-        name, kind, reader.texts("turns"), _expectation(reader.mapping("expect")),
+    return ScriptedConversation(
+        name,
+        kind,
+        reader.texts("turns"),
+        _expectation(reader.mapping("expect")),
         {label: _before(before, label) for label in before.values} if before else {},
-    )  # fmt: skip
+    )
 
 
-def _before(reader: _Reader, label: str) -> Before:
+def _before(reader: _Reader, label: str) -> InitialBlock:
     if labels.problem(label):
         reader.wrong(label, f"no label of a block: {labels.problem(label)}")
     value = reader.values[label]
     if isinstance(value, str):
-        return Before(value)
+        return InitialBlock(value)
     inner = reader.inner(label)
     inner.only("value", "description")
-    return Before(inner.text("value"), inner.text("description"))
+    return InitialBlock(inner.text("value"), inner.text("description"))
 
 
 def _expectation(reader: _Reader) -> Expectation:
@@ -131,13 +135,13 @@ def _expectation(reader: _Reader) -> Expectation:
     )
 
 
-def _saved(reader: _Reader) -> Saved:
+def _saved(reader: _Reader) -> SavedWords:
     reader.only("in", "words")
     groups = reader.values.get("words")
     if not isinstance(groups, list) or not groups:
         reader.wrong("words", "expected a list: each is a text, or a list of texts of which one do")
     words = _Reader(reader.path, reader.key("words"), _numbered(groups))
-    return Saved(reader.texts("in"), tuple(words.texts(number) for number in words.values))
+    return SavedWords(reader.texts("in"), tuple(words.texts(number) for number in words.values))
 
 
 class _Reader:

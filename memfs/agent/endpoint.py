@@ -9,17 +9,24 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from memfs.agent.model import Answer, ModelError, Note, Prompt, RefusedError, Usage
-from memfs.agent.streamed import Streamed
+from memfs.agent.model import (
+    ModelAnswer,
+    ModelError,
+    RefusedError,
+    SystemNote,
+    TokenUsage,
+    UserPrompt,
+)
+from memfs.agent.sse import StreamedAnswer
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.private import excerpt
-from memfs.tools import shapes
-from memfs.tools.calls import Call, Result
+from memfs.core.privacy import excerpt
+from memfs.tools import provider_formats
+from memfs.tools.calls import Result, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memfs.agent.model import Message, Request, Tell
+    from memfs.agent.model import Message, ModelRequest, Tell
     from memfs.core.settings import Settings
 
 _WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before asking again, where the endpoint names none
@@ -28,7 +35,7 @@ _AGAIN = (408, 409, 429)  # and all from 500 on
 _SHOWN = 300  # characters of what an endpoint says of an error
 
 
-def chosen(
+def select_endpoint(
     settings: Settings, url: str = "", name: str = "", key_env: str = "", seconds: int = 0
 ) -> Endpoint:
     """Return the endpoint that was named, else the one of `llm` in the user's own configuration.
@@ -64,7 +71,7 @@ class Endpoint:
             raise MemfsError(
                 "the package openai is not installed", "pip install 'memfs[agent]'"
             ) from error
-        self._where = shown(url)
+        self._where = hide_credentials(url)
         self.name = name
         self._seconds = seconds
         self._answered = False
@@ -74,17 +81,20 @@ class Endpoint:
         self._openai = openai
         # All is said here that the client would look for in variables meant for another endpoint.
         self._client = openai.OpenAI(
-            api_key=key or "none", base_url=url, max_retries=0, timeout=seconds,
+            api_key=key or "none",
+            base_url=url,
+            max_retries=0,
+            timeout=seconds,
             default_headers={"Authorization": f"Bearer {key or 'none'}"},
             admin_api_key="",
-        )  # fmt: skip
+        )
         self._client.organization = self._client.project = None
 
     def close(self) -> None:
         """End the connection."""
         self._client.close()
 
-    def ask(self, request: Request, tell: Tell | None = None) -> Answer:
+    def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
         """Return the next answer; an endpoint that is busy is asked again, up to five times.
 
         One that refuses what some do not know (a system message that is not the first one, the name
@@ -97,7 +107,7 @@ class Endpoint:
                 if not self._adapt(error.message):
                     raise
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
         found: dict[str, Any] = {
             "model": self.name,
             "messages": [
@@ -106,7 +116,7 @@ class Endpoint:
             ],
         }
         if request.tools:
-            found["tools"] = shapes.definitions(request.tools, "openai")
+            found["tools"] = provider_formats.definitions(request.tools, "openai")
         if request.most and self._limit:
             found[self._limit] = request.most
         return found
@@ -122,7 +132,7 @@ class Endpoint:
             return True
         return False
 
-    def _asked(self, asked: dict[str, Any], tell: Tell | None) -> Answer:
+    def _asked(self, asked: dict[str, Any], tell: Tell | None) -> ModelAnswer:
         for wait in (*_WAITS, None):
             try:
                 answer = self._streamed(asked, tell) if tell else self._whole(asked)
@@ -153,10 +163,10 @@ class Endpoint:
                 return answer
         raise AssertionError("the last wait is None")
 
-    def _whole(self, asked: dict[str, Any]) -> Answer:
+    def _whole(self, asked: dict[str, Any]) -> ModelAnswer:
         return self._read(self._client.post("/chat/completions", cast_to=str, body=asked))
 
-    def _streamed(self, asked: dict[str, Any], tell: Tell) -> Answer:
+    def _streamed(self, asked: dict[str, Any], tell: Tell) -> ModelAnswer:
         """Ask for an answer piece by piece; one that comes whole all the same is taken so."""
         wanted = {**asked, "stream": True, "stream_options": {"include_usage": True}}
         create = self._client.chat.completions.with_streaming_response.create
@@ -165,7 +175,7 @@ class Endpoint:
                 answer = self._read(response.read().decode("utf-8", "replace"))
                 tell(answer.text)
                 return answer
-            found = Streamed(tell)
+            found = StreamedAnswer(tell)
             try:
                 for line in response.iter_lines():
                     found.take(line)
@@ -173,7 +183,7 @@ class Endpoint:
                 raise ModelError(f"the answer of {self._where} broke off: {error}") from error
         return self._read(found.completion(self._where))
 
-    def _read(self, text: str) -> Answer:
+    def _read(self, text: str) -> ModelAnswer:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -191,12 +201,15 @@ class Endpoint:
                 f"{self._where} answers JSON that is no chat completion",
                 "is the address right? most end in /v1",
             )
-        wanted = [each.call for each in shapes.calls_in({"tool_calls": message.get("tool_calls")})]
+        wanted = [
+            each.call
+            for each in provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
+        ]
         named = tuple(
-            Call(call.name, call.arguments, call.id or f"call_{next(self._numbers)}")
+            ToolCall(call.name, call.arguments, call.id or f"call_{next(self._numbers)}")
             for call in wanted
         )
-        return Answer(_text(message.get("content")), named, _usage(found.get("usage")))
+        return ModelAnswer(_text(message.get("content")), named, _usage(found.get("usage")))
 
     def _told(self, status: int, body: object) -> ModelError:
         """Return what an endpoint says of an error, with what can be done about it."""
@@ -215,7 +228,7 @@ class Endpoint:
         return ModelError(told, hints.get(status, "try later" if status >= 500 else ""))
 
 
-def shown(url: str) -> str:
+def hide_credentials(url: str) -> str:
     """Return an address as it may be shown: without a user and a password."""
     try:
         parts = urlsplit(url)
@@ -230,11 +243,11 @@ def shown(url: str) -> str:
 def _written(message: Message, note: str) -> Mapping[str, object]:
     """Return a message as OpenAI takes it."""
     match message:
-        case Note():
+        case SystemNote():
             return {"role": note, "content": _plain(message.text)}
-        case Prompt():
+        case UserPrompt():
             return {"role": "user", "content": _plain(message.text)}
-        case Answer():
+        case ModelAnswer():
             text = _plain(message.text)
             if not message.calls:
                 return {"role": "assistant", "content": text}
@@ -245,7 +258,7 @@ def _written(message: Message, note: str) -> Mapping[str, object]:
             return {"role": "tool", "tool_call_id": ident, "content": _plain(message.text)}
 
 
-def _called(call: Call) -> dict[str, object]:
+def _called(call: ToolCall) -> dict[str, object]:
     """Return a call as the model made it. What is no JSON was answered with a correction.
 
     Many servers take nothing but JSON objects back.
@@ -261,10 +274,12 @@ def _text(content: object) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _usage(found: object) -> Usage:
+def _usage(found: object) -> TokenUsage:
     told = found if isinstance(found, dict) else {}
     read, written = (told.get(name) for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(read if isinstance(read, int) else 0, written if isinstance(written, int) else 0)
+    return TokenUsage(
+        read if isinstance(read, int) else 0, written if isinstance(written, int) else 0
+    )
 
 
 def _wanted(header: str | None) -> float | None:

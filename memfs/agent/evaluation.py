@@ -10,45 +10,45 @@ from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from memfs.agent import expectations, loop, remembered, scores
-from memfs.agent.model import ModelError, RefusedError, Usage
-from memfs.context import compose
+from memfs.agent import expectations, loop, memory_snapshot, scores
+from memfs.agent.model import ModelError, RefusedError, TokenUsage
+from memfs.context import brief_text
 from memfs.core.edits import Create, Edit, Rejected, Rethink
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.records import Origin
 from memfs.ops import edit, init
-from memfs.tools import table
-from memfs.tools.desk import Desk
+from memfs.tools import registry
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memfs.agent.conversations import Conversation
+    from memfs.agent.conversations import ScriptedConversation
     from memfs.agent.expectations import Miss
-    from memfs.agent.loop import Turn
+    from memfs.agent.loop import AgentTurn
+    from memfs.agent.memory_snapshot import MemorySnapshot
     from memfs.agent.model import Model
-    from memfs.agent.remembered import Remembered
-    from memfs.agent.scores import Row
+    from memfs.agent.scores import ScoreRow
     from memfs.store.blocks import Place
 
 _SESSION = "eval"
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedConversation:
     """A conversation that was played: what was missed, and what is in memory now.
 
     `problem` says why it could not be played to its end, where the model's side refused; it is not
     scored then. `endless`: a turn did not end within its steps, and what followed was left out.
     """
 
-    conversation: Conversation
+    conversation: ScriptedConversation
     misses: tuple[Miss, ...]
-    found: Remembered
+    found: MemorySnapshot
     answers: int
     calls: int
     refused: int
-    usage: Usage
+    usage: TokenUsage
     endless: bool
     problem: str = ""
 
@@ -59,23 +59,30 @@ class Played:
     def record(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         return {
-            "name": self.conversation.name, "kind": self.conversation.kind, "passed": self.passed,
-            "missed": [asdict(miss) for miss in self.misses], "problem": self.problem,
-            "blocks": self.found.values, "archive": list(self.found.passages),
-            "answers": self.answers, "calls": self.calls, "refused": self.refused,
-            "endless": self.endless, "tokens": asdict(self.usage),
-        }  # fmt: skip
+            "name": self.conversation.name,
+            "kind": self.conversation.kind,
+            "passed": self.passed,
+            "missed": [asdict(miss) for miss in self.misses],
+            "problem": self.problem,
+            "blocks": self.found.values,
+            "archive": list(self.found.passages),
+            "answers": self.answers,
+            "calls": self.calls,
+            "refused": self.refused,
+            "endless": self.endless,
+            "tokens": asdict(self.usage),
+        }
 
 
 @dataclass(frozen=True)
-class Report:
+class EvaluationReport:
     """All that was played, and the rows it makes. `stopped`: why the rest was not."""
 
-    played: tuple[Played, ...]
+    played: tuple[PlayedConversation, ...]
     stopped: ModelError | None = None
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ScoreRow]:
         return scores.rows(
             (each.conversation.kind, each.passed) for each in self.played if not each.problem
         )
@@ -87,28 +94,32 @@ class Report:
         return whole and all(row.ok for row in self.rows)
 
     @property
-    def usage(self) -> Usage:
-        return sum((each.usage for each in self.played), Usage())
+    def usage(self) -> TokenUsage:
+        return sum((each.usage for each in self.played), TokenUsage())
 
     def record(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         return {
-            "ok": self.ok, "stopped": self.stopped.message if self.stopped else "",
+            "ok": self.ok,
+            "stopped": self.stopped.message if self.stopped else "",
             "rows": [row.record() for row in self.rows],
             "tokens": asdict(self.usage),
             "conversations": [each.record() for each in self.played],
-        }  # fmt: skip
+        }
 
 
 def run(
-    model: Model, conversations: Sequence[Conversation], steps: int, tick: Callable[[int], object]
-) -> Report:
+    model: Model,
+    conversations: Sequence[ScriptedConversation],
+    steps: int,
+    tick: Callable[[int], object],
+) -> EvaluationReport:
     """Play conversations one after the other. Raises `ModelError` where the model cannot be asked.
 
     One that answered before and refuses a conversation is asked the next one; where it cannot be
     asked any more, what was played until then is reported.
     """
-    played: list[Played] = []
+    played: list[PlayedConversation] = []
     for conversation in conversations:
         answered = any(each.answers for each in played)
         try:
@@ -116,18 +127,20 @@ def run(
         except ModelError as error:
             if not answered:
                 raise
-            return Report(tuple(played), error)
+            return EvaluationReport(tuple(played), error)
         tick(1)
-    return Report(tuple(played))
+    return EvaluationReport(tuple(played))
 
 
-def _play(model: Model, conversation: Conversation, steps: int, answered: bool) -> Played:
+def _play(
+    model: Model, conversation: ScriptedConversation, steps: int, answered: bool
+) -> PlayedConversation:
     with TemporaryDirectory(prefix="memfs-eval-") as folder:
-        place = init.apart(os.path.realpath(folder), _SESSION)
-        compose.begin(place)
+        place = init.is_separate(os.path.realpath(folder), _SESSION)
+        brief_text.create_scratch_block(place)
         _prepare(place, conversation)
-        before = remembered.look(place)
-        turns: list[Turn] = []
+        before = memory_snapshot.take_snapshot(place)
+        turns: list[AgentTurn] = []
         problem = ""
         try:
             _converse(model, place, conversation, steps, turns)
@@ -135,37 +148,43 @@ def _play(model: Model, conversation: Conversation, steps: int, answered: bool) 
             if not answered and not turns:
                 raise
             problem = error.message
-        after = remembered.look(place)
-    return Played(
-        conversation, tuple(expectations.misses(conversation.expected, before, after)), after,
+        after = memory_snapshot.take_snapshot(place)
+    return PlayedConversation(
+        conversation,
+        tuple(expectations.misses(conversation.expected, before, after)),
+        after,
         answers=sum(turn.steps for turn in turns),
         calls=sum(turn.calls for turn in turns),
         refused=sum(turn.refused for turn in turns),
-        usage=sum((turn.usage for turn in turns), Usage()),
+        usage=sum((turn.usage for turn in turns), TokenUsage()),
         endless=not all(turn.ended for turn in turns),
         problem=problem,
-    )  # fmt: skip
+    )
 
 
 def _converse(
-    model: Model, place: Place, conversation: Conversation, steps: int, turns: list[Turn]
+    model: Model,
+    place: Place,
+    conversation: ScriptedConversation,
+    steps: int,
+    turns: list[AgentTurn],
 ) -> None:
     """Play turn by turn. The brief is that of the moment: what was saved is in it."""
     top = place.home.top
-    desk = Desk(top, Origin("agent", "", _SESSION), place)
-    tools = table.offered(desk).tools
-    talk = loop.Whole(list(tools.values()))
-    rules = loop.Rules(steps, retries=steps, heartbeats=False)
+    desk = ToolContext(top, Origin("agent", "", _SESSION), place)
+    tools = registry.offer_tools(desk).tools
+    talk = loop.FullTranscript(list(tools.values()))
+    rules = loop.LoopLimits(steps, retries=steps, heartbeats=False)
     for said in conversation.turns:
-        talk.system = compose.whole(place, tools=True)[0]
+        talk.system = brief_text.compose_brief(place, tools=True)[0]
         turns.append(loop.turn(model, desk, tools, talk, said, rules))
         if not turns[-1].ended:
             return
 
 
-def _prepare(place: Place, conversation: Conversation) -> None:
+def _prepare(place: Place, conversation: ScriptedConversation) -> None:
     """Write the blocks that are there before."""
-    known = remembered.look(place).values
+    known = memory_snapshot.take_snapshot(place).values
     wanted: list[Edit] = [
         Rethink(label, block.value)
         if label in known

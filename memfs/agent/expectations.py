@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 if TYPE_CHECKING:
-    from memfs.agent.remembered import Remembered
+    from memfs.agent.memory_snapshot import MemorySnapshot
 
 ARCHIVE, NEW, BLOCKS = "archive", "new", "blocks"
 _SHOWN = 400  # characters of what is there
@@ -18,7 +18,7 @@ Words = tuple[str, ...]  # any of them
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedWords:
     """Words that stand in one of `places`: one of each group.
 
     A place is a block's label, `archive`, `new` (blocks that were not there before) or `blocks`
@@ -37,7 +37,7 @@ class Expectation:
     passage and no version of them. `untouched`: nothing that lasts was written.
     """
 
-    saved: tuple[Saved, ...] = ()
+    saved: tuple[SavedWords, ...] = ()
     gone: Words = ()
     never: Words = ()
     untouched: bool = False
@@ -51,7 +51,7 @@ class Miss:
     there: str
 
 
-def misses(wanted: Expectation, before: Remembered, after: Remembered) -> list[Miss]:
+def misses(wanted: Expectation, before: MemorySnapshot, after: MemorySnapshot) -> list[Miss]:
     """Return what does not hold."""
     found = []
     for saved in wanted.saved:
@@ -60,19 +60,19 @@ def misses(wanted: Expectation, before: Remembered, after: Remembered) -> list[M
         found += [
             Miss(f"{where} to say {_said(group)}", _short(text))
             for group in saved.words
-            if not any(stands(word, text) for word in group)
+            if not any(contains_phrase(word, text) for word in group)
         ]
     lasting = "\n".join(after.values.values())
     written = "\n".join((lasting, after.scratch, *after.passages, *after.edits))
     found += [
         Miss(f"no block to say {_said((word,))} any more", _lines(word, lasting))
         for word in wanted.gone
-        if stands(word, lasting)
+        if contains_phrase(word, lasting)
     ]
     found += [
         Miss(f"{_said((word,))} not to be written at all", _lines(word, written))
         for word in wanted.never
-        if stands(word, written)
+        if contains_phrase(word, written)
     ]
     if wanted.untouched and after.lasting > before.lasting:
         known = "\n".join((*before.values.values(), *before.passages)).splitlines()
@@ -82,7 +82,7 @@ def misses(wanted: Expectation, before: Remembered, after: Remembered) -> list[M
     return found
 
 
-def stands(word: str, text: str) -> bool:
+def contains_phrase(word: str, text: str) -> bool:
     """Tell whether a word or phrase stands in a text, in any case; `deploy*` is a beginning."""
     start, text = normalize("NFC", word.rstrip("*")), normalize("NFC", text)
     inside = r"\s+".join(re.escape(part) for part in start.split())
@@ -94,7 +94,7 @@ def stands(word: str, text: str) -> bool:
 _NAMED = {ARCHIVE: "the archive", NEW: "a new block", BLOCKS: "some block"}
 
 
-def _text(place: str, before: Remembered, after: Remembered) -> str:
+def _text(place: str, before: MemorySnapshot, after: MemorySnapshot) -> str:
     if place == ARCHIVE:
         return "\n".join(after.passages)
     if place == BLOCKS:
@@ -118,7 +118,7 @@ def _said(words: Words) -> str:
 
 def _lines(word: str, text: str) -> str:
     """Return the lines a word stands in, once each; all of the text where it goes over several."""
-    lines = dict.fromkeys(line for line in text.splitlines() if stands(word, line))
+    lines = dict.fromkeys(line for line in text.splitlines() if contains_phrase(word, line))
     return _short("\n".join(lines) or text)
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memfs.agent.model import Answer, ModelError, Prompt, Request
+from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, UserPrompt
 from memfs.context import budget
-from memfs.core.quoting import quote_turn
+from memfs.core.escaping import quote_turn
 from memfs.core.tokens import estimate
-from memfs.memory import facts
-from memfs.memory.extraction.stated import CATEGORIES, Stated
+from memfs.knowledge import facts
+from memfs.knowledge.extraction.candidate import CATEGORIES, FactCandidate
 from memfs.ops import facts as op
-from memfs.store import shipped
+from memfs.store import resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -67,7 +67,7 @@ class _Asked:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._system = shipped.text("templates", "prompts", "facts.md").replace(
+        self._system = resources.text("templates", "prompts", "facts.md").replace(
             "{categories}", ", ".join(CATEGORIES)
         )
         self.note = ""
@@ -75,7 +75,7 @@ class _Asked:
     def find(self, messages: Sequence[Message]) -> list[Fact]:
         """Return the facts in messages."""
         spoken = [m for m in messages if m.role in ("user", "assistant") and not m.side]
-        by_rules = facts.extracted(messages)
+        by_rules = facts.extract_facts(messages)
         answered: set[tuple[str, str, str]] = set()
         found: list[Fact] = []
         for part in _parts(spoken):
@@ -86,27 +86,27 @@ class _Asked:
                 continue
             answered |= {(m.host, m.session, m.id) for m in part}
         rest = [f for f in by_rules if (f.host, f.session, f.message) not in answered]
-        return sorted([*rest, *facts.safe(found)], key=lambda fact: fact.at)
+        return sorted([*rest, *facts.drop_secrets(found)], key=lambda fact: fact.at)
 
     def _in(self, part: Sequence[Message]) -> list[Fact]:
         """Ask about some messages, once more if the answer is no such JSON. Raises `ModelError`."""
         ids = {f"{number}": message for number, message in enumerate(part, 1)}
         text = "\n\n".join(
-            quote_turn(f"[{ident}] {m.role}:", budget.cut(m.text, _LONGEST))
+            quote_turn(f"[{ident}] {m.role}:", budget.cut_middle(m.text, _LONGEST))
             for ident, m in ids.items()
         )
-        said: list[Prompt | Answer] = [Prompt(text)]
+        said: list[UserPrompt | ModelAnswer] = [UserPrompt(text)]
         for _ in range(_TRIES):
-            answer = self._model.ask(Request(self._system, said))
+            answer = self._model.ask(ModelRequest(self._system, said))
             try:
                 match = _JSON.search(answer.text)
                 given = msgspec.convert(json.loads(match[0] if match else ""), _Facts)
             except (ValueError, msgspec.ValidationError, RecursionError) as error:
                 why = f"That is not the JSON that was asked for: {error}. Answer with it alone."
-                said += [answer, Prompt(why)]
+                said += [answer, UserPrompt(why)]
                 continue
             return [
-                facts.of(ids[each.message], _stated(each))
+                facts.extract_message(ids[each.message], _stated(each))
                 for each in given.facts
                 if each.message in ids and _fits(each)
             ]
@@ -137,10 +137,15 @@ def _fits(each: _Fact) -> bool:
     )
 
 
-def _stated(each: _Fact) -> Stated:
+def _stated(each: _Fact) -> FactCandidate:
     text = " ".join(each.statement.split()).rstrip(".!")
-    return Stated(
-        text, round(each.confidence, 2), each.category, tuple(each.entities),
-        tuple(each.relations), " ".join(each.key.lower().split()),
-        tuple(word.lower() for word in each.over), each.personal,
-    )  # fmt: skip
+    return FactCandidate(
+        text,
+        round(each.confidence, 2),
+        each.category,
+        tuple(each.entities),
+        tuple(each.relations),
+        " ".join(each.key.lower().split()),
+        tuple(word.lower() for word in each.over),
+        each.personal,
+    )

@@ -9,35 +9,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from memfs.agent.model import Prompt, Request, Usage
+from memfs.agent.model import ModelRequest, TokenUsage, UserPrompt
 from memfs.tools import calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from memfs.agent.model import Answer, Message, Model, Tell
+    from memfs.agent.model import Message, Model, ModelAnswer, Tell
     from memfs.tools.calls import Result
     from memfs.tools.definition import Tool
-    from memfs.tools.desk import Desk
+    from memfs.tools.tool_context import ToolContext
 
 STEPS = 16  # answers for one turn at most
 RETRIES = 3  # answers in a row with calls that cannot be done
 
 
-class Conversation(Protocol):
+class Dialogue(Protocol):
     """What a model is shown of what was said."""
 
     def add(self, message: Message) -> None:
         """Take what was said."""
 
-    def request(self) -> Request:
+    def request(self) -> ModelRequest:
         """Return what the model is to be asked now."""
 
-    def answered(self, request: Request, answer: Answer) -> None:
+    def answered(self, request: ModelRequest, answer: ModelAnswer) -> None:
         """Learn from an answer: how many tokens the request had, for one."""
 
 
-class Whole:
+class FullTranscript:
     """A conversation that is shown whole behind `system`; nothing is learnt from an answer.
 
     `most` is what an answer may have in tokens, 0 for whatever the endpoint allows.
@@ -52,16 +52,16 @@ class Whole:
         """Take what was said."""
         self._messages.append(message)
 
-    def request(self) -> Request:
+    def request(self) -> ModelRequest:
         """Return what the model is to be asked now."""
-        return Request(self.system, self._messages, self._tools, self._most)
+        return ModelRequest(self.system, self._messages, self._tools, self._most)
 
-    def answered(self, request: Request, answer: Answer) -> None:
+    def answered(self, request: ModelRequest, answer: ModelAnswer) -> None:
         """Nothing is learnt from it."""
 
 
 @dataclass(frozen=True)
-class Rules:
+class LoopLimits:
     """How far a turn goes: answers, answers in a row with bad calls, and whether calls chain."""
 
     steps: int = STEPS
@@ -70,7 +70,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Turn:
+class AgentTurn:
     """How a turn went. `problem` says why it was broken off, "" where it ended by itself.
 
     `refused` counts the calls that could not be done; the model was told why.
@@ -80,7 +80,7 @@ class Turn:
     steps: int
     calls: int
     refused: int
-    usage: Usage
+    usage: TokenUsage
     problem: str = ""
 
     @property
@@ -89,13 +89,19 @@ class Turn:
 
 
 def turn(
-    model: Model, desk: Desk, tools: Mapping[str, Tool], talk: Conversation, said: str,
-    rules: Rules, tell: Tell | None = None, did: Callable[[Result], object] = lambda _: None,
-) -> Turn:  # fmt: skip
+    model: Model,
+    desk: ToolContext,
+    tools: Mapping[str, Tool],
+    talk: Dialogue,
+    said: str,
+    rules: LoopLimits,
+    tell: Tell | None = None,
+    did: Callable[[Result], object] = lambda _: None,
+) -> AgentTurn:
     """Let the model answer what the user said. `did` is told of each call that was done."""
-    talk.add(Prompt(said))
+    talk.add(UserPrompt(said))
     done = refused = failures = 0
-    usage = Usage()
+    usage = TokenUsage()
     text = ""
     for step in range(1, rules.steps + 1):
         request = talk.request()
@@ -115,8 +121,8 @@ def turn(
         failures = failures + 1 if wrong else 0
         if failures > rules.retries:
             problem = f"the model's calls failed {failures} times in a row; the last: "
-            return Turn(text, step, done, refused, usage, problem + wrong[-1].text)
+            return AgentTurn(text, step, done, refused, usage, problem + wrong[-1].text)
         if not (wrong or any(each.heartbeat or not rules.heartbeats for each in results)):
-            return Turn(text, step, done, refused, usage)
+            return AgentTurn(text, step, done, refused, usage)
     problem = f"the model wanted to go on after {rules.steps} answers"
-    return Turn(text, rules.steps, done, refused, usage, problem)
+    return AgentTurn(text, rules.steps, done, refused, usage, problem)

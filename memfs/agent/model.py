@@ -12,51 +12,51 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from memfs.tools.calls import Call
+    from memfs.tools.calls import ToolCall
     from memfs.tools.definition import Tool
 
     Tell: TypeAlias = Callable[[str], object]  # is given the text of an answer, piece by piece
 
 
 @dataclass(frozen=True)
-class Usage:
+class TokenUsage:
     """Tokens as the model's provider counts them: what it read, and what it wrote."""
 
     read: int = 0
     written: int = 0
 
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(self.read + other.read, self.written + other.written)
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(self.read + other.read, self.written + other.written)
 
 
 @dataclass(frozen=True)
-class Prompt:
+class UserPrompt:
     """What the user says."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """What the model says, and the tool calls it wants done. Each call has an id."""
 
     text: str
-    calls: tuple[Call, ...] = ()
-    usage: Usage = Usage()
+    calls: tuple[ToolCall, ...] = ()
+    usage: TokenUsage = TokenUsage()
 
 
 @dataclass(frozen=True)
-class Note:
+class SystemNote:
     """What we tell the model ourselves: a summary of what went before, a warning."""
 
     text: str
 
 
-Message = Prompt | Answer | Result | Note
+Message = UserPrompt | ModelAnswer | Result | SystemNote
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """What a model is asked. `most` is how many tokens it may answer, 0 if it is to know itself."""
 
     system: str
@@ -72,7 +72,7 @@ class Model(Protocol):
     def name(self) -> str:
         """What it is called, for people."""
 
-    def ask(self, request: Request, tell: Tell | None = None) -> Answer:
+    def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
         """Return the next answer. Raises `ModelError` where none is to be had.
 
         With `tell`, its text is told while it comes, where the model can do that.

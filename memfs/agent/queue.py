@@ -1,6 +1,6 @@
 """The FIFO queue of a conversation: what was said and not evicted, behind a summary of the rest.
 
-It is a file of lines that are only ever added (see `hosts.memfs`, which reads it into recall), so
+It is a file of lines that are only ever added (`hosts.agent_sessions` reads it into recall), so
 that it survives a kill at any moment: a message is a line, and so is what evicts the oldest ones,
 with the summary that takes their place.
 """
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.agent.model import Answer, Note, Prompt
+from memfs.agent.model import ModelAnswer, SystemNote, UserPrompt
 from memfs.core.errors import StoreError
-from memfs.core.private import storable
+from memfs.core.privacy import storable
 from memfs.files import logs
 from memfs.hosts import OWN
-from memfs.store import clock, layout, local_folder
-from memfs.tools.calls import Call, Result
+from memfs.store import clock, local_folder, store_paths
+from memfs.tools.calls import Result, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.agent.model import Message
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 FOLDER = "agent"
 SUFFIX = ".jsonl"
@@ -37,7 +37,7 @@ _CUT = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class QueueEntry:
     """One message of the queue. Ids count from 1 on, in the order in which things were said."""
 
     id: int
@@ -54,7 +54,7 @@ class Queue:
     def __init__(self, store: Store, session: str, ours: Sequence[str] = ()) -> None:
         self.path = path_of(store, session)
         self.session = session
-        self.entries: list[Entry] = []
+        self.entries: list[QueueEntry] = []
         self.summary = ""
         self.evicted = 0
         self._ours = frozenset(ours)  # the tools whose answers are in memory anyway
@@ -68,7 +68,7 @@ class Queue:
 
     def add(self, message: Message) -> None:
         """Put a message at the end."""
-        entry = Entry(self._last + 1, message)
+        entry = QueueEntry(self._last + 1, message)
         self._write({"id": entry.id, "at": clock.now(), **_written(message, self._ours)})
         self._take(entry)
 
@@ -78,15 +78,15 @@ class Queue:
         self._write({"evicted": last, "summary": storable(summary), "at": clock.now()})
         self._leave(last, summary)
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: QueueEntry) -> None:
         self.entries.append(entry)
         self._last = entry.id
 
     def _leave(self, last: int, summary: str) -> None:
         left = [entry for entry in self.entries if entry.id > last]
-        self.evicted += sum(not isinstance(each.message, Note) for each in self.entries) - sum(
-            not isinstance(each.message, Note) for each in left
-        )
+        self.evicted += sum(
+            not isinstance(each.message, SystemNote) for each in self.entries
+        ) - sum(not isinstance(each.message, SystemNote) for each in left)
         self.entries, self.summary = left, summary
 
     def _write(self, record: dict[str, object]) -> None:
@@ -100,7 +100,7 @@ class Queue:
             return False
         whole = data[: data.rfind(b"\n") + 1]
         if len(data) != len(whole):
-            logs.cut(self.path, len(whole))
+            logs.truncate_log(self.path, len(whole))
         for line in whole.splitlines():
             try:
                 self._follow(json.loads(line))
@@ -115,12 +115,12 @@ class Queue:
         if "evicted" in record:
             self._leave(_number(record["evicted"]), str(record["summary"]))
         elif "id" in record:
-            self._take(Entry(_number(record["id"]), _message(record)))
+            self._take(QueueEntry(_number(record["id"]), _message(record)))
 
     def _answer_calls(self) -> None:
         """Answer the calls that a kill left without: models refuse such a conversation."""
         place = max(
-            (n for n, entry in enumerate(self.entries) if isinstance(entry.message, Answer)),
+            (n for n, entry in enumerate(self.entries) if isinstance(entry.message, ModelAnswer)),
             default=None,
         )
         if place is None:
@@ -131,22 +131,22 @@ class Queue:
             for each in self.entries[place + 1 :]
             if isinstance(each.message, Result)
         }
-        for call in last.calls if isinstance(last, Answer) else ():
+        for call in last.calls if isinstance(last, ModelAnswer) else ():
             if call.id not in answered:
                 self.add(Result(call, _CUT, is_error=True))
 
 
 def path_of(store: Store, session: str) -> str:
     """Return where the queue of a session is."""
-    return f"{store.local}/{FOLDER}/{layout.file_name(session)}{SUFFIX}"
+    return f"{store.local}/{FOLDER}/{store_paths.file_name(session)}{SUFFIX}"
 
 
 def lock_of(session: str) -> str:
     """Return the name of the lock that whoever goes on with a session holds."""
-    return f"{OWN}-{layout.file_name(session)}.lock"
+    return f"{OWN}-{store_paths.file_name(session)}.lock"
 
 
-def latest(store: Store) -> str:
+def find_latest_session(store: Store) -> str:
     """Return the session that was gone on with last, "" if there is none."""
     folder = f"{store.local}/{FOLDER}"
     found = [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
@@ -163,53 +163,58 @@ def latest(store: Store) -> str:
 def _written(message: Message, ours: frozenset[str]) -> dict[str, object]:
     """Return a message as it is kept: without secrets and private parts."""
     match message:
-        case Prompt():
+        case UserPrompt():
             return {"role": "user", "text": storable(message.text)}
-        case Note():
+        case SystemNote():
             return {"role": "system", "text": message.text}
-        case Answer():
+        case ModelAnswer():
             calls = [
-                {"id": call.id, "name": call.name, "arguments": cleaned(call.arguments)}
+                {"id": call.id, "name": call.name, "arguments": clean_arguments(call.arguments)}
                 for call in message.calls
             ]
             found: dict[str, object] = {"role": "assistant", "text": storable(message.text)}
             return {**found, "calls": calls} if calls else found
         case Result():
             return {
-                "role": "tool", "text": storable(message.text), "call": message.call.id,
-                "tool": message.call.name, "ours": message.call.name in ours,
+                "role": "tool",
+                "text": storable(message.text),
+                "call": message.call.id,
+                "tool": message.call.name,
+                "ours": message.call.name in ours,
                 "error": message.is_error,
-            }  # fmt: skip
+            }
 
 
-def cleaned(value: object, depth: int = 0) -> object:
+def clean_arguments(value: object, depth: int = 0) -> object:
     """Return the arguments of a call as they may be written down; what is too deep is left out."""
     if isinstance(value, str):
         return storable(value)
     if depth > _DEEPEST:
         return None
     if isinstance(value, dict):
-        return {storable(str(key)): cleaned(each, depth + 1) for key, each in value.items()}
-    return [cleaned(each, depth + 1) for each in value] if isinstance(value, list) else value
+        return {storable(str(key)): clean_arguments(each, depth + 1) for key, each in value.items()}
+    return (
+        [clean_arguments(each, depth + 1) for each in value] if isinstance(value, list) else value
+    )
 
 
 def _message(record: dict[str, object]) -> Message:
     text = str(record["text"])
     match record["role"]:
         case "user":
-            return Prompt(text)
+            return UserPrompt(text)
         case "assistant":
             found = record.get("calls")
             listed = found if isinstance(found, list) else []
             calls = [each for each in listed if isinstance(each, dict)]
-            return Answer(
-                text, tuple(Call(str(c["name"]), c["arguments"], str(c["id"])) for c in calls)
+            return ModelAnswer(
+                text, tuple(ToolCall(str(c["name"]), c["arguments"], str(c["id"])) for c in calls)
             )
         case "tool":
-            call = Call(str(record["tool"]), {}, str(record["call"]))
+            call = ToolCall(str(record["tool"]), {}, str(record["call"]))
             return Result(call, text, is_error=record["error"] is True)
         case _:
-            return Note(text)
+            return SystemNote(text)
 
 
 def _number(value: object) -> int:

@@ -9,15 +9,15 @@ import os
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.agent import looking
+from memfs.agent import reviewer
 from memfs.agent.model import ModelError
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
 from memfs.files import atomic
 from memfs.hosts import OWN
-from memfs.store import clock, config, recall, shipped
-from memfs.store.drafts import Draft
-from memfs.tools.desk import Desk
+from memfs.store import clock, config, recall, resources
+from memfs.store.proposals import StoreDraft
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memfs.agent.model import Model
     from memfs.core.records import Message
     from memfs.store.blocks import Place
-    from memfs.store.drafts import Proposal
+    from memfs.store.proposals import Proposal
 
 _SINCE = "reflected"  # in the local folder: the time of the newest session that was looked at
 MOST = 8  # sessions of one run
@@ -33,27 +33,27 @@ MOST = 8  # sessions of one run
 
 def run(
     place: Place, model: Model, most: int, tick: Callable[[int], object], *, again: bool = False
-) -> Proposal | None:  # fmt: skip
+) -> Proposal | None:
     """Look over the sessions since the last time (`again`: the newest ones); None: no change.
 
     Raises `NotFoundError` where there are none.
     """
-    sessions = waiting(place, most, again=again)
+    sessions = list_sessions(place, most, again=again)
     if not sessions:
         raise NotFoundError(
             "there is no session that was not looked at", "--again takes the latest ones"
         )
-    draft = Draft(place)
+    draft = StoreDraft(place)
     said = problem = ""
     done: list[tuple[str, int]] = []  # and the times of their recall files
     try:
-        prompt = shipped.text("templates", "prompts", "reflect.md")
+        prompt = resources.text("templates", "prompts", "reflect.md")
         for path, messages in sessions:
             session = messages[0].session
             origin = Origin("agent", OWN, session, f"reflect on {session}")
-            desk = Desk(draft.place.home.top, origin, draft.place)
+            desk = ToolContext(draft.place.home.top, origin, draft.place)
             try:
-                turn = looking.converse(draft.place, desk, model, prompt, messages)
+                turn = reviewer.converse(draft.place, desk, model, prompt, messages)
             except ModelError as error:
                 if not done:
                     raise
@@ -77,7 +77,9 @@ def run(
     return found
 
 
-def waiting(place: Place, most: int, *, again: bool = False) -> list[tuple[str, list[Message]]]:
+def list_sessions(
+    place: Place, most: int, *, again: bool = False
+) -> list[tuple[str, list[Message]]]:
     """Return the sessions to look at, the oldest first, as (recall file, messages).
 
     Side chains, and sessions with fewer prompts than a review needs, are left out.
@@ -105,6 +107,6 @@ def _mark(place: Place) -> str:
     return f"{place.home.local}/{_SINCE}"
 
 
-def origin() -> Origin:
+def get_origin() -> Origin:
     """Return who takes a proposal where that is allowed without a person."""
     return Origin("agent", OWN, "", f"reflect, {clock.now()[:10]}")

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.agent.model import ModelError, Prompt, Request
+from memfs.agent.model import ModelError, ModelRequest, UserPrompt
 from memfs.context import consolidate
 from memfs.ops import show
-from memfs.store import shipped
+from memfs.store import resources
 
 if TYPE_CHECKING:
     from memfs.agent.model import Model
@@ -19,7 +19,7 @@ _FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Proposal:
+class RethinkProposal:
     """What a block says, and what it could say instead. `by` wrote it; `version` is the block's."""
 
     label: str
@@ -30,7 +30,7 @@ class Proposal:
     note: str = ""
 
 
-def proposed(place: Place, label: str, model: Model | None) -> Proposal:
+def propose_text(place: Place, label: str, model: Model | None) -> RethinkProposal:
     """Propose a consolidated text. Raises `NotFoundError`.
 
     A model that cannot be asked, or whose text is empty or too long for the block, is done without.
@@ -45,16 +45,16 @@ def proposed(place: Place, label: str, model: Model | None) -> Proposal:
             note = error.message
         else:
             if after and len(after) <= block.limit:
-                return Proposal(block.label, block.value, after, model.name, shown.version)
+                return RethinkProposal(block.label, block.value, after, model.name, shown.version)
             note = f"{model.name} wrote nothing that fits the block"
-    after = consolidate.consolidated(f"{block.value}\n").rstrip("\n")
-    return Proposal(block.label, block.value, after, "rules, no model", shown.version, note)
+    after = consolidate.consolidate_text(f"{block.value}\n").rstrip("\n")
+    return RethinkProposal(block.label, block.value, after, "rules, no model", shown.version, note)
 
 
 def _written(model: Model, label: str, value: str, limit: int) -> str:
-    system = shipped.text("templates", "prompts", "consolidate.md")
+    system = resources.text("templates", "prompts", "consolidate.md")
     system = system.replace("{limit}", f"{limit:,}")
-    answer = model.ask(Request(system, [Prompt(f"The block {label}:\n\n{value}")]))
+    answer = model.ask(ModelRequest(system, [UserPrompt(f"The block {label}:\n\n{value}")]))
     text = answer.text.strip()
     fenced = _FENCE.match(text)
     return fenced.group(1) if fenced else text

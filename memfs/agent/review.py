@@ -9,76 +9,78 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.agent import chosen, looking
+from memfs.agent import configured_model, reviewer
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.core.private import excerpt
+from memfs.core.privacy import excerpt
 from memfs.core.records import Origin
 from memfs.hosts import OWN
-from memfs.memory import intake
+from memfs.ingest import transcripts
+from memfs.ipc import client
 from memfs.ops import review as session_review
 from memfs.store import (
     archive,
-    asking,
     blocks,
     clock,
     config,
-    history,
+    journal_query,
     recall,
+    resources,
     reviews,
     sessions,
-    shipped,
 )
-from memfs.store.reviews import Reviewed
-from memfs.tools.desk import Desk
+from memfs.store.reviews import SessionReview
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from memfs.agent.model import Model
-    from memfs.core.records import Entry
+    from memfs.core.records import JournalEntry
     from memfs.store.blocks import Place
 
 
-def behind(folder: str, host: str, session: str) -> None:
+def run_detached(folder: str, host: str, session: str) -> None:
     """Review a session that ended, in this process; what goes wrong is in its record."""
-    place = None if asking.inside() else blocks.serving(folder, session)
-    if place is None or not chosen.is_configured():
+    place = None if client.is_inside() else blocks.find_serving(folder, session)
+    if place is None or not configured_model.is_configured():
         return
-    intake.drain(place.home, intake.Tally(), 20.0)
-    if not session_review.due(place, host, config.load(place)):
+    transcripts.drain(place.home, transcripts.Tally(), 20.0)
+    if not session_review.is_due(place, host, config.load(place)):
         return
-    model = chosen.configured()
+    model = configured_model.load_model()
     try:
         found = run(place, host, model)
     except Exception as error:  # noqa: BLE001 - nobody watches: it is told from the record
-        found = Reviewed(
+        found = SessionReview(
             session, host, clock.now(), model.name, 0, problem=excerpt(f"{error}", 500)
         )
     finally:
         model.close()
-    reviews.keep(place.home, found)
+    reviews.write_review(place.home, found)
 
 
-def run(place: Place, host: str, model: Model) -> Reviewed:
+def run(place: Place, host: str, model: Model) -> SessionReview:
     """Review the session of a place. Raises `NotFoundError` if nothing is known of it."""
-    path = recall.of(place.home, host, place.session)
+    path = recall.get_path(place.home, host, place.session)
     if not files.is_file(path):
         raise NotFoundError(
             f"there is no session {place.session} of {host or 'any assistant'} in recall",
             "memfs search --sessions finds them, memfs ingest reads them",
         )
-    sessions.once(place.home, place.session, session_review.MARK)
+    sessions.mark_once(place.home, place.session, session_review.MARK)
     said = [message for message in recall.messages(path) if not message.side]
-    prompt = shipped.text("templates", "prompts", "background.md")
+    prompt = resources.text("templates", "prompts", "background.md")
     before, passages, at = _edits(place), _passages(place), clock.now()
     origin = Origin("agent", OWN, place.session, f"review of {place.session}")
     text = problem = ""
     try:
-        turn = looking.converse(place, Desk(place.home.top, origin, place), model, prompt, said)
+        turn = reviewer.converse(
+            place, ToolContext(place.home.top, origin, place), model, prompt, said
+        )
         text, problem = turn.text, turn.problem
     except MemfsError as error:  # what it saved before stays
         problem = error.message
     mine = [entry for ident, entry in _edits(place).items() if ident not in before]
     saved = tuple((entry.label, entry.op, entry.version) for entry in mine)
-    return Reviewed(
+    return SessionReview(
         place.session,
         host,
         at,
@@ -91,9 +93,9 @@ def run(place: Place, host: str, model: Model) -> Reviewed:
     )
 
 
-def _edits(place: Place) -> dict[str, Entry]:
+def _edits(place: Place) -> dict[str, JournalEntry]:
     """Return the edits that reviews made of this session, by id."""
-    found = history.every(place)
+    found = journal_query.list_entries(place)
     return {e.id: e for e in found if e.host == OWN and e.session == place.session}
 
 

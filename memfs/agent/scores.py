@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Row:
+class ScoreRow:
     """One kind of conversation. `counted` of `total`, which is `share` percent; `target` likewise.
 
     `fewer`: what is counted went wrong, and its share has to be below the target.
@@ -36,10 +36,15 @@ class Row:
     def record(self) -> dict[str, object]:
         """Return the row as JSON shows it."""
         return {
-            "kind": self.kind, "name": self.name, "counted": self.counted, "total": self.total,
-            "percent": round(self.share, 1), "target": self.target, "fewer": self.fewer,
+            "kind": self.kind,
+            "name": self.name,
+            "counted": self.counted,
+            "total": self.total,
+            "percent": round(self.share, 1),
+            "target": self.target,
+            "fewer": self.fewer,
             "ok": self.ok,
-        }  # fmt: skip
+        }
 
     @property
     def aim(self) -> str:
@@ -58,13 +63,13 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
 )
 
 
-def rows(results: Iterable[tuple[Kind, bool]]) -> list[Row]:
+def rows(results: Iterable[tuple[Kind, bool]]) -> list[ScoreRow]:
     """Return a row for each kind there is; a result says whether a conversation went well."""
     passed: dict[Kind, list[bool]] = {}
     for kind, well in results:
         passed.setdefault(kind, []).append(well)
     return [
-        Row(kind, name, passed[kind].count(not fewer), len(passed[kind]), target, fewer)
+        ScoreRow(kind, name, passed[kind].count(not fewer), len(passed[kind]), target, fewer)
         for kind, name, target, fewer in _ROWS
         if kind in passed
     ]

@@ -7,66 +7,68 @@ from typing import TYPE_CHECKING, Self
 
 from memfs.agent import loop
 from memfs.agent import queue as queues
-from memfs.agent.model import Prompt
+from memfs.agent.model import UserPrompt
 from memfs.agent.queue import Queue
 from memfs.agent.summaries import Summaries
-from memfs.agent.window import Window
-from memfs.context import budget, compose, paging, triggers
+from memfs.agent.window import AgentWindow
+from memfs.context import brief_text, budget, page_triggers, paging
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.events import STOP, Event
 from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.ops import ingest, page
-from memfs.store import blocks, clock, config, inbox, lock
-from memfs.tools import table
-from memfs.tools.desk import Desk
+from memfs.store import blocks, clock, config, lock, spool
+from memfs.tools import registry
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from memfs.agent.loop import Turn
+    from memfs.agent.loop import AgentTurn
     from memfs.agent.model import Model, Tell
     from memfs.store.blocks import Place
     from memfs.tools.calls import Result
 
 _SCRATCH = labels.qualified(labels.SESSION, labels.WORKING)
 _WHY = {
-    "window": "the window is nearly full", "task": "another task", "topic": "another topic",
+    "window": "the window is nearly full",
+    "task": "another task",
+    "topic": "another topic",
     "relevance": "most of it is off the task",
-}  # fmt: skip
+}
 
 
-class Session:
+class AgentSession:
     """One session of a place; its queue is on disk, and goes on where it was left.
 
     Raises `MemfsError` where another process has it, or the window is too small.
     """
 
-    def __init__(self, place: Place, model: Model, rules: loop.Rules) -> None:
+    def __init__(self, place: Place, model: Model, rules: loop.LoopLimits) -> None:
         settings = config.load(place)
         self._place, self._model, self._rules = place, model, rules
-        self._desk = Desk(place.home.top, Origin("agent", OWN, place.session), place)
-        offer = table.offered(self._desk, paging=True)
+        self._desk = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
+        offer = registry.offer_tools(self._desk, paging=True)
         self._tools, self.problems = offer.tools, offer.problems
         self._full = settings.share("paging.page_out_threshold")
         self._least = settings.share("paging.min_relevance_to_keep")
-        summaries = Summaries(model, budget.configured(settings).room)
+        summaries = Summaries(model, budget.load_budget(settings).room)
         with ExitStack() as stack:
             try:
-                stack.enter_context(lock.hold(place.home, 0, queues.lock_of(place.session)))
+                stack.enter_context(lock.hold_lock(place.home, 0, queues.lock_of(place.session)))
             except LockedError as error:
                 raise MemfsError(
                     f"the session {place.session} is open in another process",
                     "end it there, or begin another one",
                 ) from error
-            compose.begin(place)
+            brief_text.create_scratch_block(place)
             self.queue = Queue(
-                place.home, place.session, [*table.built_in(), *table.paging_tools()]
+                place.home, place.session, [*registry.built_in(), *registry.paging_tools()]
             )
             tools = list(self._tools.values())
-            self.window = Window(place, self.queue, tools, settings, summaries, self._flush)
+            self.window = AgentWindow(place, self.queue, tools, settings, summaries, self._flush)
             self._note()
             self._lock = stack.pop_all()
 
@@ -74,14 +76,16 @@ class Session:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.close()
 
     def say(
         self, text: str, tell: Tell | None = None, did: Callable[[Result], object] = lambda _: None
-    ) -> Turn:
+    ) -> AgentTurn:
         """Let the model answer what the user says. Raises `ModelError` where it cannot be asked.
 
         Where the task or the topic changes, or most of the scratch block has nothing to do with
@@ -96,18 +100,22 @@ class Session:
             self._note()
 
     def _page(self, text: str) -> None:
-        before = [e.message.text for e in self.queue.entries if isinstance(e.message, Prompt)]
-        lately = "\n".join([*before[-triggers.BEFORE :], text])
+        before = [e.message.text for e in self.queue.entries if isinstance(e.message, UserPrompt)]
+        lately = "\n".join([*before[-page_triggers.BEFORE :], text])
         with suppress(MemfsError, OSError):  # read-only, broken by hand, no room: it stays
-            drifts = len(before) >= triggers.BEFORE and triggers.tells(text)
-            why = triggers.due(
-                text, before, used=self.window.share(), full=self._full,
-                relevances=self._relevances(lately) if drifts else (), least=self._least,
-            )  # fmt: skip
+            drifts = len(before) >= page_triggers.BEFORE and page_triggers.is_telling(text)
+            why = page_triggers.find_trigger(
+                text,
+                before,
+                used=self.window.share(),
+                full=self._full,
+                relevances=self._relevances(lately) if drifts else (),
+                least=self._least,
+            )
             if why:
                 origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
                 task = lately if why == "relevance" else text
-                page.out(self._place, _SCRATCH, origin, task=task)
+                page.page_out(self._place, _SCRATCH, origin, task=task)
 
     def _relevances(self, task: str) -> list[float]:
         held = paging.parts(blocks.get(self._place, _SCRATCH).body)
@@ -123,12 +131,12 @@ class Session:
     def _note(self) -> None:
         """Leave word that there is something new: whoever searches next reads it."""
         store, session = self._place.home, self._place.session
-        if not any(noted == session for *_, noted in inbox.waiting(store)):
-            inbox.put(store, OWN, self.queue.path, session)
+        if not any(noted == session for *_, noted in spool.list_notes(store)):
+            spool.write_note(store, OWN, self.queue.path, session)
 
     def _flush(self) -> None:
         top, session = self._place.home.top, self._place.session
-        ingest.hear(Event(OWN, STOP, "", session, top, self.queue.path))
+        ingest.ingest_event(Event(OWN, STOP, "", session, top, self.queue.path))
 
 
 def new_id() -> str:

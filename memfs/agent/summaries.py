@@ -10,13 +10,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memfs.agent.model import Answer, ModelError, Note, Prompt, Request
-from memfs.agent.queue import cleaned
+from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, SystemNote, UserPrompt
+from memfs.agent.queue import clean_arguments
 from memfs.context import budget, summary
-from memfs.core.private import storable
-from memfs.core.quoting import quote_turn
+from memfs.core.escaping import quote_turn
+from memfs.core.privacy import storable
 from memfs.core.tokens import estimate
-from memfs.store import shipped
+from memfs.store import resources
 from memfs.tools.calls import Result
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class Summaries:
 
     def _written(self, model: Model, before: str, gone: Sequence[Message], share: int) -> str:
         words = str(max(20, int(share * _WORDS)))
-        system = shipped.text("templates", "prompts", "summary.md").replace("{words}", words)
+        system = resources.text("templates", "prompts", "summary.md").replace("{words}", words)
         room = self._room - estimate(system) - 2 * share
         found = before
         for part in _parts(gone, max(room, share)):
             said = f"The summary so far:\n{found or '(none)'}\n\nThe messages:\n{part}"
-            answer = model.ask(Request(system, [Prompt(said)], (), share))
+            answer = model.ask(ModelRequest(system, [UserPrompt(said)], (), share))
             if not answer.text.strip():
                 raise ModelError("the model wrote no summary")
             found = _fitting(answer.text.strip(), share)
@@ -64,8 +64,8 @@ class Summaries:
 
 def _storable(message: Message) -> Message:
     """Return a message as it may be written down: a summary is."""
-    if isinstance(message, Answer):
-        calls = tuple(replace(c, arguments=cleaned(c.arguments)) for c in message.calls)
+    if isinstance(message, ModelAnswer):
+        calls = tuple(replace(c, arguments=clean_arguments(c.arguments)) for c in message.calls)
         return replace(message, text=storable(message.text), calls=calls)
     return replace(message, text=storable(message.text))
 
@@ -74,7 +74,7 @@ def _fitting(text: str, share: int) -> str:
     """Keep a summary that came out too long to its share: its most telling sentences."""
     if estimate(text) <= share:
         return text
-    return summary.extract(text, share) or budget.cut(text, share)
+    return summary.extract(text, share) or budget.cut_middle(text, share)
 
 
 def _parts(gone: Sequence[Message], room: int) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _parts(gone: Sequence[Message], room: int) -> Iterator[str]:
     lines: list[str] = []
     used = 0
     for who, text in [turn for message in gone for turn in _turns(message)]:
-        line = quote_turn(who, budget.cut(text, min(_LONGEST, room)))
+        line = quote_turn(who, budget.cut_middle(text, min(_LONGEST, room)))
         if lines and used + estimate(line) > room:
             yield "\n".join(lines)
             lines, used = [], 0
@@ -98,13 +98,13 @@ def _parts(gone: Sequence[Message], room: int) -> Iterator[str]:
 def _turns(message: Message) -> list[tuple[str, str]]:
     """Return who says what in a message."""
     match message:
-        case Prompt():
+        case UserPrompt():
             return [("user:", message.text)]
-        case Answer():
+        case ModelAnswer():
             called = ", ".join(f"{c.name} {json.dumps(c.arguments)}" for c in message.calls)
             turns = [("assistant:", message.text), ("assistant calls", called)]
             return [(who, text) for who, text in turns if text]
         case Result():
             return [(f"{message.call.name} answers:", message.text)]
-        case Note():
+        case SystemNote():
             return []

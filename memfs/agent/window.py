@@ -13,13 +13,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memfs.agent.model import Answer, Note, Prompt, Request
+from memfs.agent.model import ModelAnswer, ModelRequest, SystemNote, UserPrompt
+from memfs.context import brief_text
 from memfs.context import budget as budgets
-from memfs.context import compose
 from memfs.core.errors import MemfsError
 from memfs.core.tokens import estimate
-from memfs.store import archive, shipped
-from memfs.tools import fitted
+from memfs.store import archive, resources
+from memfs.tools import tool_budget
 from memfs.tools.calls import Result
 
 if TYPE_CHECKING:
@@ -38,7 +38,12 @@ _estimated = lru_cache(2048)(estimate)  # the same messages are counted before e
 _MARGIN = 1.1  # by which an endpoint may count more than we do, until it tells
 _MOST_OFF = 4.0
 _LEAST = 256  # tokens for the queue
-_LONGEST = {Prompt: 0.5, Answer: 0.5, Result: 0.3, Note: 0.3}  # of its room, for one message
+_LONGEST = {
+    UserPrompt: 0.5,
+    ModelAnswer: 0.5,
+    Result: 0.3,
+    SystemNote: 0.3,
+}  # of its room, for one message
 _KEPT = 0.5  # of the queue's room stays filled after an eviction
 _PRESSURE = (
     "Memory pressure: the conversation fills {share:.0%} of its room. Its oldest messages will "
@@ -47,7 +52,7 @@ _PRESSURE = (
 )
 
 
-class Window:
+class AgentWindow:
     """What the model is shown of one session; its queue grows by what is said.
 
     `flush` makes sure that all of the queue is in recall. Raises `MemfsError` where there is no
@@ -55,14 +60,19 @@ class Window:
     """
 
     def __init__(
-        self, place: Place, queue: Queue, tools: Sequence[Tool], settings: Settings,
-        summaries: Summaries, flush: Callable[[], object],
-    ) -> None:  # fmt: skip
-        self.budget: Budget = budgets.configured(settings)
+        self,
+        place: Place,
+        queue: Queue,
+        tools: Sequence[Tool],
+        settings: Settings,
+        summaries: Summaries,
+        flush: Callable[[], object],
+    ) -> None:
+        self.budget: Budget = budgets.load_budget(settings)
         self._place, self._queue = place, queue
         self._summaries, self._flush = summaries, flush
-        self._tools = fitted.fitted(tools, self.budget.share("tools"))
-        self._definitions = fitted.tokens(self._tools)
+        self._tools = tool_budget.fit_tools(tools, self.budget.share("tools"))
+        self._definitions = tool_budget.tokens(self._tools)
         self._warn = settings.share("paging.warn_threshold")
         self._most = settings.number("context.message_history_limit")
         self._off = _MARGIN  # how many tokens of the endpoint's are one of ours
@@ -72,7 +82,7 @@ class Window:
         """Take what was said."""
         self._queue.add(message)
 
-    def request(self) -> Request:
+    def request(self) -> ModelRequest:
         """Return what the model is to be asked now, after what has no room was evicted."""
         system = self._system()
         room = self._room(system)
@@ -80,12 +90,12 @@ class Window:
             self._evict(room)
         elif not self._warned and self._used(room) >= self._warn * room:
             self._warned = True
-            self._queue.add(Note(_PRESSURE.format(share=self._used(room) / room)))
+            self._queue.add(SystemNote(_PRESSURE.format(share=self._used(room) / room)))
             if self._used(room) > room:
                 self._evict(room)
-        return Request(system, self._messages(room), self._tools, self.budget.response)
+        return ModelRequest(system, self._messages(room), self._tools, self.budget.response)
 
-    def answered(self, request: Request, answer: Answer) -> None:
+    def answered(self, request: ModelRequest, answer: ModelAnswer) -> None:
         """Learn how many tokens the endpoint counts where we count one."""
         ours = self._count(request)
         if answer.usage.read > ours:
@@ -103,11 +113,11 @@ class Window:
         return {
             "instructions and blocks": estimate(system),
             "tools": self._definitions,
-            "summary": _tokens(summary) if isinstance(summary, Note) else 0,
+            "summary": _tokens(summary) if isinstance(summary, SystemNote) else 0,
             "messages": sum(map(_tokens, rest)),
         }
 
-    def _count(self, request: Request) -> int:
+    def _count(self, request: ModelRequest) -> int:
         """Count a request as `_room` and `_used` do."""
         said = sum(map(_tokens, request.messages))
         return max(1, estimate(request.system) + _EACH + self._definitions + said)
@@ -131,21 +141,23 @@ class Window:
             f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
             f"context, in the archive {passages:,} passages."
         )
-        instructions = f"{shipped.text('templates', 'agent.md').strip()}\n{state}\n"
+        instructions = f"{resources.text('templates', 'agent.md').strip()}\n{state}\n"
         return f"{instructions}\n{self._blocks()}"
 
     def _blocks(self) -> str:
         """Return the brief, in its share of the window; what is cut says so in it."""
-        return compose.within(self._place, self.budget.share("blocks"), tools=True)
+        return brief_text.compose_within(self._place, self.budget.share("blocks"), tools=True)
 
     def _with_summary(self, room: int) -> list[Message]:
         """Return the queue as it is shown: the summary first, and no message longer than it may."""
         found: list[Message] = []
         if self._queue.evicted:
-            found.append(Note(
-                f"Summary of the {self._queue.evicted:,} earlier messages of this conversation, "
-                f"which conversation_search finds:\n{self._queue.summary}"
-            ))  # fmt: skip
+            found.append(
+                SystemNote(
+                    f"Summary of the {self._queue.evicted:,} earlier messages of this "
+                    f"conversation, which conversation_search finds:\n{self._queue.summary}"
+                )
+            )
         return [*found, *(_shown(entry.message, room) for entry in self._queue.entries)]
 
     def _messages(self, room: int) -> list[Message]:
@@ -171,12 +183,12 @@ class Window:
         """
         entries = self._queue.entries
         sizes = [_tokens(_shown(entry.message, room)) for entry in entries]
-        turns = [n for n, each in enumerate(entries) if isinstance(each.message, Prompt)]
+        turns = [n for n, each in enumerate(entries) if isinstance(each.message, UserPrompt)]
         share = self.budget.share("summary")
         if turns and sum(sizes[turns[-1] :]) <= room - share:
             keep = turns[-1]
         else:
-            answers = [n for n, each in enumerate(entries) if isinstance(each.message, Answer)]
+            answers = [n for n, each in enumerate(entries) if isinstance(each.message, ModelAnswer)]
             keep = answers[-1] if answers else 0
         most = max(1, self._most // 2) if self._too_many() else len(entries)
         for start in [start for start in reversed(turns) if start < keep]:
@@ -197,14 +209,14 @@ def _shown(message: Message, room: int) -> Message:
     limit = int(_LONGEST[type(message)] * room)
     if len(message.text) <= limit:  # a token has a character at least, near enough
         return message
-    text = budgets.cut(message.text, limit)
+    text = budgets.cut_middle(message.text, limit)
     return message if text == message.text else replace(message, text=text)
 
 
 def _tokens(message: Message) -> int:
     """Return the tokens of a message, about."""
     count = _estimated(message.text) + _EACH
-    if isinstance(message, Answer):
+    if isinstance(message, ModelAnswer):
         given = [[call.name, call.arguments, call.id] for call in message.calls]
         count += estimate(json.dumps(given)) + _EACH * len(given) if given else 0
     return count

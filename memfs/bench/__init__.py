@@ -1,1 +1,1 @@
-"""Floor 5: measurements, each against its floor in the same run."""
+"""Floor 10: measurements, each against its floor in the same run."""

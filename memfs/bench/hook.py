@@ -13,25 +13,24 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.bench import passages, plot, program, project
-from memfs.memory import corpus
 from memfs.ops import trust
 from memfs.ops.install import commands
-from memfs.store import blocks, layout, scratch
+from memfs.recall import index_sources
+from memfs.store import blocks, scratch_store, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memfs.memory.corpus import Stage
+    from memfs.recall.index_sources import Stage
 
 BLOCKS, BLOCK_CHARS = 10, 3900
 _FLOOR = [sys.executable, "-I", "-S", "-E", "-c", "pass"]
 _HOOK = commands.python("claude")
-_QUICK = commands.perl("claude")  # empty where there is none
 _UNTIMED = 2  # rounds that warm the file cache
 
 
 @dataclass(frozen=True)
-class Timing:
+class HookTiming:
     """Milliseconds of wall time of a whole process, and the ratio to the floor's median."""
 
     name: str
@@ -58,44 +57,37 @@ class _Case(NamedTuple):
         return program.run(self.command, self.payload(event, **more), self.env)
 
 
-def run(rounds: int, items: int, stage: Stage) -> list[Timing]:
+def run(rounds: int, items: int, stage: Stage) -> list[HookTiming]:
     """Time the floor and the hook in turns, `rounds` times each, on stores made for it.
 
-    By itself, with blocks alone and with a recall of `items` messages that is searched by words,
-    then by meaning too; and with the service of a user at hand, which does the same and is asked
-    by what `memfs install` would write. The shell by which hosts start it is not in it.
+    By itself, with blocks alone and with a recall of `items` messages that is searched by words;
+    and with the service of a user at hand, which searches by meaning too and is asked by what
+    `memfs install` would write. The shell by which hosts start it is not in it.
     """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         cold = program.make_user(folder, "cold", "service:\n  mode: off")
-        near = program.make_user(folder, "near", "service:\n  mode: off\nhooks:\n  cold: hybrid")
         warm = program.make_user(folder, "warm", "service:\n  mode: auto\n  pause: off")
-        alone, full, by_meaning, served = (
-            f"{folder}/{name}" for name in ("alone", "full", "by_meaning", "served")
-        )
+        alone, full, served = (f"{folder}/{name}" for name in ("alone", "full", "served"))
         project.make(alone)
         place = passages.store(full, items, stage("writing", items))
         for path in (alone, full):
             _blocks(path)
-        corpus.sync(place, embed=True, stage=stage)
-        for path in (by_meaning, served):
-            shutil.copytree(full, path)
-        for path, env in ((alone, cold), (full, cold), (by_meaning, near), (served, warm)):
-            with scratch.home(env["MEMFS_HOME"]):
-                trust.accept(blocks.Place(layout.find(path), None))
+        index_sources.sync(place, embed=True, stage=stage)
+        shutil.copytree(full, served)
+        for path, env in ((alone, cold), (full, cold), (served, warm)):
+            with scratch_store.home(env["MEMFS_HOME"]):
+                trust.accept(blocks.Place(store_paths.find(path), None))
         cases = [
             _Case("python -I -S -E -c pass", _FLOOR, cold, "", ""),
             _Case(f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone, "1"),
             _Case(f"prompt hook, {BLOCKS} blocks, {items:,} messages", _HOOK, cold, full, "2"),
-            _Case("the same, by meaning too", _HOOK, near, by_meaning, "3"),
-            _Case("the same with the service, by meaning too", _QUICK or _HOOK, warm, served, "4"),
+            _Case("the same with the service, by meaning too", _HOOK, warm, served, "3"),
         ]
-        if _QUICK:
-            cases.append(_Case("the same, where there is no Perl", _HOOK, warm, served, "5"))
         try:
             for case in cases[1:]:
                 if b"BLOCK0" not in case.ask("SessionStart", source="startup"):
                     raise RuntimeError(f"the hook does not show the blocks of {case.path}")
-            greet = partial(cases[4].ask, "UserPromptSubmit", prompt="hello there")
+            greet = partial(cases[3].ask, "UserPromptSubmit", prompt="hello there")
             program.await_service(greet, warm, served, stage("warming", 0))
             return _timings(_timed(cases, rounds, stage("timing", rounds)))
         finally:
@@ -122,7 +114,7 @@ def _timed(
     return times
 
 
-def figure(timings: list[Timing]) -> str:
+def figure(timings: list[HookTiming]) -> str:
     """Draw the medians."""
     drawn = [
         plot.Bar(each.name, each.median, f"{each.median:.1f} ms, x {each.ratio:.1f}", not number)
@@ -131,17 +123,19 @@ def figure(timings: list[Timing]) -> str:
     return plot.bars("What a prompt hook costs", "milliseconds of the whole process, median", drawn)
 
 
-def _timings(times: dict[str, list[float]]) -> list[Timing]:
+def _timings(times: dict[str, list[float]]) -> list[HookTiming]:
     medians = {name: sorted(values)[len(values) // 2] for name, values in times.items()}
     floor = next(iter(medians.values()))
     return [
-        Timing(name, medians[name], sorted(values)[int(len(values) * 0.95)], medians[name] / floor)
+        HookTiming(
+            name, medians[name], sorted(values)[int(len(values) * 0.95)], medians[name] / floor
+        )
         for name, values in times.items()
     ]
 
 
 def _blocks(path: str) -> None:
-    folder = f"{path}/{layout.NAME}/blocks"
+    folder = f"{path}/{store_paths.NAME}/blocks"
     os.makedirs(folder, exist_ok=True)
     for number in range(BLOCKS):
         line = f"Block {number} keeps facts of about sixty characters on each line.\n"

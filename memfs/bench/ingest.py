@@ -20,8 +20,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import NotFoundError
-from memfs.memory import corpus, intake, readers, whose
-from memfs.store import blocks, layout, lock
+from memfs.ingest import transcript_files
+from memfs.ingest import transcripts as ingest_transcripts
+from memfs.ingest import workers as ingest_workers
+from memfs.recall import index_sources
+from memfs.store import blocks, lock, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +65,7 @@ def run(size: int, tick: Callable[[int], object], said: str = "") -> list[Speed]
     """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         if said:
-            made = whose.size(_transcripts(said))
+            made = transcript_files.measure_size(_transcripts(said))
         else:
             said = f"{folder}/transcripts"
             made = write(said, size, tick)
@@ -73,10 +76,10 @@ def run(size: int, tick: Callable[[int], object], said: str = "") -> list[Speed]
 
 def _steps(folder: str, said: str, made: int) -> list[Speed]:
     project = f"{folder}/project"
-    root = f"{project}/{layout.NAME}"
+    root = f"{project}/{store_paths.NAME}"
     os.makedirs(root)
     os.mkdir(f"{project}/.git")
-    with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+    with open(f"{root}/{store_paths.CONFIG}", "w", encoding="utf-8") as handle:
         handle.write("memfs: 1\n")
     lines = _child(folder, "lines", said, f"{folder}/lines")
     texts = _child(folder, "texts", said, f"{folder}/texts")
@@ -88,16 +91,24 @@ def _steps(folder: str, said: str, made: int) -> list[Speed]:
         ("vectors", _child(folder, "embed", said, project)),
     ]
     return [
-        Speed(name, step["seconds"], made, int(step["documents"]), int(step["memory"]),
-              *(0 if name == "vectors" else floor["seconds"] / step["seconds"]
-                for floor in (lines, texts)))
+        Speed(
+            name,
+            step["seconds"],
+            made,
+            int(step["documents"]),
+            int(step["memory"]),
+            *(
+                0 if name == "vectors" else floor["seconds"] / step["seconds"]
+                for floor in (lines, texts)
+            ),
+        )
         for name, step in steps
-    ]  # fmt: skip
+    ]
 
 
 def _transcripts(said: str) -> list[str]:
     """List the files of a folder that ingestion reads: others are the floor's no more than ours."""
-    return [path for path in whose.find([said]) if whose.is_transcript(path)]
+    return [path for path in transcript_files.find([said]) if transcript_files.is_transcript(path)]
 
 
 def write(folder: str, size: int, tick: Callable[[int], object]) -> int:
@@ -139,10 +150,15 @@ def _session(session: str, number: int, text: _Text) -> Iterator[bytes]:
         ]
         for place, (role, content, more) in enumerate(lines):
             line = {
-                "type": role, "message": {"role": role, "content": content},
-                "uuid": f"{at}-{place}", "sessionId": session, "cwd": "/w", "gitBranch": "main",
-                "timestamp": f"2026-05-{turn % 28 + 1:02}T10:00:{place:02}.000Z", **more,
-            }  # fmt: skip
+                "type": role,
+                "message": {"role": role, "content": content},
+                "uuid": f"{at}-{place}",
+                "sessionId": session,
+                "cwd": "/w",
+                "gitBranch": "main",
+                "timestamp": f"2026-05-{turn % 28 + 1:02}T10:00:{place:02}.000Z",
+                **more,
+            }
             yield json.dumps(line).encode() + b"\n"
         yield json.dumps({"type": "file-history-snapshot", "messageId": f"{at}"}).encode() + b"\n"
 
@@ -226,14 +242,19 @@ def _texts(line: bytes) -> Iterator[str]:
 
 
 def _ours(step: str, said: str, project: str) -> int:
-    place = blocks.Place(layout.find(project), None)
+    place = blocks.Place(store_paths.find(project), None)
     if step == "embed":
         done: list[int] = []
-        corpus.sync(place, embed=True, stage=lambda *_: done.append)
+        index_sources.sync(place, embed=True, stage=lambda *_: done.append)
         return sum(done)
-    tally = intake.Tally()
-    with lock.hold(place.home, name=intake.LOCK), corpus.feeding(place) as index:
-        intake.transcripts(place.home, whose.find([said]), tally, None, index)
+    tally = ingest_transcripts.Tally()
+    with (
+        lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
+        index_sources.open_feed(place) as index,
+    ):
+        ingest_transcripts.ingest_transcripts(
+            place.home, transcript_files.find([said]), tally, None, index
+        )
     return tally.messages
 
 
@@ -243,7 +264,7 @@ def _memory() -> int:
     except ImportError:  # not on Windows
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
-    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * readers.workers()
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * ingest_workers.workers()
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + workers) * unit
 
 

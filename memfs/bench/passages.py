@@ -85,7 +85,9 @@ def store(path: str, count: int, tick: Callable[[int], object]) -> blocks.Place:
         role = "assistant" if number % 2 else "user"
         messages.append(Message(f"m{number}", session, "bench", path, "", at, role, text))
         if len(messages) == SESSION or number == count - 1:
-            recall.add(f"{place.home.local}/recall/bench/{session}{recall.SUFFIX}", messages)
+            recall.write_session(
+                f"{place.home.local}/recall/bench/{session}{recall.SUFFIX}", messages
+            )
             tick(len(messages))
             messages = []
     return place

@@ -16,9 +16,13 @@ _ROW = 30  # of a bar
 _LABEL = 15  # between two labels
 # Light and dark: told apart also by those who see few colours, readable on white and on black.
 _COLOURS = (
-    ("#0b62a3", "#6cb6ff"), ("#b3460e", "#f0883e"), ("#2b7a3d", "#56d364"),
-    ("#8a3fb0", "#d2a8ff"), ("#8a6a00", "#e3b341"), ("#b01c53", "#ff7eb6"),
-)  # fmt: skip
+    ("#0b62a3", "#6cb6ff"),
+    ("#b3460e", "#f0883e"),
+    ("#2b7a3d", "#56d364"),
+    ("#8a3fb0", "#d2a8ff"),
+    ("#8a6a00", "#e3b341"),
+    ("#b01c53", "#ff7eb6"),
+)
 _STYLE = """
 svg { color-scheme: light dark; }
 text { font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #24292f; }
@@ -36,7 +40,7 @@ text { fill: #e6edf3; } .soft { fill: #9da7b3; } .ground { fill: #0d1117; }
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """Points (x, y) above zero, left to right. A `floor` is dashed: it is there to compare with."""
 
     name: str
@@ -54,7 +58,7 @@ class Bar:
     floor: bool = False
 
 
-def lines(title: str, axes: tuple[str, str], drawn: Sequence[Line]) -> str:
+def lines(title: str, axes: tuple[str, str], drawn: Sequence[PlotLine]) -> str:
     """Draw lines over two logarithmic axes, each with its name at its end; `axes` names x and y."""
     shown = [line for line in drawn if line.points]
     across = _Scale([x for line in shown for x, _ in line.points], _LEFT, WIDTH - _RIGHT)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from memfs.bench import project, retrieval
 from memfs.core.facts import REJECTED, Fact
-from memfs.memory import facts as known
-from memfs.memory.kept import Kept
-from memfs.memory.kinds.facts import Facts
-from memfs.memory.kinds.protocol import Query, State
+from memfs.knowledge import facts as known
+from memfs.knowledge.kinds.facts import Facts
+from memfs.knowledge.kinds.protocol import Query, State
+from memfs.recall.index_session import IndexSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ _EVERYWHERE = "user:universal"
 
 
 @dataclass(frozen=True)
-class Row:
+class PrecisionRow:
     """One way: of the answers the share that is found, and of what must not come what came."""
 
     name: str
@@ -35,7 +35,7 @@ class Row:
     found: float  # facts for a query
 
 
-def run(corpus: str, queries: str, tick: Callable[[int], object]) -> list[Row]:
+def run(corpus: str, queries: str, tick: Callable[[int], object]) -> list[PrecisionRow]:
     """Measure both ways, at a depth of ten.
 
     The corpus is JSONL of {id, text, ts, scope[], superseded_by, resolved_at, user_id, aliases[],
@@ -45,7 +45,7 @@ def run(corpus: str, queries: str, tick: Callable[[int], object]) -> list[Row]:
     asked = [q for q in retrieval.lines(queries, ("query", "relevant")) if str(q["query"]).strip()]
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         plain = retrieval.store(f"{folder}/plain", items)
-        engine = Kept(plain).engine("hybrid")
+        engine = IndexSession(plain).engine("hybrid")
         stores = _stores(folder, items)
         ways: dict[str, Callable[[dict[str, object]], list[str]]] = {
             "plain search": lambda query: retrieval.search(engine, str(query["query"]), "hybrid"),
@@ -56,9 +56,12 @@ def run(corpus: str, queries: str, tick: Callable[[int], object]) -> list[Row]:
 
 
 def _row(
-    name: str, way: Callable[[dict[str, object]], list[str]], asked: Sequence[dict[str, object]],
-    names: set[str], tick: Callable[[int], object],
-) -> Row:  # fmt: skip
+    name: str,
+    way: Callable[[dict[str, object]], list[str]],
+    asked: Sequence[dict[str, object]],
+    names: set[str],
+    tick: Callable[[int], object],
+) -> PrecisionRow:
     shares, came, excluded, found = [], 0, 0, 0
     for query in asked:
         some = way(query)[:DEPTH]
@@ -72,7 +75,7 @@ def _row(
             shares.append(len(set(relevant).intersection(some)) / len(set(relevant)))
         tick(1)
     recall = sum(shares) / max(1, len(shares))
-    return Row(name, recall, came, excluded, found / max(1, len(asked)))
+    return PrecisionRow(name, recall, came, excluded, found / max(1, len(asked)))
 
 
 def _stores(folder: str, items: Sequence[dict[str, object]]) -> dict[str, Facts]:
@@ -89,13 +92,18 @@ def _stores(folder: str, items: Sequence[dict[str, object]]) -> dict[str, Facts]
                 kinds[scope] = Facts(project.make(f"{folder}/{len(kinds)}"))
             kind = kinds[scope]
         fact = Fact(
-            str(item["id"]), str(item["text"]), 0.9, str(item.get("type") or "technical"),
-            entities=tuple(_texts(item.get("aliases"))), key=_last(str(item["id"]), chains),
-            session="s", at=f"2026-01-01T00:00:{number:02}Z",
-        )  # fmt: skip
+            str(item["id"]),
+            str(item["text"]),
+            0.9,
+            str(item.get("type") or "technical"),
+            entities=tuple(_texts(item.get("aliases"))),
+            key=_last(str(item["id"]), chains),
+            session="s",
+            at=f"2026-01-01T00:00:{number:02}Z",
+        )
         kind.add([fact])
         if item.get("resolved_at"):
-            known.decide(kind.place, fact.id, REJECTED)
+            known.decide_fact(kind.place, fact.id, REJECTED)
     return kinds
 
 

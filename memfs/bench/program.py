@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from memfs.store import layout
+from memfs.store import store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ def make_user(folder: str, name: str, configured: str) -> dict[str, str]:
     """Make a user whose home is `folder` and whose store is so called; return their environment."""
     user = f"{folder}/{name}"
     os.mkdir(user)
-    with open(f"{user}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+    with open(f"{user}/{store_paths.CONFIG}", "w", encoding="utf-8") as handle:
         handle.write(f"memfs: 1\n{configured}\n")
     return {"HOME": folder, "MEMFS_HOME": user, "PATH": os.environ.get("PATH", "")}
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
-from memfs.store import layout
+from memfs.store import store_paths
 from memfs.store.blocks import Place
 
 
 def make(path: str) -> Place:
     """Make a project in `path` and return its place; the user's tier has no part in it."""
-    root = f"{path}/{layout.NAME}"
+    root = f"{path}/{store_paths.NAME}"
     os.makedirs(root)
     os.mkdir(f"{path}/.git")
-    with open(f"{root}/{layout.CONFIG}", "w", encoding="utf-8") as handle:
+    with open(f"{root}/{store_paths.CONFIG}", "w", encoding="utf-8") as handle:
         handle.write("memfs: 1\n")
-    return Place(layout.find(path), None)
+    return Place(store_paths.find(path), None)

@@ -18,20 +18,20 @@ from memfs.bench import program, project, scenarios
 from memfs.core.render import units
 from memfs.ops import trust
 from memfs.ops.install import commands
-from memfs.store import scratch
+from memfs.store import scratch_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memfs.bench.scenarios import Prompt, Scenario
-    from memfs.memory.corpus import Stage
+    from memfs.bench.scenarios import Scenario, ScenarioPrompt
+    from memfs.recall.index_sources import Stage
 
 _OFF = "service:\n  mode: off"
 _ON = "service:\n  mode: auto\n  pause: off"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PromptOutcome:
     """What one prompt was given: `brief` and `reply` in UTF-16 units, `milliseconds` of the hook.
 
     `answered` and `misled` are as in `scenarios.Prompt`; `silent`: the reply is empty.
@@ -49,7 +49,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Row:
+class RecallRow:
     """The outcomes of one kind of prompts: counts, mean sizes, and the median time."""
 
     kind: str
@@ -62,15 +62,15 @@ class Row:
     milliseconds: float
 
 
-def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Outcome]:
+def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[PromptOutcome]:
     """Play scenarios and return the outcome of each prompt, with the service warm or without it."""
-    found: list[Outcome] = []
+    found: list[PromptOutcome] = []
     for scenario in played:
         with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
             env = program.make_user(folder, "user", _ON if service else _OFF)
             path = f"{folder}/project"
             place = project.make(path)
-            with scratch.home(env["MEMFS_HOME"]):
+            with scratch_store.home(env["MEMFS_HOME"]):
                 trust.accept(place)
             said = scenarios.write_transcripts(scenario, f"{folder}/said", path)
             program.memfs(["ingest", *said], env, path)
@@ -84,8 +84,8 @@ def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Outc
 
 def _play(
     scenario: Scenario, path: str, env: dict[str, str], stage: Stage, *, service: bool
-) -> Iterable[Outcome]:
-    ask = partial(_ask, commands.perl("claude") or commands.python("claude"), path, env)
+) -> Iterable[PromptOutcome]:
+    ask = partial(_ask, commands.python("claude"), path, env)
     ask("0", "SessionStart", source="startup")
     if service:
         greet = partial(ask, "0", "UserPromptSubmit", prompt="hello there")
@@ -96,14 +96,23 @@ def _play(
         tick(1)
 
 
-def _outcome(name: str, prompt: Prompt, ask: Callable[..., tuple[str, float]]) -> Outcome:
+def _outcome(
+    name: str, prompt: ScenarioPrompt, ask: Callable[..., tuple[str, float]]
+) -> PromptOutcome:
     brief, _ = ask("SessionStart", source="startup")
     reply, spent = ask("UserPromptSubmit", prompt=prompt.text)
     given = f"{brief}\n{reply}"
-    return Outcome(
-        name, prompt.id, prompt.kind, prompt.is_answered(given), prompt.is_misled(given),
-        not reply, units(brief), units(reply), spent,
-    )  # fmt: skip
+    return PromptOutcome(
+        name,
+        prompt.id,
+        prompt.kind,
+        prompt.is_answered(given),
+        prompt.is_misled(given),
+        not reply,
+        units(brief),
+        units(reply),
+        spent,
+    )
 
 
 def _ask(
@@ -119,7 +128,7 @@ def _ask(
     return str(found.get("hookSpecificOutput", {}).get("additionalContext", "")), spent
 
 
-def by_kind(outcomes: Sequence[Outcome]) -> list[Row]:
+def by_kind(outcomes: Sequence[PromptOutcome]) -> list[RecallRow]:
     """Return a row for each kind of prompts, in the order they come, and one for all with answers.
 
     Sizes are means over the prompts; those that were given nothing count, too.
@@ -130,12 +139,16 @@ def by_kind(outcomes: Sequence[Outcome]) -> list[Row]:
     return [*rows, _row("all with an answer", known)]
 
 
-def _row(kind: str, outcomes: Sequence[Outcome]) -> Row:
+def _row(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
     most = max(1, len(outcomes))
     times = sorted(each.milliseconds for each in outcomes) or [0.0]
-    return Row(
-        kind, len(outcomes), sum(each.answered for each in outcomes),
-        sum(each.misled for each in outcomes), sum(each.silent for each in outcomes),
-        sum(each.brief for each in outcomes) / most, sum(each.reply for each in outcomes) / most,
+    return RecallRow(
+        kind,
+        len(outcomes),
+        sum(each.answered for each in outcomes),
+        sum(each.misled for each in outcomes),
+        sum(each.silent for each in outcomes),
+        sum(each.brief for each in outcomes) / most,
+        sum(each.reply for each in outcomes) / most,
         times[len(times) // 2],
-    )  # fmt: skip
+    )

@@ -11,10 +11,10 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.bench import bare, plot, project
+from memfs.bench import baseline, plot, project
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.records import Identity, Message, Transcript
-from memfs.memory.kept import Kept
+from memfs.recall.index_session import IndexSession
 from memfs.store import blocks, recall
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ DEPTHS = (1, 5, 10, 20)
 
 
 @dataclass
-class Score:
+class RetrievalScore:
     """Sums over queries: recall at each depth, and the reciprocal rank of the first found."""
 
     queries: int = 0
@@ -50,16 +50,16 @@ class Score:
 
 
 @dataclass
-class Report:
+class RetrievalReport:
     """The scores of a run; queries without an answer are left out."""
 
-    overall: Score = field(default_factory=Score)
-    by_category: dict[str, Score] = field(default_factory=dict)
-    alone: dict[str, Score] = field(default_factory=dict)  # what search is held against
+    overall: RetrievalScore = field(default_factory=RetrievalScore)
+    by_category: dict[str, RetrievalScore] = field(default_factory=dict)
+    alone: dict[str, RetrievalScore] = field(default_factory=dict)  # what search is held against
 
     def add(self, category: str, found: list[str], relevant: set[str]) -> None:
         self.overall.add(found, relevant)
-        self.by_category.setdefault(category, Score()).add(found, relevant)
+        self.by_category.setdefault(category, RetrievalScore()).add(found, relevant)
 
     def record(self) -> dict[str, object]:
         return {
@@ -70,7 +70,9 @@ class Report:
         }
 
 
-def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], object]) -> Report:
+def run(
+    corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], object]
+) -> RetrievalReport:
     """Make a store for each space of the corpus, and search each query in its own.
 
     The corpus is JSONL of {space, id, text, ts, role, session}, the queries JSONL of {qid, space,
@@ -81,7 +83,7 @@ def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], o
         spaces.setdefault(str(item.get("space", "")), []).append(item)
     queries = lines(queries_path, ("query", "relevant"))
     wanted = [q for q in queries if q.get("answerable", True) is not False and q["relevant"]]
-    report = Report()
+    report = RetrievalReport()
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         searches = {
             space: _searches(f"{folder}/{number}", items, mode)
@@ -95,24 +97,28 @@ def run(corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], o
                 if name == mode:
                     report.add(str(query.get("category", "")), found, relevant)
                 else:
-                    report.alone.setdefault(name, Score()).add(found, relevant)
+                    report.alone.setdefault(name, RetrievalScore()).add(found, relevant)
             tick(1)
     return report
 
 
-def figure(report: Report) -> str:
+def figure(report: RetrievalReport) -> str:
     """Draw how many of the answers are among the first five, by category and in all."""
     scores = [*sorted(report.by_category.items()), ("all queries", report.overall)]
     scores += report.alone.items()
     drawn = [
-        plot.Bar(name or "-", score.recall[5] / max(1, score.queries),
-                 f"{score.recall[5] / max(1, score.queries):.1%}", score is report.overall)
+        plot.Bar(
+            name or "-",
+            score.recall[5] / max(1, score.queries),
+            f"{score.recall[5] / max(1, score.queries):.1%}",
+            score is report.overall,
+        )
         for name, score in scores
-    ]  # fmt: skip
+    ]
     return plot.bars("What search finds", "of the answers, among the first five hits", drawn)
 
 
-def count(queries_path: str) -> int:
+def count_queries(queries_path: str) -> int:
     """Return how many queries a run will search."""
     queries = lines(queries_path, ("query", "relevant"))
     return sum(1 for q in queries if q.get("answerable", True) is not False and q["relevant"])
@@ -126,8 +132,8 @@ def search(engine: Engine, query: str, mode: Mode) -> list[str]:
 
 def _searches(path: str, items: list[dict[str, object]], mode: Mode) -> dict[str, Search]:
     """Return the ways to search the items of a space: by `mode`, and what it is held against."""
-    engine = Kept(store(path, items)).engine(mode)
-    texts = [bare.Text(str(item["id"]), str(item["text"])) for item in items]
+    engine = IndexSession(store(path, items)).engine(mode)
+    texts = [baseline.NamedText(str(item["id"]), str(item["text"])) for item in items]
 
     def by(way: Mode) -> Search:
         return lambda query: search(engine, query, way)
@@ -137,8 +143,8 @@ def _searches(path: str, items: list[dict[str, object]], mode: Mode) -> dict[str
         found |= {"memfs, words alone": by("text"), "memfs, vectors alone": by("semantic")}
     most = max(DEPTHS)
     bared = {
-        "bare tantivy": bare.by_words(texts, most),
-        "bare usearch": bare.by_vectors(texts, most),
+        "bare tantivy": baseline.by_words(texts, most),
+        "bare usearch": baseline.by_vectors(texts, most),
     }
     return found | bared
 
@@ -148,12 +154,18 @@ def store(path: str, items: list[dict[str, object]]) -> blocks.Place:
     place = project.make(path)
     messages = [
         Message(
-            str(item["id"]), str(item.get("session") or ""), "bench", path, "",
-            str(item.get("ts") or ""), str(item.get("role") or ""), str(item["text"]),
+            str(item["id"]),
+            str(item.get("session") or ""),
+            "bench",
+            path,
+            "",
+            str(item.get("ts") or ""),
+            str(item.get("role") or ""),
+            str(item["text"]),
         )
         for item in items
-    ]  # fmt: skip
-    log = recall.Log(place.home, "bench", Identity("bench", ""))
+    ]
+    log = recall.RecallLog(place.home, "bench", Identity("bench", ""))
     log.replace(None, path, Transcript(messages, 0, 0, 0), "")
     return place
 

@@ -21,7 +21,7 @@ _LARGEST = 64 << 20  # bytes
 _STEP = timedelta(seconds=40)  # from one turn to the next
 
 
-class Turn(msgspec.Struct, frozen=True):
+class ScenarioTurn(msgspec.Struct, frozen=True):
     """One turn of a session."""
 
     role: str
@@ -30,15 +30,15 @@ class Turn(msgspec.Struct, frozen=True):
     input: str = ""
 
 
-class Session(msgspec.Struct, frozen=True):
+class ScenarioSession(msgspec.Struct, frozen=True):
     """One past session; `date` is when it began, ISO 8601."""
 
     id: str
     date: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ScenarioTurn, ...]
 
 
-class Prompt(msgspec.Struct, frozen=True):
+class ScenarioPrompt(msgspec.Struct, frozen=True):
     """A prompt, and what must and must not reach it."""
 
     id: str
@@ -64,8 +64,8 @@ class Scenario(msgspec.Struct, frozen=True):
     """A project's past sessions and the prompts that are tried."""
 
     project: str
-    sessions: tuple[Session, ...]
-    prompts: tuple[Prompt, ...]
+    sessions: tuple[ScenarioSession, ...]
+    prompts: tuple[ScenarioPrompt, ...]
 
 
 def read(path: str) -> Scenario:
@@ -98,23 +98,27 @@ def write_transcripts(scenario: Scenario, folder: str, cwd: str) -> list[str]:
     return paths
 
 
-def _lines(session: Session, ident: str, cwd: str) -> list[str]:
+def _lines(session: ScenarioSession, ident: str, cwd: str) -> list[str]:
     at = datetime.fromisoformat(session.date)
     lines: list[str] = []
     for number, turn in enumerate(session.turns):
         key = f"{session.id}-{number}"
         for role, content in _messages(turn, key):
             line = {
-                "type": role, "message": {"role": role, "content": content},
-                "uuid": f"{key}-{len(lines)}", "sessionId": ident, "cwd": cwd,
-                "gitBranch": "main", "timestamp": at.isoformat().replace("+00:00", "Z"),
-            }  # fmt: skip
+                "type": role,
+                "message": {"role": role, "content": content},
+                "uuid": f"{key}-{len(lines)}",
+                "sessionId": ident,
+                "cwd": cwd,
+                "gitBranch": "main",
+                "timestamp": at.isoformat().replace("+00:00", "Z"),
+            }
             lines.append(json.dumps(line) + "\n")
         at += _STEP
     return lines
 
 
-def _messages(turn: Turn, key: str) -> list[tuple[str, object]]:
+def _messages(turn: ScenarioTurn, key: str) -> list[tuple[str, object]]:
     """Return (role, content) of the lines of a turn: a tool is called, then it answers."""
     if turn.role == "tool":
         used = {"type": "tool_use", "id": key, "name": turn.name, "input": {"command": turn.input}}

@@ -18,11 +18,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+from usearch.index import Index
+from usearch.index import search as scanned
+
 from memfs.bench import passages, plot
-from memfs.memory.kept import Kept
+from memfs.recall.index_session import IndexSession
 from memfs.search.candidates import POOL
 from memfs.search.lexical import Occur, Query
-from memfs.store import blocks, layout, local_folder
+from memfs.store import blocks, local_folder, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +43,7 @@ _DONE = "built.json"
 
 
 @dataclass(frozen=True)
-class Timing:
+class SearchTiming:
     """Milliseconds, and the ratio of the median to that of the `floor` in the same run."""
 
     passages: int
@@ -53,7 +57,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Space:
+class SpaceUsage:
     """Bytes: the texts, the two indexes and the graph on disk; the most memory of a process.
 
     `cold` is that of `memfs search`, `warm` that of one that opened everything and searched.
@@ -69,11 +73,11 @@ class Space:
 
 
 @dataclass
-class Report:
+class SearchReport:
     """All of a run."""
 
-    timings: list[Timing] = field(default_factory=list)
-    space: list[Space] = field(default_factory=list)
+    timings: list[SearchTiming] = field(default_factory=list)
+    space: list[SpaceUsage] = field(default_factory=list)
 
 
 @dataclass
@@ -89,12 +93,12 @@ class _Cases:
 
 def run(
     sizes: tuple[int, ...], rounds: int, cold: int, cache: str, tick: Callable[[str], object]
-) -> Report:
+) -> SearchReport:
     """Measure each size: `rounds` queries warm, `cold` processes. `tick` is told what is done.
 
     The generated stores are kept below `cache`, if it is given, and used again.
     """
-    report = Report()
+    report = SearchReport()
     for size in sorted(sizes):
         with _folder(cache, size) as folder:
             tick(f"{size:,} passages: making and indexing")
@@ -107,14 +111,14 @@ def run(
     return report
 
 
-def figure(report: Report) -> str:
+def figure(report: SearchReport) -> str:
     """Draw how the medians grow with the number of passages."""
     names = list(dict.fromkeys((t.process, t.name) for t in report.timings))
     drawn = []
     for process, name in names:
         mine = [t for t in report.timings if (t.process, t.name) == (process, name)]
         label = "import numpy, usearch, tantivy" if name == _COLD else name
-        drawn.append(plot.Line(label, [(t.passages, t.p50) for t in mine], mine[0].floor))
+        drawn.append(plot.PlotLine(label, [(t.passages, t.p50) for t in mine], mine[0].floor))
     return plot.lines("What one search costs", ("passages", "milliseconds, median"), drawn)
 
 
@@ -123,7 +127,7 @@ def resident(folder: str, *queries: str, warm: bool) -> None:
 
     Mapped files count as far as they were read. 0 where the system does not say.
     """
-    kept = Kept(_place(folder))
+    kept = IndexSession(_place(folder))
     if warm:
         kept.warm()
     for query in queries:
@@ -143,7 +147,7 @@ def _folder(cache: str, size: int) -> Iterator[str]:
         yield f"{folder}/{size}"
 
 
-def _built(folder: str, size: int) -> tuple[Place, Kept]:
+def _built(folder: str, size: int) -> tuple[Place, IndexSession]:
     if not os.path.exists(f"{folder}/{_DONE}"):
         shutil.rmtree(folder, ignore_errors=True)  # a run that was stopped
         os.makedirs(folder)
@@ -151,17 +155,17 @@ def _built(folder: str, size: int) -> tuple[Place, Kept]:
         with open(f"{folder}/{_DONE}", "w", encoding="utf-8") as handle:
             json.dump({"passages": size}, handle)
     place = _place(folder)
-    local_folder.claim(place.home)  # that of a cache was made for another user
-    kept = Kept(place)
+    local_folder.claim_folder(place.home)  # that of a cache was made for another user
+    kept = IndexSession(place)
     kept.warm()
     return place, kept
 
 
 def _place(folder: str) -> Place:
-    return blocks.Place(layout.find(folder), None)
+    return blocks.Place(store_paths.find(folder), None)
 
 
-def _warm(kept: Kept) -> _Cases:
+def _warm(kept: IndexSession) -> _Cases:
     """Time the engines alone on what memfs asks them, and all that memfs does."""
     engine = kept.engine("hybrid")
     assert engine.vectors is not None  # noqa: S101 - a hybrid engine has them
@@ -197,10 +201,8 @@ def _warm(kept: Kept) -> _Cases:
     return _Cases("warm", calls, (*list(calls)[:3], _BARE), _BARE, 20)
 
 
-def _scan(kept: Kept) -> _Cases:
+def _scan(kept: IndexSession) -> _Cases:
     """Time the exact scan by itself: it takes the caches of all others."""
-    from usearch.index import search as scanned
-
     vectors = kept.engine("hybrid").vectors
     assert vectors is not None  # noqa: S101 - a hybrid engine has them
     rows = vectors.vectors
@@ -222,9 +224,6 @@ def _words(engine: Engine, query: str) -> Query:
 
 def _graph(vectors: VectorIndex) -> object:
     """Return a bare graph as usearch makes it: of a large index the one that is kept."""
-    import numpy as np
-    from usearch.index import Index
-
     if vectors.graph is not None and vectors.graph.file is not None:
         return Index.restore(vectors.graph.file, view=True, enable_key_lookups=False)
     made = Index(ndim=vectors.encoder.dims, metric="cos", dtype="i8", enable_key_lookups=False)
@@ -233,7 +232,11 @@ def _graph(vectors: VectorIndex) -> object:
 
 
 def _cold(folder: str) -> _Cases:
-    env = {"HOME": folder, "MEMFS_HOME": layout.user_root(), "PATH": os.environ.get("PATH", "")}
+    env = {
+        "HOME": folder,
+        "MEMFS_HOME": store_paths.user_root(),
+        "PATH": os.environ.get("PATH", ""),
+    }
     queries = passages.queries(100)
     code = _COLD.split('"')[1]
 
@@ -251,7 +254,7 @@ def _cold(folder: str) -> _Cases:
     return _Cases("cold", calls, (_COLD,), _COLD, 2)
 
 
-def _timed(size: int, cases: _Cases, rounds: int) -> list[Timing]:
+def _timed(size: int, cases: _Cases, rounds: int) -> list[SearchTiming]:
     times: dict[str, list[float]] = {name: [] for name in cases.calls}
     lot = random.Random(11)  # noqa: S311 - an order, no secret
     for number in range(rounds + cases.untimed):
@@ -266,7 +269,7 @@ def _timed(size: int, cases: _Cases, rounds: int) -> list[Timing]:
         p50, p95, p99 = (_share(each, part) for part in (0.5, 0.95, 0.99))
         floor = name in cases.floors
         ratio = p50 / base if name in (_BARE, _COLD) or not floor else None
-        found.append(Timing(size, cases.process, name, p50, p95, p99, ratio, floor))
+        found.append(SearchTiming(size, cases.process, name, p50, p95, p99, ratio, floor))
     return found
 
 
@@ -274,14 +277,18 @@ def _share(values: list[float], part: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
 
 
-def _space(size: int, folder: str, place: Place) -> Space:
+def _space(size: int, folder: str, place: Place) -> SpaceUsage:
     index = place.home.index
     graph = _bytes(index, "/vectors", "graph")
-    return Space(
-        size, _bytes(f"{place.home.local}/recall"), _bytes(index, "/text"),
-        _bytes(index, "/vectors") - graph, graph,
-        _resident(folder, warm=False), _resident(folder, warm=True),
-    )  # fmt: skip
+    return SpaceUsage(
+        size,
+        _bytes(f"{place.home.local}/recall"),
+        _bytes(index, "/text"),
+        _bytes(index, "/vectors") - graph,
+        graph,
+        _resident(folder, warm=False),
+        _resident(folder, warm=True),
+    )
 
 
 def _resident(folder: str, *, warm: bool) -> int:

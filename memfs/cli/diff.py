@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memfs.cli import screen
-from memfs.core.quoting import flatten_text
+from memfs.cli import console
+from memfs.core.escaping import flatten_text
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -13,4 +13,4 @@ def show(text: str) -> None:
     for line in text.split("\n")[:-1]:
         colour = _COLOURS.get(line[:1], "")
         shown = flatten_text(line)
-        screen.styled(screen.style(shown, colour) if colour else shown)
+        console.styled(console.style(shown, colour) if colour else shown)

@@ -23,9 +23,9 @@ def main() -> int:
     _speak_utf8()
     if sys.argv[1:2] == ["hook"] and len(sys.argv) in (3, 4) and sys.argv[2][:1] != "-":
         from memfs.hook.main import main as hook  # a host waits: without click
-        from memfs.store.asking import Call
+        from memfs.ipc.client import HookCall
 
-        return hook(Call(sys.argv[2:]))
+        return hook(HookCall(sys.argv[2:]))
     return _run(group())
 
 
@@ -79,25 +79,25 @@ def group() -> click.Group:
 def _run(command: click.Group) -> int:
     import click
 
-    from memfs.cli import screen
+    from memfs.cli import console
     from memfs.core.errors import BUG, MemfsError
 
     try:
         command.main(standalone_mode=False)
     except MemfsError as error:
-        screen.error(error.message, error.hint)
+        console.error(error.message, error.hint)
         return error.code
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        screen.talk("stopped")
+        console.talk("stopped")
         return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0
     except OSError as error:
-        screen.error(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
+        console.error(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
         return 1
     except Exception as error:  # noqa: BLE001 - a bug of ours: say so, and how to report it
         import os
@@ -105,12 +105,12 @@ def _run(command: click.Group) -> int:
 
         if os.environ.get("MEMFS_DEBUG"):
             traceback.print_exc()
-        screen.error(
+        console.error(
             f"a bug in memfs: {type(error).__name__}: {error}",
             "MEMFS_DEBUG=1 shows where it happened",
         )
         return BUG
-    return screen.exit_code()
+    return console.exit_code()
 
 
 if __name__ == "__main__":

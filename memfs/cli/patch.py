@@ -15,14 +15,23 @@ if TYPE_CHECKING:
     from memfs.core.edits import Edit
 
 _OPS: dict[str, type[Edit]] = {
-    "append": edits.Append, "replace": edits.Replace, "remove": edits.Remove,
-    "insert": edits.Insert, "rethink": edits.Rethink, "create": edits.Create,
-    "delete": edits.Delete, "rename": edits.Rename, "describe": edits.Describe,
-}  # fmt: skip
+    "append": edits.Append,
+    "replace": edits.Replace,
+    "remove": edits.Remove,
+    "insert": edits.Insert,
+    "rethink": edits.Rethink,
+    "create": edits.Create,
+    "delete": edits.Delete,
+    "rename": edits.Rename,
+    "describe": edits.Describe,
+}
 _TYPES: dict[str, tuple[type, str]] = {
-    "str": (str, "a text"), "int": (int, "a whole number"), "bool": (bool, "true or false"),
-    "tuple[str, ...]": (list, "a list of texts"), "dict[str, object]": (dict, "an object"),
-}  # fmt: skip
+    "str": (str, "a text"),
+    "int": (int, "a whole number"),
+    "bool": (bool, "true or false"),
+    "tuple[str, ...]": (list, "a list of texts"),
+    "dict[str, object]": (dict, "an object"),
+}
 
 
 def read(path: str) -> list[Edit]:
@@ -67,5 +76,6 @@ def _edit(path: str, number: int, item: object) -> Edit:
 def _wrong(path: str, what: str) -> MemfsError:
     return MemfsError(
         f"{path} is not a patch: {what}",
-        'for example: [{"op": "append", "label": "human", "text": "…"}]', USAGE,
-    )  # fmt: skip
+        'for example: [{"op": "append", "label": "human", "text": "…"}]',
+        USAGE,
+    )

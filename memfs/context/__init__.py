@@ -1,1 +1,1 @@
-"""Floor 2: what goes into the assistant's context, and how it fits."""
+"""Floor 5: what goes into an assistant's context, and how it fits."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from memfs.context import summary
-from memfs.core.quoting import flatten_text, quote_lines
+from memfs.core.escaping import flatten_text, quote_lines
 from memfs.store import archive
 
 if TYPE_CHECKING:
@@ -59,9 +59,12 @@ class Assembled:
 
 
 def assemble(
-    found: Sequence[Piece], priorities: dict[str, float], limit: int,
-    count: Callable[[str], int], compression: Compression = "smart",
-) -> Assembled:  # fmt: skip
+    found: Sequence[Piece],
+    priorities: dict[str, float],
+    limit: int,
+    count: Callable[[str], int],
+    compression: Compression = "smart",
+) -> Assembled:
     """Compose one context of at most `limit` tokens, as `count` counts them."""
     unlike = _unlike(found)
     shares = {kind: priorities.get(kind, 1.0) for kind in dict.fromkeys(p.kind for p in unlike)}
@@ -137,9 +140,7 @@ def _quoted(piece: Piece) -> str:
     return quote_lines(f"{piece.who}: {piece.text}" if piece.who else piece.text)
 
 
-def _short(
-    piece: Piece, most: int, count: Callable[[str], int], compression: Compression
-) -> str:  # fmt: skip
+def _short(piece: Piece, most: int, count: Callable[[str], int], compression: Compression) -> str:
     if compression == "aggressive":
         first = " ".join(piece.text.split())
         short = first if len(first) <= _BEGINNING else first[: _BEGINNING - 1] + "…"
@@ -161,7 +162,7 @@ def _unlike(found: Sequence[Piece]) -> list[Piece]:
         for word in words:
             for place in by_word.get(word, ()):
                 shared[place] = shared.get(place, 0) + 1
-        folded = archive.folded(piece.text)
+        folded = archive.merge_passages(piece.text)
         if not words or any(
             folded in seen[place][1]
             or (n >= _ALIKE * len(words) and n >= _ALIKE * len(seen[place][0]))
@@ -171,7 +172,7 @@ def _unlike(found: Sequence[Piece]) -> list[Piece]:
         for word in words:
             by_word.setdefault(word, []).append(len(seen))
         seen.append((words, folded))
-        lines.update(map(archive.folded, piece.text.split("\n")))
+        lines.update(map(archive.merge_passages, piece.text.split("\n")))
         kept.append(piece)
     return kept
 
@@ -187,4 +188,4 @@ def _without(piece: Piece, said: set[str]) -> Piece:
 
 def _said(line: str) -> set[str]:
     """Return what a line says: with who says it, and without."""
-    return {archive.folded(line), archive.folded(_WHO.sub("", line))}
+    return {archive.merge_passages(line), archive.merge_passages(_WHO.sub("", line))}

@@ -37,7 +37,7 @@ class Budget:
         return int(SHARES[section] * self.room)
 
 
-def configured(settings: Settings, window: int = 0) -> Budget:
+def load_budget(settings: Settings, window: int = 0) -> Budget:
     """Return the budget of `context` in the configuration, or of another window.
 
     At most a third of it is kept free for the answer, an eighth for calls. Raises `MemfsError` for
@@ -55,7 +55,7 @@ def configured(settings: Settings, window: int = 0) -> Budget:
     return Budget(window, max(0, response), max(0, tools))
 
 
-def cut(text: str, room: int) -> str:
+def cut_middle(text: str, room: int) -> str:
     """Return a text of at most `room` tokens: its beginning and its end, and what is left out."""
     count = estimate(text)
     if count <= room:

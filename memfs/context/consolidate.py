@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memfs.context import paging
 
 if TYPE_CHECKING:
-    from memfs.context.paging import Part
+    from memfs.context.paging import BlockPart
 
 _KEY = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?([A-Za-z][\w /-]{1,40}?)[ \t]*:[ \t]+\S")
 # Keys of which there may be many.
@@ -28,7 +28,7 @@ _EMPTY = re.compile(r"^#{1,6}[ \t][^\n]*\n+(?=#{1,6}[ \t]|\Z)", re.MULTILINE)
 _BLANKS = re.compile(r"\n{3,}")
 
 
-def consolidated(body: str) -> str:
+def consolidate_text(body: str) -> str:
     """Return a tidier body; the same one where there is nothing to do. LF line ends."""
     body = body.replace("\r\n", "\n")
     found = paging.parts(body)
@@ -57,9 +57,9 @@ def _kept_if_last_level(match: re.Match[str]) -> str:
     return match.group(0) if below > level else ""
 
 
-def _sections(body: str, found: list[Part]) -> list[list[Part]]:
+def _sections(body: str, found: list[BlockPart]) -> list[list[BlockPart]]:
     """Cut parts where a heading, code or a rule stands between them."""
-    sections: list[list[Part]] = []
+    sections: list[list[BlockPart]] = []
     end = 0
     for part in found:
         if not sections or body[end : part.start].strip():
@@ -69,7 +69,7 @@ def _sections(body: str, found: list[Part]) -> list[list[Part]]:
     return sections
 
 
-def _by_key(section: list[Part], stays: dict[int, str]) -> None:
+def _by_key(section: list[BlockPart], stays: dict[int, str]) -> None:
     keys = [_KEY.match(part.text) for part in section]
     names = [" ".join(key.group(1).lower().split()) if key else "" for key in keys]
     repeated = {name for name in names if names.count(name) > 1}
@@ -81,7 +81,7 @@ def _by_key(section: list[Part], stays: dict[int, str]) -> None:
         stays[section[place].start] = ""
 
 
-def _repeated(section: list[Part], stays: dict[int, str]) -> None:
+def _repeated(section: list[BlockPart], stays: dict[int, str]) -> None:
     """Drop what stands in the same section already."""
     seen: set[str] = set()
     for part in section:

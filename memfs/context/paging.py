@@ -44,7 +44,7 @@ _USUAL, _HIGH, _LOW = 5, 8, 3  # importance, 1 to 10
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockPart:
     """A part of a body: the text between two places, with its line end."""
 
     start: int
@@ -53,13 +53,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PageCandidate:
     """A part that could leave, and what is known of it. Everything but `tokens` is 0 to 1.
 
     `worth` is how much it is worth keeping; `importance` is 1 to 10; `days` is its age.
     """
 
-    part: Part
+    part: BlockPart
     worth: float
     relevance: float
     referred: bool
@@ -69,9 +69,9 @@ class Candidate:
     fate: Fate
 
 
-def parts(body: str) -> list[Part]:
+def parts(body: str) -> list[BlockPart]:
     """Cut a body into its parts; headings, fences and blank lines belong to none."""
-    found: list[Part] = []
+    found: list[BlockPart] = []
     start, end = 0, 0
     fenced = False
     previous = ""
@@ -88,9 +88,9 @@ def parts(body: str) -> list[Part]:
             continue
         if found and previous and _goes_on(previous, text):
             start = found[-1].start
-            found[-1] = Part(start, end, body[start:end])
+            found[-1] = BlockPart(start, end, body[start:end])
         else:
-            found.append(Part(here, end, line))
+            found.append(BlockPart(here, end, line))
         previous = text
     return found
 
@@ -111,7 +111,7 @@ def importance(text: str) -> int:
     return _LOW if _PASSING.search(text) else _USUAL
 
 
-def fate(text: str, *, scratch: bool, important: int, lengthy: int) -> Fate:
+def get_fate(text: str, *, scratch: bool, important: int, lengthy: int) -> Fate:
     """Return what becomes of a part that leaves, by its kind.
 
     What is `important` (1 to 10) or more is archived; what has `lengthy` tokens or more is
@@ -144,9 +144,15 @@ def relevances(task: str, texts: Sequence[str]) -> list[float]:
 
 
 def candidates(
-    body: str, task: str, recent: Sequence[str], ages: Sequence[float], *,
-    scratch: bool, important: int, lengthy: int,
-) -> list[Candidate]:  # fmt: skip
+    body: str,
+    task: str,
+    recent: Sequence[str],
+    ages: Sequence[float],
+    *,
+    scratch: bool,
+    important: int,
+    lengthy: int,
+) -> list[PageCandidate]:
     """Score the parts of a body, in days of `ages`; what is worth least to keep comes first."""
     found = parts(body)
     texts = [part.text for part in found]
@@ -156,27 +162,28 @@ def candidates(
     for part, relevance, again, days in zip(found, near, referred, ages, strict=True):
         sounds = importance(part.text)
         worth = (
-            _WEIGHTS["relevance"] * relevance + _WEIGHTS["references"] * again
+            _WEIGHTS["relevance"] * relevance
+            + _WEIGHTS["references"] * again
             + _WEIGHTS["importance"] * sounds / 10
             + _WEIGHTS["recency"] * 0.5 ** (days / _HALF)
-        )  # fmt: skip
-        kind = fate(part.text, scratch=scratch, important=important, lengthy=lengthy)
+        )
+        kind = get_fate(part.text, scratch=scratch, important=important, lengthy=lengthy)
         scored.append(
-            Candidate(part, worth, relevance, again, sounds, days, estimate(part.text), kind)
+            PageCandidate(part, worth, relevance, again, sounds, days, estimate(part.text), kind)
         )
     return sorted(scored, key=lambda each: (each.worth, -each.tokens))
 
 
-def chosen(
-    found: Sequence[Candidate], least: float, free: int, important: int
-) -> list[Candidate]:  # fmt: skip
+def choose_parts(
+    found: Sequence[PageCandidate], least: float, free: int, important: int
+) -> list[PageCandidate]:
     """Return what leaves: as much as frees so many characters, else what is less relevant.
 
     What is important (1 to 10) stays where no room is needed: a rule holds for every task.
     """
     if not free:
         return [each for each in found if each.relevance < least and each.importance < important]
-    out: list[Candidate] = []
+    out: list[PageCandidate] = []
     for each in found:
         if free <= 0:
             break
@@ -185,7 +192,7 @@ def chosen(
     return out
 
 
-def without(body: str, gone: Sequence[Candidate], left: dict[int, str]) -> str:
+def remove_parts(body: str, gone: Sequence[PageCandidate], left: dict[int, str]) -> str:
     """Return a body without parts; `left` is what stays of one in its place, by its start."""
     out, at = [], 0
     for part in sorted((each.part for each in gone), key=lambda part: part.start):

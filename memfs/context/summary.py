@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.core.private import excerpt
+from memfs.core.privacy import excerpt
 from memfs.core.tokens import estimate
 
 if TYPE_CHECKING:
@@ -61,10 +61,12 @@ def _ranked(found: Sequence[str]) -> list[int]:
     middle = vectors.mean(axis=0)
     near = vectors @ (middle / max(float(np.linalg.norm(middle)), 1e-9))
     scores = [
-        float(near[place]) + 0.25 * bool(_DECIDED.search(text)) + 0.1 * (place < 3)
+        float(near[place])
+        + 0.25 * bool(_DECIDED.search(text))
+        + 0.1 * (place < 3)
         - 0.2 * (len(text) < 20)
         for place, text in enumerate(found)
-    ]  # fmt: skip
+    ]
     order = sorted(range(len(found)), key=lambda place: -scores[place])
     chosen: list[int] = []
     repeated: list[int] = []

@@ -1,1 +1,1 @@
-"""Floor 0: pure values and functions. No I/O, no clock."""
+"""Floor 1: values and text: blocks, edits, merging, front matter. No I/O, no clock."""

@@ -25,7 +25,7 @@ def attribute(states: Sequence[tuple[str, Source]]) -> list[tuple[str, Source]]:
         new = text.split("\n") if text else []
         kept: list[Source] = []
         end = 0
-        for a, b, c, d in changes.replaced(lines, new):
+        for a, b, c, d in changes.find_replaced(lines, new):
             kept += sources[end:a]
             gone.update(zip(lines[a:b], sources[a:b], strict=True))
             kept += [gone.get(line, source) for line in new[c:d]]

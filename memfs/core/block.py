@@ -26,9 +26,14 @@ class Block:
     __slots__ = ("body", "codec", "head", "label", "meta", "path", "problem", "raw", "size", "tier")
 
     def __init__(
-        self, tier: str, label: str, path: str, raw: str,
-        full_reader: "Callable[[str], tuple[dict[str, object], str]]", size: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        tier: str,
+        label: str,
+        path: str,
+        raw: str,
+        full_reader: "Callable[[str], tuple[dict[str, object], str]]",
+        size: int = 0,
+    ) -> None:
         self.tier = tier
         self.label = label
         self.path = path
@@ -141,9 +146,9 @@ def _front_matter(
         problem = f"{len(inner):,} characters, at most {frontmatter.MOST:,} are read as YAML"
     if not problem and found is not None:
         return found, ""
-    from memfs.core import yamlines
+    from memfs.core import yaml_lenient
 
-    return yamlines.read(inner), problem
+    return yaml_lenient.read(inner), problem
 
 
 def _without_fences(text: str) -> tuple[dict[str, object], str]:
@@ -155,13 +160,13 @@ def _without_fences(text: str) -> tuple[dict[str, object], str]:
     name = start.partition(":")[0]
     if not start.startswith("---") and (name == start or " " in name.strip() or "\n" in name):
         return {}, ""
-    from memfs.core import fences
+    from memfs.core import frontmatter_fences
 
-    found = fences.missing(text)
+    found = frontmatter_fences.missing(text)
     if found is None:
         return {}, ""
     kept: dict[str, object] = (
-        {"read_only": True} if fences.keys(text).get("read_only") is True else {}
+        {"read_only": True} if frontmatter_fences.keys(text).get("read_only") is True else {}
     )
     line = found[1] + 1
     return kept, f"line {line}: the {found[0]} line --- of the front matter is missing"

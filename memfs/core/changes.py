@@ -20,7 +20,7 @@ def lines(before: str, after: str) -> Iterator[str]:
     old = before.split("\n") if before else []
     new = after.split("\n") if after else []
     first = True
-    for old_start, old_end, new_start, new_end in replaced(old, new):
+    for old_start, old_end, new_start, new_end in find_replaced(old, new):
         if not first:
             yield "…"
         first = False
@@ -28,7 +28,7 @@ def lines(before: str, after: str) -> Iterator[str]:
         yield from (f"+ {line}" for line in new[new_start:new_end])
 
 
-def replaced(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
+def find_replaced(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
     """Yield where lines differ: `old[a:b]` became `new[c:d]`, in order; all others are equal."""
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])

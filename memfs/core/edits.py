@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field, replace
 
 from memfs.core import tokens
-from memfs.core.private import excerpt, public
-from memfs.core.secrets import find_secrets
+from memfs.core.privacy import excerpt, public
+from memfs.secrets import find_secrets
 
 
 @dataclass(frozen=True)
@@ -118,18 +118,27 @@ def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
                 "pass the text alone, without the line-number prefixes of a listing",
             )
     edit = _public(edit)
-    odd = unfit(operation(edit), edit.label, edit.new if isinstance(edit, Replace) else edit.text)
+    odd = check_text(
+        operation(edit), edit.label, edit.new if isinstance(edit, Replace) else edit.text
+    )
     if odd and not isinstance(edit, Remove):
         return odd
     match edit:
         case Append():
             return _append(body, _native(edit.text, eol), eol, edit.label)
         case Replace():
-            return _replace(edit.label, body, _native(edit.old, eol), _native(edit.new, eol),
-                            every=edit.every, verb="replace")  # fmt: skip
+            return _replace(
+                edit.label,
+                body,
+                _native(edit.old, eol),
+                _native(edit.new, eol),
+                every=edit.every,
+                verb="replace",
+            )
         case Remove():
-            return _replace(edit.label, body, _native(edit.text, eol), "",
-                            every=edit.every, verb="remove")  # fmt: skip
+            return _replace(
+                edit.label, body, _native(edit.text, eol), "", every=edit.every, verb="remove"
+            )
         case Insert():
             return _insert(edit, body, _native(edit.text, eol), eol)
         case Rethink():
@@ -160,7 +169,7 @@ def secret(verb: str, label: str, after: str, before: str = "") -> Rejected | No
     return None
 
 
-def unfit(verb: str, label: str, *texts: str) -> Rejected | None:
+def check_text(verb: str, label: str, *texts: str) -> Rejected | None:
     """Refuse texts that hold control characters, or bytes that are no text."""
     for text in texts:
         for character in text:
@@ -174,12 +183,14 @@ def unfit(verb: str, label: str, *texts: str) -> Rejected | None:
     return None
 
 
-def unkept(what: str, text: str) -> Rejected | None:
+def check_metadata(what: str, text: str) -> Rejected | None:
     """Refuse what is kept beside a text (tags) as the text itself would be."""
-    return unfit("keep", what, text) or secret("keep", what, text)
+    return check_text("keep", what, text) or secret("keep", what, text)
 
 
-def over_limit(label: str, before: str, after: str, limit: int, cap: int | None) -> Rejected | None:
+def check_limit(
+    label: str, before: str, after: str, limit: int, cap: int | None
+) -> Rejected | None:
     """Refuse a value that is over its limit, unless the edit made it shorter."""
     if len(after) > limit and len(after) >= len(before):
         return Rejected(

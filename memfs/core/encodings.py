@@ -6,9 +6,11 @@ Imported only for a text that holds a NUL or begins with a byte order mark of an
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins like that of UTF-16
-    (BOM_UTF32_LE, "utf-32-le"), (BOM_UTF32_BE, "utf-32-be"),
-    (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"),
-)  # fmt: skip
+    (BOM_UTF32_LE, "utf-32-le"),
+    (BOM_UTF32_BE, "utf-32-be"),
+    (BOM_UTF16_LE, "utf-16-le"),
+    (BOM_UTF16_BE, "utf-16-be"),
+)
 _LOOKED_AT = 4096  # bytes
 
 

@@ -23,15 +23,33 @@ class Event:
     """
 
     __slots__ = (
-        "again", "answer", "cwd", "files", "host", "kind", "local", "name", "prompt", "session",
-        "source", "tools", "transcript",
-    )  # fmt: skip
+        "again",
+        "answer",
+        "cwd",
+        "files",
+        "host",
+        "kind",
+        "local",
+        "name",
+        "prompt",
+        "session",
+        "source",
+        "tools",
+        "transcript",
+    )
 
     def __init__(
-        self, host: str, kind: str, name: str, session: str, cwd: str,
-        transcript: str = "", source: str = "", prompt: str = "",
+        self,
+        host: str,
+        kind: str,
+        name: str,
+        session: str,
+        cwd: str,
+        transcript: str = "",
+        source: str = "",
+        prompt: str = "",
         files: tuple[str, ...] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.host = host
         self.kind = kind
         self.name = name
@@ -69,6 +87,6 @@ class Reply:
 def _defused(text: str) -> str:
     if not text:
         return ""
-    from memfs.core.quoting import defuse  # most hooks say nothing
+    from memfs.core.escaping import defuse  # most hooks say nothing
 
     return defuse(text)

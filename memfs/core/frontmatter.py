@@ -3,7 +3,7 @@
 Texts are decoded with `surrogateescape`, so that any bytes survive a round trip.
 """
 
-from memfs.core import yamlmini
+from memfs.core import yaml_fast
 
 BOM = "\ufeff"
 _FENCE = "---"
@@ -46,8 +46,8 @@ def has_fences(head: str) -> bool:
 
 
 def read(head: str) -> dict[str, object] | None:
-    """Read the front matter strictly. None: ask a full YAML reader (`memfs.core.yamlhead`)."""
-    return yamlmini.read(inner(head))
+    """Read the front matter strictly. None: ask a full YAML reader (`memfs.core.yaml_edit`)."""
+    return yaml_fast.read(inner(head))
 
 
 def line_end(raw: str) -> str:

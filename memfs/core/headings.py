@@ -17,7 +17,7 @@ _CLOSING = re.compile(r"[ \t]+#+[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of a text, and the headings that it stands below, the outermost first."""
 
     path: tuple[str, ...]
@@ -33,7 +33,7 @@ class _Section(NamedTuple):
     body: str
 
 
-def parts(text: str, most: int) -> list[Part]:
+def parts(text: str, most: int) -> list[TextPart]:
     """Cut a text into parts of at most `most` characters.
 
     A heading's part holds what is below it as far as that fits; else each heading in it has its
@@ -42,7 +42,7 @@ def parts(text: str, most: int) -> list[Part]:
     sections = list(_sections(text))
     lengths = [len(each.line) + len(each.body) for each in sections]
     ends = list(accumulate(lengths, initial=0))
-    found: list[Part] = []
+    found: list[TextPart] = []
     above: list[_Section] = []
     at = 0
     while at < len(sections):
@@ -55,17 +55,17 @@ def parts(text: str, most: int) -> list[Part]:
             stop += 1
         if ends[stop] - ends[at] <= most:
             below = [each.line + each.body for each in sections[at + 1 : stop]]
-            found.append(Part(path, (section.body + "".join(below)).strip("\n")))
+            found.append(TextPart(path, (section.body + "".join(below)).strip("\n")))
             at = stop
             continue
         pieces = list(_pieces(section.body, most)) or [""] * (stop == at + 1)  # a heading alone
-        found += [Part(path, piece) for piece in pieces]
+        found += [TextPart(path, piece) for piece in pieces]
         above.append(section)
         at += 1
     return [part for part in found if part.text.strip() or part.path]
 
 
-def first(text: str) -> str:
+def find_heading(text: str) -> str:
     """Return the first heading of a text, "" if there is none."""
     return next((each.title for each in _sections(text) if each.title), "")
 

@@ -1,12 +1,12 @@
 """Merge two versions of a block file, and mend one that git left with conflict markers in it.
 
 Nothing that either side wrote is dropped, except where a rule for front matter picks one of two
-values (`memfs.core.mergehead`). Texts are whole files decoded with `surrogateescape`.
+values (`memfs.core.merge_frontmatter`). Texts are whole files decoded with `surrogateescape`.
 """
 
 from __future__ import annotations
 
-from memfs.core import frontmatter, mergehead, mergelines
+from memfs.core import frontmatter, merge_frontmatter, merge_lines
 
 _BOM = frontmatter.BOM
 _START, _BASE, _MIDDLE, _END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
@@ -28,9 +28,9 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
         return _native(theirs, eol)
     texts = base, _mended_head(ours), _mended_head(theirs)
     before, mine, other = map(_split, texts)
-    head, left_over = mergehead.merge(before[0], mine[0], other[0], eol)
+    head, left_over = merge_frontmatter.merge_heads(before[0], mine[0], other[0], eol)
     left, right = (_without_head(before[0], *parts) for parts in (mine, other))
-    body = mergelines.merge(before[1], left, right, eol)
+    body = merge_lines.merge_texts(before[1], left, right, eol)
     body = _with(body, left_over, eol)
     if head and body and not head.endswith("\n"):
         head += eol
@@ -81,8 +81,11 @@ def _sides(text: str) -> tuple[str, str, str] | None:
 
 
 _NEXT: dict[str, tuple[str, ...]] = {
-    "": (_START,), _START: (_BASE, _MIDDLE), _BASE: (_MIDDLE,), _MIDDLE: (_END,),
-}  # fmt: skip
+    "": (_START,),
+    _START: (_BASE, _MIDDLE),
+    _BASE: (_MIDDLE,),
+    _MIDDLE: (_END,),
+}
 
 
 def _marker(line: str) -> str:
@@ -103,7 +106,7 @@ def _split(text: str) -> tuple[str, str]:
 def _mended_head(text: str) -> str:
     """Resolve the conflicts of a side that was committed with some in its front matter."""
     head = _split(text)[0]
-    if not head or mergehead.readable(head) or not any(map(_marker, _lines(head))):
+    if not head or merge_frontmatter.is_mergeable(head) or not any(map(_marker, _lines(head))):
         return text
     return resolve(text) or text
 
@@ -123,7 +126,7 @@ def _without_head(known: str, head: str, body: str) -> str:
 
 def _with(body: str, lines: list[str], eol: str) -> str:
     """Append to a body those of `lines` that it does not hold."""
-    new = mergelines.written(body, "\n".join(lines))
+    new = merge_lines.list_added_lines(body, "\n".join(lines))
     if not new:
         return body
     end = "" if not body or body.endswith("\n") else eol

@@ -72,7 +72,7 @@ def block_key(tree: str, tier: str, session: str, label: str) -> str:
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """One journalled edit; `before` and `after` are whole file texts, None where there is no file.
 
     `version` is the block's version after the edit. `tree` names the linked worktree the block
@@ -151,7 +151,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class SessionHit:
     """One session among the search results: its best turns, the best first, and its score.
 
     `turns` counts those of it that were ranked; `at` is the time of the best one.

@@ -5,7 +5,14 @@ of more than 10,000 by a preview).
 """
 
 from memfs.core.block import WARN_AT, Block
-from memfs.core.quoting import closing, escape, flatten_text, plain, quote, quote_lines
+from memfs.core.escaping import (
+    escape,
+    find_open_fence,
+    flatten_text,
+    make_plain,
+    quote,
+    quote_lines,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Recalled(Protocol):
-        """What is read of a hit (see `search.reminder`)."""
+        """What is read of a hit (see `search.prompt_bm25`)."""
 
         @property
         def kind(self) -> str: ...
@@ -62,7 +69,7 @@ def units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def order(blocks: list[Block]) -> list[Block]:
+def sort_blocks(blocks: list[Block]) -> list[Block]:
     """Sort blocks as the brief shows them: by priority, the default blocks first, by label."""
     return sorted(blocks, key=lambda b: (-b.priority, _ORDER.get(b.label, 9), b.label, b.tier))
 
@@ -89,8 +96,8 @@ def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET
     for block in blocks:
         called[id(block)] = _name(block, shadowed=block.label in seen)
         seen.add(block.label)
-    pinned = order([block for block in blocks if block.pinned])
-    others = order([block for block in blocks if not block.pinned])
+    pinned = sort_blocks([block for block in blocks if block.pinned])
+    others = sort_blocks([block for block in blocks if not block.pinned])
     start = f"{TITLE}\n{guidance.strip()}\n" if guidance.strip() else f"{TITLE}\n"
     room = max(0, budget - units(start) - units(names.tools) - 1)
     tail = _others(others, called, names, room // 3)
@@ -128,7 +135,7 @@ def fit(text: str, room: int, where: str) -> str:
         line = head.rfind("\n")
         if line > len(head) // 2:
             head = head[:line]
-        fence = closing(head)
+        fence = find_open_fence(head)
         if len(fence) <= spare:
             break
         spare = min(keep, len(fence))
@@ -239,7 +246,7 @@ def _quoted(value: str) -> str:
     """
     if len(value) <= _MOST:
         return quote(value)
-    value = plain(value)
+    value = make_plain(value)
     return quote(value[:_MOST]) + value[_MOST:]
 
 
@@ -307,7 +314,7 @@ def _change(before: Block | None, after: Block | None) -> str:
         lines.append(f"*{escape(flatten_text(after.description))}*")
     if after.problem:
         lines.append(_broken(after))
-    for line in compare.lines(plain(before.value), plain(after.value)):
+    for line in compare.lines(make_plain(before.value), make_plain(after.value)):
         lines.append(line[:2] + escape(line[2:]))
     text = "\n".join(lines) + "\n"
     return text if units(text) < units(whole) else whole

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.core import encodings, fences, frontmatter, merge, yamlhead, yamlines, yamlmini
+from memfs.core import (
+    encodings,
+    frontmatter,
+    frontmatter_fences,
+    merge,
+    yaml_edit,
+    yaml_fast,
+    yaml_lenient,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +44,9 @@ def front_matter(text: str) -> str:
     """Say what is wrong with the front matter of a text, with its line; "" if nothing."""
     head, _ = frontmatter.split(text)
     inner = frontmatter.inner(head)
-    if len(inner) <= frontmatter.MOST and yamlmini.read(inner) is not None:
+    if len(inner) <= frontmatter.MOST and yaml_fast.read(inner) is not None:
         return ""
-    return yamlhead.read("\n" + inner)[1]  # a line more: its line numbers are those of the file
+    return yaml_edit.read("\n" + inner)[1]  # a line more: its line numbers are those of the file
 
 
 def _encoding(text: str) -> tuple[str, str, str]:
@@ -52,10 +60,10 @@ def _conflict(text: str) -> tuple[str, str, str]:
 
 
 def _fence(text: str) -> tuple[str, str, str]:
-    found = fences.missing(text)
+    found = frontmatter_fences.missing(text)
     if found is None:
         return text, FENCE, ""
-    made = fences.with_missing(text)
+    made = frontmatter_fences.with_missing(text)
     held = frontmatter.has_fences(frontmatter.split(made)[0])
     return made if held else text, FENCE, f"the {found[0]} line --- of the front matter put in"
 
@@ -67,7 +75,7 @@ def _head(text: str) -> tuple[str, str, str]:
     if not inner or len(inner) > frontmatter.MOST or not front_matter(text):
         return text, HEAD, ""
     start = head.index("\n") + 1
-    known = _folded(yamlines.read(inner))
+    known = _folded(yaml_lenient.read(inner))
     for made, what in _candidates(inner):
         new = head[:start] + made + head[start + len(inner) :] + body
         if front_matter(new) or frontmatter.split(new)[1] != body:
@@ -90,8 +98,8 @@ def _candidates(inner: str) -> Iterator[tuple[str, str]]:
 
 
 def _read(inner: str) -> dict[str, object]:
-    found = yamlmini.read(inner)
-    return found if found is not None else yamlhead.read(inner)[0]
+    found = yaml_fast.read(inner)
+    return found if found is not None else yaml_edit.read(inner)[0]
 
 
 def _folded(meta: dict[str, object]) -> dict[str, object]:
@@ -128,7 +136,7 @@ def _without_doubles(inner: str) -> tuple[str, list[str]]:
             parts.append(("" if comment else name.strip(" \"'"), [line]))
     last = {name: at for at, (name, _) in enumerate(parts)}
     for at, (name, lines) in enumerate(parts):
-        if name == "read_only" and yamlines.read("\n".join(lines)).get(name) is True:
+        if name == "read_only" and yaml_lenient.read("\n".join(lines)).get(name) is True:
             last[name] = at
     kept = [lines for at, (name, lines) in enumerate(parts) if not name or last[name] == at]
     gone = {name for at, (name, _) in enumerate(parts) if name and last[name] != at}

@@ -1,14 +1,13 @@
 """What can be configured, with types and defaults. Hot path."""
 
 NAME, HOLD = "name", "hold"
-TEXT, HYBRID = "text", "hybrid"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
 
 DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # per label: {limit, description}
     # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
-    "hooks": {"recall": "auto", "cold": TEXT},
+    "hooks": {"recall": "auto"},
     # Minutes until it leaves; mode, and whether large jobs wait for power and room: auto or off.
     "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`
@@ -67,7 +66,7 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     It may be stricter than its user, and never names what is run, asked or read elsewhere.
     """
     found = {key: value for key, value in layer.items() if key not in USER_ONLY}
-    if holds(layer):
+    if holds_changes(layer):
         found["trust"] = {"pulled": HOLD}
     review = layer.get("review")
     if isinstance(review, dict):  # what costs its user's model, or is taken unseen, is its user's
@@ -83,12 +82,12 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     return found
 
 
-def holds(layer: object) -> bool:
+def holds_changes(layer: object) -> bool:
     """Tell whether a layer wants what others changed to be held back."""
     return _dig(layer, ["trust", "pulled"]) == HOLD
 
 
-def stricter(layer: dict[str, object]) -> dict[str, object]:
+def restrict_service(layer: dict[str, object]) -> dict[str, object]:
     """Return what a layer may say of the service, whoever set it: that there is none, its pace."""
     service = layer.get("service")
     if not isinstance(service, dict):

@@ -1,4 +1,4 @@
-"""Floor 0: the one way to open a file below a store. Hot path.
+"""Floor 2: the one way to open a file below a store. Hot path.
 
 Every path here is absolute and real: a link in any part of it is refused, also one that somebody
 puts there meanwhile, because what was opened is compared with what was asked for. Regular files
@@ -58,7 +58,7 @@ def open_file(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> tuple[i
     """
     try:
         if flags & os.O_CREAT:
-            with Beside(path) as at:
+            with NamedBeside(path) as at:
                 handle = os.open(at.name, flags | UNFOLLOWED | _AT_ONCE, mode, dir_fd=at.folder)
         else:
             handle = _open(path, flags | _AT_ONCE)
@@ -83,7 +83,7 @@ def open_folder(path: str) -> int:
         raise _linked(error, path) from None
 
 
-class Beside:
+class NamedBeside:
     """A path as the functions of `os` take it: a `name` beside an open `folder` (their `dir_fd`).
 
     Used in a `with` statement. Where the system has no such functions, `folder` is None, and `name`
@@ -105,7 +105,7 @@ class Beside:
             self.name = path
             _check_real(os.path.dirname(path))
 
-    def __enter__(self) -> "Beside":  # noqa: PYI034 - `Self` is in `typing`
+    def __enter__(self) -> "NamedBeside":  # noqa: PYI034 - `Self` is in `typing`
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
@@ -219,7 +219,7 @@ def encode(text: str) -> bytes:
 def status(path: str) -> os.stat_result | None:
     """Return the status of a file or folder; None for anything else, for a link and for nothing."""
     try:
-        with Beside(path) as at:
+        with NamedBeside(path) as at:
             found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
     except OSError as error:
         if error.errno in ABSENT or isinstance(error, LinkError):
@@ -246,7 +246,7 @@ def _kind(path: str) -> int:
     return found.st_mode & KIND if found else 0
 
 
-def size(path: str) -> int:
+def get_size(path: str) -> int:
     """Return the bytes of a file, 0 if there is none."""
     found = status(path)
     return found.st_size if found and found.st_mode & KIND == FILE else 0
@@ -266,7 +266,7 @@ def entries(folder: str) -> list[tuple[str, bool]]:
         with os.scandir(handle) as found:
             return _listed(found)
     except OSError as error:
-        raise named(error, folder) from None
+        raise name_errors(error, folder) from None
     finally:
         os.close(handle)
 
@@ -316,7 +316,7 @@ def write_all(handle: int, data: bytes) -> None:
 def remove(path: str) -> bool:
     """Remove a file if it is there; tell whether it was. Of a link, the link is removed."""
     try:
-        with Beside(path) as at:
+        with NamedBeside(path) as at:
             os.unlink(at.name, dir_fd=at.folder)
     except OSError as error:
         if error.errno in ABSENT:
@@ -333,7 +333,7 @@ def sync_folder(folder: str) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        raise named(error, folder) from None
+        raise name_errors(error, folder) from None
     finally:
         os.close(handle)
 
@@ -349,7 +349,7 @@ def make_folder(path: str, *, private: bool = False, durable: bool = True) -> No
     parent = os.path.dirname(path)
     if parent and parent != path:
         make_folder(parent, private=private, durable=durable)
-    with Beside(path) as at:
+    with NamedBeside(path) as at:
         try:
             os.mkdir(at.name, 0o700 if private else 0o777, dir_fd=at.folder)
         except FileExistsError:  # somebody else was quicker, or something is in the way
@@ -364,7 +364,7 @@ def make_folder(path: str, *, private: bool = False, durable: bool = True) -> No
 def check_path(path: str) -> None:
     """Raise `LinkError` where a part of a path is a link; nothing has to be there yet."""
     try:
-        with Beside(path) as at:
+        with NamedBeside(path) as at:
             found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
     except FileNotFoundError:
         above = os.path.dirname(path)
@@ -375,7 +375,7 @@ def check_path(path: str) -> None:
         raise LinkError(path)
 
 
-def named(error: BaseException, path: str) -> BaseException:
+def name_errors(error: BaseException, path: str) -> BaseException:
     """Let an error of the system name the file it is about."""
     if isinstance(error, OSError) and error.filename is None:
         error.filename = path

@@ -27,7 +27,7 @@ def is_of_project(path: str, folder: str) -> bool:
     return bool(own) and not f"{own}/".startswith(f"{inside.rstrip('/')}/")
 
 
-def named_folder(variable: str) -> str:
+def find_named_folder(variable: str) -> str:
     """Return the folder that a variable names, "" for none, or where a project could name it."""
     found = os.environ.get(variable) or ""
     return found if found and not is_of_project(found, os.getcwd()) else ""

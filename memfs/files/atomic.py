@@ -35,7 +35,7 @@ def _replace(
     path: str, owner: str, data: bytes, *, private: bool, durable: bool, keep: bool
 ) -> None:
     """Put a new file in the place of `path`; `keep` the mode of the one that is there."""
-    with files.Beside(path) as at:
+    with files.NamedBeside(path) as at:
         mode = _mode(at, path) if keep else None
         folder, name = os.path.split(at.name)  # where there is no `at.folder`, the name is a path
         temporary = os.path.join(folder, f".{name}{owner}.tmp")
@@ -61,12 +61,12 @@ def _replace(
                 os.unlink(temporary, dir_fd=at.folder)
             except FileNotFoundError:
                 pass
-            raise files.named(error, path) from None
+            raise files.name_errors(error, path) from None
     if durable:
         files.sync_folder(os.path.dirname(path))
 
 
-def _mode(at: files.Beside, path: str) -> int | None:
+def _mode(at: files.NamedBeside, path: str) -> int | None:
     """Return the mode of the file that is replaced, None if there is none."""
     try:
         found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False).st_mode
@@ -79,7 +79,7 @@ def _mode(at: files.Beside, path: str) -> int | None:
 
 def rename(old: str, new: str) -> None:
     """Give a file or folder another name; a file that has it is replaced. Raises `OSError`."""
-    with files.Beside(old) as source, files.Beside(new) as target:
+    with files.NamedBeside(old) as source, files.NamedBeside(new) as target:
         os.replace(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder)
 
 
@@ -92,7 +92,7 @@ def touch(path: str, seconds: float) -> None:
         os.close(handle)
 
 
-def looks(folder: str) -> dict[str, str] | None:
+def get_signatures(folder: str) -> dict[str, str] | None:
     """Return what each file in a folder looks like (see `look`).
 
     None where anything but files and folders is in it, or no such folder is there: what libraries
@@ -107,16 +107,16 @@ def looks(folder: str) -> dict[str, str] | None:
         with os.scandir(handle if os.scandir in os.supports_fd else folder) as entries:
             for entry in entries:
                 if entry.is_file(follow_symlinks=False):
-                    found[entry.name] = look(entry.stat(follow_symlinks=False))
+                    found[entry.name] = get_signature(entry.stat(follow_symlinks=False))
                 elif not entry.is_dir(follow_symlinks=False):
                     return None
     except FileNotFoundError:  # a file went away meanwhile
-        return looks(folder)
+        return get_signatures(folder)
     finally:
         os.close(handle)
     return found
 
 
-def look(status: os.stat_result) -> str:
+def get_signature(status: os.stat_result) -> str:
     """Return what a file has that nobody touches, and a copy of it, or one put there, has not."""
     return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"

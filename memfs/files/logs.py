@@ -76,7 +76,7 @@ def append(path: str, data: bytes, *, private: bool = True, durable: bool = True
                 os.fsync(handle)
         except BaseException as error:  # noqa: BLE001 - it is raised again
             os.ftruncate(handle, before)
-            raise files.named(error, path) from None
+            raise files.name_errors(error, path) from None
     finally:
         os.close(handle)
     if durable and before == 0:
@@ -86,7 +86,7 @@ def append(path: str, data: bytes, *, private: bool = True, durable: bool = True
 
 def add_lines(path: str, lines: str, *, private: bool) -> int:
     """Append whole lines durably, behind a last one that a kill tore; return the new size."""
-    before = files.size(path)
+    before = files.get_size(path)
     torn = before > 0 and last_byte(path, before) != b"\n"
     return append(path, files.encode("\n" * torn + lines), private=private)
 
@@ -135,18 +135,18 @@ def _sync(path: str) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        raise files.named(error, path) from None
+        raise files.name_errors(error, path) from None
     finally:
         os.close(handle)
 
 
-def cut(path: str, size: int) -> None:
+def truncate_log(path: str, size: int) -> None:
     """Cut a file off behind its first `size` bytes, durably."""
     handle, _ = files.open_file(path, os.O_WRONLY)
     try:
         os.ftruncate(handle, size)
         os.fsync(handle)
     except OSError as error:
-        raise files.named(error, path) from None
+        raise files.name_errors(error, path) from None
     finally:
         os.close(handle)

@@ -8,7 +8,7 @@ _PRIME = (1 << 127) - 1
 _MOST = 4  # levels of folders
 
 
-def of(folder: str, left_out: tuple[str, ...], folders_alone: tuple[str, ...]) -> str:
+def compute_stamp(folder: str, left_out: tuple[str, ...], folders_alone: tuple[str, ...]) -> str:
     """Return a number, as text, that is another whenever a file below `folder` was written.
 
     Of its folders those in `left_out` are not looked at; of those in `folders_alone` the folders
@@ -20,9 +20,14 @@ def of(folder: str, left_out: tuple[str, ...], folders_alone: tuple[str, ...]) -
 
 
 def _look(
-    folder: str, parts: list[str], left_out: tuple[str, ...], folders_alone: tuple[str, ...],
-    levels: int, *, alone: bool = False,
-) -> None:  # fmt: skip
+    folder: str,
+    parts: list[str],
+    left_out: tuple[str, ...],
+    folders_alone: tuple[str, ...],
+    levels: int,
+    *,
+    alone: bool = False,
+) -> None:
     try:
         handle = files.open_folder(folder)
     except OSError:

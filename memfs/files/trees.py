@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 DEEPEST = 32  # levels of folders that are looked through; what lies deeper is nobody's memory
 _KINDS = {
-    stat.S_IFLNK: "a link", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
-}  # fmt: skip
+    stat.S_IFLNK: "a link",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
-class Found(NamedTuple):
+class TreeFile(NamedTuple):
     """A file that a walk came across: its path, and its path from the top of the walk on."""
 
     path: str
@@ -29,9 +32,12 @@ class Found(NamedTuple):
 
 
 def walk(
-    top: str, *, levels: int = DEEPEST, top_too: bool = True,
+    top: str,
+    *,
+    levels: int = DEEPEST,
+    top_too: bool = True,
     left_out: Callable[[str, str], object] | None = None,
-) -> Iterator[Found]:  # fmt: skip
+) -> Iterator[TreeFile]:
     """Yield the files below a folder, sorted; nothing where there is no such folder.
 
     `left_out` is told of everything else, as (path, what it is): links, FIFOs and devices, folders
@@ -59,7 +65,7 @@ def walk(
         for name, is_folder in found:
             path = f"{inner}/{name}" if inner else name
             if not is_folder:
-                yield Found(f"{top}/{path}", path)
+                yield TreeFile(f"{top}/{path}", path)
             elif left > 1 and name != ".git":
                 below.append((path, left - 1))
             elif left_out and name != ".git":
@@ -69,7 +75,7 @@ def walk(
 
 def _others(folder: str) -> list[tuple[str, str]]:
     """List (name, what it is) of what is in a folder and neither file nor folder, sorted."""
-    if atomic.looks(folder) is not None:
+    if atomic.get_signatures(folder) is not None:
         return []
     known = {name for name, _ in files.entries(folder)}
     handle = files.open_folder(folder)
@@ -91,7 +97,7 @@ def clear_others(folder: str) -> None:
 
 def has_others(folder: str) -> bool:
     """Tell whether a folder holds links or the like, or cannot be looked at; False for none."""
-    return os.path.lexists(folder) and atomic.looks(folder) is None
+    return os.path.lexists(folder) and atomic.get_signatures(folder) is None
 
 
 def remove(folder: str) -> None:
@@ -106,21 +112,21 @@ def remove_whole(folder: str) -> None:
 
 
 def _remove(folder: str, *, ignore_errors: bool) -> None:
-    with files.Beside(folder) as at:
+    with files.NamedBeside(folder) as at:
         if at.folder is not None and shutil.rmtree.avoids_symlink_attacks:
             shutil.rmtree(at.name, ignore_errors=ignore_errors, dir_fd=at.folder)
         elif not os.path.islink(folder):  # pragma: no cover - Windows
             shutil.rmtree(folder, ignore_errors=ignore_errors)
 
 
-def size(folder: str) -> int:
+def measure_size(folder: str) -> int:
     """Return how many bytes the files below a folder have."""
-    return sum(files.size(found.path) for found in walk(folder))
+    return sum(files.get_size(found.path) for found in walk(folder))
 
 
 def set_mode(path: str, mode: int) -> None:
     """Give a file or folder a mode. Raises `LinkError`, `OSError`."""
-    with files.Beside(path) as at:
+    with files.NamedBeside(path) as at:
         found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
         if found.st_mode & files.KIND == files.LINK:
             raise files.LinkError(path)

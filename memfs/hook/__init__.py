@@ -1,1 +1,1 @@
-"""Floor 5, a door: a host's hook. Hot path: every import here is paid at every prompt."""
+"""Floor 10, a door: a host's hook. Hot path: every prompt pays for every import here."""

@@ -1,4 +1,4 @@
-"""Floor 1: one module for each assistant; the module is the plugin (see `base`). Hot path."""
+"""Floor 3: one module for each assistant; the module is the plugin (see `base`). Hot path."""
 
 from memfs.core.errors import USAGE, MemfsError
 
@@ -11,19 +11,31 @@ if TYPE_CHECKING:
 
 NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
 OWN = "memfs"  # whose sessions are those of `memfs agent`
-READ = (*NAMES, OWN)  # whose transcripts are read
-COLLECTIONS = ("opencode", "aider", "cursor", "specstory")  # files that may hold several sessions
+# Which module reads whose transcripts, and files that may hold several sessions.
+READERS = {
+    **{name: f"{name}_transcript" for name in NAMES if name != "opencode"},
+    "opencode": "opencode_sessions",
+    OWN: "agent_sessions",
+}
+COLLECTIONS = {
+    "opencode": "opencode_sessions",
+    "aider": "aider",
+    "cursor": "cursor_export",
+    "specstory": "specstory",
+}
 HOOK = "memfs_hook.py"  # what a hook command of ours runs
-QUICK_HOOK = "memfs_hook.pl"  # what asks the service before it
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
 PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
 # What hosts tell those they start: a session's id, or only who they are. A host that another one
 # started inherits the other's: Claude Code starts others most often, so what it tells comes last.
 _TOLD = (
-    ("COPILOT_AGENT_SESSION_ID", "copilot"), ("CODEX_SESSION_ID", "codex"),
-    ("GEMINI_CLI", "gemini"), ("OPENCODE", "opencode"), ("CURSOR_AGENT", "cursor"),
+    ("COPILOT_AGENT_SESSION_ID", "copilot"),
+    ("CODEX_SESSION_ID", "codex"),
+    ("GEMINI_CLI", "gemini"),
+    ("OPENCODE", "opencode"),
+    ("CURSOR_AGENT", "cursor"),
     ("CLAUDE_CODE_SESSION_ID", "claude"),
-)  # fmt: skip
+)
 
 
 def get(name: str) -> "Host":
@@ -35,18 +47,18 @@ def get(name: str) -> "Host":
 
 
 def reader(name: str) -> "Reader":
-    """Return the module that reads transcripts, of those in `READ`."""
-    module: Reader = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
+    """Return the module that finds and reads a host's transcripts, of those in `READERS`."""
+    module: Reader = __import__(f"memfs.hosts.{READERS[name]}", fromlist=["identify"])
     return module
 
 
 def collection(name: str) -> "Collection":
     """Return the module that reads files with several sessions, of those in `COLLECTIONS`."""
-    module: Collection = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
+    module: Collection = __import__(f"memfs.hosts.{COLLECTIONS[name]}", fromlist=["sessions"])
     return module
 
 
-def asking(name: str) -> "ModuleType | None":
+def trust_module(name: str) -> "ModuleType | None":
     """Return the module that tells which of our hooks a host runs; None if it runs them all."""
     if name != "codex":
         return None
@@ -55,7 +67,7 @@ def asking(name: str) -> "ModuleType | None":
     return codex_trust
 
 
-def running(environment: "Mapping[str, str]") -> tuple[str, str]:
+def find_running_session(environment: "Mapping[str, str]") -> tuple[str, str]:
     """Return (session, host) of the assistant that started us; "" for what is not known."""
     host = next((host for variable, host in _TOLD if environment.get(variable)), "")
     return session_of(host, environment), host

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.records import Identity
 from memfs.hosts import markdown
-from memfs.hosts.markdown import Turn
+from memfs.hosts.markdown import MarkdownTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def sessions(
         return []
     folder = os.path.dirname(os.path.abspath(path))
     return [
-        Identity(name, "", folder, "", whole=True, mark=markdown.mark(lines))
+        Identity(name, "", folder, "", whole=True, mark=markdown.compile_marks(lines))
         for name, lines in _each(path)
     ]
 
@@ -52,7 +52,7 @@ def read_session(path: str, identity: Identity) -> Transcript:
     lines = dict(_each(path)).get(identity.session, [])
     at = _at(lines[0]) if lines else ""
     said = markdown.turns(_marked(lines), lambda line: _turn(line, at))
-    return markdown.transcript(map(_without_commands, said), NAME, identity)
+    return markdown.build_transcript(map(_without_commands, said), NAME, identity)
 
 
 def _each(path: str) -> Iterator[tuple[str, list[str]]]:
@@ -95,11 +95,11 @@ def _marked(lines: list[str]) -> Iterator[str]:
         yield line.removeprefix("####").removeprefix(" ") if speaker == "\0user" else line
 
 
-def _turn(line: str, at: str) -> Turn | None:
-    return Turn(line[1:], at) if line.startswith("\0") else None
+def _turn(line: str, at: str) -> MarkdownTurn | None:
+    return MarkdownTurn(line[1:], at) if line.startswith("\0") else None
 
 
-def _without_commands(turn: Turn) -> Turn:
+def _without_commands(turn: MarkdownTurn) -> MarkdownTurn:
     """Take out what is said to Aider alone, like `/add FILE`."""
     own = turn.text.partition(" ")[0] in _OWN_COMMANDS and "\n" not in turn.text
     return turn._replace(role="") if own and turn.role == "user" else turn

@@ -14,9 +14,7 @@ BEFORE = 256 << 10
 
 
 class Reader(Protocol):
-    """What reads transcripts of one session each."""
-
-    NAME: str
+    """What finds the transcripts of a host, of one session each, and reads them."""
 
     def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
         """Tell whose session a transcript is from its first lines; None: not this host's."""
@@ -29,8 +27,17 @@ class Reader(Protocol):
         `before` is what stands before it there, up to `BEFORE` bytes.
         """
 
+    def list_transcripts(self, home: str, project: str) -> Iterable[str]:
+        """List the transcripts that the host keeps for a project ("": for all), oldest first.
 
-class Host(Reader, Protocol):
+        Looked for is where the host keeps them by itself, and where its variables say.
+        """
+
+    def list_folders(self, home: str, project: str) -> list[str]:
+        """List the folders below which transcripts of a project may come to be."""
+
+
+class Host(Protocol):
     """One assistant.
 
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
@@ -39,6 +46,7 @@ class Host(Reader, Protocol):
     version from which its prompt hooks can call a tool of a server that runs already ("": none).
     """
 
+    NAME: str
     TITLE: str
     COMMAND: str
     HOME: str
@@ -59,23 +67,12 @@ class Host(Reader, Protocol):
         the one with our hooks.
         """
 
-    def plugged(self, home: str, top: str) -> list[str]:
+    def list_plugin_settings(self, home: str, top: str) -> list[str]:
         """List the settings files that can enable our plugin; `top` is the project, or ""."""
-
-    def transcripts(self, home: str, project: str) -> Iterable[str]:
-        """List the transcripts that the host keeps for a project ("": for all), oldest first.
-
-        Looked for is where the host keeps them by itself, and where its variables say.
-        """
-
-    def folders(self, home: str, project: str) -> list[str]:
-        """List the folders below which transcripts of a project may come to be."""
 
 
 class Collection(Protocol):
     """What reads files that hold several sessions: a database, for one."""
-
-    NAME: str
 
     def sessions(self, path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
         """List the sessions in a file, each with a `mark`, those of a project ("": all).

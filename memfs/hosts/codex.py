@@ -5,10 +5,6 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.records import Identity, Transcript
 
 NAME = "codex"
 TITLE = "Codex"
@@ -38,63 +34,26 @@ def parse_event(payload: dict[str, object]) -> Event | None:
 
 def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply."""
-    return payloads.nested(event, reply)
+    return payloads.format_nested(event, reply)
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope; Codex has no settings that are not committed."""
-    from memfs.files.account import named_folder
+    from memfs.files.account import find_named_folder
 
-    folder = named_folder("CODEX_HOME") or f"{home}/.codex"
+    folder = find_named_folder("CODEX_HOME") or f"{home}/.codex"
     if scope == "project":
         folder = f"{top}/.codex"
     elif scope != "user":
         return []
     # Those of a project are for all who work on it, with whatever version.
     hooks = ("codex/hooks.json", "codex/prompt.json") if scope == "user" else ("codex/hooks.json",)
-    return [
-        (f"{folder}/hooks.json", hooks),
-        (f"{folder}/config.toml", ("codex/tools.toml",)),
-    ]
+    return [(f"{folder}/hooks.json", hooks), (f"{folder}/config.toml", ("codex/tools.toml",))]
 
 
-def plugged(home: str, top: str) -> "list[str]":
+def list_plugin_settings(home: str, top: str) -> "list[str]":
     """List the settings files that can enable our plugin; `top` is the project, or ""."""
-    from memfs.files.account import named_folder
+    from memfs.files.account import find_named_folder
 
-    folder = named_folder("CODEX_HOME") or f"{home}/.codex"
+    folder = find_named_folder("CODEX_HOME") or f"{home}/.codex"
     return [f"{folder}/config.toml", *([f"{top}/.codex/config.toml"] if top else [])]
-
-
-def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
-    """Tell whose session a transcript is from its first lines; None: not Codex's."""
-    from memfs.hosts import codex_transcript
-
-    return codex_transcript.identify(lines, path)
-
-
-def read_transcript(
-    data: bytes,
-    identity: "Identity",
-    *,
-    start: int,
-    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
-) -> "Transcript":
-    """Read the messages of `data`, which begins at byte `start` of the file."""
-    from memfs.hosts import codex_transcript
-
-    return codex_transcript.read(data, identity, start=start)
-
-
-def folders(home: str, project: str) -> list[str]:
-    """List the folders below which transcripts of a project may come to be."""
-    from memfs.hosts import codex_transcript
-
-    return codex_transcript.folders(home, project)
-
-
-def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    from memfs.hosts import codex_transcript
-
-    return codex_transcript.found(home, project)

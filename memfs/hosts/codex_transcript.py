@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message
-from memfs.files.account import named_folder
-from memfs.hosts import kept
-from memfs.hosts.lines import Lines, arguments, cap, dumps, flat, text_of, time_of
+from memfs.files.account import find_named_folder
+from memfs.hosts import transcript_files
+from memfs.hosts.jsonl import JsonLines, arguments, cap, dumps, flatten_content, text_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,13 +31,24 @@ _CWD = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]+)")
 _ASKED = "## My request for Codex:"  # behind what an editor tells of itself
 _SHELL = "<user_shell_command>"  # a command that the person ran, with its output
 _NOT_TYPED = (
-    "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions",
-    "<turn_aborted>", "<hook_prompt", "<subagent_notification>", "<skill>", "<user_action>",
-    "<recommended_plugins>", "<goal_context>", "<codex_internal_context", "<image", "</image>",
+    "<environment_context>",
+    "<user_instructions>",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions",
+    "<turn_aborted>",
+    "<hook_prompt",
+    "<subagent_notification>",
+    "<skill>",
+    "<user_action>",
+    "<recommended_plugins>",
+    "<goal_context>",
+    "<codex_internal_context",
+    "<image",
+    "</image>",
     "Another language model started to solve this problem and produced a summary",
     "You were originally given instructions from a user over one or more turns.",
     "Warning: The maximum number of unified exec processes",
-)  # fmt: skip
+)
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -58,7 +69,7 @@ class _Line(msgspec.Struct, gc=False):
     output: object = None
 
 
-_LINES = Lines(_Line)
+_LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
@@ -76,7 +87,11 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
             rollout = True
         elif not session and _is_old_header(line):
             session, branch = text_of(line.id), _inside(line.git, "branch")
-        elif session and line.type == "message" and (cwd := _CWD.search(flat(line.content))):
+        elif (
+            session
+            and line.type == "message"
+            and (cwd := _CWD.search(flatten_content(line.content)))
+        ):
             return Identity(session, "", cwd.group(1).strip(), branch)
     if session:
         return Identity(session, "", "", branch)
@@ -107,7 +122,13 @@ def _introduced(payload: dict[str, object]) -> Identity | None:
     return Identity(session, agent, cwd, branch)
 
 
-def read(data: bytes, identity: Identity, *, start: int) -> Transcript:
+def read_transcript(
+    data: bytes,
+    identity: Identity,
+    *,
+    start: int,
+    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+) -> Transcript:
     """Read the messages of whole lines. A message's id is the byte offset of its line."""
     return _LINES.read(data, identity, start, _messages)
 
@@ -125,9 +146,17 @@ def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]
     role, text, tool = _said(item)
     if text:
         yield Message(
-            f"@{offset}", identity.session, HOST, identity.project, identity.branch,
-            time_of(line.timestamp), role, text, tool, bool(identity.agent),
-        )  # fmt: skip
+            f"@{offset}",
+            identity.session,
+            HOST,
+            identity.project,
+            identity.branch,
+            time_of(line.timestamp),
+            role,
+            text,
+            tool,
+            bool(identity.agent),
+        )
 
 
 def _said(item: dict[str, object]) -> tuple[str, str, str]:
@@ -136,7 +165,7 @@ def _said(item: dict[str, object]) -> tuple[str, str, str]:
     if kind == "message" or (not kind and "role" in item):
         role = item.get("role")
         if role == "assistant":
-            return "assistant", flat(item.get("content")).strip(), ""
+            return "assistant", flatten_content(item.get("content")).strip(), ""
         return _typed(item) if role == "user" else ("", "", "")
     if kind.endswith("_call"):
         given = next((item[k] for k in ("arguments", "input", "action") if item.get(k)), None)
@@ -181,29 +210,31 @@ def _output(value: object) -> str:
         return text_of(value)
     if isinstance(value, dict):
         inner = value.get("content", value.get("text"))
-        return flat(inner) if isinstance(inner, str | list) else text_of(dumps(value))
-    return flat(value)
+        return flatten_content(inner) if isinstance(inner, str | list) else text_of(dumps(value))
+    return flatten_content(value)
 
 
 def _inside(value: object, key: str) -> str:
     return text_of(value.get(key)) if isinstance(value, dict) else ""
 
 
-def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
+def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
     """List the folders below which transcripts may come to be."""
     return [f"{root}/sessions" for root in _roots(home)]
 
 
 def _roots(home: str) -> list[str]:
-    return kept.roots(named_folder("CODEX_HOME"), f"{home}/.codex")
+    return transcript_files.list_roots(find_named_folder("CODEX_HOME"), f"{home}/.codex")
 
 
-def found(home: str, project: str) -> Iterable[str]:
+def list_transcripts(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     paths = [
         path
         for root in _roots(home)
         for folder in ("sessions", "archived_sessions")
-        for path in kept.files(f"{root}/{folder}", "rollout-", ".jsonl")
+        for path in transcript_files.list_files(f"{root}/{folder}", "rollout-", ".jsonl")
     ]
-    return kept.oldest_first(path for path in paths if kept.mentions(path, project))
+    return transcript_files.sort_by_age(
+        path for path in paths if transcript_files.mentions_project(path, project)
+    )

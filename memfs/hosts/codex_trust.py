@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK_TOOL, PLUGIN
-from memfs.hosts.entries import SERVER
+from memfs.hosts.settings_merge import SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -25,7 +25,7 @@ _TIMEOUT = 15  # seconds for all of it
 _SKIPPED = ("untrusted", "modified")
 
 
-class Hook(NamedTuple):
+class CodexHook(NamedTuple):
     """A hook of ours as Codex knows it: `digest` is what is trusted, `runs` whether it is."""
 
     key: str
@@ -33,7 +33,7 @@ class Hook(NamedTuple):
     runs: bool
 
 
-def hooks(folder: str, commands: Collection[str]) -> list[Hook]:
+def hooks(folder: str, commands: Collection[str]) -> list[CodexHook]:
     """List our hooks that Codex has for a folder.
 
     They are those of our plugin, with our very `commands`, and the user's own that call our tool.
@@ -58,14 +58,14 @@ def trust(folder: str, commands: Collection[str]) -> int:
         return len(skipped)
 
 
-def _ours(listed: dict[str, Any], commands: Collection[str]) -> Iterator[Hook]:
+def _ours(listed: dict[str, Any], commands: Collection[str]) -> Iterator[CodexHook]:
     for place in listed.get("data") or ():
         for hook in place.get("hooks") or ():
             called = (hook.get("server"), hook.get("tool")) == (SERVER, HOOK_TOOL)
             ours = hook.get("command") in commands or hook.get("pluginId") == _PLUGIN
             if ours or (called and hook.get("source") == "user"):
                 runs = hook.get("trustStatus") not in _SKIPPED
-                yield Hook(str(hook.get("key")), str(hook.get("currentHash")), runs)
+                yield CodexHook(str(hook.get("key")), str(hook.get("currentHash")), runs)
 
 
 class _Server:
@@ -76,9 +76,12 @@ class _Server:
         if program is None:
             raise StoreError("Codex is not on the PATH", "its hooks are trusted in it: /hooks")
         self._process = subprocess.Popen(  # noqa: S603 - the assistant's own program
-            [program, "app-server"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [program, "app-server"],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
         self._clock = Timer(_TIMEOUT, self._process.kill)
         self._to, self._from = self._process.stdin, self._process.stdout
         self._asked = 0

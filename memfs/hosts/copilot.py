@@ -7,10 +7,6 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.records import Identity, Transcript
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
@@ -42,9 +38,9 @@ def parse_event(payload: dict[str, object]) -> Event | None:
 
 
 def _home(home: str) -> str:
-    from memfs.files.account import named_folder
+    from memfs.files.account import find_named_folder
 
-    return named_folder("COPILOT_HOME") or f"{home}/.copilot"
+    return find_named_folder("COPILOT_HOME") or f"{home}/.copilot"
 
 
 def format_reply(event: Event, reply: Reply) -> str:
@@ -53,7 +49,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     if reply.refusal and event.kind == events.WRITE:
         made = {"permissionDecision": "deny", "permissionDecisionReason": reply.refusal}
     elif event.kind == events.STOP:
-        return payloads.stopped(reply)
+        return payloads.format_stop(reply)
     elif event.kind in payloads.WITH_CONTEXT:
         made = {"systemMessage": reply.notice} if reply.notice else {}
         made |= {"additionalContext": reply.context} if reply.context else {}
@@ -72,37 +68,7 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     return [(hooks, ("copilot/hooks.json",)), (tools, ("copilot/tools.json",))]
 
 
-def plugged(home: str, top: str) -> "list[str]":
+def list_plugin_settings(home: str, top: str) -> "list[str]":
     """List the settings files that can enable our plugin; `top` is the project, or ""."""
     folder = _home(home)
     return [f"{folder}/settings.json", *([f"{top}/.github/copilot/settings.json"] if top else [])]
-
-
-def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
-    """Tell whose session a transcript is from its first lines; None: not Copilot's."""
-    from memfs.hosts import copilot_transcript
-
-    return copilot_transcript.identify(lines, path)
-
-
-def read_transcript(
-    data: bytes, identity: "Identity", *, start: int, before: bytes = b""
-) -> "Transcript":
-    """Read the messages of `data`, which begins at byte `start` of the file, behind `before`."""
-    from memfs.hosts import copilot_transcript
-
-    return copilot_transcript.read(data, identity, start=start, before=before)
-
-
-def folders(home: str, project: str) -> list[str]:
-    """List the folders below which transcripts of a project may come to be."""
-    from memfs.hosts import copilot_transcript
-
-    return copilot_transcript.folders(home, project)
-
-
-def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    from memfs.hosts import copilot_transcript
-
-    return copilot_transcript.found(home, project)

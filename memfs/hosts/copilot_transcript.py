@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message
-from memfs.files.account import named_folder
-from memfs.hosts import kept
-from memfs.hosts.lines import Lines, arguments, cap, flat, text_of, time_of
+from memfs.files.account import find_named_folder
+from memfs.hosts import transcript_files
+from memfs.hosts.jsonl import JsonLines, arguments, cap, flatten_content, text_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +38,7 @@ class _Line(msgspec.Struct, gc=False, rename="camel"):
     agent_id: object = None
 
 
-_LINES = Lines(_Line)
+_LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
@@ -64,7 +64,9 @@ def _identity(session: str, data: dict[str, object]) -> Identity:
     return Identity(session, "", text_of(ran.get("cwd")), text_of(ran.get("branch")))
 
 
-def read(data: bytes, identity: Identity, *, start: int, before: bytes = b"") -> Transcript:
+def read_transcript(
+    data: bytes, identity: Identity, *, start: int, before: bytes = b""
+) -> Transcript:
     """Read the messages of whole lines; `before` tells of Stop hooks that spoke a moment ago.
 
     A message's id is its event's, the byte offset of its line, or that of a tool's call.
@@ -107,10 +109,17 @@ class _Reading:
         for ident, role, text, tool in _said(text_of(line.type), data):
             if text:
                 yield Message(
-                    ident or text_of(line.id) or f"@{offset}", identity.session, HOST,
-                    identity.project, identity.branch, time_of(line.timestamp),
-                    role, text, tool, side,
-                )  # fmt: skip
+                    ident or text_of(line.id) or f"@{offset}",
+                    identity.session,
+                    HOST,
+                    identity.project,
+                    identity.branch,
+                    time_of(line.timestamp),
+                    role,
+                    text,
+                    tool,
+                    side,
+                )
 
 
 def _said(kind: str, data: dict[str, object]) -> Iterator[tuple[str, str, str, str]]:
@@ -136,20 +145,30 @@ def _output(data: dict[str, object]) -> str:
     """Return what a tool put out, without what hooks added for the model."""
     error, result = data.get("error"), data.get("result")
     if isinstance(result, dict):
-        text = flat(result.get("content")).strip()
+        text = flatten_content(result.get("content")).strip()
         if _GUIDANCE in text:
             text = text.partition(_GUIDANCE)[0].rpartition("\n")[0]
         return text.strip()
-    return text_of(error.get("message")).strip() if isinstance(error, dict) else flat(result)
+    return (
+        text_of(error.get("message")).strip()
+        if isinstance(error, dict)
+        else flatten_content(result)
+    )
 
 
-def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
+def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
     """List the folders below which transcripts may come to be."""
-    roots = kept.roots(named_folder("COPILOT_HOME"), f"{home}/.copilot")
+    roots = transcript_files.list_roots(find_named_folder("COPILOT_HOME"), f"{home}/.copilot")
     return [f"{root}/session-state" for root in roots]
 
 
-def found(home: str, project: str) -> Iterable[str]:
+def list_transcripts(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    paths = [path for root in folders(home, project) for path in kept.files(root, "", ".jsonl")]
-    return kept.oldest_first(path for path in paths if kept.mentions(path, project))
+    paths = [
+        path
+        for root in list_folders(home, project)
+        for path in transcript_files.list_files(root, "", ".jsonl")
+    ]
+    return transcript_files.sort_by_age(
+        path for path in paths if transcript_files.mentions_project(path, project)
+    )

@@ -11,10 +11,6 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.records import Identity, Transcript
 
 NAME = "cursor"
 TITLE = "Cursor"
@@ -59,9 +55,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply, whose keys stand at the top."""
     made: dict[str, object] = {}
     if reply.refusal and event.kind == events.WRITE:
-        made = {
-            "permission": "deny", "user_message": reply.refusal, "agent_message": reply.refusal,
-        }  # fmt: skip
+        made = {"permission": "deny", "user_message": reply.refusal, "agent_message": reply.refusal}
     elif event.kind == events.STOP:
         made = {"followup_message": reply.more} if reply.more else {}
     elif event.kind in payloads.WITH_CONTEXT:
@@ -82,53 +76,9 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
     return [(hooks, ("cursor/hooks.json",)), (tools, ("cursor/tools.json",))]
 
 
-def plugged(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
+def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
     """List the settings files that can enable our plugin: none that is known."""
     return []
-
-
-def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
-    """Tell whose session a transcript is from its first lines; None: not Cursor's."""
-    from memfs.hosts import cursor_transcript
-
-    return cursor_transcript.identify(lines, path)
-
-
-def read_transcript(
-    data: bytes, identity: "Identity", *, start: int, before: bytes = b""
-) -> "Transcript":
-    """Read the messages of `data`, which begins at byte `start` of the file, behind `before`."""
-    from memfs.hosts import cursor_transcript
-
-    return cursor_transcript.read(data, identity, start=start, before=before)
-
-
-def sessions(path: str, head: bytes, project: str, session: str = "") -> "list[Identity]":
-    """List the session of a chat that was exported as Markdown; none are in another file."""
-    from memfs.hosts import cursor_export
-
-    return cursor_export.sessions(path, head, project, session)
-
-
-def read_session(path: str, identity: "Identity") -> "Transcript":
-    """Read a chat that was exported."""
-    from memfs.hosts import cursor_export
-
-    return cursor_export.read_session(path, identity)
-
-
-def folders(home: str, project: str) -> list[str]:
-    """List the folders below which transcripts of a project may come to be."""
-    from memfs.hosts import cursor_transcript
-
-    return [cursor_transcript.folder_of(home, project)]
-
-
-def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    from memfs.hosts import cursor_transcript
-
-    return cursor_transcript.found(home, project)
 
 
 def _transcript(event: Event) -> str:

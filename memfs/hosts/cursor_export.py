@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.records import Identity
 from memfs.hosts import markdown
-from memfs.hosts.markdown import Turn
+from memfs.hosts.markdown import MarkdownTurn
 
 if TYPE_CHECKING:
     from memfs.core.records import Transcript
@@ -16,7 +16,7 @@ HOST = "cursor"
 _EXPORTED = re.compile(  # a title may have several lines
     rb"(?:\xef\xbb\xbf)?# (?:[^\n]{1,500}\n){1,9}?_Exported on [^\n]{1,200} from Cursor \("
 )
-_SPEAKERS = {"**User**": Turn("user"), "**Cursor**": Turn("assistant")}
+_SPEAKERS = {"**User**": MarkdownTurn("user"), "**Cursor**": MarkdownTurn("assistant")}
 
 
 def sessions(
@@ -33,14 +33,14 @@ def sessions(
         return []
     lines = markdown.lines_of(path)
     first = next((turn.text for turn in _turns(lines)), "")
-    name = f"export-{markdown.mark([lines[0], first])[:16]}"
-    return [Identity(name, "", whole=True, mark=markdown.mark(lines))]
+    name = f"export-{markdown.compile_marks([lines[0], first])[:16]}"
+    return [Identity(name, "", whole=True, mark=markdown.compile_marks(lines))]
 
 
 def read_session(path: str, identity: Identity) -> Transcript:
     """Read an export."""
-    return markdown.transcript(_turns(markdown.lines_of(path)), HOST, identity)
+    return markdown.build_transcript(_turns(markdown.lines_of(path)), HOST, identity)
 
 
-def _turns(lines: list[str]) -> list[Turn]:
+def _turns(lines: list[str]) -> list[MarkdownTurn]:
     return markdown.turns(lines, _SPEAKERS.get)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message
-from memfs.hosts import kept as keeping
-from memfs.hosts.lines import Lines, call, flat, text_of
+from memfs.hosts import transcript_files as keeping
+from memfs.hosts.jsonl import JsonLines, call, flatten_content, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ class _Line(msgspec.Struct, gc=False):
     message: object = None
 
 
-_LINES = Lines(_Line)
+_LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
@@ -65,7 +65,9 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
     return Identity(stem, "", project)
 
 
-def read(data: bytes, identity: Identity, *, start: int, before: bytes = b"") -> Transcript:
+def read_transcript(
+    data: bytes, identity: Identity, *, start: int, before: bytes = b""
+) -> Transcript:
     """Read the messages of whole lines; `before` tells when the last prompt was.
 
     A message's id is the byte offset of its line, and its place in it.
@@ -76,9 +78,11 @@ def read(data: bytes, identity: Identity, *, start: int, before: bytes = b"") ->
 def _is_message(line: _Line) -> bool:
     message = line.message
     return (
-        line.type is None and line.role in ("user", "assistant")
-        and isinstance(message, dict) and isinstance(message.get("content"), list | str)
-    )  # fmt: skip
+        line.type is None
+        and line.role in ("user", "assistant")
+        and isinstance(message, dict)
+        and isinstance(message.get("content"), list | str)
+    )
 
 
 class _Reading:
@@ -91,7 +95,7 @@ class _Reading:
 
     def _look(self, line: _Line) -> None:
         if line.role == "user" and isinstance(line.message, dict):
-            self._at = _time(flat(line.message.get("content"))) or self._at
+            self._at = _time(flatten_content(line.message.get("content"))) or self._at
 
     def messages(self, line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
         """Yield what a line said."""
@@ -107,9 +111,17 @@ class _Reading:
             )
             if text:
                 yield Message(
-                    f"@{offset}.{place}", identity.session, HOST, identity.project, identity.branch,
-                    self._at, role, text, tool, bool(identity.agent),
-                )  # fmt: skip
+                    f"@{offset}.{place}",
+                    identity.session,
+                    HOST,
+                    identity.project,
+                    identity.branch,
+                    self._at,
+                    role,
+                    text,
+                    tool,
+                    bool(identity.agent),
+                )
 
 
 def _said(block: dict[str, object], role: str) -> tuple[str, str, str]:
@@ -137,15 +149,15 @@ def _time(text: str) -> str:
         return ""
 
 
-def found(home: str, project: str) -> Iterable[str]:
+def list_transcripts(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     paths = [
         path
-        for folder in keeping.folders(f"{home}{_PROJECTS}")
+        for folder in keeping.list_folders(f"{home}{_PROJECTS}")
         if _is_of(os.path.basename(folder), project)
-        for path in keeping.files(f"{folder}/{_KEPT}", "", ".jsonl")
+        for path in keeping.list_files(f"{folder}/{_KEPT}", "", ".jsonl")
     ]
-    return keeping.oldest_first(paths)
+    return keeping.sort_by_age(paths)
 
 
 def folder_of(home: str, project: str) -> str:
@@ -158,7 +170,7 @@ def _is_of(slug: str, project: str) -> bool:
     own = _slug(project.lstrip("/"))
     if not project or slug == own:
         return True
-    return slug.startswith(f"{own}-") and keeping.inside(_project(slug) or "/", project)
+    return slug.startswith(f"{own}-") and keeping.is_inside(_project(slug) or "/", project)
 
 
 def _slug(name: str) -> str:
@@ -167,16 +179,21 @@ def _slug(name: str) -> str:
 
 def _project(slug: str) -> str:
     """Return the folder that a name stands for: the only one that is there, or ""."""
-    there = keeping.roots(*_folders(slug, ""))
+    there = keeping.list_roots(*_folders(slug, ""))
     return there[0] if len(there) == 1 else ""
 
 
 def _folders(slug: str, above: str) -> list[str]:
     there = []
-    for path in keeping.folders(above or "/"):
+    for path in keeping.list_folders(above or "/"):
         name = _slug(os.path.basename(path))
         if name == slug:
             there.append(path)
         elif name and slug.startswith(f"{name}-"):
             there += _folders(slug[len(name) + 1 :], path)
     return there
+
+
+def list_folders(home: str, project: str) -> list[str]:
+    """List the folders below which transcripts of a project may come to be."""
+    return [folder_of(home, project)]

@@ -5,10 +5,6 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.records import Identity, Transcript
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
@@ -63,55 +59,21 @@ def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply; plain text would be shown to the person."""
     if reply.refusal and event.kind == events.WRITE:
         return fastjson.dumps({"decision": "deny", "reason": reply.refusal}) + "\n"
-    return payloads.nested(event, reply)
+    return payloads.format_nested(event, reply)
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope; Gemini has no settings that are not committed."""
-    from memfs.files.account import named_folder
+    from memfs.files.account import find_named_folder
 
     if scope == "local":
         return []
-    folder = f"{named_folder('GEMINI_CLI_HOME') or home}/.gemini"
+    folder = f"{find_named_folder('GEMINI_CLI_HOME') or home}/.gemini"
     if scope == "project":
         folder = f"{top}/.gemini"
     return [(f"{folder}/settings.json", ("gemini/hooks.json", "gemini/tools.json"))]
 
 
-def plugged(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
+def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
     """List the settings files that can enable our plugin; `top` is the project, or ""."""
     return []  # it has extensions instead, and none of ours
-
-
-def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
-    """Tell whose session a transcript is from its first lines; None: not Gemini's."""
-    from memfs.hosts import gemini_transcript
-
-    return gemini_transcript.identify(lines, path)
-
-
-def read_transcript(
-    data: bytes,
-    identity: "Identity",
-    *,
-    start: int,
-    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
-) -> "Transcript":
-    """Read the messages of `data`, which begins at byte `start` of the file."""
-    from memfs.hosts import gemini_transcript
-
-    return gemini_transcript.read(data, identity, start=start)
-
-
-def folders(home: str, project: str) -> list[str]:
-    """List the folders below which transcripts of a project may come to be."""
-    from memfs.hosts import gemini_transcript
-
-    return gemini_transcript.folders(home, project)
-
-
-def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    from memfs.hosts import gemini_transcript
-
-    return gemini_transcript.found(home, project)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.files.account import named_folder
-from memfs.hosts import kept
-from memfs.hosts.lines import Lines, arguments, cap, tags, text_of, time_of, without
+from memfs.files.account import find_named_folder
+from memfs.hosts import transcript_files
+from memfs.hosts.jsonl import JsonLines, arguments, cap, remove_elements, tags, text_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,9 +30,11 @@ _INJECTED = tags("hook_context", "session_context")
 _WRAPPER = re.compile(r"</?untrusted_context>\n?")
 _SUMMARY = "<state_snapshot>"
 _NOT_TYPED = (
-    _SUMMARY, "<session_context>", "Here is the user's editor context as a JSON object",
+    _SUMMARY,
+    "<session_context>",
+    "Here is the user's editor context as a JSON object",
     "Here is a summary of changes in the user's editor context",
-)  # fmt: skip
+)
 _OWN_WORDS = ("Got it. Thanks for the additional context!", "Please continue.")
 _SESSION = re.compile(rb'"sessionId": ?"([^"\\]+)"')
 _WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- ([^\n]+)")
@@ -42,10 +44,14 @@ class _Line(
     msgspec.Struct,
     gc=False,
     rename={
-        "session": "sessionId", "project": "projectHash", "started": "startTime", "patch": "$set",
-        "displayed": "displayContent", "calls": "toolCalls",
+        "session": "sessionId",
+        "project": "projectHash",
+        "started": "startTime",
+        "patch": "$set",
+        "displayed": "displayContent",
+        "calls": "toolCalls",
     },
-):  # fmt: skip
+):
     """What is looked at of a header, of a record, and of a record inside another."""
 
     session: object = None
@@ -64,7 +70,7 @@ class _Line(
     calls: object = None
 
 
-_LINES = Lines(_Line)
+_LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
@@ -105,7 +111,13 @@ def _identity(session: str, header: _Line, head: list[bytes], path: str) -> Iden
     return Identity(session, "", project, "", whole=True)
 
 
-def read(data: bytes, identity: Identity, *, start: int) -> Transcript:
+def read_transcript(
+    data: bytes,
+    identity: Identity,
+    *,
+    start: int,
+    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+) -> Transcript:
     """Read the messages of a whole transcript (`start` is 0).
 
     Their ids are the records' and those of their calls.
@@ -207,7 +219,7 @@ def _own(record: _Line) -> str:
     text = _text(shown) or _text(record.parts)
     if text.startswith(_SUMMARY):
         return text
-    return without(_INJECTED, text)
+    return remove_elements(_INJECTED, text)
 
 
 def _key(record: _Line) -> tuple[str, str]:
@@ -253,39 +265,39 @@ def _output(call: dict[str, object]) -> str:
             response = response.get("output", response.get("error"))
         texts.append(text_of(response))
     text = "\n".join(text for text in texts if text) or text_of(call.get("resultDisplay"))
-    return _WRAPPER.sub("", without(_INJECTED, text)).strip()
+    return _WRAPPER.sub("", remove_elements(_INJECTED, text)).strip()
 
 
-def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - one of a project comes later
+def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - one of a project comes later
     """List the folders below which transcripts may come to be."""
     return [f"{root}/.gemini/tmp" for root in _roots(home)]
 
 
 def _roots(home: str) -> list[str]:
-    return kept.roots(named_folder("GEMINI_CLI_HOME"), home)
+    return transcript_files.list_roots(find_named_folder("GEMINI_CLI_HOME"), home)
 
 
-def found(home: str, project: str) -> Iterable[str]:
+def list_transcripts(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     chats = [
         f"{each}/chats"
-        for folder in folders(home, project)
-        for each in kept.folders(folder)
+        for folder in list_folders(home, project)
+        for each in transcript_files.list_folders(folder)
         if _is_of(each, project)
     ]
-    return kept.oldest_first(path for folder in chats for path in _chats(folder))
+    return transcript_files.sort_by_age(path for folder in chats for path in _chats(folder))
 
 
 def _chats(folder: str) -> Iterator[str]:
-    yield from kept.files(folder, "", ".jsonl")
-    yield from kept.files(folder, "session-", ".json")
+    yield from transcript_files.list_files(folder, "", ".jsonl")
+    yield from transcript_files.list_files(folder, "session-", ".json")
 
 
 def _is_of(folder: str, project: str) -> bool:
     """Tell whether a folder is a project's ("": any); the older ones are named by a hash of it."""
     root = _project(folder)
     if root or not project:
-        return kept.inside(root, project)
+        return transcript_files.is_inside(root, project)
     return os.path.basename(folder) == _hashed(project)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 MARKS = ("<!-- memfs: begin -->", "<!-- memfs: end -->")  # of our section in them
 
 
-class Target(NamedTuple):
+class InstructionFile(NamedTuple):
     """A file, relative to the project, and what must be at its top where we make it."""
 
     name: str
@@ -26,11 +26,11 @@ alwaysApply: true
 TARGETS = {
     target.name: target
     for target in (
-        Target("agents", "AGENTS.md"),
-        Target("claude", "CLAUDE.md"),
-        Target("gemini", "GEMINI.md"),
-        Target("cursor", ".cursor/rules/memfs.mdc", _CURSOR),
-        Target("copilot", ".github/copilot-instructions.md"),
-        Target("windsurf", ".windsurfrules"),
+        InstructionFile("agents", "AGENTS.md"),
+        InstructionFile("claude", "CLAUDE.md"),
+        InstructionFile("gemini", "GEMINI.md"),
+        InstructionFile("cursor", ".cursor/rules/memfs.mdc", _CURSOR),
+        InstructionFile("copilot", ".github/copilot-instructions.md"),
+        InstructionFile("windsurf", ".windsurfrules"),
     )
 }

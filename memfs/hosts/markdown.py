@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.records import Message, Transcript
-from memfs.hosts.lines import clean
+from memfs.hosts.jsonl import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Identity
 
 
-class Turn(NamedTuple):
+class MarkdownTurn(NamedTuple):
     """One turn: who spoke (role, "" for nobody), when, what, and with which tool."""
 
     role: str
@@ -31,17 +31,17 @@ def lines_of(path: str) -> list[str]:
     return data.removeprefix("\ufeff").replace("\0", "").replace("\r\n", "\n").split("\n")
 
 
-def mark(lines: Iterable[str]) -> str:
+def compile_marks(lines: Iterable[str]) -> str:
     """Return what lines look like."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def turns(lines: Iterable[str], begins: Callable[[str], Turn | None]) -> list[Turn]:
+def turns(lines: Iterable[str], begins: Callable[[str], MarkdownTurn | None]) -> list[MarkdownTurn]:
     """Cut lines into turns; `begins` knows the lines that one begins at.
 
     What stands before the first is left out.
     """
-    found: list[tuple[Turn, list[str]]] = []
+    found: list[tuple[MarkdownTurn, list[str]]] = []
     for line in lines:
         if (turn := begins(line)) is not None:
             found.append((turn, []))
@@ -57,7 +57,7 @@ def _trimmed(lines: list[str]) -> str:
     return "\n".join(lines).strip()
 
 
-def transcript(found: Iterable[Turn], host: str, identity: Identity) -> Transcript:
+def build_transcript(found: Iterable[MarkdownTurn], host: str, identity: Identity) -> Transcript:
     """Return turns as messages, with their numbers as ids."""
     messages, left_out = [], 0
     for number, turn in enumerate(found):
@@ -66,8 +66,16 @@ def transcript(found: Iterable[Turn], host: str, identity: Identity) -> Transcri
             continue
         messages.append(
             Message(
-                str(number), identity.session, host, identity.project, identity.branch, turn.at,
-                turn.role, clean(turn.text), turn.tool, turn.side,
+                str(number),
+                identity.session,
+                host,
+                identity.project,
+                identity.branch,
+                turn.at,
+                turn.role,
+                replace_surrogates(turn.text),
+                turn.tool,
+                turn.side,
             )
-        )  # fmt: skip
+        )
     return Transcript(messages, 0, 0, left_out)

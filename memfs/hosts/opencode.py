@@ -10,10 +10,6 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.records import Identity, Transcript
 
 NAME = "opencode"
 TITLE = "opencode"
@@ -38,23 +34,23 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn what a plugin sends into an event; None for one that is not for us."""
     found = payloads.event(NAME, _KINDS, _WRITERS, payload)
     if found and found.kind in (events.STOP, events.END) and not found.transcript:
-        bases = _databases(os.path.expanduser("~"))
+        bases = list_databases(os.path.expanduser("~"))
         found.transcript = next((path for path in bases if os.path.exists(path)), "")
     return found
 
 
 def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply."""
-    return payloads.nested(event, reply)
+    return payloads.format_nested(event, reply)
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope; opencode has no settings that are not committed."""
-    from memfs.files.account import named_folder
+    from memfs.files.account import find_named_folder
 
     if scope == "local":
         return []
-    settings = f"{named_folder('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
+    settings = f"{find_named_folder('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
     plugins = f"{settings}/plugins"
     if scope == "project":
         settings, plugins = top, f"{top}/.opencode/plugins"
@@ -79,64 +75,20 @@ def _names_us(path: str) -> bool:
         return False
 
 
-def plugged(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
+def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
     """List the settings files that can enable our plugin: none, what is there runs."""
     return []
 
 
-def identify(lines: "Iterable[bytes]", path: str) -> "Identity | None":
-    """Tell whose session an export is from its first lines; None: not opencode's."""
-    from memfs.hosts import opencode_sessions
-
-    return opencode_sessions.identify(lines, path)
-
-
-def read_transcript(
-    data: bytes,
-    identity: "Identity",
-    *,
-    start: int,
-    before: bytes = b"",  # noqa: ARG001 - it is read whole
-) -> "Transcript":
-    """Read the messages of an export."""
-    from memfs.hosts import opencode_sessions
-
-    return opencode_sessions.read(data, identity, start=start)
-
-
-def sessions(path: str, head: bytes, project: str, session: str = "") -> "list[Identity]":
-    """List the sessions in a database, those of a project or all, or one with its subagents."""
-    from memfs.hosts import opencode_sessions
-
-    return opencode_sessions.listed(path, head, project, session)
-
-
-def read_session(path: str, identity: "Identity") -> "Transcript":
-    """Read one session of a database."""
-    from memfs.hosts import opencode_sessions
-
-    return opencode_sessions.of_database(path, identity)
-
-
-def folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - the plugin tells of news
-    """List no folder: of what is new in its database, our plugin tells."""
-    return []
-
-
-def transcripts(home: str, project: str) -> "Iterable[str]":
-    """List the databases that have sessions of a project ("": any) or the folders below it."""
-    from memfs.hosts import opencode_sessions
-
-    return opencode_sessions.found(_databases(home), project)
-
-
-def _databases(home: str) -> list[str]:
+def list_databases(home: str) -> list[str]:
     """List where its database can be, that of an opencode which is started here first."""
-    from memfs.files.account import is_of_project, named_folder
-    from memfs.hosts import kept
+    from memfs.files.account import find_named_folder, is_of_project
+    from memfs.hosts import transcript_files
 
-    told = named_folder("XDG_DATA_HOME")
-    folders = [f"{root}/opencode" for root in kept.roots(told, f"{home}/.local/share")]
+    told = find_named_folder("XDG_DATA_HOME")
+    folders = [
+        f"{root}/opencode" for root in transcript_files.list_roots(told, f"{home}/.local/share")
+    ]
     named = os.environ.get("OPENCODE_DB", "")
     path = os.path.join(folders[0], named)
     own = named not in ("", ":memory:") and not is_of_project(path, os.getcwd())

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.hosts import kept
-from memfs.hosts.lines import arguments, cap, text_of
+from memfs.hosts import opencode, transcript_files
+from memfs.hosts.jsonl import arguments, cap, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,26 +38,26 @@ _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_cre
 _PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
 
 
-def listed(path: str, head: bytes, project: str, only: str = "") -> list[Identity]:
+def sessions(path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
     """List the sessions in a database, the oldest first, those of a project or all ("").
 
-    `only` is one session, with those of its subagents.
+    Of a `session` that is named, only it and its subagents.
     """
     if not head.startswith(_MAGIC):
         return []
     if len(_rows(path, [(_TABLES, ())])[0]) < 3:
         return []  # somebody else's database
     found = []
-    for session, parent, directory, *marks in _rows(path, [(_MARKED, (only,))])[0]:
+    for ident, parent, directory, *marks in _rows(path, [(_MARKED, (session,))])[0]:
         folder = text_of(directory)
-        if not text_of(session) or (project and not kept.inside(folder, project)):
+        if not text_of(ident) or (project and not transcript_files.is_inside(folder, project)):
             continue
         mark = " ".join(str(mark) for mark in marks)
-        found.append(Identity(*_names(session, parent), folder, "", whole=True, mark=mark))
+        found.append(Identity(*_names(ident, parent), folder, "", whole=True, mark=mark))
     return found
 
 
-def of_database(path: str, identity: Identity) -> Transcript:
+def read_session(path: str, identity: Identity) -> Transcript:
     """Read one session of a database; rows that hold no JSON are counted."""
     session = identity.agent or identity.session
     rows, parts = _rows(path, [(_MESSAGES, (session,)), (_PARTS, (session,))])
@@ -114,7 +114,13 @@ def _beginning(head: bytes) -> bytes:
     return before.rstrip().removesuffix(b",") + b"}" if found else b""
 
 
-def read(data: bytes, identity: Identity, *, start: int) -> Transcript:
+def read_transcript(
+    data: bytes,
+    identity: Identity,
+    *,
+    start: int,
+    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+) -> Transcript:
     """Read the messages of an export, which is whole (`start` is 0)."""
     made = _object(data)
     messages = made.get("messages") if made else None
@@ -150,9 +156,16 @@ def _messages(ident: str, info: object, parts: object, identity: Identity) -> It
     ):
         return
     base = Message(
-        ident, identity.session, HOST, identity.project, identity.branch,
-        _time(_text_in(info, "time"), "created"), role, "", side=bool(identity.agent),
-    )  # fmt: skip
+        ident,
+        identity.session,
+        HOST,
+        identity.project,
+        identity.branch,
+        _time(_text_in(info, "time"), "created"),
+        role,
+        "",
+        side=bool(identity.agent),
+    )
     for place, part in enumerate(parts if isinstance(parts, list) else []):
         if not isinstance(part, dict) or part.get("synthetic") or part.get("ignored"):
             continue
@@ -216,17 +229,27 @@ def _object(data: str | bytes) -> dict[str, object] | None:
     return None
 
 
-def found(paths: list[str], project: str) -> list[str]:
+def _serving(paths: list[str], project: str) -> list[str]:
     """List the databases that hold sessions of a project; one that cannot be read may."""
     with_some = []
     for path in paths:
         try:
             with open(path, "rb") as handle:
                 head = handle.read(len(_MAGIC))
-            if listed(path, head, project):
+            if sessions(path, head, project):
                 with_some.append(path)
         except FileNotFoundError:
             continue
         except OSError:
             with_some.append(path)
     return with_some
+
+
+def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - the plugin tells of news
+    """List no folder: of what is new in its database, our plugin tells."""
+    return []
+
+
+def list_transcripts(home: str, project: str) -> list[str]:
+    """List the databases that have sessions of a project ("": any) or the folders below it."""
+    return _serving(opencode.list_databases(home), project)

@@ -17,7 +17,7 @@ def text(payload: dict[str, object], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def origin(payload: dict[str, object]) -> str:
+def detect_host(payload: dict[str, object]) -> str:
     """Return the host whose payload this is, by what only its own have; "" for one not known.
 
     Hosts run the settings of others: Copilot those of Claude Code, for one.
@@ -48,19 +48,26 @@ def event(
     files: tuple[str, ...] = ()
     writes = kind in (events.WRITE, events.WRITTEN)
     if writes and text(payload, "tool_name") in writers:
-        files = written(payload.get("tool_input"))
+        files = list_written(payload.get("tool_input"))
     if kind == events.OTHER or not session or (writes and not files):
         return None
     found = Event(
-        host, kind, name, session, text(payload, "cwd"), text(payload, "transcript_path"),
-        text(payload, "source"), text(payload, "prompt"), files,
-    )  # fmt: skip
+        host,
+        kind,
+        name,
+        session,
+        text(payload, "cwd"),
+        text(payload, "transcript_path"),
+        text(payload, "source"),
+        text(payload, "prompt"),
+        files,
+    )
     found.again = payload.get("stop_hook_active") is True
     found.answer = text(payload, "last_assistant_message")
     return found
 
 
-def nested(event: Event, reply: Reply) -> str:
+def format_nested(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply as Claude Code and Codex want it: with the event's own name.
 
     Codex refuses every key that it does not know.
@@ -68,22 +75,24 @@ def nested(event: Event, reply: Reply) -> str:
     made: dict[str, object] = {}
     if reply.refusal and event.kind == events.WRITE:
         made["hookSpecificOutput"] = {
-            "hookEventName": event.name, "permissionDecision": "deny",
+            "hookEventName": event.name,
+            "permissionDecision": "deny",
             "permissionDecisionReason": reply.refusal,
-        }  # fmt: skip
+        }
         return fastjson.dumps(made) + "\n"
     if event.kind == events.STOP:
-        return stopped(reply)
+        return format_stop(reply)
     if reply.notice:
         made["systemMessage"] = reply.notice
     if reply.context:
         made["hookSpecificOutput"] = {
-            "hookEventName": event.name, "additionalContext": reply.context,
-        }  # fmt: skip
+            "hookEventName": event.name,
+            "additionalContext": reply.context,
+        }
     return fastjson.dumps(made) + "\n" if made and event.kind in WITH_CONTEXT else ""
 
 
-def stopped(reply: Reply) -> str:
+def format_stop(reply: Reply) -> str:
     """Return the JSON with which a turn goes on, or a person is told something at its end."""
     made: dict[str, object] = {"systemMessage": reply.notice} if reply.notice else {}
     if reply.more:
@@ -91,7 +100,7 @@ def stopped(reply: Reply) -> str:
     return fastjson.dumps(made) + "\n" if made else ""
 
 
-def written(given: object) -> tuple[str, ...]:
+def list_written(given: object) -> tuple[str, ...]:
     """Return the files that a tool writes, by what it is given."""
     if not isinstance(given, dict):
         return ()

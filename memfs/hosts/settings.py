@@ -11,18 +11,18 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK, PLUGIN, entries, jsontext, whole
+from memfs.hosts import HOOK, PLUGIN, jsonc_edit, owned_file, settings_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memfs.hosts.base import Host
-    from memfs.hosts.entries import Json
+    from memfs.hosts.settings_merge import Json
 
 SCOPES = ("user", "project", "local")  # local: in the project, and not committed
 
 
-class Wired(NamedTuple):
+class WiredFile(NamedTuple):
     """A settings file that holds entries of ours."""
 
     scope: str
@@ -30,40 +30,49 @@ class Wired(NamedTuple):
     text: str
 
 
-def installed(host: Host, home: str) -> bool:
+def is_installed(host: Host, home: str) -> bool:
     """Tell whether an assistant is on this machine."""
     return bool(shutil.which(host.COMMAND)) or os.path.isdir(f"{home}/{host.HOME}")
 
 
-def wired(host: Host, home: str, top: str | None, read: Callable[[str], str | None]) -> list[Wired]:
+def list_wired(
+    host: Host, home: str, top: str | None, read: Callable[[str], str | None]
+) -> list[WiredFile]:
     """List the settings files from which a host runs our hooks; `top` is the project, if any."""
     return [found for found in _files(host, home, top, read) if _runs_ours(found)]
 
 
-def _runs_ours(found: Wired) -> bool:
+def _runs_ours(found: WiredFile) -> bool:
     """Tell whether a file has hooks of ours; one that cannot be read may have."""
     try:
         known = parse(found.text, found.path) if HOOK in found.text else {}
-        return bool(entries.commands(known) or whole.words(found.text))
+        return bool(settings_merge.commands(known) or owned_file.list_words(found.text))
     except StoreError:
         return True
 
 
-def served(
+def list_served(
     host: Host, home: str, top: str | None, read: Callable[[str], str | None]
-) -> list[Wired]:
+) -> list[WiredFile]:
     """List the settings files from which a host starts our MCP server for a project."""
     return [
         each
         for each in _files(host, home, top, read)
-        if f'"{entries.SERVER}"' in each.text and entries.servers(parse(each.text, each.path), top)
+        if f'"{settings_merge.SERVER}"' in each.text
+        and settings_merge.servers(parse(each.text, each.path), top)
     ]
 
 
-def plugged(host: Host, home: str, top: str | None, read: Callable[[str], str | None]) -> list[str]:
+def list_plugged(
+    host: Host, home: str, top: str | None, read: Callable[[str], str | None]
+) -> list[str]:
     """List the settings files that enable our plugin for a host."""
-    texts = [(path, read(path) or "") for path in host.plugged(home, top or "")]
-    return [path for path, text in texts if PLUGIN in text and entries.plugged(parse(text, path))]
+    texts = [(path, read(path) or "") for path in host.list_plugin_settings(home, top or "")]
+    return [
+        path
+        for path, text in texts
+        if PLUGIN in text and settings_merge.is_plugin_enabled(parse(text, path))
+    ]
 
 
 def paths(host: Host, home: str, top: str | None) -> dict[str, str]:
@@ -77,9 +86,9 @@ def paths(host: Host, home: str, top: str | None) -> dict[str, str]:
 
 def _files(
     host: Host, home: str, top: str | None, read: Callable[[str], str | None]
-) -> list[Wired]:
+) -> list[WiredFile]:
     every = paths(host, home, top)
-    return [Wired(scope, path, read(path) or "") for path, scope in every.items()]
+    return [WiredFile(scope, path, read(path) or "") for path, scope in every.items()]
 
 
 def parse(text: str, path: str) -> Json:
@@ -88,11 +97,11 @@ def parse(text: str, path: str) -> Json:
     A plugin holds no settings.
     """
     toml = path.endswith(".toml")
-    if whole.is_one(path) or (not toml and jsontext.blank(text)):
+    if owned_file.is_owned_kind(path) or (not toml and jsonc_edit.blank(text)):
         return {}
     try:
         text.encode()
-        found = tomllib.loads(text.removeprefix("\ufeff")) if toml else jsontext.loads(text)
+        found = tomllib.loads(text.removeprefix("\ufeff")) if toml else jsonc_edit.loads(text)
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{path} cannot be read back safely: {error}",

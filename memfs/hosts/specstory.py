@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from memfs.core.records import Identity
 from memfs.hosts import markdown
-from memfs.hosts.lines import cap, tags, without
-from memfs.hosts.markdown import Turn
+from memfs.hosts.jsonl import cap, remove_elements, tags
+from memfs.hosts.markdown import MarkdownTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def sessions(
         return []
     before, inside, _ = os.path.abspath(path).replace("\\", "/").rpartition(_FOLDER)
     return [
-        Identity(name, "", before if inside else "", whole=True, mark=markdown.mark(lines))
+        Identity(name, "", before if inside else "", whole=True, mark=markdown.compile_marks(lines))
         for name, lines in _each(path).items()
     ]
 
@@ -47,7 +47,7 @@ def read_session(path: str, identity: Identity) -> Transcript:
     """Read one session of a file."""
     lines = _each(path).get(identity.session, [])
     said = [part for turn in markdown.turns(lines, _begins) for part in _parts(turn)]
-    return markdown.transcript(said, NAME, identity)
+    return markdown.build_transcript(said, NAME, identity)
 
 
 def _each(path: str) -> dict[str, list[str]]:
@@ -55,7 +55,7 @@ def _each(path: str) -> dict[str, list[str]]:
     lines = markdown.lines_of(path)
     named = [(place, told[1]) for place, line in enumerate(lines) if (told := _SESSION.match(line))]
     if not named:
-        return {markdown.mark(lines[:3])[:16]: lines}
+        return {markdown.compile_marks(lines[:3])[:16]: lines}
     found: dict[str, list[str]] = {}
     ends = [place for place, _ in named[1:]] + [len(lines)]
     for (place, name), end in zip(named, ends, strict=True):
@@ -63,21 +63,21 @@ def _each(path: str) -> dict[str, list[str]]:
     return found
 
 
-def _begins(line: str) -> Turn | None:
+def _begins(line: str) -> MarkdownTurn | None:
     told = _SPEAKER.fullmatch(line)
     if not told:
         return None
     at = _TIME.search(told[3] or "")
     when = f"{at[1]}T{at[2]}{at[3] or ':00'}Z" if at else ""
-    return Turn("user" if told[1] == "User" else "assistant", when, side=bool(told[2]))
+    return MarkdownTurn("user" if told[1] == "User" else "assistant", when, side=bool(told[2]))
 
 
-def _parts(turn: Turn) -> Iterator[Turn]:
+def _parts(turn: MarkdownTurn) -> Iterator[MarkdownTurn]:
     """Yield what was said of a turn, and the tools that were used in it."""
     if turn.role == "user":
         yield turn
         return
-    text = without(_THOUGHTS, turn.text)
+    text = remove_elements(_THOUGHTS, turn.text)
     at = 0
     while used := _TOOL.search(text, at):
         close = "</tool-use>" if used[0].startswith("<tool-use") else "</details>"

@@ -45,9 +45,12 @@ def _of(program: str | None) -> str:
         return ""
     try:
         process = subprocess.Popen(  # noqa: S603 - the assistant's own program
-            [program, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
     except OSError:
         return ""
     with process:

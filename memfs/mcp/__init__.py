@@ -1,1 +1,1 @@
-"""The MCP door: the tools, the blocks as resources, and prompts, over standard input and output."""
+"""Floor 10, a door: the tools, the blocks as resources, and prompts, over MCP."""

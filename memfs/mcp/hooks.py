@@ -10,22 +10,23 @@ import json
 from typing import TYPE_CHECKING
 
 from memfs import hosts
-from memfs.hook import log, main
-from memfs.store import service
-from memfs.store.asking import QUICK, Call
+from memfs.ipc import service_client
+from memfs.ipc.client import QUICK, HookCall
+from memfs.ops import host_event
+from memfs.store import hook_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memfs.store.service import Standing
+    from memfs.ipc.service_client import PersistentClient
 
 TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is
 QUIET = "{}"  # for nothing: of an empty text Claude Code tells its model that a hook succeeded
 
 
-def at_once(
-    line: Standing, host: str, arguments: bytes, deliver: Callable[[bytes], object]
+def answer_at_once(
+    line: PersistentClient, host: str, arguments: bytes, deliver: Callable[[bytes], object]
 ) -> bool:
     """Deliver what the service answers a hook; False if that takes it longer, or is another's.
 
@@ -37,18 +38,18 @@ def at_once(
         return False
 
 
-def answered(arguments: dict[str, object]) -> str:
+def answer_hook(arguments: dict[str, object]) -> str:
     """Return the tool's text for a hook. Whatever goes wrong is a line in the log."""
     told = [str(arguments.get("cwd") or "."), f"{arguments.get(HOST, '')} hook"]
     said: list[bytes] = []
     try:
         call = _call(arguments)
-        found = service.ask("hook", call.told(), call.read(), QUICK, lasting=True)
+        found = service_client.ask("hook", call.told(), call.read(), QUICK, lasting=True)
         if found is not None:
             return text(found)
-        main.run(call, told, said.append, lambda _: None)
+        host_event.run(call, told, said.append, lambda _: None)
     except Exception as error:  # noqa: BLE001 - a hook never disturbs a session
-        log.line(told[0], told[1], error)
+        hook_log.line(told[0], told[1], error)
         return QUIET
     return text(b"".join(said))
 
@@ -58,7 +59,7 @@ def text(answer: bytes) -> str:
     return answer.decode("utf-8", "replace") or QUIET
 
 
-def _call(arguments: dict[str, object]) -> Call:
+def _call(arguments: dict[str, object]) -> HookCall:
     """Return what would be the call of a process."""
     payload = {key: value for key, value in arguments.items() if key != HOST}
-    return Call([str(arguments.get(HOST, "")), "mcp"], json.dumps(payload).encode())
+    return HookCall([str(arguments.get(HOST, "")), "mcp"], json.dumps(payload).encode())

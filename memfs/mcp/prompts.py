@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError
-from memfs.core.private import excerpt
-from memfs.core.quoting import flatten_text, quote_lines, quote_turn
-from memfs.store import shipped
+from memfs.core.escaping import flatten_text, quote_lines, quote_turn
+from memfs.core.privacy import excerpt
+from memfs.store import resources
 
 if TYPE_CHECKING:
-    from memfs.tools.desk import Desk
+    from memfs.tools.tool_context import ToolContext
 
 INSTRUCTIONS = (
     "memfs is the memory of this project and its user: blocks that are always in context, an "
@@ -19,42 +19,49 @@ INSTRUCTIONS = (
 )
 _PROMPTS: tuple[tuple[str, str, str, tuple[tuple[str, str, bool], ...]], ...] = (
     ("memory-review", "Review memory", "Look over this session and save what was missed.", ()),
-    ("memory-rethink", "Rethink a block", "Rewrite a block that is full or cluttered.",
-     (("label", "The block to rewrite.", True),)),
-)  # fmt: skip
+    (
+        "memory-rethink",
+        "Rethink a block",
+        "Rewrite a block that is full or cluttered.",
+        (("label", "The block to rewrite.", True),),
+    ),
+)
 
 
-def listed() -> list[dict[str, object]]:
+def list_prompts() -> list[dict[str, object]]:
     """Return the prompts as the protocol describes them."""
     return [
         {
-            "name": name, "title": title, "description": description,
+            "name": name,
+            "title": title,
+            "description": description,
             "arguments": [
                 {"name": argument, "description": said, "required": required}
                 for argument, said, required in arguments
             ],
         }
         for name, title, description, arguments in _PROMPTS
-    ]  # fmt: skip
+    ]
 
 
-def text(desk: Desk, name: str, given: dict[str, str]) -> str:
+def text(desk: ToolContext, name: str, given: dict[str, str]) -> str:
     """Return a prompt with the blocks it is about. Raises `NotFoundError`."""
     from memfs.ops import show
 
     if name == "memory-review":
-        found = [each.block for each in show.every(desk.place())]
+        found = [each.block for each in show.show_all(desk.place())]
         blocks = "\n\n".join(
             quote_turn(f"[{block.label}] {block.description}", block.value) for block in found
         )
-        return shipped.text("templates", "prompts", "review.md").replace("{blocks}", blocks)
+        return resources.text("templates", "prompts", "review.md").replace("{blocks}", blocks)
     if name == "memory-rethink":
         shown = show.run(desk.place(), given.get("label", "")).block
         full = f"{shown.chars:,} of {shown.limit:,} characters"
-        made = shipped.text("templates", "prompts", "rethink.md")
+        made = resources.text("templates", "prompts", "rethink.md")
         return (
-            made.replace("{label}", flatten_text(shown.label)).replace("{full}", full)
+            made.replace("{label}", flatten_text(shown.label))
+            .replace("{full}", full)
             .replace("{value}", quote_lines(shown.value))
-        )  # fmt: skip
+        )
     known = " and ".join(each[0] for each in _PROMPTS)
     raise NotFoundError(f"there is no prompt {excerpt(name, 80)!r}", f"there are {known}")

@@ -26,13 +26,13 @@ from mcp.shared.exceptions import MCPError
 
 from memfs.core.errors import MemfsError
 from memfs.core.records import Origin
+from memfs.ipc import service_status
 from memfs.mcp import hooks, prompts, resources
-from memfs.mcp.host import host_of, session_of
-from memfs.mcp.wire import Wire
-from memfs.store import daemon
-from memfs.tools import calls, shapes, table
-from memfs.tools.calls import Call
-from memfs.tools.desk import Desk
+from memfs.mcp.client_identity import host_of, session_of
+from memfs.mcp.stdio import StdioStreams
+from memfs.tools import calls, provider_formats, registry
+from memfs.tools.calls import ToolCall
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,8 +59,8 @@ class _Served:
     def __init__(self, folder: str, session: str, version: str) -> None:
         self._version = version
         self._given = session
-        self._desk = Desk(folder)  # of calls: whose it is changes with each
-        self._reader = Desk(folder, Origin("agent", "", session))  # of resources and prompts
+        self._desk = ToolContext(folder)  # of calls: whose it is changes with each
+        self._reader = ToolContext(folder, Origin("agent", "", session))  # of resources and prompts
         self._tools: dict[str, Tool] = {}
         self._one = threading.Lock()  # calls are done one after the other
         self._subscribed: set[str] = set()  # before 2026-07-28: resources/subscribe
@@ -85,18 +85,20 @@ class _Served:
             on_get_prompt=self._get_prompt,
         )
         options = server.create_initialization_options(NotificationOptions(resources_changed=True))
-        wire = cast("anyio.AsyncFile[str]", Wire())
+        wire = cast("anyio.AsyncFile[str]", StdioStreams())
         async with (
             anyio.create_task_group() as tasks,
             stdio_server(wire, wire) as (reading, writing),
         ):
             tasks.start_soon(self._watch)
-            tasks.start_soon(anyio.to_thread.run_sync, daemon.wake, self._reader.folder)
+            tasks.start_soon(
+                anyio.to_thread.run_sync, service_status.wake_service, self._reader.folder
+            )
             await server.run(reading, writing, options)
             tasks.cancel_scope.cancel()
 
     async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        found = shapes.definitions(self._all(), "mcp")
+        found = provider_formats.definitions(self._all(), "mcp")
         return types.ListToolsResult(
             tools=[types.Tool.model_validate(_fields(each)) for each in found]
         )
@@ -105,23 +107,23 @@ class _Served:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         if params.name == hooks.TOOL:  # it is not listed: hosts call it, not models
-            text = await anyio.to_thread.run_sync(hooks.answered, params.arguments or {})
+            text = await anyio.to_thread.run_sync(hooks.answer_hook, params.arguments or {})
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
         origin = self._know(context)
-        call = Call(params.name, params.arguments or {})
+        call = ToolCall(params.name, params.arguments or {})
         result = await anyio.to_thread.run_sync(self._do, origin, call)
         await self._tell_changes()
         content = [types.TextContent(type="text", text=_plain(result.text))]
         return types.CallToolResult(content=[*content], is_error=result.is_error)
 
-    def _do(self, origin: Origin, call: Call) -> calls.Result:
+    def _do(self, origin: Origin, call: ToolCall) -> calls.Result:
         with self._one:
             self._desk.origin = origin
             return calls.run(self._desk, self._by_name(), call)
 
     async def _list_resources(self, context: Context, _params: object) -> types.ListResourcesResult:
         self._know(context)
-        found = await anyio.to_thread.run_sync(resources.listed, self._reader)
+        found = await anyio.to_thread.run_sync(resources.list_resources, self._reader)
         return types.ListResourcesResult(
             resources=[types.Resource.model_validate(_fields(each)) for each in found]
         )
@@ -163,7 +165,7 @@ class _Served:
 
     async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
         return types.ListPromptsResult(
-            prompts=[types.Prompt.model_validate(each) for each in prompts.listed()]
+            prompts=[types.Prompt.model_validate(each) for each in prompts.list_prompts()]
         )
 
     async def _get_prompt(
@@ -227,7 +229,7 @@ class _Served:
 
     def _by_name(self) -> dict[str, Tool]:
         if not self._tools:
-            offer = table.offered(self._desk)
+            offer = registry.offer_tools(self._desk)
             self._tools = offer.tools
             for problem in offer.problems:
                 sys.stderr.write(f"memfs: {problem}\n")
@@ -239,7 +241,7 @@ async def _asked(function: Callable[..., str], *given: object) -> str:
     try:
         return _plain(await anyio.to_thread.run_sync(function, *given))
     except MemfsError as error:
-        told = _plain(calls.said(error.message, error.hint))
+        told = _plain(calls.format_error(error.message, error.hint))
         raise MCPError(types.INVALID_PARAMS, told) from error
 
 

@@ -1,1 +1,1 @@
-"""Floor 4: one verb per file. An op returns an outcome and never prints; no op calls another."""
+"""Floor 7: one verb a file. An op returns an outcome and never prints."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memfs.core import edits
 from memfs.core import label as labels
 from memfs.core.errors import USAGE, MemfsError, RejectedError
-from memfs.core.private import public
+from memfs.core.privacy import public
 from memfs.store import archive, autocommit
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kept:
+class ArchivedPassage:
     """Where a passage is; `duplicate`: it was there before, and nothing was written.
 
     `note` says why it was not committed, where it should have been.
@@ -30,9 +30,14 @@ class Kept:
 
 
 def run(
-    place: Place, text: str, *, importance: int, tags: tuple[str, ...], origin: Origin,
+    place: Place,
+    text: str,
+    *,
+    importance: int,
+    tags: tuple[str, ...],
+    origin: Origin,
     user: bool = False,
-) -> Kept:  # fmt: skip
+) -> ArchivedPassage:
     """Write a passage into the project's archive (or the user's), unless it is there already."""
     text = public(text)
     refused = refusal(text, importance, tags, origin.reason)
@@ -40,13 +45,13 @@ def run(
         raise refused
     store = place.store(labels.USER) if user else place.home
     clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
-    wanted = archive.folded(text)
+    wanted = archive.merge_passages(text)
     for path in archive.sources(store):
         known = archive.read(path)
-        if known and archive.folded(known.text) == wanted:
-            return Kept(known.id, path, duplicate=True)
-    passage, path = archive.add(store, text, importance=importance, tags=clean)
-    return Kept(passage.id, path, False, autocommit.archived(place, store, path, origin))
+        if known and archive.merge_passages(known.text) == wanted:
+            return ArchivedPassage(known.id, path, duplicate=True)
+    passage, path = archive.write_passage(store, text, importance=importance, tags=clean)
+    return ArchivedPassage(passage.id, path, False, autocommit.archived(place, store, path, origin))
 
 
 def refusal(
@@ -59,10 +64,10 @@ def refusal(
     if not 1 <= importance <= 10:
         return MemfsError(f"importance is {importance}, expected 1 to 10", "", USAGE)
     odd = (
-        edits.unfit("archive", "the passage", text)
+        edits.check_text("archive", "the passage", text)
         or edits.secret("archive", "the passage", text)
-        or edits.unkept("the tags", "\n".join(tags))
-        or edits.unkept("the reason", reason)  # git would have it
+        or edits.check_metadata("the tags", "\n".join(tags))
+        or edits.check_metadata("the reason", reason)  # git would have it
     )
     if odd:
         return RejectedError(odd.message, odd.hint)

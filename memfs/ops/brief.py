@@ -3,23 +3,22 @@
 Most prompts bring nothing new: what such a prompt does not need is imported where it is needed.
 """
 
-import sys
 import time
 
 from memfs import files
 from memfs.core.events import AGENT, PROMPT, REVIEW, START, Event, Reply
-from memfs.store import blocks, layout, sessions
+from memfs.store import blocks, sessions, store_paths
 from memfs.store.blocks import Place
-from memfs.store.sessions import Shown
+from memfs.store.sessions import ShownState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from memfs.recall.answers import Brought
+    from memfs.recall.answers import PromptRecall
 
-    Recall: TypeAlias = Callable[[Place, str, list[str], int], Brought]
+    Recall: TypeAlias = Callable[[Place, str, list[str], int], PromptRecall]
 
 _BEGINNINGS = ("startup", "new")  # why a session starts that was given nothing yet
 RECALL_AUTO = 5  # sessions and hits for one prompt at most
@@ -28,7 +27,7 @@ _RECALL_BUDGET = 3000  # UTF-16 units
 
 def run(event: Event) -> Reply:
     """Return what a session start or a prompt is told; nothing if nothing is new."""
-    place = blocks.answering(event)
+    place = blocks.find_answering(event)
     reply = Reply()
     if place is not None and event.kind == START:
         reply = _begin(place, event)
@@ -45,7 +44,7 @@ def run(event: Event) -> Reply:
     notice = reply.notice
     if place is None or place.project is None:
         notice = _stranger(event.cwd)
-    elif place.unread or not layout.is_store(place.project.root):
+    elif place.unread or not store_paths.is_store(place.project.root):
         notice = "\n".join(filter(None, (notice, *_damage(place))))
     if place is not None and files.is_folder(f"{place.home.local}/reviews"):
         notice = "\n".join(filter(None, (notice, _reviewed(place))))
@@ -58,10 +57,12 @@ def _begin(place: Place, event: Event) -> Reply:
     A disk that is full, or read-only, keeps nobody from it.
     """
     try:
-        if event.source in _BEGINNINGS and not sessions.claim(place.home, place.session, START):
+        if event.source in _BEGINNINGS and not sessions.claim_brief(
+            place.home, place.session, START
+        ):
             return Reply()
         reply = start(place, tools=event.tools)
-        sessions.given(place.home, place.session)
+        sessions.release_brief(place.home, place.session)
     except OSError:
         text, _, notice = _whole(place, tools=event.tools, note=False)
         return Reply(text, notice)
@@ -70,7 +71,7 @@ def _begin(place: Place, event: Event) -> Reply:
 
 def _repeats(place: Place, what: str) -> bool:
     try:
-        return sessions.repeats(place.home, place.session, what)
+        return sessions.is_duplicate(place.home, place.session, what)
     except OSError:  # it cannot be noted: it was not, before, either
         return False
 
@@ -80,14 +81,14 @@ def start(place: Place, *, tools: bool = False) -> Reply:
 
     `tools`: the assistant is offered ours; else it is told the command line.
     """
-    from memfs.context import compose
-    from memfs.store import running
+    from memfs.context import brief_text
+    from memfs.store import host_sessions
 
-    compose.begin(place)
+    brief_text.create_scratch_block(place)
     if place.session:
-        running.note(place.home, place.session)
+        host_sessions.note_session(place.home, place.session)
     text, shown, notice = _whole(place, tools=tools, note=True)
-    sessions.save(place.home, place.session, Shown(shown, []))
+    sessions.save(place.home, place.session, ShownState(shown, []))
     return Reply(text, notice)
 
 
@@ -96,34 +97,34 @@ def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str
 
     `note`: the person is told it now.
     """
-    from memfs.context import compose
+    from memfs.context import brief_text
     from memfs.store import trust
 
     notice = ""
     if place.project and trust.is_behind(place.project):
-        from memfs.context import pulled
+        from memfs.context import upstream_changes
 
-        notice = pulled.notice(pulled.look(place, note=note))
-    text, shown = compose.whole(place, tools=tools)
-    rules = compose.unwritten_rules(place, shown.values())
+        notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
+    text, shown = brief_text.compose_brief(place, tools=tools)
+    rules = brief_text.unwritten_rules(place, shown.values())
     if note:
-        notice = "\n".join(filter(None, (notice, compose.offer_rules(place, rules))))
-    return compose.with_rules(text, rules), shown, notice
+        notice = "\n".join(filter(None, (notice, brief_text.offer_rules(place, rules))))
+    return brief_text.with_rules(text, rules), shown, notice
 
 
 def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> Reply:
     """Return what is new since the session was last shown something, and note that it was."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed in the middle of a session, or its start was missed
-        if sessions.claim(place.home, place.session, PROMPT):
+        if sessions.claim_brief(place.home, place.session, PROMPT):
             return start(place, tools=tools)
         return Reply()  # the start's hook is just giving it
-    reply, found = news(place, text, shown, None, tools=tools)
-    note(place, host, reply, found)
+    reply, found = updates_since(place, text, shown, None, tools=tools)
+    note_shown(place, host, reply, found)
     return reply
 
 
-class News:
+class BriefUpdate:
     """What is new at a prompt: `now` is what the session has seen then, None: nothing is new.
 
     `brought` is what the prompt brought to mind, None where nobody looked.
@@ -131,56 +132,62 @@ class News:
 
     __slots__ = ("brought", "now")
 
-    def __init__(self, now: Shown | None, brought: "Brought | None") -> None:
+    def __init__(self, now: ShownState | None, brought: "PromptRecall | None") -> None:
         self.now, self.brought = now, brought
 
 
-def note(place: Place, host: str, reply: Reply, found: News) -> None:
+def note_shown(place: Place, host: str, reply: Reply, found: BriefUpdate) -> None:
     """Note what a session has seen now, what was left to tell it too, and what it was given."""
     if found.now is not None:
         sessions.save(place.home, place.session, found.now)
-        sessions.told(place.home, place.session)
+        sessions.clear_notice(place.home, place.session)
     brought = found.brought
     if brought is not None:
-        from memfs.store import given
+        from memfs.store import prompt_log
 
-        what = given.Given(
-            time.time(), host, place.session, brought.about, brought.floor, brought.nearest,
-            brought.explain(), reply.context,
-        )  # fmt: skip
+        what = prompt_log.PromptRecord(
+            time.time(),
+            host,
+            place.session,
+            brought.about,
+            brought.floor,
+            brought.nearest,
+            brought.explain(),
+            reply.context,
+        )
         try:
-            given.note(place.home, what)
+            prompt_log.note_prompt(place.home, what)
         except OSError:  # no room: it is for people who look
             return
 
 
-def news(
-    place: Place, text: str, shown: Shown, recall: "Recall | None", *, tools: bool
-) -> tuple[Reply, News]:
+def updates_since(
+    place: Place, text: str, shown: ShownState, recall: "Recall | None", *, tools: bool
+) -> tuple[Reply, BriefUpdate]:
     """Return what is new for a session that was `shown` something, and what is to be noted of it.
 
     Nothing is noted yet. `recall` finds what a prompt brings to mind; None: this process looks by
-    itself, as `hooks.cold` says.
+    itself, by words.
     """
-    read = blocks.texts(place)
+    read = blocks.read_texts(place)
     # What cannot be read just now has not changed, as far as anybody knows.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
     brought = None if text.startswith(REVIEW) else _recall(place, text, shown, recall)
     recalled = brought.found if brought else []
-    left = sessions.left(place.home, place.session)
+    left = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not left:
-        return Reply(), News(None, brought)
-    from memfs.context import compose
+        return Reply(), BriefUpdate(None, brought)
+    from memfs.context import brief_text
 
-    new = compose.news(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
+    new = brief_text.format_updates(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
     new = "\n".join(part for part in (new, left) if part)
     hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
-    return Reply(new), News(Shown(now, hits), brought)
+    return Reply(new), BriefUpdate(ShownState(now, hits), brought)
 
 
-def unsay(event: Event) -> None:
+def forget_shown(event: Event) -> None:
     """Forget that a session was shown anything: the reply did not reach it."""
-    place = blocks.answering(event)
+    place = blocks.find_answering(event)
     if place is not None:
         sessions.forget(place.home, place.session)
 
@@ -189,30 +196,30 @@ def _reviewed(place: Place) -> str:
     """Tell the person what reviews saved that they were not told of."""
     from memfs.store import reviews
 
-    return "\n".join(f"memfs: {line} (memfs review)" for line in reviews.news(place.home))
+    return "\n".join(f"memfs: {line} (memfs review)" for line in reviews.take_news(place.home))
 
 
 def _damage(place: Place) -> "list[str]":
     """Tell the person what of a project's store cannot be used."""
-    from memfs.core.quoting import plain
+    from memfs.core.escaping import make_plain
 
-    found = [plain(each) for each in dict.fromkeys(place.unread or ())]
-    if place.project and not layout.is_store(place.project.root):
-        path = plain(f"{place.project.root}/{layout.CONFIG}")
+    found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
+    if place.project and not store_paths.is_store(place.project.root):
+        path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
         found.append(f"{path} is missing or damaged (memfs init writes it anew if it is gone)")
     return [f"memfs: {each}" for each in found]
 
 
 def _stranger(folder: str) -> str:
     """Tell the person of a project store that they do not trust (yet)."""
-    from memfs.core.invisible import reveal_hidden
-    from memfs.core.quoting import flatten_text
+    from memfs.core.escaping import flatten_text
+    from memfs.core.invisible_characters import reveal_hidden
 
-    store = layout.find(folder or ".")
+    store = store_paths.find(folder or ".")
     if store is None:
         return ""
     name = reveal_hidden(flatten_text(store.root))
-    if layout.trusted(store):
+    if store_paths.is_trusted(store):
         return (
             f"memfs: git does not say what came with it into {name}; nothing of it is "
             f"used until it does: git -C {name} ls-files -s"
@@ -223,23 +230,11 @@ def _stranger(folder: str) -> str:
     )
 
 
-def _halve_datetime() -> None:
-    """Let `datetime`, which tantivy asks for, be its half in C alone, if nobody has it yet.
-
-    Before Python 3.12 the half in Python is loaded first: a millisecond for what C replaces.
-    """
-    if sys.version_info < (3, 12) and "datetime" not in sys.modules:
-        try:
-            import _datetime  # type: ignore[import-not-found]  # no stubs know it
-        except ImportError:  # a Python without it
-            return
-        sys.modules["datetime"] = _datetime
-
-
-def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "Brought | None":
+def _recall(
+    place: Place, text: str, shown: ShownState, recall: "Recall | None"
+) -> "PromptRecall | None":
     if len(text.split(None, 2)) < 2 or not files.is_folder(place.home.index):
         return None  # a reminder needs two words in common
-    from memfs.core.settings import HYBRID, NONE
     from memfs.store import config
 
     settings = config.load(place)
@@ -249,9 +244,6 @@ def _recall(place: Place, text: str, shown: Shown, recall: "Recall | None") -> "
         return None
     if recall is not None:
         return recall(place, text, shown.hits, limit)
-    _halve_datetime()
-    if settings.get("hooks.cold") == HYBRID and config.model(place).kind != NONE:
-        from memfs.recall.prompts import recall_cold as find
-    else:
-        from memfs.recall.prompts import recall_by_words as find
-    return find(place.home.index, text, place.session, shown.hits, limit)
+    from memfs.recall.prompts import recall_by_words
+
+    return recall_by_words(place.home.index, text, place.session, shown.hits, limit)

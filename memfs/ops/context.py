@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.context import brief_text, token_counter
 from memfs.context import budget as budgets
-from memfs.context import compose, counting
 from memfs.core import label as labels
 from memfs.core import render
 from memfs.core.errors import USAGE, MemfsError
-from memfs.memory import orchestrator
-from memfs.memory.kinds.protocol import Query, State
-from memfs.store import blocks, config, shipped
+from memfs.knowledge import orchestrator
+from memfs.knowledge.kinds.protocol import Query, State
+from memfs.store import blocks, config, resources
 
 if TYPE_CHECKING:
     from memfs.context.assemble import Compression
     from memfs.context.budget import Budget
     from memfs.core.block import Block
-    from memfs.memory.kept import Kept
-    from memfs.memory.orchestrator import Context, Orchestrator
+    from memfs.knowledge.orchestrator import Context, Orchestrator
+    from memfs.recall.index_session import IndexSession
     from memfs.store.blocks import Place
 
 # How many are weighed of each kind.
@@ -27,7 +27,7 @@ _MOST = {"vector": 150, "facts": 15, "static": 10, "graph": 3}
 
 
 @dataclass(frozen=True)
-class Section:
+class WindowSection:
     """One section: its tokens as it is, and how many of them would be shown."""
 
     name: str
@@ -40,7 +40,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class WindowUsage:
     """A window and what is in it. `left` is what messages, summary and hits may have.
 
     `counter` says who counted: tiktoken, or our estimate. `host` names the blocks that an
@@ -48,7 +48,7 @@ class Weighed:
     """
 
     budget: Budget
-    sections: tuple[Section, ...]
+    sections: tuple[WindowSection, ...]
     counter: str
     host: tuple[str, ...]
 
@@ -61,30 +61,30 @@ class Weighed:
         return self.budget.room - self.used
 
 
-def run(place: Place, window: int = 0) -> Weighed:
+def run(place: Place, window: int = 0) -> WindowUsage:
     """Weigh the brief of a place against the configured window, or one of so many tokens."""
-    budget = budgets.configured(config.load(place), window)
-    counter = counting.counter()
-    brief = compose.within(place, budget.share("blocks"))
-    usual = compose.whole(place)[0]
-    pinned = render.order([block for block in blocks.load(place) if block.pinned])
-    guidance = counter.count(shipped.text("templates", "guidance.md"))
-    sections = [Section("instructions", guidance, guidance)]
+    budget = budgets.load_budget(config.load(place), window)
+    counter = token_counter.load_counter()
+    brief = brief_text.compose_within(place, budget.share("blocks"))
+    usual = brief_text.compose_brief(place)[0]
+    pinned = render.sort_blocks([block for block in blocks.load(place) if block.pinned])
+    guidance = counter.count(resources.text("templates", "guidance.md"))
+    sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:
         whole = render.section(block)
         tokens = counter.count(whole)
-        sections.append(Section(block.label, tokens, counter.count(_shown(whole, brief))))
+        sections.append(WindowSection(block.label, tokens, counter.count(_shown(whole, brief))))
         if whole not in usual:
             cut.append(block.label)
     named = counter.count(brief) - sum(section.shown for section in sections)
-    sections.append(Section("names of other blocks and tools", max(0, named), max(0, named)))
-    return Weighed(budget, tuple(sections), counter.name, tuple(cut))
+    sections.append(WindowSection("names of other blocks and tools", max(0, named), max(0, named)))
+    return WindowUsage(budget, tuple(sections), counter.name, tuple(cut))
 
 
 def for_task(
-    kept: Kept, task: str, limit: int = 0, compression: Compression | None = None
-) -> Context:  # fmt: skip
+    kept: IndexSession, task: str, limit: int = 0, compression: Compression | None = None
+) -> Context:
     """Compose what memory holds for a task, in at most `limit` tokens; 0: as configured.
 
     From the kinds that are configured. Raises `MemfsError` for no task, or a limit too small for
@@ -92,7 +92,7 @@ def for_task(
     """
     if not task.strip():
         raise MemfsError("which task?", 'memfs context --task "fix the flaky test"', USAGE)
-    found = orchestrator.of(kept)
+    found = orchestrator.for_session(kept)
     return found.context(
         State(task=task, session=kept.place.session),
         _required(found),

@@ -9,13 +9,13 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import sections
-from memfs.core import edits, fences, frontmatter, yamlhead
+from memfs.context import instruction_sections
+from memfs.core import edits, frontmatter, frontmatter_fences, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
-from memfs.core.private import public
+from memfs.core.privacy import public
 from memfs.store import blocks, clock, config, writer
 from memfs.store.writer import Change
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.edits import BodyEdit, Edit
-    from memfs.core.records import Entry, Origin
+    from memfs.core.records import JournalEntry, Origin
     from memfs.store.blocks import Place
     from memfs.store.writer import Writer
 
@@ -35,7 +35,7 @@ class Edited:
     `note` says why it was not committed or synced, where it should have been.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     note: str = ""
 
 
@@ -90,7 +90,7 @@ def run(
         entries = session.commit(changes, origin)
     if not entries:
         return Unchanged(wanted[0].label if wanted else "")
-    return Edited(tuple(entries), sections.after(place, changes, origin))
+    return Edited(tuple(entries), instruction_sections.finish_edit(place, changes, origin))
 
 
 class _Session:
@@ -164,7 +164,7 @@ class _Session:
         drafts = [draft for draft in self._drafts.values() if draft.text != draft.before]
         return [self._stamped(draft, origin, at) for draft in drafts]
 
-    def commit(self, changes: list[Change], origin: Origin) -> list[Entry]:
+    def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Write the changes, to all stores or to none."""
         parts = []
         for root, made in self._writers.items():
@@ -178,8 +178,8 @@ class _Session:
         version = draft.version + 1
         text = draft.text
         # Over front matter without its fence a second one would only bury it.
-        if text is not None and not fences.missing(draft.before or ""):
-            text = yamlhead.stamp(text, version, at, origin.actor)
+        if text is not None and not frontmatter_fences.missing(draft.before or ""):
+            text = yaml_edit.set_keys(text, version, at, origin.actor)
         return Change(
             draft.tier, draft.label, draft.path, draft.before, text, draft.op, version, draft.reason
         )
@@ -189,7 +189,7 @@ class _Session:
         for (drafted_tier, drafted), draft in self._drafts.items():
             if drafted == label and tier in (None, drafted_tier) and draft.text is not None:
                 return draft
-        found = blocks.locate(self.place, text)
+        found = blocks.resolve_label(self.place, text)
         if found is None or (found[0], found[1]) in self._drafts:
             error = blocks.missing(self.place, text)
             return Rejected(error.message, error.hint)
@@ -207,7 +207,7 @@ class _Session:
     def _tier_of(self, edit: Edit) -> str:
         """Return the tier an edit is for; an earlier edit of the call may create its block."""
         tier, _ = labels.parse(edit.label)
-        found = None if isinstance(edit, Create) else blocks.locate(self.place, edit.label)
+        found = None if isinstance(edit, Create) else blocks.resolve_label(self.place, edit.label)
         return found[0] if found else tier or self._default_tier()
 
     def _default_tier(self) -> str:
@@ -224,7 +224,7 @@ class _Session:
         drafted = self._drafts.get((tier, label))
         if drafted is not None:
             return drafted.text is not None
-        return blocks.locate(self.place, labels.qualified(tier, label)) is not None
+        return blocks.resolve_label(self.place, labels.qualified(tier, label)) is not None
 
     def _pinned(self) -> int:
         """Count the pinned blocks, after the edits so far."""
@@ -262,7 +262,7 @@ class _Session:
         # own, is not locked up by it.
         adopted = "limit" not in block.meta and block.chars >= WARN_AT * block.limit
         limit = len(after.value) if adopted else block.limit
-        over = edits.over_limit(draft.label, block.value, after.value, limit, block.tokens)
+        over = edits.check_limit(draft.label, block.value, after.value, limit, block.tokens)
         if over:
             return over
         if body != block.body:
@@ -286,16 +286,19 @@ class _Session:
             return wrong
         limit = edit.limit or self.settings.limit(label)
         value = public(edit.value).rstrip("\n")
-        over = edits.over_limit(label, "", value, limit, None)
+        over = edits.check_limit(label, "", value, limit, None)
         told = " ".join((label, *edit.tags))
         held = self._secret(tier, "create", label, f"{edit.description}\n{value}\n{told}")
         if over or held:
             return over or held
         head = {
-            "description": edit.description, "limit": limit, "read_only": False,
-            "pinned": edit.pinned, "tags": list(edit.tags) or None,
-        }  # fmt: skip
-        text = yamlhead.write("", head, "\n") + (value + "\n" if value else "")
+            "description": edit.description,
+            "limit": limit,
+            "read_only": False,
+            "pinned": edit.pinned,
+            "tags": list(edit.tags) or None,
+        }
+        text = yaml_edit.write("", head, "\n") + (value + "\n" if value else "")
         path = blocks.path_of(self.place, tier, label)
         made = self._writer(tier)
         head_before = made.head(tier, label)
@@ -312,7 +315,7 @@ class _Session:
             )
         if "\n" in edit.description.strip():
             return Rejected(f"cannot create '{label}': a description is one line")
-        return edits.unfit("create", label, edit.value, edit.description) or (
+        return edits.check_text("create", label, edit.value, edit.description) or (
             self._too_many("create", label) if edit.pinned else None
         )
 
@@ -361,10 +364,10 @@ class _Session:
             many = self._too_many("pin", draft.label)
             if many:
                 return many
-        odd = edits.unfit("describe", draft.label, str(changes.get("description") or ""))
+        odd = edits.check_text("describe", draft.label, str(changes.get("description") or ""))
         if odd:
             return odd
-        head = yamlhead.write(block.head, changes, frontmatter.line_end(block.raw))
+        head = yaml_edit.write(block.head, changes, frontmatter.line_end(block.raw))
         held = self._secret(draft.tier, "describe", draft.label, head, block.head)
         if held:
             return held

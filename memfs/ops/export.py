@@ -7,29 +7,29 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.core import file_redaction
 from memfs.core import label as labels
-from memfs.core import leaks
 from memfs.core.errors import StoreError
 from memfs.files import logs, trees
 from memfs.store import (
     archive,
+    archive_format,
     blocks,
-    bundle,
+    chunk_log,
     config,
     facts,
-    held,
-    layout,
-    outcomes,
+    quarantine,
     recall,
+    session_outcomes,
     static,
-    windows,
+    store_paths,
     writer,
 )
 
 if TYPE_CHECKING:
-    from memfs.core.leaks import Leak
+    from memfs.core.file_redaction import FileSecret
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 _FOLDERS = {"archive": archive.SUFFIX, facts.FOLDER: facts.SUFFIX, static.FOLDER: static.SUFFIX}
 
@@ -45,20 +45,20 @@ class Exported:
     data: bytes
     size: int
     counts: dict[str, int]
-    secrets: tuple[tuple[str, Leak], ...]
+    secrets: tuple[tuple[str, FileSecret], ...]
     left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Held:
+class SecretsFound:
     """Nothing was written: there are secrets in it, in these files."""
 
-    secrets: tuple[tuple[str, Leak], ...]
+    secrets: tuple[tuple[str, FileSecret], ...]
 
 
 def run(
     place: Place, path: str, *, user: bool, everything: bool, force: bool, anyway: bool
-) -> Exported | Held:
+) -> Exported | SecretsFound:
     """Export the project's store (or the user's) to `path`; "" returns the bytes instead.
 
     `everything`: with recall and the history. `anyway`: also if there are secrets in it.
@@ -68,18 +68,18 @@ def run(
         raise StoreError("there is no project store here", "--user exports your own")
     store = place.store(tier)
     if path:
-        bundle.check_target(path, force=force)
+        archive_format.check_target(path, force=force)
     with ExitStack() as stack:
         with suppress(OSError):  # a store that may only be read can be exported
             stack.enter_context(writer.writing(store, place))
         members, left_out = _members(place, store, tier, everything=everything)
     secrets = tuple((name, leak) for name, data in members.items() for leak in _leaks(name, data))
     if secrets and not anyway:
-        return Held(secrets)
+        return SecretsFound(secrets)
     counts = _counts(members)
-    packed = bundle.pack(members, tier, counts)
+    packed = archive_format.pack(members, tier, counts)
     if path:
-        bundle.save(path, packed)
+        archive_format.save(path, packed)
     return Exported(b"" if path else packed, len(packed), counts, secrets, tuple(left_out))
 
 
@@ -94,13 +94,13 @@ def _members(
     ]
     for folder, suffix in _FOLDERS.items():
         paths = _below(f"{store.root}/{folder}", suffix)
-        served = held.served(store, f"{store.root}/{folder}", paths)
+        served = quarantine.list_served(store, f"{store.root}/{folder}", paths)
         listed += [(instead, _name(path, store.root)) for path, instead in served]
-    listed.append((config.path_of(store), layout.CONFIG))
+    listed.append((config.path_of(store), store_paths.CONFIG))
     if everything:
         listed.append((store.journal, "local/journal.jsonl"))
         said = _below(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)
-        said += [*windows.every(store), f"{store.local}/{outcomes.FILE}"]
+        said += [*chunk_log.list_segments(store), f"{store.local}/{session_outcomes.FILE}"]
         listed += [(path, f"local/{_name(path, store.local)}") for path in said]
     members: dict[str, bytes] = {}
     left_out = []
@@ -108,16 +108,18 @@ def _members(
         data = logs.read_whole(path)
         if data is None:
             continue
-        if bundle.problem(name) or name in members:
+        if archive_format.problem(name) or name in members:
             left_out.append(path)
         else:
             members[name] = data
     return members, left_out
 
 
-def _leaks(name: str, data: bytes) -> list[Leak]:
+def _leaks(name: str, data: bytes) -> list[FileSecret]:
     lines = name.endswith((recall.SUFFIX, recall.ASIDE))
-    return leaks.find(data.decode("utf-8", "surrogateescape"), "lines" if lines else "text")
+    return file_redaction.find(
+        data.decode("utf-8", "surrogateescape"), "lines" if lines else "text"
+    )
 
 
 def _below(top: str, *suffixes: str) -> list[str]:
@@ -142,6 +144,6 @@ def _counts(members: dict[str, bytes]) -> dict[str, int]:
         "facts": lines("facts/"),
         "static": count("static/", ".md"),
         "sessions": count("local/recall/", recall.SUFFIX),
-        "windows": lines(f"local/{windows.FOLDER}/"),
+        "windows": lines(f"local/{chunk_log.FOLDER}/"),
         "edits": lines("local/journal.jsonl"),
     }

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from memfs import files, hosts
 from memfs.core.errors import NotFoundError
 from memfs.files import atomic
-from memfs.memory import facts as kind
-from memfs.memory import intake
+from memfs.ingest import transcripts
+from memfs.knowledge import facts as kind
 from memfs.store import archive, blocks, config, recall
 
 if TYPE_CHECKING:
@@ -26,14 +26,18 @@ _STATE = "facts.json"  # in the local folder: how far each recall file was looke
 
 # Which block would have what; nothing is written into one unasked.
 _BLOCKS = {
-    "identity": "human", "preference": "human", "environment": "human",
-    "rule": "system_rules", "decision": "system_rules", "correction": "system_rules",
-}  # fmt: skip
+    "identity": "human",
+    "preference": "human",
+    "environment": "human",
+    "rule": "system_rules",
+    "decision": "system_rules",
+    "correction": "system_rules",
+}
 _SURE = 0.85  # confidence from which on a fact is offered
 
 
 @dataclass(frozen=True)
-class Offer:
+class FactOffer:
     """A fact, and the label of the block it could stand in."""
 
     fact: Fact
@@ -49,32 +53,33 @@ class Extracted:
 
 
 def extract(
-    place: Place, tick: Callable[[int], object] = lambda _: None,
-    find: Callable[[Sequence[Message]], list[Fact]] = kind.extracted,
-) -> Extracted:  # fmt: skip
+    place: Place,
+    tick: Callable[[int], object] = lambda _: None,
+    find: Callable[[Sequence[Message]], list[Fact]] = kind.extract_facts,
+) -> Extracted:
     """Extract the facts of what is new in recall, after what is waiting was read into it.
 
     `find` finds them in messages: by rules, if nobody says otherwise.
     """
-    intake.drain(place.home, intake.Tally())
+    transcripts.drain(place.home, transcripts.Tally())
     path = f"{place.home.local}/{_STATE}"
     seen = _state(path)
     messages: list[Message] = []
     now: dict[str, int] = {}
     for log in recall.sources(place.home):
         name = os.path.relpath(log, place.home.local).replace(os.sep, "/")
-        size = files.size(log)
+        size = files.get_size(log)
         start = seen.get(name, 0)
         if size != start:
             messages.extend(recall.messages(log, start if start < size else 0))
         now[name] = size
         tick(1)
-    added = kind.add(place, find(messages))
+    added = kind.store_facts(place, find(messages))
     atomic.write(path, json.dumps(now), private=True, durable=False)
     return Extracted(len(messages), tuple(added))
 
 
-def by_model(place: Place) -> bool:
+def extract_by_model(place: Place) -> bool:
     """Tell whether a model is to find them: `extraction_model: configured`, by its user alone."""
     kinds = config.load(place).get("memory_blocks")
     return any(
@@ -86,16 +91,16 @@ def by_model(place: Place) -> bool:
     )
 
 
-def offered(place: Place) -> list[Offer]:
+def list_offers(place: Place) -> list[FactOffer]:
     """Return the facts that could stand in a block, each with which one: sure, and in none yet."""
-    there = " ".join(archive.folded(block.value) for block in blocks.load(place))
+    there = " ".join(archive.merge_passages(block.value) for block in blocks.load(place))
     return [
-        Offer(fact, _BLOCKS[fact.category])
-        for fact in kind.every(place)
+        FactOffer(fact, _BLOCKS[fact.category])
+        for fact in kind.list_facts(place)
         if fact.holds
         and fact.confidence >= _SURE
         and fact.category in _BLOCKS
-        and archive.folded(fact.statement) not in there
+        and archive.merge_passages(fact.statement) not in there
     ]
 
 
@@ -106,7 +111,7 @@ def count(place: Place) -> int:
 
 def decide(place: Place, ident: str, status: str) -> Fact:
     """Accept or reject a fact, named by its id or the beginning of it. Raises `NotFoundError`."""
-    found = kind.decide(place, ident, status) if ident else None
+    found = kind.decide_fact(place, ident, status) if ident else None
     if found is None:
         raise NotFoundError(
             f"there is no fact {ident}, or several begin so", "memfs facts lists them, with ids"
@@ -116,9 +121,9 @@ def decide(place: Place, ident: str, status: str) -> Fact:
 
 def source(place: Place, fact: Fact) -> str:
     """Return the message that a fact is from, "" if it is not in recall any more."""
-    if fact.host not in (*hosts.READ, *hosts.COLLECTIONS):
+    if fact.host not in (*hosts.READERS, *hosts.COLLECTIONS):
         return ""
-    path = recall.of(place.home, fact.host, fact.session)
+    path = recall.get_path(place.home, fact.host, fact.session)
     if not files.is_file(path):
         return ""
     return next((m.text for m in recall.messages(path) if m.id == fact.message), "")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError
-from memfs.memory.flow import picture
-from memfs.memory.kinds.graph import Graph
+from memfs.knowledge.kinds.graph import Graph
+from memfs.knowledge.session_graph import svg as session_graph_svg
 
 if TYPE_CHECKING:
-    from memfs.memory.flow.flows import Edge, Flow, Pattern, Step
+    from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
     from memfs.store.blocks import Place
 
 _LATEST = 10  # turns of an overview
@@ -29,7 +29,7 @@ class Overview:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class GraphDrawing:
     """The turns of a session or of a topic, with the topics of each, by its id."""
 
     title: str
@@ -38,23 +38,25 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Alike:
+class SimilarTurns:
     """The turns like a text, for each what fixed it (None: nobody knows), what came next."""
 
     flows: tuple[tuple[Flow, Flow | None], ...]
     steps: tuple[Step, ...]
 
 
-def overview(place: Place) -> Overview:
+def load_overview(place: Place) -> Overview:
     """Return all sessions together."""
     flows = Graph(place).flows()
     return Overview(
-        flows.counts(), tuple(flows.topics(most=_TOPICS)), tuple(flows.latest(_LATEST)),
+        flows.counts(),
+        tuple(flows.topics(most=_TOPICS)),
+        tuple(flows.latest(_LATEST)),
         tuple(flows.patterns()),
-    )  # fmt: skip
+    )
 
 
-def drawn(place: Place, name: str) -> Drawn:
+def draw_graph(place: Place, name: str) -> GraphDrawing:
     """Return the turns of a session (by the beginning of its id), else of a topic.
 
     Raises `NotFoundError`.
@@ -71,28 +73,28 @@ def drawn(place: Place, name: str) -> Drawn:
             f"there is no session and no topic '{name}'", "memfs graph shows which there are"
         )
     topics = {flow.id: tuple(n for n, _ in flows.topics([flow.id], 4)) for flow in found}
-    return Drawn(title, tuple(found), topics)
+    return GraphDrawing(title, tuple(found), topics)
 
 
-def svg(found: Drawn) -> str:
+def draw_svg(found: GraphDrawing) -> str:
     """Return the picture of turns."""
-    return picture.svg(found.title, found.flows, found.topics)
+    return session_graph_svg.svg(found.title, found.flows, found.topics)
 
 
-def similar(place: Place, text: str, limit: int) -> Alike:
+def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
     """Return the turns most like a text."""
     flows = Graph(place).flows()
     like = flows.similar(text, max(limit, _LIKE))
-    return Alike(
+    return SimilarTurns(
         tuple((flow, flows.fixed(flow)) for flow in like[:limit]), tuple(flows.steps(like, ()))
     )
 
 
-def paths(place: Place, node: str, depth: int) -> list[Edge]:
+def find_paths(place: Place, node: str, depth: int) -> list[GraphEdge]:
     """Return the edges that lead from a node on: `topic:NAME`, `message:ID`."""
     return Graph(place).flows().paths(node, depth)
 
 
-def outcome(place: Place, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
+def set_outcome(place: Place, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
     """Say how a session, or one turn of it, came out. Raises `NotFoundError`."""
     Graph(place).outcome(session, worked=worked, why=why, turn=turn)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import sections
+from memfs.context import instruction_sections
 from memfs.core import changes as compare
-from memfs.core import edits, yamlhead
+from memfs.core import edits, yaml_edit
 from memfs.core import label as labels
 from memfs.core.blame import attribute
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.store import blocks, clock, journal, timeline, writer
-from memfs.store import history as versions
+from memfs.store import block_history, blocks, clock, journal, writer
+from memfs.store import journal_query as versions
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
     from memfs.core.block import Block
-    from memfs.core.records import Entry, Origin
+    from memfs.core.records import JournalEntry, Origin
     from memfs.store.blocks import Place
 
 UNDO = "undo"
@@ -27,8 +27,8 @@ UNDO = "undo"
 class Undone:
     """What an undo took back, the entries it made, and why they were not committed or synced."""
 
-    undone: Entry
-    entries: tuple[Entry, ...]
+    undone: JournalEntry
+    entries: tuple[JournalEntry, ...]
     note: str
 
 
@@ -36,7 +36,7 @@ class Undone:
 class Restored:
     """The entries that a restoration made, and why they were not committed or synced (or "")."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     note: str = ""
 
 
@@ -51,42 +51,42 @@ class Diff:
 
 
 @dataclass(frozen=True)
-class Line:
+class BlameLine:
     """A line of a block, and the state that brought it; None for what was there before."""
 
     text: str
-    source: Entry | None
+    source: JournalEntry | None
 
 
-def log(place: Place, label: str = "", limit: int = 0) -> list[Entry]:
+def log(place: Place, label: str = "", limit: int = 0) -> list[JournalEntry]:
     """Return what the journal and git know, newest first, of one block or of all tiers."""
-    return timeline.read(place, label, limit)
+    return block_history.read(place, label, limit)
 
 
-def blame(place: Place, label: str) -> list[Line]:
+def blame(place: Place, label: str) -> list[BlameLine]:
     """Return the lines of a block as it is, each with the edit or commit that brought it."""
-    found = timeline.read(place, label)[::-1]
+    found = block_history.read(place, label)[::-1]
     block = blocks.get(place, label)
-    states: list[tuple[str, Entry | None]] = []
+    states: list[tuple[str, JournalEntry | None]] = []
     if found and found[0].before is not None:
         states.append((_value(block, found[0].before), None))
     states += [(_value(block, entry.after), entry) for entry in found]
     states.append((block.value, None))
-    return [Line(text, source) for text, source in attribute(states)]
+    return [BlameLine(text, source) for text, source in attribute(states)]
 
 
 def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
     """Compare two states; by default the one before the last change with the block as it is."""
-    found = timeline.read(place, label)
+    found = block_history.read(place, label)
     if not found:
         blocks.get(place, label)
         return Diff(label, "", "", "")
     last = found[0]
     if not old:
-        earlier = "before" if last.op == timeline.COMMIT else str(last.version - 1)
+        earlier = "before" if last.op == block_history.COMMIT else str(last.version - 1)
         return _diff(label, earlier, _name(last), last.before, last.after)
-    before = None if _is_start(old, found) else timeline.text_at(place, label, old)
-    after = timeline.text_at(place, label, new) if new else last.after
+    before = None if _is_start(old, found) else block_history.read_version(place, label, old)
+    after = block_history.read_version(place, label, new) if new else last.after
     return _diff(label, old, new or _name(last), before, after)
 
 
@@ -95,13 +95,13 @@ def _diff(label: str, old: str, new: str, before: str | None, after: str | None)
     return Diff(label, old, new, text)
 
 
-def _name(entry: Entry) -> str:
-    return entry.commit[:7] if entry.op == timeline.COMMIT else str(entry.version)
+def _name(entry: JournalEntry) -> str:
+    return entry.commit[:7] if entry.op == block_history.COMMIT else str(entry.version)
 
 
-def _is_start(wanted: str, found: list[Entry]) -> bool:
+def _is_start(wanted: str, found: list[JournalEntry]) -> bool:
     """Tell whether what is wanted is the state before there was anything."""
-    journalled = [entry for entry in found if entry.op != timeline.COMMIT]
+    journalled = [entry for entry in found if entry.op != block_history.COMMIT]
     if not journalled:
         return wanted == "0"
     first = min(journalled, key=lambda entry: entry.version)
@@ -127,17 +127,25 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
             path = _path(place, entry.tier, entry.label)
             text, number = made.settle(entry.tier, entry.label, path)
             changes.append(
-                Change(entry.tier, entry.label, path, text, entry.before, UNDO, number + 1,
-                       f"undo of version {entry.version}")
-            )  # fmt: skip
+                Change(
+                    entry.tier,
+                    entry.label,
+                    path,
+                    text,
+                    entry.before,
+                    UNDO,
+                    number + 1,
+                    f"undo of version {entry.version}",
+                )
+            )
         entries = tuple(made.commit(changes, origin))
-    return Undone(target, entries, sections.after(place, changes, origin))
+    return Undone(target, entries, instruction_sections.finish_edit(place, changes, origin))
 
 
 def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
     """Make an earlier version, or a commit's, current again; no entry if it is current."""
     _refuse_unkept(origin)
-    text = timeline.text_at(place, label, wanted)
+    text = block_history.read_version(place, label, wanted)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as made:
         path = _path(place, tier, name)
@@ -145,19 +153,19 @@ def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
         _refuse_read_only("restore", name, now)
         block = blocks.make(tier, name, path, text)
         if block.version and not block.codec:  # the bytes of another encoding stay as they are
-            text = yamlhead.stamp(text, current + 1, clock.now(), origin.actor)
+            text = yaml_edit.set_keys(text, current + 1, clock.now(), origin.actor)
         if now is not None and _content(now) == _content(text):
             return Restored(())
         change = Change(tier, name, path, now, text, "restore", current + 1, _said(wanted))
         entries = tuple(made.commit([change], origin))
-    return Restored(entries, sections.after(place, [change], origin))
+    return Restored(entries, instruction_sections.finish_edit(place, [change], origin))
 
 
 def _said(wanted: str) -> str:
     return f"version {wanted}" if wanted.isdigit() and len(wanted) < 7 else f"commit {wanted}"
 
 
-def _undoable(entries: list[Entry]) -> Entry | None:
+def _undoable(entries: list[JournalEntry]) -> JournalEntry | None:
     """Return the last edit that no undo has taken back: undos pair with what is before them.
 
     What `memfs init` made is not undone, nor that a file was there before the journal knew it:
@@ -176,16 +184,18 @@ def _undoable(entries: list[Entry]) -> Entry | None:
     return None
 
 
-def _together(place: Place, made: writer.Writer, target: Entry) -> list[Entry]:
+def _together(place: Place, made: writer.Writer, target: JournalEntry) -> list[JournalEntry]:
     """Return what is undone together: both sides of a rename, else the one entry."""
     if target.op != "rename":
         return [target]
     mates = [
         entry
         for entry in journal.read(place.store(target.tier))
-        if entry.group == target.group and entry.op == "rename" and entry.id != target.id
+        if entry.group == target.group
+        and entry.op == "rename"
+        and entry.id != target.id
         and target.reason.startswith(f"{'to' if target.after is None else 'from'} {entry.label}")
-    ]  # fmt: skip
+    ]
     for mate in mates:
         head = made.head(mate.tier, mate.label)
         if head is None or head.id != mate.id:
@@ -216,5 +226,5 @@ def _content(text: str) -> tuple[dict[str, object], str]:
 
 
 def _path(place: Place, tier: str, label: str) -> str:
-    found = blocks.locate(place, labels.qualified(tier, label))
+    found = blocks.resolve_label(place, labels.qualified(tier, label))
     return found[2] if found else blocks.path_of(place, tier, label)

@@ -12,26 +12,27 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.context import sections
+from memfs.context import instruction_sections
 from memfs.core import changes as compare
-from memfs.core import edits, frontmatter, merge, mergelines, suspicion, yamlhead
+from memfs.core import edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.errors import USAGE, MemfsError, NotFoundError, StoreError
-from memfs.core.private import storable
-from memfs.hosts import notes
-from memfs.memory import brought, foreign, intake, messages
-from memfs.memory.foreign import Item
+from memfs.core.privacy import storable
+from memfs.hosts import foreign_memory
+from memfs.ingest import import_merge, import_plan, transcripts
+from memfs.ingest.import_merge import ImportItem
+from memfs.search import message_documents
 from memfs.store import (
+    archive_format,
     autocommit,
     blocks,
-    bundle,
     clock,
     config,
-    history,
     journal,
-    layout,
+    journal_query,
     lock,
+    store_paths,
     writer,
 )
 from memfs.store.writer import Change
@@ -39,11 +40,11 @@ from memfs.store.writer import Change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memfs.core.records import Entry, Origin
-    from memfs.hosts.notes import Source
-    from memfs.memory.brought import Brought
+    from memfs.core.records import JournalEntry, Origin
+    from memfs.hosts.foreign_memory import ForeignFile
+    from memfs.ingest.import_plan import ImportedFile
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
     from memfs.store.writer import Writer
 
 OP = "import"
@@ -60,22 +61,22 @@ class Imported:
     should be. `files` are those of other tools that were looked at, and not an export.
     """
 
-    items: tuple[Item, ...]
-    entries: tuple[Entry, ...]
+    items: tuple[ImportItem, ...]
+    entries: tuple[JournalEntry, ...]
     config: bool
     edits: int
     left_out: int
     unpinned: tuple[str, ...]
     note: str
-    files: tuple[Brought, ...] = ()
+    files: tuple[ImportedFile, ...] = ()
 
 
-def export_of(paths: tuple[str, ...]) -> str:
+def find_export(paths: tuple[str, ...]) -> str:
     """Return the export that is named, "" for files of other tools or where nothing is.
 
     Raises `MemfsError` for both kinds in one call, and for two exports.
     """
-    found = [path for path in paths if not notes.texts(path)]
+    found = [path for path in paths if not foreign_memory.is_text_path(path)]
     if found and len(paths) > 1:
         raise MemfsError(
             f"{found[0]} would be an export, and one is imported alone",
@@ -90,7 +91,7 @@ def run(
 ) -> Imported:
     """Import into the project's store, or the user's. `anyway`: also what was another tier's."""
     tier = _tier(place, user=user)
-    found = bundle.read(path)
+    found = archive_format.read(path)
     if found.tier not in ("", tier) and not anyway:
         flag = " --user" if found.tier == labels.USER else ""
         raise StoreError(
@@ -98,18 +99,28 @@ def run(
             f"memfs import{flag} puts it where it belongs; --anyway puts it here",
         )
     done = _take(place, tier, found.files, origin, dry_run=dry_run)
-    taken = (layout.CONFIG, _JOURNAL)
-    others = len(found.files) - foreign.memory(found.files) - sum(n in taken for n in found.files)
+    taken = (store_paths.CONFIG, _JOURNAL)
+    others = (
+        len(found.files) - import_merge.memory(found.files) - sum(n in taken for n in found.files)
+    )
     return replace(
-        done, config=layout.CONFIG in found.files,
-        edits=found.files.get(_JOURNAL, b"").count(b"\n"), left_out=found.left_out + others,
-    )  # fmt: skip
+        done,
+        config=store_paths.CONFIG in found.files,
+        edits=found.files.get(_JOURNAL, b"").count(b"\n"),
+        left_out=found.left_out + others,
+    )
 
 
-def bring(
-    place: Place, paths: tuple[str, ...], origin: Origin, *,
-    home: str, user: bool, pin: bool, dry_run: bool,
-) -> Imported:  # fmt: skip
+def import_files(
+    place: Place,
+    paths: tuple[str, ...],
+    origin: Origin,
+    *,
+    home: str,
+    user: bool,
+    pin: bool,
+    dry_run: bool,
+) -> Imported:
     """Import the memory that other tools keep in files and folders.
 
     Without `paths` it is looked for: what is found says what would become of it, and nothing is
@@ -118,11 +129,11 @@ def bring(
     tier = _tier(place, user=user)
     sources = _named(place, paths, home) if paths else _around(place, home)
     settings = config.load(place)
-    found = brought.bring(_apart(place, sources), settings.limit, user=user, pin=pin)
+    found = import_plan.plan_import(_apart(place, sources), settings.limit, user=user, pin=pin)
     members = {name: data for each in found for name, data in each.files.items()}
     done = _take(place, tier, members, origin, dry_run=dry_run or not paths)
     refused = [
-        Item("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
+        ImportItem("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
         for each in found
         if each.refused
     ]
@@ -131,7 +142,7 @@ def bring(
         for each in found
         if each.files
         and not each.block
-        and blocks.locate(place, labels.qualified(tier, each.label))
+        and blocks.resolve_label(place, labels.qualified(tier, each.label))
     ]
     says = (
         [f"too long for a block now, and still one from before: {', '.join(grown)}"]
@@ -139,37 +150,39 @@ def bring(
         else []
     )
     return replace(
-        done, items=(*refused, *done.items), files=tuple(found),
+        done,
+        items=(*refused, *done.items),
+        files=tuple(found),
         note="; ".join(word for word in (*says, done.note) if word),
-    )  # fmt: skip
+    )
 
 
-def _named(place: Place, paths: tuple[str, ...], home: str) -> list[Source]:
-    found: dict[str, Source] = {}
+def _named(place: Place, paths: tuple[str, ...], home: str) -> list[ForeignFile]:
+    found: dict[str, ForeignFile] = {}
     for path in paths:
-        if os.path.isdir(path) and layout.is_store(os.path.realpath(path)):
+        if os.path.isdir(path) and store_paths.is_store(os.path.realpath(path)):
             raise StoreError(
                 f"{path} is a store of memfs", "export it there: memfs export FILE, then import it"
             )
-        for source in notes.find(path, place.home.top, home):
+        for source in foreign_memory.find(path, place.home.top, home):
             found.setdefault(source.path, source)
     return list(found.values())
 
 
-def _around(place: Place, home: str) -> list[Source]:
+def _around(place: Place, home: str) -> list[ForeignFile]:
     """Look for what other tools keep of the project, in it and in their own folders."""
     if place.project is None:
         return []
     top = place.project.top
-    found: dict[str, Source] = {}
+    found: dict[str, ForeignFile] = {}
     main = os.path.dirname(os.path.dirname(place.project.local))  # of a linked worktree
-    for folder in (top, *notes.auto_memory(home, [top, main])):
+    for folder in (top, *foreign_memory.auto_memory(home, [top, main])):
         with suppress(NotFoundError):
-            found |= {source.path: source for source in notes.find(folder, top, home)}
+            found |= {source.path: source for source in foreign_memory.find(folder, top, home)}
     return list(found.values())
 
 
-def _apart(place: Place, sources: list[Source]) -> list[Source]:
+def _apart(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
     """Refuse what stands in a store of ours: it is memory already."""
     roots = [os.path.realpath(store.root) + os.sep for _, store in place.tiers()]
     return [
@@ -194,22 +207,22 @@ def _take(
     with ExitStack() as stack:
         made = None
         if not dry_run:
-            stack.enter_context(lock.hold(store, name=intake.LOCK))
+            stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
             made = stack.enter_context(writer.writing(store, place))
         merging = _Merging(place, store, tier, made)
-        items = merging.blocks(found) + foreign.items(store, found)
+        items = merging.blocks(found) + import_merge.items(store, found)
         entries, note = [], ""
         if made:
             for item in items:
-                foreign.write(store, item)
+                import_merge.write(store, item)
             changes = [merging.stamped(change, origin) for change in merging.changes]
             entries = made.commit(changes, origin) if changes else []
     if made:
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text]
         subject = f"memory: import {origin.reason}".rstrip()
-        told = [autocommit.written(place, store, paths, OP, subject, origin)]
-        told += [sections.edited(place, {tier})] if entries else []
+        told = [autocommit.commit_files(place, store, paths, OP, subject, origin)]
+        told += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
         note = "; ".join(each for each in told if each)
     unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
     return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note)
@@ -225,11 +238,11 @@ class _Merging:
         self._most = config.load(place).number("max_blocks")
         self._pinned = sum(block.pinned for block in blocks.load(place))
 
-    def blocks(self, found: Mapping[str, bytes]) -> list[Item]:
+    def blocks(self, found: Mapping[str, bytes]) -> list[ImportItem]:
         """Merge each block; what changes is in `changes` afterwards."""
-        out: list[Item] = []
+        out: list[ImportItem] = []
         seen: set[str] = set()
-        for name, data in foreign.of(found, foreign.BLOCKS):
+        for name, data in import_merge.list_files(found, import_merge.BLOCKS):
             label = "/".join(
                 labels.normalise(part)
                 for part in name[len("blocks/") : -len(blocks.SUFFIX)].split("/")
@@ -241,7 +254,9 @@ class _Merging:
             if storable(label) != label:
                 label, wrong = storable(label), "its name holds a secret"
             if wrong:
-                out.append(Item("block", label, "refused", f"cannot import '{label}': {wrong}"))
+                out.append(
+                    ImportItem("block", label, "refused", f"cannot import '{label}': {wrong}")
+                )
             else:
                 out.append(self._block(label, data))
         return out
@@ -251,42 +266,48 @@ class _Merging:
         head, _ = frontmatter.split(change.after or "")
         at = str(self._read(change.label, "", head).meta.get("updated_at") or "")
         when = at if _later(at) else clock.now()
-        text = yamlhead.stamp(change.after or "", change.version, when, origin.actor)
+        text = yaml_edit.set_keys(change.after or "", change.version, when, origin.actor)
         return Change(
             change.tier, change.label, change.path, change.before, text, OP, change.version
         )
 
-    def _block(self, label: str, data: bytes) -> Item:
-        theirs, wrong = foreign.readable(f"'{label}'", data)
+    def _block(self, label: str, data: bytes) -> ImportItem:
+        theirs, wrong = import_merge.read_part(f"'{label}'", data)
         if wrong:
-            return Item("block", label, "refused", wrong)
+            return ImportItem("block", label, "refused", wrong)
         path, ours, version = self._here(label)
         after = self._joined(label, path, ours, theirs)
         if isinstance(after, str):
-            return Item("block", label, "refused", after)
+            return ImportItem("block", label, "refused", after)
         if ours is not None and after.content == self._read(label, path, ours).content:
-            return Item("block", label, "same")
+            return ImportItem("block", label, "same")
         wrong = self._refused(label, path, ours, after)
         if wrong:
-            return Item("block", label, "refused", wrong)
+            return ImportItem("block", label, "refused", wrong)
         self._pinned += after.pinned and not (ours and self._read(label, path, ours).pinned)
         change = Change(self._tier, label, path, ours, after.raw, OP, version + 1)
         self.changes.append(change)
-        outcome: foreign.Outcome = "new" if ours is None else "merged"
+        outcome: import_merge.Outcome = "new" if ours is None else "merged"
         known = set((ours or "").split("\n"))
         lines = after.raw.split("\n")
-        signs = [sign for sign in suspicion.signs(after.raw) if lines[sign.line - 1] not in known]
-        return Item("block", label, outcome, _diff(label, ours, after.raw), signs=tuple(signs))
+        signs = [
+            sign
+            for sign in injection_signs.find_signs(after.raw)
+            if lines[sign.line - 1] not in known
+        ]
+        return ImportItem(
+            "block", label, outcome, _diff(label, ours, after.raw), signs=tuple(signs)
+        )
 
     def _here(self, label: str) -> tuple[str, str | None, int]:
         """Return (path, text, version) of a block here; without a writer nothing is adopted."""
         place, tier = self._place, self._tier
-        found = blocks.locate(place, labels.qualified(tier, label))
+        found = blocks.resolve_label(place, labels.qualified(tier, label))
         path = found[2] if found else blocks.path_of(place, tier, label)
         if self._made and (found or self._made.head(tier, label)):
             text, version = self._made.settle(tier, label, path)
             return path, text, version
-        return path, blocks.whole(path) if found else None, 0
+        return path, blocks.read_whole_block(path) if found else None, 0
 
     def _read(self, label: str, path: str, text: str) -> Block:
         return blocks.make(self._tier, label, path, text)
@@ -298,13 +319,13 @@ class _Merging:
             return self._unpinned(label, path, other)
         mine = self._read(label, path, ours)
         if _later(str(other.meta.get("updated_at") or "")):  # what is newest wins: nobody is newer
-            head = yamlhead.write(other.head, {"updated_at": clock.now()}, "\n")
+            head = yaml_edit.write(other.head, {"updated_at": clock.now()}, "\n")
             theirs = head + other.body
         if mine.problem:
             return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
         base = ours if self._untouched(label, ours) else None
         made = self._read(label, path, merge.merge(base, ours, theirs))
-        if base is None and not mergelines.written(mine.body, other.body):
+        if base is None and not merge_lines.list_added_lines(mine.body, other.body):
             made = self._read(label, path, made.head + mine.body)  # all of theirs is here
         return made if mine.pinned else self._unpinned(label, path, made)
 
@@ -313,12 +334,12 @@ class _Merging:
         if not block.pinned or self._pinned < self._most:
             return block
         self.unpinned.append(label)
-        head = yamlhead.write(block.head, {"pinned": False}, frontmatter.line_end(block.raw))
+        head = yaml_edit.write(block.head, {"pinned": False}, frontmatter.line_end(block.raw))
         return self._read(label, path, head + block.body)
 
     def _untouched(self, label: str, ours: str) -> bool:
         """Tell whether a block is still as `memfs init` made it: nobody wrote anything in it."""
-        head = history.head(self._place, self._tier, label)
+        head = journal_query.head(self._place, self._tier, label)
         last = journal.entry_at(self._store, head.offset) if head else None
         return bool(last and last.op == "create" and last.actor == "system" and last.after == ours)
 
@@ -329,15 +350,15 @@ class _Merging:
             return f"cannot import '{label}': it is read-only here"
         adopted = "limit" not in after.meta and after.chars >= WARN_AT * after.limit
         limit = len(after.value) if adopted else after.limit
-        odd = edits.over_limit(label, mine.value, after.value, limit, after.tokens) or edits.secret(
-            "import", label, after.raw, ours or ""
-        )
+        odd = edits.check_limit(
+            label, mine.value, after.value, limit, after.tokens
+        ) or edits.secret("import", label, after.raw, ours or "")
         return odd.message if odd else ""
 
 
 def _later(at: str) -> bool:
     """Tell whether a time is in the future."""
-    return (messages.epoch(at) or 0) > (messages.epoch(clock.now()) or 0)
+    return (message_documents.epoch(at) or 0) > (message_documents.epoch(clock.now()) or 0)
 
 
 def _diff(label: str, before: str | None, after: str) -> str:

@@ -14,9 +14,20 @@ from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.files import atomic, trees
 from memfs.hosts import settings
-from memfs.store import arrivals, blocks, clock, git, layout, local_folder, shipped, trust, writer
+from memfs.store import (
+    blocks,
+    clock,
+    git,
+    incoming_changes,
+    local_folder,
+    merge_driver,
+    resources,
+    store_paths,
+    trust,
+    writer,
+)
 from memfs.store.blocks import Place
-from memfs.store.layout import CONFIG, NAME, Store
+from memfs.store.store_paths import CONFIG, NAME, Store
 from memfs.store.writer import Change
 
 _CONFIG = """\
@@ -34,7 +45,7 @@ _MEMORY = ("blocks", "archive", "facts", "static", "local")  # folders of a stor
 
 
 @dataclass(frozen=True)
-class Made:
+class InitOutcome:
     """What init did: the store, the files it wrote, foreign ones it left alone, hosts it found.
 
     `trusted`: hooks use the store. One that was there before is for its user to look at first.
@@ -47,34 +58,34 @@ class Made:
     trusted: bool
 
 
-def run(start: str, home: str) -> Made:
+def run(start: str, home: str) -> InitOutcome:
     """Make the project store at the git top level of `start` (or in it), and the user tier."""
     try:
-        found = layout.find(start)
+        found = store_paths.find(start)
     except StoreError:  # a store that lost its config.yaml: it is written anew
         found = None
     top = found.top if found else git.top_level(start) or os.path.abspath(start)
     root = f"{top}/{NAME}"
     created: list[str] = []
     foreign = _foreign(root)
-    user = Store(layout.user_root(), labels.USER)
+    user = Store(store_paths.user_root(), labels.USER)
     _make(user, _USER_BLOCKS, created)
     trusted = True
     if os.path.realpath(root) != user.root:
         others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
         store = found or Store(root, labels.PROJECT)
-        local_folder.put_aside(store)
+        local_folder.move_aside(store)
         _make(store, _PROJECT_BLOCKS, created)
-        git.set_driver(top, driver())
-        made = layout.find(top) or Store(root, labels.PROJECT)
+        merge_driver.set_driver(top, driver())
+        made = store_paths.find(top) or Store(root, labels.PROJECT)
         if not others:
-            arrivals.accept(made)
-            trust.give(made)
-        trusted = layout.trusted(made)
-    return Made(root, tuple(created), tuple(foreign), tuple(installed(home)), trusted)
+            incoming_changes.accept(made)
+            trust.grant_trust(made)
+        trusted = store_paths.is_trusted(made)
+    return InitOutcome(root, tuple(created), tuple(foreign), tuple(list_assistants(home)), trusted)
 
 
-def apart(folder: str, session: str) -> Place:
+def is_separate(folder: str, session: str) -> Place:
     """Make stores in a folder of their own, with the default blocks, and return their place.
 
     Neither this user's store nor their configuration has a part in it.
@@ -96,14 +107,14 @@ def driver() -> str:
     return f"{command} %O %A %B"
 
 
-def installed(home: str) -> list[str]:
+def list_assistants(home: str) -> list[str]:
     """List the assistants that are on this machine."""
-    return [name for name in hosts.NAMES if settings.installed(hosts.get(name), home)]
+    return [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
 
 
 def _foreign(root: str) -> list[str]:
     """List the files of a folder that is not a store of ours (yet)."""
-    if layout.is_store(root):
+    if store_paths.is_store(root):
         return []
     return sorted(found.path for found in trees.walk(root, top_too=False))
 
@@ -115,7 +126,7 @@ def _is_memory(root: str, path: str) -> bool:
 
 def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> None:
     path = f"{store.root}/{CONFIG}"
-    if os.path.lexists(path) and not layout.is_store(store.root):
+    if os.path.lexists(path) and not store_paths.is_store(store.root):
         raise StoreError(
             f"{path} is somebody else's, and memfs needs a {CONFIG} there",
             "if it may be shared, add the line: memfs: 1",
@@ -125,13 +136,13 @@ def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> 
     _write(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
     _write(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
     # In a linked worktree the local folder is the main one's: only now can that be found.
-    store = store if store.tier == labels.USER else layout.find(store.top) or store
+    store = store if store.tier == labels.USER else store_paths.find(store.top) or store
     local_folder.make(store)
     project = None if store.tier == labels.USER else store
     place = Place(project, store if store.tier == labels.USER else None)
     changes = []
     for label in labels_of_tier:
-        if blocks.locate(place, labels.qualified(store.tier, label)) is None:
+        if blocks.resolve_label(place, labels.qualified(store.tier, label)) is None:
             path = blocks.path_of(place, store.tier, label)
             text = _template(label)
             changes.append(Change(store.tier, label, path, None, text, "create", 1))
@@ -145,7 +156,7 @@ def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> 
 
 def _template(label: str) -> str:
     """Return a default block with the managed keys set."""
-    text = shipped.text("templates", "blocks", f"{label}.md")
+    text = resources.text("templates", "blocks", f"{label}.md")
     managed = f"version: 1\nupdated_at: {clock.now()}\nupdated_by: system\n---\n"
     return text.replace("pinned: true\n---\n", f"pinned: true\n{managed}", 1)
 

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 
 from memfs.core import settings
 from memfs.core.errors import USAGE, LockedError, MemfsError, StoreError
-from memfs.memory import coverage, models, reembed
-from memfs.memory.coverage import Coverage
-from memfs.search import hub, modelfiles, serving
-from memfs.store import config, configure, lock
+from memfs.recall import embedding_status, model_config, vector_rebuild
+from memfs.recall.embedding_status import Coverage
+from memfs.search import active_model, hf_hub, model_files
+from memfs.store import config, config_edit, lock
 
 if TYPE_CHECKING:
-    from memfs.memory.corpus import Stage
+    from memfs.recall.index_sources import Stage
     from memfs.store.blocks import Place
-    from memfs.store.config import Model
+    from memfs.store.config import ModelSetting
 
-__all__ = ["Coverage", "Taken", "fetch", "look", "use"]
+__all__ = ["Coverage", "ModelChange", "fetch", "load_status", "use_model"]
 
 
 @dataclass(frozen=True)
-class Taken:
+class ModelChange:
     """What taking a model did: the setting, its file, and where things are afterwards.
 
-    `overruled` names what says otherwise here and counts more. `state`: "made", "behind" (a process
-    in the background makes the vectors), "removed" or "" (nothing was to be done).
+    `overruled` names what says otherwise here and counts more. `state`: "made", "behind" (another
+    process makes the vectors), "removed" or "" (nothing was to be done).
     """
 
     model: str
@@ -35,12 +35,12 @@ class Taken:
     state: str
 
 
-def look(place: Place) -> Coverage:
+def load_status(place: Place) -> Coverage:
     """Return which model is wanted, and how far its vectors go."""
-    return coverage.look(place)
+    return embedding_status.load_status(place)
 
 
-def use(place: Place, text: str, stage: Stage, *, background: bool = False) -> Taken:
+def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     """Take a model for all of this user's memory, and make its vectors here.
 
     `text` is `bundled`, `none`, a folder or a name of the hub. `stage` is told how it goes on.
@@ -50,20 +50,17 @@ def use(place: Place, text: str, stage: Stage, *, background: bool = False) -> T
         raise StoreError("you have no store of your own to keep the setting in", "memfs init")
     model = _named(text)
     _check(model)
-    path = configure.write(place.user, "embedding", model.name)
-    wanted = models.wanted(place)
+    path = config_edit.write(place.user, "embedding", model.name)
+    wanted = model_config.load_wanted(place)
     if wanted.model.said != path:
-        return Taken(model.name, path, f"{wanted.model.said} says {wanted.model.name}", "")
+        return ModelChange(model.name, path, f"{wanted.model.said} says {wanted.model.name}", "")
     if wanted.off:
-        return Taken(model.name, path, "", "removed" if _drop(place) else "")
-    if background:
-        reembed.start(place)
-        return Taken(model.name, path, "", "behind")
+        return ModelChange(model.name, path, "", "removed" if _drop(place) else "")
     try:
-        made = reembed.run(place, stage("embedding", _missing(place)))
+        made = vector_rebuild.run(place, stage("embedding", _missing(place)))
     except LockedError:  # it looks again and again which model is wanted
-        return Taken(model.name, path, "", "behind")
-    return Taken(model.name, path, "", "made" if made else "")
+        return ModelChange(model.name, path, "", "behind")
+    return ModelChange(model.name, path, "", "made" if made else "")
 
 
 def fetch(place: Place, name: str) -> str:
@@ -74,47 +71,49 @@ def fetch(place: Place, name: str) -> str:
     if settings.model_kind(name) != settings.HUB:
         raise MemfsError(
             f"{name!r} is no name of a model on the hub" if name else "which model?",
-            "name it: memfs model fetch minishlab/potion-base-8M", USAGE,
-        )  # fmt: skip
-    return modelfiles.read(hub.fetch(name)).folder
+            "name it: memfs model fetch minishlab/potion-base-8M",
+            USAGE,
+        )
+    return model_files.read(hf_hub.fetch(name)).folder
 
 
-def _named(text: str) -> Model:
+def _named(text: str) -> ModelSetting:
     """Return the model a person names; a folder is looked for from where they are."""
     kind = settings.model_kind(text)
     if kind in (settings.BUNDLED, settings.NONE):
-        return config.Model(kind, text)
+        return config.ModelSetting(kind, text)
     folder = os.path.abspath(os.path.expanduser(text))
     if os.path.isdir(folder) or kind in (settings.RELATIVE, settings.FOLDER):
-        return config.Model(settings.FOLDER, folder, folder)
+        return config.ModelSetting(settings.FOLDER, folder, folder)
     if kind != settings.HUB:
         raise MemfsError(
             f"{text!r} is no model: there is no such folder",
-            "name bundled, none, a folder, or a model of the hub (owner/name)", USAGE,
-        )  # fmt: skip
-    return config.Model(kind, text)
+            "name bundled, none, a folder, or a model of the hub (owner/name)",
+            USAGE,
+        )
+    return config.ModelSetting(kind, text)
 
 
-def _check(model: Model) -> None:
+def _check(model: ModelSetting) -> None:
     """Try a model, before it is taken."""
-    found = models.look(model)
+    found = model_config.check_files(model)
     if found.problem:
         raise found.problem
     if found.files:
         from memfs.search import encoder
 
-        encoder.opened(found.files).check()
+        encoder.open_model(found.files).check()
 
 
 def _missing(place: Place) -> int:
-    found = coverage.look(place)
+    found = embedding_status.load_status(place)
     return round(found.documents * (1 - found.share))
 
 
 def _drop(place: Place) -> bool:
     """Remove the vectors of a place; tell whether there were any."""
-    if not serving.size(place.home.index):
+    if not active_model.measure_size(place.home.index):
         return False
-    with lock.hold(place.home, name=reembed.INDEX_LOCK):
-        serving.drop(place.home.index)
+    with lock.hold_lock(place.home, name=vector_rebuild.INDEX_LOCK):
+        active_model.drop(place.home.index)
     return True

@@ -11,24 +11,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import paging, relief, sections, summary
-from memfs.core import edits, frontmatter, mergelines, yamlhead
+from memfs.context import instruction_sections, page_candidates, paging, summary
+from memfs.core import edits, frontmatter, merge_lines, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.store import archive, autocommit, blocks, clock, config, writer
-from memfs.store import history as versions
+from memfs.store import journal_query as versions
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memfs.context.paging import Candidate
+    from memfs.context.paging import PageCandidate
     from memfs.core.block import Block
     from memfs.core.events import Event
-    from memfs.core.records import Entry
+    from memfs.core.records import JournalEntry
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
     from memfs.store.writer import Writer
 
 OUT, IN = "page-out", "page-in"
@@ -38,11 +38,11 @@ _SUMMARY = 8  # of so many parts is what stays of a long one
 
 
 @dataclass(frozen=True)
-class Paged:
+class PagedOut:
     """What left a block, or would: `passages` are the ids of what was archived."""
 
     label: str
-    gone: tuple[Candidate, ...]
+    gone: tuple[PageCandidate, ...]
     before: str
     after: str
     passages: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Paged:
 
 
 @dataclass(frozen=True)
-class Back:
+class PagedIn:
     """A block with what had left it. `parts` says how many; `shortened`: not all had room."""
 
     label: str
@@ -59,10 +59,15 @@ class Back:
     note: str = ""
 
 
-def out(
-    place: Place, label: str, origin: Origin, *, task: str = "", free: float = 0.0,
+def page_out(
+    place: Place,
+    label: str,
+    origin: Origin,
+    *,
+    task: str = "",
+    free: float = 0.0,
     dry: bool = False,
-) -> Paged:  # fmt: skip
+) -> PagedOut:
     """Page out what a task does not need, else as much as frees a share of a block's limit.
 
     Without a task it is what the session's last prompts say. `dry`: nothing is written. Raises
@@ -70,16 +75,19 @@ def out(
     """
     with _opened(place, label) as held:
         block = held.block
-        gone = [_safe(each, block.label) for each in relief.leaving(place, block, task, free)]
+        gone = [
+            _safe(each, block.label)
+            for each in page_candidates.select_parts(place, block, task, free)
+        ]
         kept = _archived(place, block, gone, dry=dry)
         left = {
             each.part.start: _shortened(each, frontmatter.line_end(block.raw))
             for each in gone
             if each.fate == "summarise"
         }
-        body = paging.without(block.body, gone, left)
+        body = paging.remove_parts(block.body, gone, left)
         ids = tuple(ident for ident, _ in kept)
-        planned = Paged(block.label, tuple(gone), block.body, body, ids)
+        planned = PagedOut(block.label, tuple(gone), block.body, body, ids)
         if dry or not gone:
             return planned
         discarded = sum(each.fate == "discard" for each in gone)
@@ -87,7 +95,7 @@ def out(
         change = held.change(OUT, body, len(gone) + block.paged_out, origin, why)
     store = place.store(block.tier)
     notes = [autocommit.archived(place, store, where, origin) for _, where in kept]
-    notes.append(sections.after(place, [change], origin))
+    notes.append(instruction_sections.finish_edit(place, [change], origin))
     return replace(planned, note="; ".join(filter(None, notes)))
 
 
@@ -97,7 +105,7 @@ def compacted(event: Event) -> None:
     Nothing but blocks of the session is touched, and only where they are over the threshold of
     `paging.page_out_threshold`: as much goes as brings them under that of a warning.
     """
-    place = blocks.answering(event)
+    place = blocks.find_answering(event)
     if place is None or not place.session:
         return
     settings = config.load(place)
@@ -110,10 +118,10 @@ def compacted(event: Event) -> None:
         if block.tier == labels.SESSION and share >= most and not block.read_only:
             origin = Origin("system", event.host, event.session, "before a compaction")
             name = labels.qualified(block.tier, block.label)
-            out(place, name, origin, free=max(0.01, share - least))
+            page_out(place, name, origin, free=max(0.01, share - least))
 
 
-def back(place: Place, label: str, origin: Origin) -> Back:
+def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
     """Bring back all that was paged out of a block since it was whole.
 
     An untouched block gets its former bytes; else what left is merged into it. What has no room any
@@ -137,7 +145,9 @@ def back(place: Place, label: str, origin: Origin) -> Back:
         change = held.change(IN, body, 0 if whole else block.paged_out, origin, why)
     if whole:
         _unarchive(place, tier, name, body)
-    return Back(name, block.paged_out, not whole, sections.after(place, [change], origin))
+    return PagedIn(
+        name, block.paged_out, not whole, instruction_sections.finish_edit(place, [change], origin)
+    )
 
 
 @dataclass(frozen=True)
@@ -152,10 +162,14 @@ class _Held:
     def change(self, op: str, body: str, out: int, origin: Origin, why: str) -> Change:
         """Write another body, of whose block so many parts are paged out; say what was done."""
         block, version = self.block, self.version + 1
-        head = yamlhead.stamp(  # the body may begin like front matter
-            block.head, version, clock.now(), origin.actor,
-            eol=frontmatter.line_end(block.raw), paged_out=out or None,
-        )  # fmt: skip
+        head = yaml_edit.set_keys(  # the body may begin like front matter
+            block.head,
+            version,
+            clock.now(),
+            origin.actor,
+            eol=frontmatter.line_end(block.raw),
+            paged_out=out or None,
+        )
         change = Change(
             block.tier, block.label, block.path, self._before, head + body, op, version, why
         )
@@ -176,8 +190,8 @@ def _opened(place: Place, label: str) -> Iterator[_Held]:
 
 
 def _archived(
-    place: Place, block: Block, gone: Sequence[Candidate], *, dry: bool
-) -> list[tuple[str, str]]:  # fmt: skip
+    place: Place, block: Block, gone: Sequence[PageCandidate], *, dry: bool
+) -> list[tuple[str, str]]:
     """Archive what is not discarded, in the block's own store: (id, path) of each.
 
     A kill before the edit loses nothing. What was archived by a page-out that was taken back is
@@ -190,14 +204,15 @@ def _archived(
         text = each.part.text.strip()
         if dry or each.fate == "discard":
             continue
-        known = there.get(archive.folded(text))
+        known = there.get(archive.merge_passages(text))
         if known is None:
-            passage, path = archive.add(
-                store, text[: archive.LONGEST],
+            passage, path = archive.write_passage(
+                store,
+                text[: archive.LONGEST],
                 importance=each.importance,
                 tags=(TAG, block.label),
                 source=_source(block.tier, block.label),
-            )  # fmt: skip
+            )
             known = passage.id, path
         kept.append(known)
     return kept
@@ -209,7 +224,7 @@ def _paged(store: Store, tier: str, label: str) -> dict[str, tuple[str, str]]:
     for path in archive.sources(store):
         passage = archive.read(path)
         if passage and passage.source == _source(tier, label) and TAG in passage.tags:
-            found[archive.folded(passage.text)] = passage.id, path
+            found[archive.merge_passages(passage.text)] = passage.id, path
     return found
 
 
@@ -217,12 +232,12 @@ def _source(tier: str, label: str) -> str:
     return f"block {labels.qualified(tier, label)}"
 
 
-def _shortened(candidate: Candidate, eol: str) -> str:
+def _shortened(candidate: PageCandidate, eol: str) -> str:
     text = summary.extract(candidate.part.text, max(20, candidate.tokens // _SUMMARY))
     return f"{' '.join(text.split())} [shortened]{eol}" if text else ""
 
 
-def _safe(candidate: Candidate, label: str) -> Candidate:
+def _safe(candidate: PageCandidate, label: str) -> PageCandidate:
     """Discard what holds a secret that somebody typed into the file: the journal has it."""
     held = edits.secret("archive", label, candidate.part.text)
     return replace(candidate, fate="discard") if held else candidate
@@ -238,7 +253,7 @@ def _refuse(block: Block) -> None:
         raise RejectedError(f"cannot page '{block.label}': {why}", f"its file is {block.path}")
 
 
-def _entries(place: Place, tier: str, label: str) -> list[Entry]:
+def _entries(place: Place, tier: str, label: str) -> list[JournalEntry]:
     """Return the entries of a block, and those of the name it had before, the oldest first."""
     found = versions.entries(place, tier, label)
     start = next((n for n, e in enumerate(found) if e.op == "rename"), None)
@@ -249,9 +264,9 @@ def _entries(place: Place, tier: str, label: str) -> list[Entry]:
     return [*mine, *found[start + 1 :]]
 
 
-def _outs(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+def _outs(entries: Sequence[JournalEntry]) -> tuple[list[JournalEntry], list[JournalEntry]]:
     """Return the page-outs that nothing took back, and the shortened page-ins, oldest first."""
-    stands: list[Entry] = []
+    stands: list[JournalEntry] = []
     for entry in entries:
         if entry.op != "undo":
             stands.append(entry)
@@ -262,34 +277,34 @@ def _outs(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
     return [e for e in since if e.op == OUT], [e for e in since if e.op == IN]
 
 
-def _ends(entry: Entry) -> bool:
+def _ends(entry: JournalEntry) -> bool:
     """Tell whether what was paged out before an entry is not out any more."""
     whole = entry.op == IN and not entry.reason.endswith(_SHORTENED)
     return whole or entry.op in ("delete", "create", "restore")
 
 
-def _without_summaries(body: str, shortened: Sequence[Entry]) -> str:
+def _without_summaries(body: str, shortened: Sequence[JournalEntry]) -> str:
     """Take out what shortened page-ins left."""
     for entry in shortened:
         before, after = (frontmatter.split(t or "")[1] for t in (entry.before, entry.after))
-        lines = mergelines.written(before, after)
+        lines = merge_lines.list_added_lines(before, after)
         kept = [line for line in body.splitlines(keepends=True) if line.rstrip("\r\n") not in lines]
         body = "".join(kept)
     return body
 
 
-def _merged(entry: Entry, body: str, eol: str) -> str:
+def _merged(entry: JournalEntry, body: str, eol: str) -> str:
     """Return a body with what one page-out took from it."""
     before, after = (frontmatter.split(text or "")[1] for text in (entry.before, entry.after))
     if body == after:
         return before
-    return mergelines.merge(after, body, before, eol)
+    return merge_lines.merge_texts(after, body, before, eol)
 
 
 def _fitted(block: Block, body: str) -> str:
     """Return the block with a summary of what does not fit into it whole."""
     eol = frontmatter.line_end(block.raw)
-    missing = "\n".join(mergelines.written(block.body, body))
+    missing = "\n".join(merge_lines.list_added_lines(block.body, body))
     room = block.limit - block.chars - 40
     text, tokens = "", room // 3
     while room > 0 and tokens > 0:
@@ -308,7 +323,7 @@ def _fitted(block: Block, body: str) -> str:
 
 def _unarchive(place: Place, tier: str, label: str, body: str) -> None:
     """Remove the passages of what is in the block again: it would be found twice."""
-    held = archive.folded(body)
+    held = archive.merge_passages(body)
     for text, (_, path) in _paged(place.store(tier), tier, label).items():
         if text in held:
             files.remove(path)

@@ -14,29 +14,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
-from memfs.context import sections
+from memfs.context import instruction_sections
+from memfs.core import file_redaction, yaml_edit
 from memfs.core import label as labels
-from memfs.core import leaks, yamlhead
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.core.secrets import redact
 from memfs.files import atomic, logs, trees
-from memfs.memory import corpus, intake
-from memfs.memory.flow import leaving
+from memfs.ingest import transcripts as ingest_transcripts
+from memfs.knowledge.session_graph import retention
+from memfs.recall import index_sources
+from memfs.secrets import redact
 from memfs.store import (
     autocommit,
     blocks,
+    chunk_log,
     clock,
     commits,
     facts,
     git,
-    holdings,
+    inventory,
     journal,
     lock,
-    outcomes,
     recall,
+    session_outcomes,
     static,
-    windows,
     writer,
 )
 from memfs.store.blocks import Place
@@ -45,8 +46,8 @@ from memfs.store.writer import Change
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memfs.store.holdings import Holding
-    from memfs.store.layout import Store
+    from memfs.store.inventory import StoreFile
+    from memfs.store.store_paths import Store
 
 OP = "purge"
 _BY = Origin("user", reason="secrets redacted")
@@ -56,12 +57,18 @@ _PATIENCE = 15.0  # seconds for them
 
 # Whoever appends to a file that is written anew; in the order in which others take several.
 _LOCKS = (
-    corpus.LOCK, intake.LOCK, leaving.LOCK, facts.LOCK, static.LOCK, windows.LOCK, outcomes.LOCK,
-)  # fmt: skip
+    index_sources.LOCK,
+    ingest_transcripts.LOCK,
+    retention.LOCK,
+    facts.LOCK,
+    static.LOCK,
+    chunk_log.LOCK,
+    session_outcomes.LOCK,
+)
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredSecret:
     """A secret in a file. `ours`: the file is memfs's own, and can be redacted from here."""
 
     path: str
@@ -72,7 +79,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Committed:
+class CommittedSecret:
     """A secret that a commit brought into git's history."""
 
     commit: str
@@ -82,15 +89,15 @@ class Committed:
 
 
 @dataclass(frozen=True)
-class Looked:
+class SecretScan:
     """Everything that was found, and what is out of reach.
 
     `unread` says what could not be looked through, or not to its end;
     `transcripts` the folders in which assistants keep what was said here, which are theirs.
     """
 
-    found: tuple[Found, ...]
-    commits: tuple[Committed, ...]
+    found: tuple[StoredSecret, ...]
+    commits: tuple[CommittedSecret, ...]
     unread: tuple[str, ...]
     transcripts: tuple[str, ...]
 
@@ -102,15 +109,15 @@ class Purged:
     `note` says why the redaction was not committed or synced, where each edit should be.
     """
 
-    done: tuple[Found, ...]
-    left: tuple[Found, ...]
+    done: tuple[StoredSecret, ...]
+    left: tuple[StoredSecret, ...]
     note: str = ""
 
 
-def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
+def find(place: Place, home: str, tick: Callable[[int], object]) -> SecretScan:
     """Look through every file of the stores, telling `tick` of each, and git's history of them."""
-    place = blocks.as_is(place)
-    brought: list[Committed] = []
+    place = blocks.without_quarantine(place)
+    brought: list[CommittedSecret] = []
     unread: list[str] = []
     found = _find(place, unread, tick)
     for store in place.stores():
@@ -118,43 +125,49 @@ def find(place: Place, home: str, tick: Callable[[int], object]) -> Looked:
             unread.append(f"the git history of {store.root}")
     top = place.home.top
     kept = {
-        os.path.dirname(path) for n in hosts.NAMES for path in hosts.get(n).transcripts(home, top)
+        os.path.dirname(path)
+        for n in hosts.NAMES
+        for path in hosts.reader(n).list_transcripts(home, top)
     }
-    return Looked(tuple(found), tuple(brought), tuple(unread), tuple(sorted(kept)))
+    return SecretScan(tuple(found), tuple(brought), tuple(unread), tuple(sorted(kept)))
 
 
 def run(place: Place) -> Purged:
     """Redact everything that is found in files of ours."""
-    place = blocks.as_is(place)
+    place = blocks.without_quarantine(place)
     stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
     with ExitStack() as stack:
         for store in stores:
             for name in _LOCKS:
-                stack.enter_context(lock.hold(store, name=name))
+                stack.enter_context(lock.hold_lock(store, name=name))
         done = [each for each in _find(place, [], lambda _: None) if each.ours]
         for store in stores:
             _purge(store, place)
     paths = list(dict.fromkeys(each.path for each in done))
     notes = [_committed(store, place, paths) for store in stores]
-    notes.append(sections.edited(place, {store.tier for store in stores}) if done else "")
+    notes.append(
+        instruction_sections.renew_after_edit(place, {store.tier for store in stores})
+        if done
+        else ""
+    )
     left = _find(place, [], lambda _: None)
     return Purged(tuple(done), tuple(left), "; ".join(note for note in notes if note))
 
 
 def _committed(store: Store, place: Place, paths: list[str]) -> str:
     """Commit what was redacted of a store, if each edit is to be; return why not, or ""."""
-    committed = {each.path for each in holdings.committed(store)}
+    committed = {each.path for each in inventory.list_committed(store)}
     mine = [path for path in paths if path in committed]
-    return autocommit.written(place, store, mine, OP, "memory: secrets redacted", _BY)
+    return autocommit.commit_files(place, store, mine, OP, "memory: secrets redacted", _BY)
 
 
 def _purge(store: Store, place: Place) -> None:
-    trees = [store, *holdings.worktrees(store)]
+    trees = [store, *inventory.worktrees(store)]
     listed = _listed(store, trees)
     leaking = [each for each in listed if each.kind != "foreign" and _leaks(each)]
     if not leaking:
         return
-    for path in holdings.indexes(store):
+    for path in inventory.indexes(store):
         _remove_folder(path)
     for each in leaking:
         if each.kind == "derived":
@@ -169,9 +182,9 @@ def _purge(store: Store, place: Place) -> None:
         if each.kind in ("plain", "block"):  # of blocks, those that have no label
             _rewrite(each, private=store.private or each.path.startswith(f"{store.local}/"))
         elif each.kind == "recall":
-            recall.rewrite(each.path, lambda text: leaks.cleaned(text, "lines"))
+            recall.rewrite(each.path, lambda text: file_redaction.redact_file(text, "lines"))
     with writer.writing(store, place):
-        journal.rewrite(store, lambda text: leaks.cleaned(text, "lines"))
+        journal.rewrite(store, lambda text: file_redaction.redact_file(text, "lines"))
 
 
 def _blocks(store: Store, place: Place) -> None:
@@ -189,16 +202,16 @@ def _blocks(store: Store, place: Place) -> None:
             except StoreError:  # too large for an edit: its file is rewritten afterwards
                 continue
             if text is not None and redact(text) != text:
-                after = redact(yamlhead.stamp(redact(text), version + 1, clock.now(), "user"))
+                after = redact(yaml_edit.set_keys(redact(text), version + 1, clock.now(), "user"))
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))
         if changes:
             made.commit(changes, _BY)
 
 
-def _rewrite(each: Holding, *, private: bool) -> None:
+def _rewrite(each: StoreFile, *, private: bool) -> None:
     data = logs.read_whole(each.path)
     text = None if data is None else files.decode(data)
-    after = None if text is None else leaks.cleaned(text, each.form)
+    after = None if text is None else file_redaction.redact_file(text, each.form)
     if after is not None and after != text:
         atomic.write(each.path, after, private=private)
 
@@ -211,10 +224,10 @@ def _remove_folder(path: str) -> None:
     files.sync_folder(os.path.dirname(path))
 
 
-def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> list[Found]:
+def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> list[StoredSecret]:
     found = []
     for store in place.stores():
-        for each in _listed(store, [store, *holdings.worktrees(store)]):
+        for each in _listed(store, [store, *inventory.worktrees(store)]):
             try:
                 found += [_found(each, leak) for leak in _leaks(each)]
             except OSError:
@@ -223,39 +236,41 @@ def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> lis
     return found
 
 
-def _found(each: Holding, leak: leaks.Leak) -> Found:
-    return Found(each.path, *leak, each.kind != "foreign")
+def _found(each: StoreFile, leak: file_redaction.FileSecret) -> StoredSecret:
+    return StoredSecret(each.path, *leak, each.kind != "foreign")
 
 
-def _listed(store: Store, trees: list[Store]) -> list[Holding]:
+def _listed(store: Store, trees: list[Store]) -> list[StoreFile]:
     """List what is in a store, the committed part in every worktree."""
-    committed = [each for tree in trees for each in holdings.committed(tree)]
-    return [*committed, *holdings.local(store)]
+    committed = [each for tree in trees for each in inventory.list_committed(tree)]
+    return [*committed, *inventory.local(store)]
 
 
-def _leaks(each: Holding) -> list[leaks.Leak]:
-    return leaks.find(files.decode(logs.read_whole(each.path) or b""), each.form)
+def _leaks(each: StoreFile) -> list[file_redaction.FileSecret]:
+    return file_redaction.find(files.decode(logs.read_whole(each.path) or b""), each.form)
 
 
-def _history(store: Store, found: list[Committed]) -> bool:
+def _history(store: Store, found: list[CommittedSecret]) -> bool:
     """Look through what git keeps of a store, newest first; tell whether that was all of it."""
     if git.top_level(store.root) is None:
         return True
     try:
-        listed = commits.everywhere(store.root, ".")
+        listed = commits.list_everywhere(store.root, ".")
     except (TimeoutError, LookupError):
         return False
     deadline = time.monotonic() + _PATIENCE
     places = [each for each in listed if each.blob]  # else the file was removed
     blobs = list(dict.fromkeys(each.blob for each in places))
-    known: dict[str, list[leaks.Leak]] = {}
+    known: dict[str, list[file_redaction.FileSecret]] = {}
     for at in range(0, min(len(blobs), _MOST_VERSIONS), _AT_ONCE):
         if time.monotonic() > deadline:
             break
-        for blob, text in commits.texts(store.root, blobs[at : at + _AT_ONCE]).items():
+        for blob, text in commits.read_blobs(store.root, blobs[at : at + _AT_ONCE]).items():
             lines = text.startswith("{") and text.endswith("\n")
-            known[blob] = leaks.find(text, "lines" if lines else "text")
+            known[blob] = file_redaction.find(text, "lines" if lines else "text")
     for each in places:
         kinds = dict.fromkeys((leak.type, leak.masked) for leak in known.get(each.blob, []))
-        found += [Committed(each.id, git.prefix(store.root) + each.path, *kind) for kind in kinds]
+        found += [
+            CommittedSecret(each.id, git.prefix(store.root) + each.path, *kind) for kind in kinds
+        ]
     return len(known) == len(blobs)

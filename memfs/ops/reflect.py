@@ -6,37 +6,37 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import sections
-from memfs.core import edits, yamlhead
+from memfs.context import instruction_sections
+from memfs.core import edits, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.merge import merge
-from memfs.store import archive, blocks, clock, drafts, writer
+from memfs.store import archive, blocks, clock, proposals, writer
 from memfs.store.writer import Change
 
 if TYPE_CHECKING:
-    from memfs.core.records import Entry, Origin
+    from memfs.core.records import JournalEntry, Origin
     from memfs.store.blocks import Place
-    from memfs.store.drafts import Changed, Proposal
+    from memfs.store.proposals import Proposal, ProposedChange
 
 OP = "reflect"
 
 
 @dataclass(frozen=True)
-class Accepted:
+class AcceptedProposal:
     """What was taken: an entry for each block that changed, and the passages that are new."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     passages: int
     note: str = ""
 
 
-def pending(place: Place) -> list[Proposal]:
+def list_pending(place: Place) -> list[Proposal]:
     """List the proposals that nobody decided on."""
-    return drafts.pending(place.home)
+    return proposals.list_pending(place.home)
 
 
-def accept(place: Place, ident: str, origin: Origin) -> Accepted:
+def accept(place: Place, ident: str, origin: Origin) -> AcceptedProposal:
     """Take a proposal into the blocks: all of it, or none.
 
     A block that was edited since is merged: what either side wrote stays. Raises `NotFoundError`,
@@ -59,22 +59,22 @@ def accept(place: Place, ident: str, origin: Origin) -> Accepted:
         wanted = [(writers[root], changes) for root, changes in parts.items() if changes]
         entries = writer.commit(wanted, origin) if wanted else []
         passages = _archived(place, found)
-    drafts.remove(place.home, found.id, found.branch)
+    proposals.remove(place.home, found.id, found.branch)
     changes = [change for _, some in wanted for change in some]
-    note = sections.after(place, changes, origin) if changes else ""
-    return Accepted(tuple(entries), passages, note)
+    note = instruction_sections.finish_edit(place, changes, origin) if changes else ""
+    return AcceptedProposal(tuple(entries), passages, note)
 
 
 def reject(place: Place, ident: str) -> Proposal:
     """Drop a proposal. Raises `NotFoundError`."""
     found = _named(place, ident)
-    drafts.remove(place.home, found.id, found.branch)
+    proposals.remove(place.home, found.id, found.branch)
     return found
 
 
 def _named(place: Place, ident: str) -> Proposal:
     """Return the proposal with an id, or the only one; the beginning of an id will do."""
-    found = pending(place)
+    found = list_pending(place)
     some = [each for each in found if each.id.startswith(ident)]
     if len(some) == 1:
         return some[0]
@@ -83,9 +83,9 @@ def _named(place: Place, ident: str) -> Proposal:
 
 
 def _change(
-    place: Place, made: writer.Writer, each: Changed, origin: Origin
-) -> Change | None:  # fmt: skip
-    located = blocks.locate(place, labels.qualified(each.tier, each.label))
+    place: Place, made: writer.Writer, each: ProposedChange, origin: Origin
+) -> Change | None:
+    located = blocks.resolve_label(place, labels.qualified(each.tier, each.label))
     path = located[2] if located else blocks.path_of(place, each.tier, each.label)
     known = located or made.head(each.tier, each.label)
     now, version = made.settle(each.tier, each.label, path) if known else (None, 0)
@@ -97,14 +97,14 @@ def _change(
     else:
         text = merge(each.before, now, each.after)
     if text is not None:
-        text = yamlhead.stamp(text, version + 1, clock.now(), origin.actor)
+        text = yaml_edit.set_keys(text, version + 1, clock.now(), origin.actor)
         _permitted(each, now, text)
     if text == now or (text is not None and now is not None and _same(text, now)):
         return None
     return Change(each.tier, each.label, path, now, text, OP, version + 1)
 
 
-def _changeable(each: Changed, now: str | None) -> None:
+def _changeable(each: ProposedChange, now: str | None) -> None:
     """Raise `RejectedError` where a block is not any more what a proposal speaks of, or fixed."""
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
@@ -126,11 +126,11 @@ def _changeable(each: Changed, now: str | None) -> None:
         )
 
 
-def _permitted(each: Changed, now: str | None, text: str) -> None:
+def _permitted(each: ProposedChange, now: str | None, text: str) -> None:
     """Raise `RejectedError` where a rule of the block forbids a text."""
     before = blocks.make(each.tier, each.label, "", now or "")
     after = blocks.make(each.tier, each.label, "", text)
-    over = edits.over_limit(each.label, before.value, after.value, after.limit, after.tokens)
+    over = edits.check_limit(each.label, before.value, after.value, after.limit, after.tokens)
     odd = over or edits.secret("change", each.label, after.value, before.value)
     if odd:
         raise RejectedError(odd.message, odd.hint)
@@ -143,11 +143,11 @@ def _same(one: str, other: str) -> bool:
 def _archived(place: Place, found: Proposal) -> int:
     """Archive the passages that are not there yet."""
     known = {
-        archive.folded(passage.text)
+        archive.merge_passages(passage.text)
         for path in archive.sources(place.home)
         if (passage := archive.read(path))
     }
-    new = [each for each in found.passages if archive.folded(each.text) not in known]
+    new = [each for each in found.passages if archive.merge_passages(each.text) not in known]
     for each in new:
-        archive.add(place.home, each.text, importance=each.importance, tags=each.tags)
+        archive.write_passage(place.home, each.text, importance=each.importance, tags=each.tags)
     return len(new)

@@ -6,25 +6,39 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import USAGE, MemfsError
-from memfs.memory.kept import Kept
-from memfs.search.engine import Conversations, Filter, Mode, Page  # noqa: TC001 - read from JSON
-from memfs.store import service
+import msgspec
 
-__all__ = ["KINDS", "Asked", "Kept", "answered", "asked", "dated", "day", "run", "sessions"]
+from memfs.core.errors import USAGE, MemfsError
+from memfs.ipc import service_client
+from memfs.search.engine import Conversations, Filter, HitPage, Mode  # noqa: TC001 - read from JSON
+
+__all__ = [
+    "KINDS",
+    "SearchRequest",
+    "answer_request",
+    "ask_service",
+    "day",
+    "run",
+    "search_dated",
+    "sessions",
+]
 
 if TYPE_CHECKING:
+    from memfs.recall.index_session import IndexSession
     from memfs.search.engine import Engine
 
 KINDS = {
-    "recall": "message", "archive": "passage", "blocks": "block", "facts": "fact",
+    "recall": "message",
+    "archive": "passage",
+    "blocks": "block",
+    "facts": "fact",
     "static": "static",
-}  # fmt: skip
+}
 _WAIT = 3.0  # seconds for the service, which may have to read what is new first
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchRequest:
     """A search that the service of the user is asked for, in the store at `root`."""
 
     root: str
@@ -41,13 +55,13 @@ class _Answered:
     """What it found: one of them, and what is to be said of how it searched."""
 
     note: str
-    page: Page | None = None
+    page: HitPage | None = None
     conversations: Conversations | None = None
 
 
 def run(
-    kept: Kept, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
-) -> Page:  # fmt: skip
+    kept: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
+) -> HitPage:
     """Return one page (from 1) of hits, after everything that is new was indexed.
 
     Without a mode by words and meaning; by words alone where `embedding` is none, or the model
@@ -60,31 +74,27 @@ def run(
 
 
 def sessions(
-    kept: Kept, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
-) -> Conversations:  # fmt: skip
+    kept: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
+) -> Conversations:
     """Return one page (from 1) of the sessions that say most about it, with their best turns."""
     wanted = _asked(kept, query, mode, only, limit, page)
     found = _served(kept, "sessions", wanted)
     return found.conversations if found and found.conversations else _sessions(kept, wanted)
 
 
-def dated(kept: Kept, *, only: Filter, limit: int, page: int) -> Page:
+def search_dated(kept: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage:
     """Return one page (from 1) of what a filter lets through, in the order of time."""
     offset = (page - 1) * limit
     return kept.ask("text", lambda engine: engine.dated(only, limit=limit, offset=offset))
 
 
-def asked(data: bytes) -> Asked:
+def ask_service(data: bytes) -> SearchRequest:
     """Return what the service is asked. Raises `ValueError` for what is no such question."""
-    import msgspec
-
-    return msgspec.json.decode(data, type=Asked)
+    return msgspec.json.decode(data, type=SearchRequest)
 
 
-def answered(kept: Kept, kind: str, wanted: Asked) -> bytes:
+def answer_request(kept: IndexSession, kind: str, wanted: SearchRequest) -> bytes:
     """Return what the service answers. Raises `MemfsError`."""
-    import msgspec
-
     if kind == "sessions":
         found = _Answered(kept.note, conversations=_sessions(kept, wanted))
     else:
@@ -93,22 +103,20 @@ def answered(kept: Kept, kind: str, wanted: Asked) -> bytes:
 
 
 def _asked(
-    kept: Kept, query: str, mode: Mode | None, only: Filter, limit: int, page: int
-) -> Asked:  # fmt: skip
+    kept: IndexSession, query: str, mode: Mode | None, only: Filter, limit: int, page: int
+) -> SearchRequest:
     place = kept.place
     user = place.user.root if place.user else ""
-    return Asked(place.home.root, user, query, mode, only, limit, page)
+    return SearchRequest(place.home.root, user, query, mode, only, limit, page)
 
 
-def _served(kept: Kept, kind: str, wanted: Asked) -> _Answered | None:
+def _served(kept: IndexSession, kind: str, wanted: SearchRequest) -> _Answered | None:
     """Ask the service; None if this process is to search by itself."""
-    if not service.there():
+    if not service_client.is_listening():
         return None
-    import msgspec
-
     query = wanted.query.encode("utf-8", "replace").decode()  # no halves of characters
     body = msgspec.json.encode(replace(wanted, query=query))
-    data = service.ask("search", [kind], body, _WAIT, lasting=True)
+    data = service_client.ask("search", [kind], body, _WAIT, lasting=True)
     try:
         found = msgspec.json.decode(data, type=_Answered) if data else None
     except (ValueError, msgspec.MsgspecError):  # what does not read that does its own work
@@ -118,29 +126,35 @@ def _served(kept: Kept, kind: str, wanted: Asked) -> _Answered | None:
     return found
 
 
-def _run(kept: Kept, wanted: Asked) -> Page:
+def _run(kept: IndexSession, wanted: SearchRequest) -> HitPage:
     chosen = _chosen(kept, wanted.query, wanted.mode)
     return kept.ask(
         chosen,
         lambda engine: engine.search(
-            wanted.query, mode=_possible(engine, chosen), only=wanted.only, limit=wanted.limit,
+            wanted.query,
+            mode=_possible(engine, chosen),
+            only=wanted.only,
+            limit=wanted.limit,
             offset=(wanted.page - 1) * wanted.limit,
         ),
-    )  # fmt: skip
+    )
 
 
-def _sessions(kept: Kept, wanted: Asked) -> Conversations:
+def _sessions(kept: IndexSession, wanted: SearchRequest) -> Conversations:
     chosen = _chosen(kept, wanted.query, wanted.mode)
     return kept.ask(
         chosen,
         lambda engine: engine.sessions(
-            wanted.query, mode=_possible(engine, chosen), only=wanted.only, limit=wanted.limit,
+            wanted.query,
+            mode=_possible(engine, chosen),
+            only=wanted.only,
+            limit=wanted.limit,
             offset=(wanted.page - 1) * wanted.limit,
         ),
-    )  # fmt: skip
+    )
 
 
-def _chosen(kept: Kept, query: str, mode: Mode | None) -> Mode:
+def _chosen(kept: IndexSession, query: str, mode: Mode | None) -> Mode:
     """Return the mode that is wanted. Raises `MemfsError` for one that is turned off."""
     if not query.strip():
         raise MemfsError("the query is empty", "say what to look for", USAGE)

@@ -1,5 +1,5 @@
 """Store reference entries once, and find them by key, category, tag or text."""
 
-from memfs.memory.kinds.static import Placed, find, get, put, remove
+from memfs.knowledge.kinds.static import StoredEntry, find, get, put, remove
 
-__all__ = ["Placed", "find", "get", "put", "remove"]
+__all__ = ["StoredEntry", "find", "get", "put", "remove"]

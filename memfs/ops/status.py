@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.context import paging
-from memfs.core import states
+from memfs.core import block_status
 from memfs.core.contradictions import find_contradictions
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
-from memfs.memory import coverage
+from memfs.ipc import service_status
+from memfs.recall import embedding_status
 from memfs.store import (
     archive,
     blocks,
     clock,
     config,
-    daemon,
-    inbox,
     journal,
-    layout,
+    read_times,
     recall,
-    references,
     sessions,
-    tracked,
+    spool,
+    store_paths,
+    tracked_files,
 )
-from memfs.store import history as versions
+from memfs.store import journal_query as versions
 
 if TYPE_CHECKING:
     from memfs.core.block import Block
+    from memfs.ipc.service_status import ServiceStatus
     from memfs.store.blocks import Place
-    from memfs.store.daemon import Service
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Status:
     waiting: int
     wired: tuple[tuple[str, str], ...]
     ran: dict[str, tuple[str, float, float]]
-    service: Service | None = None
+    service: ServiceStatus | None = None
     contradictions: tuple[tuple[str, str, str], ...] = ()
 
 
@@ -80,19 +80,19 @@ def run(place: Place, home: str) -> Status:
     states = tuple(_states(place))
     return Status(
         project=place.project.root if place.project else "",
-        trusted=place.project is not None and layout.trusted(place.project),
+        trusted=place.project is not None and store_paths.is_trusted(place.project),
         user=place.user.root if place.user else "",
         blocks=states,
         sessions=len(logs),
         messages=sum(_lines(path) for path in logs),
-        recall_bytes=sum(files.size(path) for path in logs),
+        recall_bytes=sum(files.get_size(path) for path in logs),
         passages=sum(len(archive.sources(store)) for store in stores),
-        index_bytes=trees.size(place.home.index),
-        embedding=coverage.look(place).line(),
-        waiting=len(inbox.waiting(place.home)),
-        wired=tuple(wired(place, home)),
+        index_bytes=trees.measure_size(place.home.index),
+        embedding=embedding_status.load_status(place).line(),
+        waiting=len(spool.list_notes(place.home)),
+        wired=tuple(list_wired(place, home)),
         ran=_ran(place),
-        service=daemon.look(),
+        service=service_status.load_status(),
         contradictions=tuple(
             (state.block.label, each.one, each.other)
             for state in states
@@ -101,13 +101,13 @@ def run(place: Place, home: str) -> Status:
     )
 
 
-def wired(place: Place, home: str) -> list[tuple[str, str]]:
+def list_wired(place: Place, home: str) -> list[tuple[str, str]]:
     """List (host, settings file) where our hooks are."""
     top = place.project.top if place.project else None
     return [
         (name, found.path)
         for name in hosts.NAMES
-        for found in settings.wired(hosts.get(name), home, top, outside.read)
+        for found in settings.list_wired(hosts.get(name), home, top, outside.read)
     ]
 
 
@@ -119,8 +119,8 @@ def _ran(place: Place) -> dict[str, tuple[str, float, float]]:
 
 def _states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
-    last = {(entry.tier, entry.label): entry.op for entry in versions.every(place)}
-    dirty = {store.root: tracked.dirty(store.root, "blocks") for store in place.stores()}
+    last = {(entry.tier, entry.label): entry.op for entry in versions.list_entries(place)}
+    dirty = {store.root: tracked_files.list_dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
         head = versions.head(place, block.tier, block.label)
@@ -133,19 +133,21 @@ def _states(place: Place) -> list[BlockState]:
         operation = last.get((block.tier, block.label), "")
         found.append(
             BlockState(
-                block, version, states.content(block.value, operation),
+                block,
+                version,
+                block_status.describe_content(block.value, operation),
                 _freshness(place, block, now, days),
                 "" if block.tier == "session" else sync,
             )
-        )  # fmt: skip
+        )
     return found
 
 
 def _freshness(place: Place, block: Block, now: str, days: int) -> str:
-    read = references.last(place.store(block.tier), block.tier, block.label)
+    read = read_times.get_last_read(place.store(block.tier), block.tier, block.label)
     referenced = max(str(block.meta.get("updated_at") or ""), read)
     gone = block.paged_out > 0 and not paging.parts(block.body)
-    return states.freshness(referenced, now, days, paged_out=gone)
+    return block_status.freshness(referenced, now, days, paged_out=gone)
 
 
 def _lines(path: str) -> int:

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import pulled
-from memfs.core import changes, suspicion
+from memfs.context import upstream_changes
+from memfs.core import changes, injection_signs
 from memfs.core.errors import StoreError
 from memfs.files import logs
 from memfs.store import (
     archive,
-    arrivals,
     blocks,
     commits,
     config,
     facts,
     git,
-    layout,
+    incoming_changes,
     local_folder,
     recall,
     static,
+    store_paths,
     trust,
 )
 from memfs.store.blocks import Place
@@ -30,17 +30,17 @@ from memfs.store.blocks import Place
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memfs.context.pulled import Pulled
+    from memfs.context.upstream_changes import UpstreamChange
     from memfs.core.block import Block
-    from memfs.core.suspicion import Sign
-    from memfs.store.arrivals import Found
-    from memfs.store.layout import Store
+    from memfs.core.injection_signs import Sign
+    from memfs.store.incoming_changes import IncomingChanges
+    from memfs.store.store_paths import Store
 
 _MOST_COMMITS = 1000
 
 
 @dataclass(frozen=True)
-class Looked:
+class BlockReview:
     """A block as it would be injected: who wrote it, and what in it is worth a look."""
 
     block: Block
@@ -49,7 +49,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Changed:
+class ForeignChange:
     """What others did to a block of a trusted store: `diff` is unified."""
 
     key: str
@@ -60,7 +60,7 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Report:
+class TrustReport:
     """What a person should know before they trust a store.
 
     `tracked` counts the files of `local/` that came with the repository: what memfs keeps to
@@ -70,27 +70,27 @@ class Report:
 
     root: str
     trusted: bool
-    blocks: tuple[Looked, ...]
+    blocks: tuple[BlockReview, ...]
     passages: int
     sessions: int
     tracked: int
     problems: tuple[str, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ForeignChange, ...]
     facts: int = 0
     entries: int = 0
     config: str = ""
     elsewhere: tuple[tuple[str, Sign], ...] = ()
-    found: Found | None = None
+    found: IncomingChanges | None = None
 
 
-def look(place: Place) -> Report:
+def review_store(place: Place) -> TrustReport:
     """Look at the project's store of a place, as it is; raises `StoreError` if there is none."""
-    store = layout.as_is(_project(place))
+    store = store_paths.without_quarantine(_project(place))
     alone = Place(store, None)
-    trusted = layout.trusted(store)
+    trusted = store_paths.is_trusted(store)
     authors = _authors(store)
-    found = arrivals.look(store)
-    return Report(
+    found = incoming_changes.find_incoming(store)
+    return TrustReport(
         store.root,
         trusted,
         tuple(_looked(block, store, authors) for block in blocks.load(alone)),
@@ -99,39 +99,41 @@ def look(place: Place) -> Report:
         len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
         tuple(config.problems(store)),
         tuple(_changed(alone)) if trusted else (),
-        len(facts.every(store)),
-        sum(1 for _ in static.every(store)),
-        files.read(f"{store.root}/{layout.CONFIG}") or "",
+        len(facts.load_facts(store)),
+        sum(1 for _ in static.list_entries(store)),
+        files.read(f"{store.root}/{store_paths.CONFIG}") or "",
         tuple(_elsewhere(store)),
         found,
     )
 
 
-def accept(place: Place, shown: Report | None = None) -> None:
+def accept(place: Place, shown: TrustReport | None = None) -> None:
     """Trust the project's store of a place, as it was `shown`, or as it is.
 
     Raises `StoreError` if it is not what was shown any more.
     """
     store = _project(place)
     if shown is None:
-        shown = look(place)
-    if shown.found is None or not arrivals.is_same(arrivals.look(store), shown.found):
+        shown = review_store(place)
+    if shown.found is None or not incoming_changes.is_same(
+        incoming_changes.find_incoming(store), shown.found
+    ):
         raise StoreError(
             f"{store.root} was changed while you looked at it: nothing was decided",
             "look at it again: memfs trust",
         )
-    arrivals.accept_seen(store, shown.found)
-    trust.give(store)
+    incoming_changes.accept_seen(store, shown.found)
+    trust.grant_trust(store)
 
 
-def take_back(place: Place) -> str:
+def revert_changes(place: Place) -> str:
     """Use the `local/` again that was put aside last; return where the other is, "" for none."""
     return local_folder.take_back(_project(place))
 
 
 def revoke(place: Place) -> bool:
     """Trust the project's store no more; tell whether it was trusted."""
-    return trust.take(_project(place))
+    return trust.revoke_trust(_project(place))
 
 
 def _project(place: Place) -> Store:
@@ -142,43 +144,46 @@ def _project(place: Place) -> Store:
 
 def _elsewhere(store: Store) -> Iterator[tuple[str, Sign]]:
     """Yield what is worth a look in the files that are no blocks, by the names of the files."""
-    paths = [f"{store.root}/{layout.CONFIG}", *archive.sources(store), *facts.sources(store)]
+    paths = [f"{store.root}/{store_paths.CONFIG}", *archive.sources(store), *facts.sources(store)]
     for path in [*paths, *(path for _, path in static.sources(store))]:
         text = files.decode(logs.read_whole(path) or b"")
-        for sign in suspicion.signs(text):
+        for sign in injection_signs.find_signs(text):
             yield os.path.relpath(path, store.root), sign
 
 
-def _looked(block: Block, store: Store, authors: dict[str, list[str]]) -> Looked:
+def _looked(block: Block, store: Store, authors: dict[str, list[str]]) -> BlockReview:
     names = authors.get(os.path.relpath(block.path, store.root), [])
-    return Looked(block, tuple(names), tuple(suspicion.signs(block.head + block.body)))
+    return BlockReview(
+        block, tuple(names), tuple(injection_signs.find_signs(block.head + block.body))
+    )
 
 
 def _authors(store: Store) -> dict[str, list[str]]:
     """Map block files to those who committed them, the last one first."""
     found: dict[str, list[str]] = {}
-    for commit in commits.touching(store.root, "blocks", _MOST_COMMITS):
+    for commit in commits.list_touching(store.root, "blocks", _MOST_COMMITS):
         names = found.setdefault(commit.path, [])
         if commit.author not in names:
             names.append(commit.author)
     return found
 
 
-def _changed(place: Place) -> list[Changed]:
-    found = pulled.look(place, note=False).pulled
+def _changed(place: Place) -> list[ForeignChange]:
+    found = upstream_changes.review_changes(place, note=False).pulled
     store = _project(place)
-    texts = pulled.texts(store, found)
+    texts = upstream_changes.load_texts(store, found)
     return [
-        Changed(
-            change.key, change.what, change.who, change.why,
-            changes.unified(
-                texts.get(change.before, ""), _now(store, change), "before", "now"
-            ),
+        ForeignChange(
+            change.key,
+            change.what,
+            change.who,
+            change.why,
+            changes.unified(texts.get(change.before, ""), _now(store, change), "before", "now"),
         )
         for change in found
-    ]  # fmt: skip
+    ]
 
 
-def _now(store: Store, change: Pulled) -> str:
+def _now(store: Store, change: UpstreamChange) -> str:
     """Return the text that is there: what git has may be another (LFS)."""
     return files.decode(logs.read_whole(f"{store.root}/{change.name}") or b"")

@@ -1,1 +1,1 @@
-"""Floor 2: what past sessions say to a prompt: exchanges, and the sentences that answer it."""
+"""Floor 5: what past sessions say to a prompt, and the index that it is found in."""

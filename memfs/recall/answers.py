@@ -9,20 +9,20 @@ import math
 
 from memfs.core.words import split_words
 from memfs.recall.exchanges import AFTER, BEFORE, read_around
-from memfs.recall.selection import Candidate, choose_sentences, rate_sentences
+from memfs.recall.selection import ExchangeCandidate, choose_sentences, rate_sentences
 from memfs.recall.sentences import split_sentences
-from memfs.search.reminder import FEWEST_WORDS, MOST_WORDS
+from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from memfs.core.records import Hit
-    from memfs.recall.exchanges import Exchange, Turn
+    from memfs.recall.exchanges import Exchange, SessionTurn
     from memfs.recall.selection import Sentence
     from memfs.search.lexical import TextIndex
-    from memfs.search.relevance import Asked
-    from memfs.search.reminder import Recalled
+    from memfs.search.prompt_bm25 import PromptHit
+    from memfs.search.prompt_relevance import PromptQuery
 
 SESSIONS = 4  # that are looked at
 ROOM = 2250  # characters of a reply
@@ -61,7 +61,7 @@ class Recollection:
 
     why = ()  # the reply has better things to say
 
-    def __init__(self, first: "Turn", ids: list[str], snippet: str, reason: str) -> None:
+    def __init__(self, first: "SessionTurn", ids: list[str], snippet: str, reason: str) -> None:
         self.id, self.ids = ids[0], ids
         self.kind, self.role = "message", f"session {first.session}"
         self.at, self.host, self.session = first.at, first.host, first.session
@@ -69,7 +69,7 @@ class Recollection:
         self.reason = reason
 
 
-class Brought:
+class PromptRecall:
     """What a prompt brings to mind, the surest first.
 
     `about` is how much the best exchange of past sessions is about the prompt, and `floor` what it
@@ -79,7 +79,7 @@ class Brought:
     __slots__ = ("about", "floor", "found", "nearest")
 
     def __init__(self, about: float = 0.0, floor: float = 0.0, nearest: str = "") -> None:
-        self.found: list[Recollection | Recalled | Hit] = []
+        self.found: list[Recollection | PromptHit | Hit] = []
         self.about, self.floor, self.nearest = about, floor, nearest
 
     def explain(self) -> str:
@@ -92,10 +92,14 @@ class Brought:
 
 
 def find_answers(
-    text: "TextIndex", asked: "Asked", anchors: "Iterable[Anchor]",
-    cosines: "Callable[[list[int]], list[float]] | None", session: str, shown: "Sequence[str]",
+    text: "TextIndex",
+    asked: "PromptQuery",
+    anchors: "Iterable[Anchor]",
+    cosines: "Callable[[list[int]], list[float]] | None",
+    session: str,
+    shown: "Sequence[str]",
     limit: int,
-) -> Brought:  # fmt: skip
+) -> PromptRecall:
     """Return what at most `limit` past sessions say to a prompt, the surest session first.
 
     `anchors` are the turns that were found, the best first. `cosines` returns those of documents,
@@ -104,13 +108,13 @@ def find_answers(
     """
     candidates = _candidates(text, asked, _distinct(anchors, session), cosines)
     if not candidates:
-        return Brought()
+        return PromptRecall()
     there = sum(term.idf for term in (*asked.words, *asked.pairs) if term.frequency)
     best = max(candidates, key=lambda each: each.about)
     floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.searcher.num_docs / _SMALL))
     floor *= 1.0 if cosines else _LEAST_WORDS
     about = best.about + _KNOWN * there / asked.weight
-    brought = Brought(about, floor, _name(best.exchange))
+    brought = PromptRecall(about, floor, _name(best.exchange))
     if brought.about >= floor:
         seen = set(shown)
         fresh = [each for each in candidates if each.exchange.id not in seen]
@@ -141,9 +145,11 @@ def _distinct(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
 
 
 def _candidates(
-    text: "TextIndex", asked: "Asked", anchors: list[Anchor],
+    text: "TextIndex",
+    asked: "PromptQuery",
+    anchors: list[Anchor],
     cosines: "Callable[[list[int]], list[float]] | None",
-) -> list[Candidate]:  # fmt: skip
+) -> list[ExchangeCandidate]:
     sessions = [read_around(text, each.session, each.host, each.number) for each in anchors]
     sessions = [exchanges for exchanges in sessions if exchanges]
     near: dict[int, float] = {}
@@ -163,12 +169,12 @@ def _candidates(
         first, last = max(0, best - BEFORE), best + AFTER + 1
         for place in range(first, min(last, len(exchanges))):
             gap = top - about[best]
-            found.append(Candidate(exchanges[place], about[place], gap, place - best, age))
+            found.append(ExchangeCandidate(exchanges[place], about[place], gap, place - best, age))
     return found
 
 
 def _rate(
-    text: "TextIndex", asked: "Asked", exchanges: "list[Exchange]", near: dict[int, float]
+    text: "TextIndex", asked: "PromptQuery", exchanges: "list[Exchange]", near: dict[int, float]
 ) -> list[float]:
     """Return how much each exchange is about a prompt.
 
@@ -190,14 +196,14 @@ def _rate(
     return found
 
 
-def _weigh(asked: "Asked", stems: set[str], content: str) -> float:
+def _weigh(asked: "PromptQuery", stems: set[str], content: str) -> float:
     """Return the share of a prompt's words that a text has: `stems` are those that it holds."""
     there = sum(term.idf for term in asked.words if term.stem in stems)
     there += sum(pair.idf for pair in asked.pairs if pair.word in content)
     return there / asked.weight
 
 
-def _told(asked: "Asked", text: "TextIndex", chosen: "list[Sentence]") -> list[Recollection]:
+def _told(asked: "PromptQuery", text: "TextIndex", chosen: "list[Sentence]") -> list[Recollection]:
     """Return what was chosen, session by session."""
     sessions: dict[tuple[str, str], list[Sentence]] = {}
     for each in chosen:

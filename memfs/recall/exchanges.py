@@ -5,7 +5,7 @@ tools were given and put out.
 """
 
 from memfs import files
-from memfs.search import reminder
+from memfs.search import prompt_bm25
 from memfs.search.lexical import Occur, Query
 
 TYPE_CHECKING = False
@@ -21,20 +21,20 @@ _KEPT = 3  # turns of an assistant in an exchange: the first one, and the last o
 _LONGEST = 4000  # characters of a turn: of a longer one its two ends
 
 
-class Turn:
+class SessionTurn:
     """A turn of a session: `number` is its document's in the index, `id` that of its message."""
 
     __slots__ = ("at", "host", "id", "number", "role", "session", "source", "text")
 
     def __init__(self, document: "Document", number: int) -> None:
         self.number = number
-        self.id = reminder.first(document, "id")
-        self.role = reminder.first(document, "role")
-        self.at = reminder.first(document, "time")
-        self.host = reminder.first(document, "host")
-        self.session = reminder.first(document, "session")
-        self.source = reminder.first(document, "source")
-        text = reminder.first(document, "text")
+        self.id = prompt_bm25.get_field(document, "id")
+        self.role = prompt_bm25.get_field(document, "role")
+        self.at = prompt_bm25.get_field(document, "time")
+        self.host = prompt_bm25.get_field(document, "host")
+        self.session = prompt_bm25.get_field(document, "session")
+        self.source = prompt_bm25.get_field(document, "source")
+        text = prompt_bm25.get_field(document, "text")
         half = _LONGEST // 2
         self.text = text if len(text) <= _LONGEST else f"{text[:half]}\n{text[-half:]}"
 
@@ -47,7 +47,7 @@ class Exchange:
 
     __slots__ = ("before", "turns")
 
-    def __init__(self, turns: list[Turn], before: Turn | None) -> None:
+    def __init__(self, turns: list[SessionTurn], before: SessionTurn | None) -> None:
         self.turns, self.before = turns, before
 
     @property
@@ -95,11 +95,13 @@ def read_around(text: "TextIndex", session: str, host: str, number: int) -> list
     return found
 
 
-def _read(text: "TextIndex", window: "list[tuple[int, DocAddress]]", questions: int) -> list[Turn]:
+def _read(
+    text: "TextIndex", window: "list[tuple[int, DocAddress]]", questions: int
+) -> list[SessionTurn]:
     """Read turns until so many questions were among them."""
-    found: list[Turn] = []
+    found: list[SessionTurn] = []
     for number, address in window:
-        turn = Turn(text.opened(address), number)
+        turn = SessionTurn(text.opened(address), number)
         found.append(turn)
         asks = turn.role == "user" and (len(found) < 2 or found[-2].role != "user")
         questions -= asks
@@ -108,8 +110,8 @@ def _read(text: "TextIndex", window: "list[tuple[int, DocAddress]]", questions: 
     return found
 
 
-def _split(turns: list[Turn]) -> list[list[Turn]]:
-    found: list[list[Turn]] = []
+def _split(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
+    found: list[list[SessionTurn]] = []
     for turn in turns:
         if not found or (turn.role == "user" and found[-1][-1].role != "user"):
             found.append([])
@@ -117,7 +119,7 @@ def _split(turns: list[Turn]) -> list[list[Turn]]:
     return found
 
 
-def _shortened(turns: list[Turn]) -> list[Turn]:
+def _shortened(turns: list[SessionTurn]) -> list[SessionTurn]:
     """Leave out what an assistant said on its way, between its first turn and its last ones."""
     said = [turn for turn in turns if turn.role != "user"]
     kept = {id(turn) for turn in [*said[:1], *said[1:][1 - _KEPT :]]}

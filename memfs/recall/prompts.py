@@ -1,12 +1,12 @@
 """What a prompt brings to mind: what past sessions say to it, and passages, facts and entries.
 
-Hot path. By words alone, by meaning too in a process that has just started, or in one that keeps
-its index open: the three differ in how turns are found, and whether their cosines are known.
+Hot path. By words alone in a process that has just started, by meaning too in one that keeps its
+index open: the two differ in how turns are found, and whether their cosines are known.
 """
 
 from memfs.core.errors import is_damage
-from memfs.recall.answers import Anchor, Brought, find_answers
-from memfs.search import relevance, reminder
+from memfs.recall.answers import Anchor, PromptRecall, find_answers
+from memfs.search import prompt_bm25, prompt_relevance
 from memfs.search.lexical import TextIndex
 
 TYPE_CHECKING = False
@@ -23,84 +23,57 @@ _MESSAGE = "message"
 
 def recall_by_words(
     folder: str, prompt: str, session: str, shown: "list[str]", limit: int
-) -> Brought:
+) -> PromptRecall:
     """Return at most `limit` of what a prompt brings to mind, by its words; none without index."""
     index = TextIndex.open(folder)
     try:
         if index is None:
-            return Brought()
+            return PromptRecall()
         return recall_from_text(index, prompt, session, shown, limit)
     except BaseException as error:
         if is_damage(error):  # the next search makes it anew
-            return Brought()
+            return PromptRecall()
         raise
 
 
 def recall_from_text(
     index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int
-) -> Brought:
+) -> PromptRecall:
     """Do what `recall_by_words` does, with an index that is open."""
-    asked = relevance.asked(index, prompt, session)
-    brought = Brought()
+    asked = prompt_relevance.parse_prompt(index, prompt, session)
+    brought = PromptRecall()
     if asked is not None and limit > 0:
         inner = [index.part(pair.word, 1.0) for pair in asked.pairs]
         query = index.query(asked.words, *inner)
         if query is not None:
-            only = reminder.said(index, query, session)
+            only = prompt_bm25.build_query(index, query, session)
             documents = (index.opened(address) for _, address in index.search(only, _POOL))
             anchors = _anchors(documents)
             brought = find_answers(index, asked, anchors, None, session, shown, limit)
     left = limit - len(brought.found)
-    brought.found += reminder.by_words(index, prompt, session, shown, left)
+    brought.found += prompt_bm25.by_words(index, prompt, session, shown, left)
     return brought
-
-
-def recall_cold(folder: str, prompt: str, session: str, shown: "list[str]", limit: int) -> Brought:
-    """Return at most `limit` of what a prompt brings to mind, by words and meaning.
-
-    Where there are no vectors that could be searched it is what `recall_by_words` finds.
-    """
-    from memfs.search import cold
-
-    try:
-        looked = cold.look(folder, prompt, session)
-        if looked is None:
-            return recall_by_words(folder, prompt, session, shown, limit)
-        text, asked, found = looked
-        if asked is None or found is None or limit < 1:
-            return Brought()
-        documents = (found.document(place) for place in found.order[:_POOL])
-        brought = find_answers(text, asked, _anchors(documents), found.near, session, shown, limit)
-        left = limit - len(brought.found)
-        taken = relevance.chosen(text, asked, found, found.document, session, shown, left)
-        brought.found += (found.hit(*each) for each in taken)
-        return brought
-    except BaseException as error:
-        if is_damage(error):  # of the vectors, or of all: the next search makes it anew
-            return recall_by_words(folder, prompt, session, shown, limit)
-        raise
 
 
 def recall_warm(
     engine: "Engine", prompt: str, session: str, shown: "Sequence[str]", limit: int
-) -> Brought:
+) -> PromptRecall:
     """Return at most `limit` of what a prompt brings to mind, by an index that stays open."""
     if engine.vectors is None:
         return recall_from_text(engine.text, prompt, session, shown, limit)
-    from memfs.search import warm
+    from memfs.search import warm_search
 
-    looked = warm.look(engine, prompt, session) if limit > 0 else None
+    looked = warm_search.look_up(engine, prompt, session) if limit > 0 else None
     if looked is None:
-        return Brought()
+        return PromptRecall()
     asked, told = looked
     first = _first_of_groups(told.found.order, told.found.group)
     documents = (told.document(place) for place in first)
     near = engine.vectors.nearness(told.found.vector)
     brought = find_answers(engine.text, asked, _anchors(documents), near, session, shown, limit)
-    rest = relevance.chosen(
-        engine.text, asked, told.found, told.document, session, shown,
-        limit - len(brought.found),
-    )  # fmt: skip
+    rest = prompt_relevance.select_relevant(
+        engine.text, asked, told.found, told.document, session, shown, limit - len(brought.found)
+    )
     brought.found += (told.brought(*each) for each in rest)
     return brought
 
@@ -117,6 +90,8 @@ def _first_of_groups(order: "Sequence[int]", groups: "Sequence[int]") -> "Iterat
 def _anchors(documents: "Iterator[Document | None]") -> "Iterator[Anchor]":
     """Yield the turns among documents: where to look for exchanges."""
     for each in documents:
-        if each is not None and reminder.first(each, "kind") == _MESSAGE:
+        if each is not None and prompt_bm25.get_field(each, "kind") == _MESSAGE:
             number = int(each.get_first("num") or 0)
-            yield Anchor(number, reminder.first(each, "session"), reminder.first(each, "host"))
+            yield Anchor(
+                number, prompt_bm25.get_field(each, "session"), prompt_bm25.get_field(each, "host")
+            )

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memfs.recall.exchanges import Exchange, Turn
+    from memfs.recall.exchanges import Exchange, SessionTurn
 
 _ABOUT = 2.0  # how much an exchange is about the prompt
 _GAP = -6.5  # how much less its session is than the best one
@@ -40,7 +40,7 @@ _SHARE = 0.05  # of the probability of the best: what has less is left out, room
 _LINE, _HEAD = 8, 70  # characters around a sentence, and above those of a session
 
 
-class Candidate:
+class ExchangeCandidate:
     """An exchange that may answer: how much it is about the prompt, and its session.
 
     `distance` counts exchanges from the one of its session that is most about the prompt, `gap` is
@@ -62,14 +62,19 @@ class Sentence:
     __slots__ = ("candidate", "likely", "place", "text", "turn")
 
     def __init__(
-        self, candidate: Candidate, turn: "Turn", place: int, text: str, likely: float
+        self,
+        candidate: ExchangeCandidate,
+        turn: "SessionTurn",
+        place: int,
+        text: str,
+        likely: float,
     ) -> None:
         self.candidate, self.turn = candidate, turn
         self.place, self.text, self.likely = place, text, likely
 
 
 def rate_sentences(
-    candidates: "Sequence[Candidate]", known: "set[str]", share: "Callable[[str], float]"
+    candidates: "Sequence[ExchangeCandidate]", known: "set[str]", share: "Callable[[str], float]"
 ) -> list[Sentence]:
     """Return the sentences of exchanges that may be shown, each with its score.
 
@@ -106,11 +111,15 @@ def _repeats(words: "list[str]", known: "set[str]") -> bool:
     return len(new) < _NEW * max(1, len(words)) and not count_specifics(" ".join(new))
 
 
-def _rate_exchange(candidate: Candidate) -> float:
+def _rate_exchange(candidate: ExchangeCandidate) -> float:
     return (
-        _BASE + _ABOUT * candidate.about + _GAP * candidate.gap + _NEWER * candidate.age
-        + _AFTER * (candidate.distance == 1) + _BEFORE * (candidate.distance < 0)
-    )  # fmt: skip
+        _BASE
+        + _ABOUT * candidate.about
+        + _GAP * candidate.gap
+        + _NEWER * candidate.age
+        + _AFTER * (candidate.distance == 1)
+        + _BEFORE * (candidate.distance < 0)
+    )
 
 
 def _rate(text: str, *, user: bool) -> float:

@@ -1,4 +1,4 @@
-"""Floor 1: what is derived from the store, and rebuilt rather than migrated."""
+"""Floor 3: what is derived from the store, and rebuilt rather than migrated."""
 
 import os
 

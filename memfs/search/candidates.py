@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memfs.search import fuse, semantic
-from memfs.search.fuse import Evidence
-from memfs.search.rows import GROUP
+from memfs.search import fusion, semantic
+from memfs.search.fusion import RankingEvidence
+from memfs.search.vector_layout import GROUP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from memfs.search.bm25 import Bm25Matches
     from memfs.search.encoder import TokenIds
-    from memfs.search.matches import Matches
     from memfs.search.semantic import VectorIndex
 
     Numbers = NDArray[np.int64]
@@ -31,7 +31,7 @@ _WINDOWS = 6  # of a long document that are looked at closely
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryVector:
     """A question as the vectors see it: int8, as the rows are, and its tokens, each once.
 
     `weights` is what each of them says (see `VectorIndex.weights`).
@@ -43,10 +43,10 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Said:
+class WordCandidates:
     """The candidates by words, the best first, and what is right after the best of them."""
 
-    words: Matches
+    words: Bm25Matches
     matched: Numbers
     after: Numbers
     ordered: Numbers
@@ -62,35 +62,37 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class SearchCandidates:
     """n document numbers and what is known of them.
 
     `near` (n x 2 BESIDE) are the numbers of those beside each (see `VectorIndex.neighbours`),
-    `kept` (a column each) is what the index keeps of them (see `rows`), `first` and `counts` their
-    rows.
+    `kept` (a column each) is what the index keeps of them (see `vector_layout`), `first` and
+    `counts` their rows.
     """
 
     numbers: Numbers
-    found: Evidence
+    found: RankingEvidence
     near: Numbers
     kept: NDArray[np.uint32]
     first: NDArray[np.intp]
     counts: NDArray[np.intp]
 
 
-def said(words: Matches, vectors: VectorIndex, *, filtered: bool) -> Said:
+def find_by_words(words: Bm25Matches, vectors: VectorIndex, *, filtered: bool) -> WordCandidates:
     """Return the candidates by words; if there is a filter, what is beside them is none."""
     numbers, scores = np.array(words.numbers, np.int64), np.array(words.scores, np.float64)
     order = np.argsort(numbers)
     after = np.zeros(0, np.int64)
     if not filtered:
         after = vectors.neighbours(numbers[:_STARS], 1)[:, 1]
-    return Said(words, numbers, after[after > 0], numbers[order], scores[order])
+    return WordCandidates(words, numbers, after[after > 0], numbers[order], scores[order])
 
 
-def gather(said: Said, nearest: Numbers, vectors: VectorIndex, asked: Asked) -> Candidates:
+def gather(
+    said: WordCandidates, nearest: Numbers, vectors: VectorIndex, asked: QueryVector
+) -> SearchCandidates:
     """Return the candidates by words and by vectors."""
-    numbers = semantic.distinct(np.concatenate([said.matched, nearest, said.after]))
+    numbers = semantic.drop_repeats(np.concatenate([said.matched, nearest, said.after]))
     kept = vectors.of(numbers)
     near = vectors.neighbours(numbers, BESIDE, kept)
     first, counts = vectors.spans(numbers, kept)
@@ -99,35 +101,37 @@ def gather(said: Said, nearest: Numbers, vectors: VectorIndex, asked: Asked) -> 
     known[0] = scored[:, 0]
     known[1] = known[0] + scored[:, 1:] @ _SIDES
     known[2] = _of_sessions(kept[:, GROUP].tolist(), scored[:, 0].tolist())
-    known[3] = fuse.most(vectors.cosines(asked.vector, semantic.flat(first, counts)), counts)
-    kind = np.where(near.any(axis=1), fuse.TURN, np.where(counts > 1, fuse.LONG, fuse.ALONE))
-    return Candidates(numbers, Evidence(known, kind), near, kept, first, counts)
+    known[3] = fusion.most(
+        vectors.cosines(asked.vector, semantic.flatten_ranges(first, counts)), counts
+    )
+    kind = np.where(near.any(axis=1), fusion.TURN, np.where(counts > 1, fusion.LONG, fusion.ALONE))
+    return SearchCandidates(numbers, RankingEvidence(known, kind), near, kept, first, counts)
 
 
-def closely(
-    candidates: Candidates, places: NDArray[np.intp], vectors: VectorIndex, asked: Asked
+def rerank(
+    candidates: SearchCandidates, places: NDArray[np.intp], vectors: VectorIndex, asked: QueryVector
 ) -> Scores:
     """Return the full scores of the candidates at some places: with late interaction."""
     evidence = candidates.found.of(places)
     if not len(asked.tokens):
-        return fuse.full(evidence, np.zeros(len(places)))
+        return fusion.score_full(evidence, np.zeros(len(places)))
     counts, rows = _nearest_windows(
         vectors, asked.vector, candidates.first[places], candidates.counts[places]
     )
     before = candidates.near[places, :BESIDE].ravel()
     first, of_before = vectors.spans(before)
     of_before = np.where(before > 0, np.minimum(of_before, _WINDOWS), 0)
-    texts = [*rows.tolist(), *semantic.flat(first, of_before).tolist()]
+    texts = [*rows.tolist(), *semantic.flatten_ranges(first, of_before).tolist()]
     place = {row: at for at, row in enumerate(dict.fromkeys(texts))}  # each is looked at once
     best = _best_of_tokens(vectors, asked.tokens, np.array(list(place), np.intp))
     best = np.take(best, [place[row] for row in texts], axis=0)
-    told = fuse.most(best[len(rows) :], of_before)
+    told = fusion.most(best[len(rows) :], of_before)
     told = told.reshape(len(places), BESIDE, len(asked.tokens))
     told = (told * _FADED[:, None]).max(axis=1)
     # Not by `@`: some builds of BLAS warn of an invalid value where every number is a good one.
     closest = np.maximum(best[: len(rows)], np.repeat(told, counts, axis=0)) * asked.weights
     closest = closest.sum(axis=1)
-    return fuse.full(evidence, fuse.most(closest, counts))
+    return fusion.score_full(evidence, fusion.most(closest, counts))
 
 
 def _best_of_tokens(
@@ -141,14 +145,14 @@ def _best_of_tokens(
     place = np.empty(len(seen), np.int32)  # of ids alone: the rest is not even touched
     place[ids] = np.arange(len(ids))
     similar = vectors.encoder.cosines(ids, tokens)
-    return fuse.most(similar.take(place[said], 0, mode="clip"), counts)
+    return fusion.most(similar.take(place[said], 0, mode="clip"), counts)
 
 
 def _nearest_windows(
     vectors: VectorIndex, query: NDArray[np.int8], first: NDArray[np.intp], counts: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the rows of documents, of a long one the nearest to `query`: how many each, rows."""
-    rows = semantic.flat(first, counts)
+    rows = semantic.flatten_ranges(first, counts)
     if counts.max(initial=0) <= _WINDOWS:
         return counts, rows
     which = np.repeat(np.arange(len(counts)), counts)

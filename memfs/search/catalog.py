@@ -15,7 +15,7 @@ _SAMPLE = 4096
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
-class Source(NamedTuple):
+class IndexSource(NamedTuple):
     """A file of the store that is indexed.
 
     `kind` is message, passage, window, fact, static or block. `grows`: only appended to, so its
@@ -29,7 +29,7 @@ class Source(NamedTuple):
     label: str = ""
 
 
-class Known(NamedTuple):
+class KnownSource(NamedTuple):
     """What the catalog knows of a source: how it looked, and up to where it is indexed.
 
     `mark` is what the indexed part looks like (see `mark`).
@@ -55,7 +55,7 @@ class Signature(NamedTuple):
         return f"{self.inode}:{self.size}:{self.modified}"
 
 
-def sign(path: str) -> Signature | None:
+def sign_file(path: str) -> Signature | None:
     """Return a file's signature, None if it is gone."""
     try:
         status = files.status(path)
@@ -64,7 +64,7 @@ def sign(path: str) -> Signature | None:
     return status and Signature.of(status)
 
 
-def mark(path: str, size: int) -> str:
+def hash_ends(path: str, size: int) -> str:
     """Return a hash of the first and the last bytes of a file's first `size` bytes.
 
     A file that took the place of another may have its inode too; its bytes it has not.
@@ -79,7 +79,7 @@ def mark(path: str, size: int) -> str:
     return hashlib.sha256(head + tail).hexdigest()[:32]
 
 
-def published(folder: str) -> int:
+def count_documents(folder: str) -> int:
     """Return one past the number of the last document of an index; nothing is written for it."""
     from urllib.parse import quote
 
@@ -132,18 +132,18 @@ class Catalog:
     def put(self, key: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, KnownSource]:
         """Return every indexed source."""
         rows = self._db.execute("SELECT path, signature, consumed, mark FROM sources")
-        return {os.fsdecode(path): Known(*known) for path, *known in rows}
+        return {os.fsdecode(path): KnownSource(*known) for path, *known in rows}
 
-    def find(self, path: str) -> Known | None:
+    def find(self, path: str) -> KnownSource | None:
         """Return what is known of one source."""
         query = "SELECT signature, consumed, mark FROM sources WHERE path = ?"
         row = self._db.execute(query, (os.fsencode(path),)).fetchone()
-        return Known(*row) if row else None
+        return KnownSource(*row) if row else None
 
-    def publish(self, next_number: int, done: dict[str, Known | None]) -> None:
+    def publish(self, next_number: int, done: dict[str, KnownSource | None]) -> None:
         """Record in one transaction what the last commit holds; None forgets a source."""
         self._db.execute("BEGIN IMMEDIATE")
         for path, known in done.items():

@@ -11,13 +11,35 @@ if TYPE_CHECKING:
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 _COUNTS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3,
-}  # fmt: skip
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "couple of": 2,
+    "few": 3,
+}
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _MONTH = "|".join([*_MONTHS, *(name[:3] for name in _MONTHS)])
 _COUNT = r"\d{1,3}|" + "|".join(_COUNTS)
@@ -181,11 +203,13 @@ _TABLE = (
     _entry(r"(?P<day>\d{4}-\d\d-\d\d)", _iso),
     _entry(
         rf"(?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH})\b"
-        r"(?:,? (?P<year>\d{4}))?", _day_of_month,
+        r"(?:,? (?P<year>\d{4}))?",
+        _day_of_month,
     ),
     _entry(
         rf"(?P<month>{_MONTH}) (?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b"
-        r"(?:,? (?P<year>\d{4}))?", _day_of_month,
+        r"(?:,? (?P<year>\d{4}))?",
+        _day_of_month,
     ),
     _entry(r"(?P<word>the day before yesterday)", _named),
     _entry(rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? ago", _ago),
@@ -195,9 +219,12 @@ _TABLE = (
     _entry(r"this (?P<unit>week|month|year)", _this),
     _entry(r"(?P<word>yesterday|today|last night|this morning|this afternoon)", _named),
     _entry(rf"(?:last )?(?P<name>{'|'.join(_DAYS)})", _weekday),
-    (re.compile(
-        rf"\b(?:in|during|since|from|last|of) (?P<month>{_MONTH})\b(?:,? (?P<year>\d{{4}}))?",
-        re.IGNORECASE,
-    ), _whole_month),
+    (
+        re.compile(
+            rf"\b(?:in|during|since|from|last|of) (?P<month>{_MONTH})\b(?:,? (?P<year>\d{{4}}))?",
+            re.IGNORECASE,
+        ),
+        _whole_month,
+    ),
     (re.compile(r"\b(?:in|during|from) (?P<year>(?:19|20)\d\d)\b", re.IGNORECASE), _year),
-)  # fmt: skip
+)

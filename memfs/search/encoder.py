@@ -6,20 +6,19 @@ its loader asks a hub when a path is wrong.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memfs.core.errors import is_panic
 from memfs.files import outside
-from memfs.search import modelfiles, tokenizerfile, wordpiece, words
-from memfs.search.modelfiles import BUNDLED, MAX_TOKENS
+from memfs.search import model_files, stopwords, tokenizer_json
+from memfs.search.model_files import BUNDLED, MAX_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,49 +28,42 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from memfs.core.errors import StoreError
-    from memfs.search.modelfiles import ModelFiles
+    from memfs.search.model_files import ModelFiles
 
     TokenIds: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
-__all__ = ["BUNDLED", "MAX_TOKENS", "Encoded", "Encoder", "bundled", "every_core", "opened"]
+__all__ = [
+    "BUNDLED",
+    "MAX_TOKENS",
+    "EncodedTexts",
+    "Encoder",
+    "bundled",
+    "every_core",
+    "open_model",
+]
 
 _EVERY_CORE = "TOKENIZERS_PARALLELISM"
 _DTYPES: dict[str, type[np.generic]] = {
-    "I8": np.int8, "F16": np.float16, "BF16": np.uint16, "F32": np.float32, "F64": np.float64,
-    "I32": np.int32, "I64": np.int64,
-}  # fmt: skip
+    "I8": np.int8,
+    "F16": np.float16,
+    "BF16": np.uint16,
+    "F32": np.float32,
+    "F64": np.float64,
+    "I32": np.int32,
+    "I64": np.int64,
+}
 _SHORT_IDS = 1 << 16  # tokens up to which two bytes name one
 _UNIGRAM_UNKNOWN = re.compile(rb'"unk_id"\s*:\s*(\d+)')  # before the vocabulary
 _MOST_OPEN = 2  # the model that is searched, and the one that takes its place
-_NORMAL = {
-    "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "lowercase": True,
-}  # fmt: skip
 _TRIAL = "a trial: \u2603 \u65e5\u672c"
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedTexts:
     """Vectors (n x dims, float32, unit length or zero) and the token ids of n texts."""
 
     vectors: NDArray[np.float32]
     tokens: list[TokenIds]
-
-
-class Cut(NamedTuple):
-    """How a model cuts texts as `wordpiece` does, and where the rows of its tokens are.
-
-    `vocabulary` are the numbers of its tokens, `added` those that a text may name. `at` is the
-    first byte of its table, `weights` that of what each row counts, 0 for none; `kind` is the type
-    of its entries as safetensors names it. `longest` is how many tokens of a text count, 0: all.
-    """
-
-    vocabulary: dict[str, int]
-    added: list[str]
-    unknown: int
-    kind: str
-    at: int
-    weights: int
-    longest: int
 
 
 _open: dict[str, Encoder] = {}
@@ -80,10 +72,10 @@ _open: dict[str, Encoder] = {}
 @cache
 def bundled() -> Encoder:
     """Return the model that ships with memfs."""
-    return opened(modelfiles.read(BUNDLED))
+    return open_model(model_files.read(BUNDLED))
 
 
-def opened(model: ModelFiles) -> Encoder:
+def open_model(model: ModelFiles) -> Encoder:
     """Return a model that stays open: reading its tokenizer takes longer than a search."""
     found = _open.get(model.name)
     if found is None or found.folder != model.folder:
@@ -111,14 +103,14 @@ class Encoder:
     """
 
     def __init__(self, model: str | ModelFiles) -> None:
-        files = modelfiles.read(model) if isinstance(model, str) else model
+        files = model_files.read(model) if isinstance(model, str) else model
         self.folder = files.folder
         self.name = files.name  # another name means other vectors
         self.size = files.size  # of the vocabulary
         self.dims = files.dims
         self.ids = np.uint16 if files.size <= _SHORT_IDS else np.uint32
         self._files = files
-        self.path = f"{self.folder}/{modelfiles.TABLE}"
+        self.path = f"{self.folder}/{model_files.TABLE}"
         self.table = self._tensor("embeddings")  # rows x dims
         self._kind = files.tensors["embeddings"].dtype
         self._mapping = self._rows_of_tokens()
@@ -133,7 +125,7 @@ class Encoder:
 
     def tokens(self, texts: list[str]) -> list[TokenIds]:
         """Return the token ids of each text, without unknown ones."""
-        clean = [str(words.clean(text)) for text in texts]
+        clean = [str(stopwords.replace_surrogates(text)) for text in texts]
         tokenizer, unknown, size = self._tokenizer, self._unknown, self.size
         try:
             encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
@@ -144,7 +136,7 @@ class Encoder:
             for encoding in encodings
         ]
 
-    def encode(self, texts: list[str]) -> Encoded:
+    def encode(self, texts: list[str]) -> EncodedTexts:
         """Return vectors and token ids; a text without known words has a zero vector."""
         tokens = self.tokens(texts)
         vectors = np.zeros((len(texts), self.dims), np.float32)
@@ -156,7 +148,7 @@ class Encoder:
             vectors /= np.maximum(norms, 1e-9)[:, None]
         if not np.isfinite(norms).all():
             vectors[~np.isfinite(norms)] = 0  # numbers beyond all bounds say nothing
-        return Encoded(vectors, tokens)
+        return EncodedTexts(vectors, tokens)
 
     def norms(self, tokens: TokenIds) -> NDArray[np.float32]:
         """Return the lengths that the tokens' vectors have in the model: how much they say."""
@@ -177,36 +169,6 @@ class Encoder:
         found = 1.0 - found
         return found if self._kind == "I8" else np.nan_to_num(found)  # a row of zeros: like nothing
 
-    @cached_property
-    def cut(self) -> Cut | None:
-        """How texts are cut; None for a model of another make than `wordpiece` knows."""
-        tensors = self._files.tensors
-        weighted = tensors.get("weights")
-        if self._mapping is not None or (weighted and weighted.dtype != "F32"):
-            return None
-        if type(self._tokenizer.model).__name__ != "WordPiece":
-            return None  # of others the vocabulary may be large: it takes a moment to read
-        told = json.loads(self._tokenizer.to_str())
-        normal, before, model = (told[name] for name in ("normalizer", "pre_tokenizer", "model"))
-        plain = (
-            isinstance(normal, dict)
-            and isinstance(before, dict)
-            and normal.pop("strip_accents", None) is not False
-            and normal == _NORMAL
-            and before == {"type": "BertPreTokenizer"}
-            and model["continuing_subword_prefix"] == wordpiece.MARK
-            and model["max_input_chars_per_word"] == wordpiece.LONGEST
-            and max(model["vocab"].values(), default=0) < self.size
-            and all(each["special"] for each in told["added_tokens"])
-        )
-        if not plain:
-            return None
-        kind, _, at = tensors["embeddings"]
-        return Cut(
-            model["vocab"], [each["content"] for each in told["added_tokens"]], self._unknown,
-            kind, at, weighted.start if weighted else 0, self._files.longest,
-        )  # fmt: skip
-
     def _rows(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.generic]:
         """Return the rows of tokens as they stand in the model, with numbers alone in them."""
         numbers = tokens if self._mapping is None else self._mapping[tokens]
@@ -217,14 +179,14 @@ class Encoder:
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
-        path = f"{self.folder}/{modelfiles.TOKENIZER}"
-        wrong = "" if self.folder == BUNDLED else tokenizerfile.problem(path)
+        path = f"{self.folder}/{model_files.TOKENIZER}"
+        wrong = "" if self.folder == BUNDLED else tokenizer_json.problem(path)
         if wrong:
-            raise self._broken(f"{modelfiles.TOKENIZER}: {wrong}")
+            raise self._broken(f"{model_files.TOKENIZER}: {wrong}")
         try:
             made = Tokenizer.from_file(path)
         except BaseException as error:
-            what = f"{modelfiles.TOKENIZER} cannot be read: {error}"
+            what = f"{model_files.TOKENIZER} cannot be read: {error}"
             raise self._told(error, what) from error
         known = made.get_vocab_size()
         if known > self.size or (known < self.size and self._mapping is None):
@@ -245,7 +207,7 @@ class Encoder:
         if hasattr(model, "unk_token"):
             found = self._tokenizer.token_to_id(model.unk_token) if model.unk_token else None
             return self.size if found is None else int(found)
-        with outside.open_stream(f"{self.folder}/{modelfiles.TOKENIZER}") as handle:
+        with outside.open_stream(f"{self.folder}/{model_files.TOKENIZER}") as handle:
             named = _UNIGRAM_UNKNOWN.search(handle.read())
         return min(int(named[1]), self.size) if named else self.size
 
@@ -254,7 +216,7 @@ class Encoder:
         try:
             return np.asarray(np.memmap(self.path, _DTYPES[dtype], "r", start, shape))
         except (OSError, ValueError) as error:  # another file since it was looked at
-            raise self._broken(f"{modelfiles.TABLE} cannot be read") from error
+            raise self._broken(f"{model_files.TABLE} cannot be read") from error
 
     def _rows_of_tokens(self) -> NDArray[np.int64] | None:
         """Return which row each token has; None: that of its own number."""
@@ -271,7 +233,7 @@ class Encoder:
         return self._broken(what) if mine else error
 
     def _broken(self, what: str) -> StoreError:
-        return modelfiles.broken(self.folder, what)
+        return model_files.model_error(self.folder, what)
 
 
 def _plain(values: NDArray[Any], dtype: str) -> NDArray[Any]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
-from memfs.core.records import Conversation, Hit  # pages are read back from JSON by their types
-from memfs.search import question, ranking, reasons
+from memfs.core.records import Hit, SessionHit  # pages are read back from JSON by their types
+from memfs.search import hit_builder, query_parser, ranking
 from memfs.search.lexical import Occur, Query, TextIndex
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Page:
+class HitPage:
     """Some of the hits, and how many there are in all (at most a few hundred are ranked).
 
     `sure`: something that was found is clearly about the question.
@@ -64,7 +64,7 @@ class Page:
 class Conversations:
     """Some of the sessions, and how many were ranked in all; `sure` as of hits."""
 
-    sessions: list[Conversation]
+    sessions: list[SessionHit]
     total: int
     sure: bool = True
 
@@ -112,26 +112,38 @@ class Engine:
 
     @_guarded
     def search(
-        self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
-        limit: int = LIMIT, offset: int = 0, now: datetime | None = None,
-    ) -> Page:  # fmt: skip
+        self,
+        query: str,
+        *,
+        mode: Mode = "hybrid",
+        only: Filter | None = None,
+        limit: int = LIMIT,
+        offset: int = 0,
+        now: datetime | None = None,
+    ) -> HitPage:
         """Return the hits `offset` to `offset + limit`, best first, each with why it is there.
 
         `now` (the local time) is what "last week" is seen from, and recency.
         """
         told = self.told(query, mode, only, now)
         if told is None:
-            return Page([], 0)
+            return HitPage([], 0)
         shown, alike = told.found.once()
         page = told.locate(shown[offset : offset + limit])
         hits = [told.hit(place, alike.get(place, 0)) for place in page]
-        return Page(hits, len(shown), told.is_sure(shown))
+        return HitPage(hits, len(shown), told.is_sure(shown))
 
     @_guarded
     def sessions(
-        self, query: str, *, mode: Mode = "hybrid", only: Filter | None = None,
-        limit: int = LIMIT, offset: int = 0, now: datetime | None = None,
-    ) -> Conversations:  # fmt: skip
+        self,
+        query: str,
+        *,
+        mode: Mode = "hybrid",
+        only: Filter | None = None,
+        limit: int = LIMIT,
+        offset: int = 0,
+        now: datetime | None = None,
+    ) -> Conversations:
         """Return the sessions `offset` to `offset + limit`, best first, with their best turns."""
         told = self.told(query, mode, only, now)
         if told is None:
@@ -147,26 +159,32 @@ class Engine:
         return Conversations(found, len(ranked), told.is_sure([places[0] for _, places in ranked]))
 
     @_guarded
-    def dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> Page:
+    def dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage:
         """Return what a filter lets through, in the order of time."""
         query = self._restriction(only) or Query.all_query()
         addresses, total = self.text.ordered(query, "at", limit, offset)
-        return Page([reasons.listed(self.text.opened(each)) for each in addresses], total)
+        return HitPage(
+            [hit_builder.build_listed(self.text.opened(each)) for each in addresses], total
+        )
 
     @_guarded
     def told(
-        self, query: str, mode: Mode = "hybrid", only: Filter | None = None,
-        now: datetime | None = None, terms: list[Term] | None = None,
+        self,
+        query: str,
+        mode: Mode = "hybrid",
+        only: Filter | None = None,
+        now: datetime | None = None,
+        terms: list[Term] | None = None,
         reranked: int | None = None,
-    ) -> reasons.Told | None:  # fmt: skip
+    ) -> hit_builder.HitBuilder | None:
         """Rank what answers a question; None if it says nothing that could be meant.
 
         `terms` are its words, for who knows them already (see `TextIndex.terms`); `reranked` how
-        many are looked at closely, for who needs only the first few (see `fuse`).
+        many are looked at closely, for who needs only the first few (see `fusion`).
         """
         if mode == "semantic" and self.vectors is None:
             return None
-        asked = question.read(query, now)
+        asked = query_parser.read(query, now)
         terms = self.text.terms(asked.text) if terms is None else terms
         if not terms and not asked.parts:  # punctuation, or one endless token
             return None
@@ -177,18 +195,22 @@ class Engine:
             from memfs.search import hybrid
 
             seconds = now.timestamp() if now else time.time()
-            searched = hybrid.Searched(self.text, self.vectors, within, seconds)
+            searched = hybrid.HybridSearch(self.text, self.vectors, within, seconds)
             found = searched.ranking(asked, terms, by_words=mode == "hybrid", reranked=reranked)
-        return reasons.Told(self.text, asked, terms, found)
+        return hit_builder.HitBuilder(self.text, asked, terms, found)
 
     def _restriction(self, only: Filter) -> Query | None:
         """Return the query for the documents a filter allows; None: all of them."""
         parts: list[Query] = []
         fields = (
-            ("kind", only.kinds), ("role", only.roles), ("host", only.hosts),
-            ("session", only.sessions), ("project", only.projects), ("branch", only.branches),
+            ("kind", only.kinds),
+            ("role", only.roles),
+            ("host", only.hosts),
+            ("session", only.sessions),
+            ("project", only.projects),
+            ("branch", only.branches),
             ("tag", only.any_tags),
-        )  # fmt: skip
+        )
         for field, values in fields:
             if values:
                 either = [(Occur.Should, self.text.term(field, value)) for value in values]
@@ -203,8 +225,8 @@ class Engine:
         return Query.boolean_query([(Occur.Must, part) for part in parts])
 
 
-def _conversation(score: float, turns: int, hits: tuple[Hit, ...]) -> Conversation:
+def _conversation(score: float, turns: int, hits: tuple[Hit, ...]) -> SessionHit:
     best = hits[0]
-    return Conversation(
+    return SessionHit(
         best.session, best.host, best.project, best.branch, best.at, round(score, 4), turns, hits
     )

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memfs.search import aside, candidates, fuse, matches
-from memfs.search.candidates import BESIDE, Asked
-from memfs.search.matches import Matches
-from memfs.search.plain import LARGEST
+from memfs.search import bm25, candidates, fusion, threads
+from memfs.search.bm25 import Bm25Matches
+from memfs.search.candidates import BESIDE, QueryVector
 from memfs.search.ranking import IN_TIME, Ranking
-from memfs.search.rows import AT, GROUP, SAID, WEIGHT
+from memfs.search.vector_layout import AT, GROUP, LARGEST, SAID, WEIGHT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from memfs.search.candidates import Candidates, Said
+    from memfs.search.candidates import SearchCandidates, WordCandidates
     from memfs.search.dates import Period
     from memfs.search.encoder import TokenIds
     from memfs.search.lexical import Query, Term, TextIndex
-    from memfs.search.question import Question
+    from memfs.search.query_parser import Question
     from memfs.search.semantic import VectorIndex
 
     Scores = NDArray[np.float64]
@@ -35,7 +34,7 @@ _QUOTED = 1.0  # what a hit is worth more for having what the question quotes
 _FEW, _SHARE = 5000, 20  # as many, or one in so many: what a filter allows is listed
 
 
-class Searched:
+class HybridSearch:
     """One question to one index: everything on the way to its ranking."""
 
     def __init__(
@@ -52,7 +51,7 @@ class Searched:
         vectors = self._vectors
         both = by_words and self._only is None  # what is near is looked for meanwhile
         words = partial(self._said, asked, terms if by_words else None)
-        coming = aside.begin(words) if both else words
+        coming = threads.begin_call(words) if both else words
         meant = self._meant(asked.text)
         nearest = vectors.nearest(meant.vector, candidates.POOL) if both else None
         said = coming()
@@ -63,20 +62,20 @@ class Searched:
         found = candidates.gather(said, nearest, vectors, meant)
         scores = np.maximum(found.found.cosine, 0.0)
         if by_words:
-            scores = self._fused(found, meant, fuse.RERANKED if reranked is None else reranked)
+            scores = self._fused(found, meant, fusion.RERANKED if reranked is None else reranked)
         made = self._ranked(found, scores, said.words, asked.period)
         made.vector = meant.vector
         return made
 
-    def _meant(self, text: str) -> Asked:
+    def _meant(self, text: str) -> QueryVector:
         vectors = self._vectors
         encoded = vectors.encoder.encode([text])
         vector = np.rint(encoded.vectors[0] * LARGEST).astype(np.int8)
         tokens: TokenIds = np.array(sorted({*encoded.tokens[0].tolist()}), vectors.encoder.ids)
-        return Asked(vector, tokens, vectors.weights(tokens))
+        return QueryVector(vector, tokens, vectors.weights(tokens))
 
     def _ranked(
-        self, found: Candidates, scores: Scores, words: Matches, period: Period | None
+        self, found: SearchCandidates, scores: Scores, words: Bm25Matches, period: Period | None
     ) -> Ranking:
         numbers, evidence = found.numbers, found.found
         times, weights = found.kept[:, AT], found.kept[:, WEIGHT]
@@ -89,35 +88,42 @@ class Searched:
             scores, in_time = scores + IN_TIME * timely, timely.tolist()
         if self._quoted:
             scores = scores + _QUOTED * np.isin(numbers, self._quoted)
-        ranked = fuse.order(evidence, scores)
+        ranked = fusion.rank_places(evidence, scores)
         speaks = (evidence.cosine > FLOOR) | (evidence.around > 0)
         shown = alive & speaks
         lexical, around, _, cosine = evidence.known.tolist()
         return Ranking(
-            ranked[shown[ranked]].tolist(), numbers.tolist(), scores.tolist(),
-            lexical, around, cosine, found.near[:, ::BESIDE].tolist(),
-            found.kept[:, SAID].tolist(), found.kept[:, GROUP].tolist(), in_time,
+            ranked[shown[ranked]].tolist(),
+            numbers.tolist(),
+            scores.tolist(),
+            lexical,
+            around,
+            cosine,
+            found.near[:, ::BESIDE].tolist(),
+            found.kept[:, SAID].tolist(),
+            found.kept[:, GROUP].tolist(),
+            in_time,
             dict(zip(words.numbers, words.addresses, strict=True)),
-        )  # fmt: skip
+        )
 
-    def _said(self, asked: Question, terms: list[Term] | None) -> Said:
+    def _said(self, asked: Question, terms: list[Term] | None) -> WordCandidates:
         """Return the candidates by words: none for a question without `terms`."""
-        words = Matches([], [], []) if terms is None else self._words(asked, terms)
-        return candidates.said(words, self._vectors, filtered=self._only is not None)
+        words = Bm25Matches([], [], []) if terms is None else self._words(asked, terms)
+        return candidates.find_by_words(words, self._vectors, filtered=self._only is not None)
 
-    def _words(self, asked: Question, terms: list[Term]) -> Matches:
+    def _words(self, asked: Question, terms: list[Term]) -> Bm25Matches:
         """Return what the words find, and more of the time that the question names."""
         text = self._text
-        found = matches.find(text, asked, terms, self._only, candidates.POOL)
+        found = bm25.find_matches(text, asked, terms, self._only, candidates.POOL)
         if asked.phrases:
-            more = matches.quoted(text, asked, self._only, candidates.POOL)
+            more = bm25.find_phrases(text, asked, self._only, candidates.POOL)
             self._quoted = more.numbers
-            found = matches.joined(found, more)
+            found = bm25.intersect(found, more)
         if not asked.period:
             return found
-        within = matches.both(self._only, text.between("at", *asked.period[:2]))
-        more = matches.find(text, asked, terms, within, candidates.POOL // 2)
-        return matches.joined(found, more)
+        within = bm25.combine_queries(self._only, text.between("at", *asked.period[:2]))
+        more = bm25.find_matches(text, asked, terms, within, candidates.POOL // 2)
+        return bm25.intersect(found, more)
 
     def _allowed(self, vector: NDArray[np.int8], *, exact: bool) -> NDArray[np.int64] | None:
         """Return the numbers of the documents that the filter allows, None: all of them.
@@ -134,18 +140,18 @@ class Searched:
         wanted = 2 * candidates.POOL
         while True:
             near = vectors.nearest(vector, wanted, exact=exact)
-            numbers = matches.among(text, near.tolist(), self._only)
+            numbers = bm25.filter_documents(text, near.tolist(), self._only)
             if len(numbers) >= candidates.POOL or wanted >= vectors.extent.documents:
                 return np.array(numbers, np.int64)
             wanted *= 4
 
-    def _fused(self, found: Candidates, asked: Asked, reranked: int) -> Scores:
+    def _fused(self, found: SearchCandidates, asked: QueryVector, reranked: int) -> Scores:
         """Return scores by all that is known; the best get their place by late interaction."""
         evidence = found.found
-        scores = fuse.first(evidence)
-        ranked = fuse.order(evidence, scores)
+        scores = fusion.score_first(evidence)
+        ranked = fusion.rank_places(evidence, scores)
         best, rest = ranked[:reranked], ranked[reranked:]
-        full = candidates.closely(found, best, self._vectors, asked)
+        full = candidates.rerank(found, best, self._vectors, asked)
         top = float(scores[rest].max(initial=0.0))
         scores = scores * (float(full.min()) / top if top > 0 else 0.0)
         scores[best] = full

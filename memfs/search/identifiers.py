@@ -67,7 +67,7 @@ class _Inner(dict[bytes, str]):
 _INNER = _Inner()
 
 
-def joined(text: str) -> str:
+def join_parts(text: str) -> str:
     """Return what `parts` does, each at least once, with spaces between: fast, for much text."""
     written = text.encode("latin-1", "replace").translate(_WRITTEN)
     found = "".join(set(map(_INNER.__getitem__, written.split())))
@@ -86,7 +86,7 @@ def is_path(name: str) -> bool:
     return (ends and len(stem) + len(suffix) > 2) or name.count("/") > 1
 
 
-def holds(text: str, name: str) -> bool:
+def contains_name(text: str, name: str) -> bool:
     """Tell whether a text has a name, and not only the beginning or end of a longer word."""
     at = text.find(name)
     while at >= 0:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs import files
 from memfs.core.errors import DamagedError, is_damage
 from memfs.files import atomic, trees
-from memfs.search import catalog, extents, fields, rows, segments, serving
-from memfs.search.catalog import Catalog, Known, Source
-from memfs.search.lexical import CHECKED, Query, TextIndex, unchecked
+from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
+from memfs.search.catalog import Catalog, IndexSource, KnownSource
+from memfs.search.lexical import CHECKED, Query, TextIndex, list_unchecked
 from memfs.search.lexical import FOLDER as TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from memfs.search.catalog import Signature
-    from memfs.search.modelfiles import ModelFiles
+    from memfs.search.model_files import ModelFiles
     from memfs.search.semantic import Document, VectorIndex
 
 BATCH = 20_000  # documents that get vectors before those of them count
@@ -36,7 +36,7 @@ _LAST = 1 << 27  # documents were never numbered so high
 
 
 @contextmanager
-def opened(folder: str) -> Iterator[Indexer]:
+def open_writer(folder: str) -> Iterator[Indexer]:
     """Open an index to write it. One that is damaged is removed, but for the graph of sessions.
 
     Raises `DamagedError` then: whoever asks again makes it anew.
@@ -91,7 +91,7 @@ class Indexer:
         self._next = int(self._catalog.get("next") or 1)
         if not 0 < self._next < _LAST:
             raise DamagedError("the catalog of the index is damaged")
-        self._pending: dict[str, Known | None] = {}
+        self._pending: dict[str, KnownSource | None] = {}
         self._waiting = 0
         self._dirty = bool(self._catalog.get("dirty"))
         self._gone: list[int] = []
@@ -113,8 +113,8 @@ class Indexer:
 
     def update(
         self,
-        sources: Iterable[Source],
-        read: Callable[[Source, int], Iterator[dict[str, object]]],
+        sources: Iterable[IndexSource],
+        read: Callable[[IndexSource, int], Iterator[dict[str, object]]],
         tick: Callable[[int], object] | None = None,
         *,
         partly: bool = False,
@@ -129,7 +129,7 @@ class Indexer:
         seen = set()
         for source in sources:
             seen.add(source.path)
-            signature = catalog.sign(source.path)
+            signature = catalog.sign_file(source.path)
             before = self._catalog.find(source.path) if partly else known.get(source.path)
             if signature is None or (before and before.signature == str(signature)):
                 continue
@@ -147,27 +147,29 @@ class Indexer:
     def follows(self, path: str, size: int) -> bool:
         """Tell whether the first `size` bytes of a file that grows are all of it, and indexed."""
         known = self._pending[path] if path in self._pending else self._catalog.find(path)
-        found = catalog.sign(path)
+        found = catalog.sign_file(path)
         if known is None or found is None:
             return known is None and not size and (found is None or not found.size)
         return known.consumed == size and known.signature == str(found)
 
     def feed(self, path: str, documents: list[str]) -> None:
-        """Add what a file that grows says from where the index is (see `fields.prepared`)."""
+        """Add what a file that grows says from where the index is (see `doc_json.prepared`)."""
         self._begin()
-        first, source = self._next, fields.quoted(path)
+        first, source = self._next, doc_json.quote_path(path)
         self._next += len(documents)
         numbers = range(first, self._next)
-        self._waiting += self._text.put(map(fields.numbered, documents, numbers, repeat(source)))
+        self._waiting += self._text.put(
+            map(doc_json.add_number, documents, numbers, repeat(source))
+        )
 
     def reach(self, sizes: Mapping[str, int]) -> None:
         """Note that files which were fed are indexed up to these sizes, which are all of them."""
         for path, size in sizes.items():
-            found = catalog.sign(path)
+            found = catalog.sign_file(path)
             if found and found.size == size:
-                self._pending[path] = Known(str(found), size, catalog.mark(path, size))
+                self._pending[path] = KnownSource(str(found), size, catalog.hash_ends(path, size))
             else:  # somebody else wrote to it: all of it again
-                self._pending[path] = Known("", 0)
+                self._pending[path] = KnownSource("", 0)
         if self._waiting >= COMMIT:
             self._commit()
 
@@ -175,10 +177,10 @@ class Indexer:
         """Make what was fed count, and let other processes write."""
         self._commit()
         self._text.finish()
-        looks = atomic.looks(f"{self._folder}/{TEXT}")
+        looks = atomic.get_signatures(f"{self._folder}/{TEXT}")
         with suppress(OSError, ValueError):  # they are looked into again
-            if looks and unchecked(self._folder, looks):
-                segments.note(f"{self._folder}/{CHECKED}", looks)
+            if looks and list_unchecked(self._folder, looks):
+                segments.mark_checked(f"{self._folder}/{CHECKED}", looks)
 
     def embed(
         self,
@@ -197,7 +199,7 @@ class Indexer:
         except BaseException as error:
             if not is_damage(error):
                 raise
-        serving.drop(self._folder)
+        active_model.drop(self._folder)
         return self._embed(tick, model, most)
 
     def _embed(
@@ -208,7 +210,7 @@ class Indexer:
         text, vectors = self._text, self._vectors(model)
         if self._catalog.get("recount"):
             there = set(text.numbers(text.found(Query.all_query())))
-            rows.forget(self._folder, (n for n in range(self._next) if n not in there))
+            vector_layout.forget(self._folder, (n for n in range(self._next) if n not in there))
             self._catalog.put("recount", "")
         if vectors.extent.documents > self._next or _mostly_gone(vectors):
             vectors.clear()
@@ -219,14 +221,14 @@ class Indexer:
                 stop = min(last, start + BATCH)
                 vectors.extend(_unembedded(text, start, stop, tick), stop)
         if last == end and vectors.extent.documents:
-            serving.serve(self._folder, vectors.encoder.name)
+            active_model.serve(self._folder, vectors.encoder.name)
         return max(0, last - first)
 
     def unembedded(self, model: str) -> int:
         """Return about how many documents have no vectors of a model, by its name."""
-        return max(0, self._next - max(1, extents.extent(self._folder, model).documents))
+        return max(0, self._next - max(1, vector_manifest.extent(self._folder, model).documents))
 
-    def _noted(self) -> dict[str, Known]:
+    def _noted(self) -> dict[str, KnownSource]:
         """Return every indexed source, also those that no commit holds yet."""
         noted = {**self._catalog.known(), **self._pending}
         return {path: known for path, known in noted.items() if known}
@@ -236,21 +238,21 @@ class Indexer:
         from memfs.search import encoder
         from memfs.search.semantic import VectorIndex
 
-        return VectorIndex(self._folder, encoder.opened(model) if model else encoder.bundled())
+        return VectorIndex(self._folder, encoder.open_model(model) if model else encoder.bundled())
 
     def _index(
         self,
-        source: Source,
+        source: IndexSource,
         signature: Signature,
-        before: Known | None,
-        read: Callable[[Source, int], Iterator[dict[str, object]]],
+        before: KnownSource | None,
+        read: Callable[[IndexSource, int], Iterator[dict[str, object]]],
         tick: Callable[[int], object] | None,
     ) -> int:
         start = 0
         if before is not None:
             # As large as it was, and another one by its time: somebody wrote into it.
             grown = source.grows and 0 < before.consumed < signature.size
-            if grown and catalog.mark(source.path, before.consumed) == before.mark:
+            if grown and catalog.hash_ends(source.path, before.consumed) == before.mark:
                 start = before.consumed
             else:
                 self._delete(source.path)
@@ -265,11 +267,11 @@ class Indexer:
         added = self._next - first
         if tick:
             tick(added % _TOLD)
-        if catalog.sign(source.path) == signature:
-            mark = catalog.mark(source.path, signature.size) if source.grows else ""
-            self._pending[source.path] = Known(str(signature), signature.size, mark)
+        if catalog.sign_file(source.path) == signature:
+            mark = catalog.hash_ends(source.path, signature.size) if source.grows else ""
+            self._pending[source.path] = KnownSource(str(signature), signature.size, mark)
         else:  # somebody wrote while it was read: nobody knows up to where, so all of it again
-            self._pending[source.path] = Known("", 0)
+            self._pending[source.path] = KnownSource("", 0)
         self._waiting += added
         if self._waiting >= COMMIT:
             self._commit()
@@ -277,7 +279,7 @@ class Indexer:
 
     def _numbered(
         self,
-        source: Source,
+        source: IndexSource,
         documents: Iterator[dict[str, object]],
         tick: Callable[[int], object] | None,
     ) -> Iterator[dict[str, object]]:
@@ -304,7 +306,7 @@ class Indexer:
             return
         self._text.commit()
         if self._gone:
-            rows.forget(self._folder, self._gone)
+            vector_layout.forget(self._folder, self._gone)
         self._catalog.publish(self._next, self._pending)
         self._dirty = False
         self._gone = []
@@ -317,7 +319,7 @@ def _mostly_gone(vectors: VectorIndex) -> bool:
 
     Documents that were gone when vectors were made have none: that is no reason to begin anew.
     """
-    gone = int((vectors.documents[vectors.owners, rows.WEIGHT] == 0).sum())
+    gone = int((vectors.documents[vectors.owners, vector_layout.WEIGHT] == 0).sum())
     return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
 
 

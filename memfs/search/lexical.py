@@ -12,9 +12,9 @@ from memfs import files
 from memfs.core import fastjson
 from memfs.core.errors import DamagedError, is_damage
 from memfs.files import atomic
-from memfs.search import words
+from memfs.search import stopwords
 
-__all__ = ["Occur", "Query", "Term", "TextIndex", "Wanted"]
+__all__ = ["Occur", "Query", "Term", "TextIndex", "WantedStems"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Term:
         self.idf = math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
 
 
-class Wanted:
+class WantedStems:
     """The stems of terms, and with which two letters words that have them begin; none: any."""
 
     __slots__ = ("starts", "stems")
@@ -82,11 +82,11 @@ class TextIndex:
     def open(cls, folder: str) -> "TextIndex | None":
         """Open an index; None if there is none in `folder`, or one of another version."""
         path = f"{folder}/{FOLDER}"
-        looks = atomic.looks(path)
+        looks = atomic.get_signatures(path)
         if looks is None or "meta.json" not in looks:
             return None
         try:
-            if fresh := unchecked(folder, looks):
+            if fresh := list_unchecked(folder, looks):
                 from memfs.search import segments
 
                 if not segments.are_whole(path, fresh):
@@ -105,7 +105,7 @@ class TextIndex:
             return found
         path = f"{folder}/{FOLDER}"
         files.make_folder(path, private=True, durable=False)
-        from memfs.search.fields import schema
+        from memfs.search.doc_json import schema
 
         try:
             return cls(tantivy.Index(schema(EXACT), path=path))
@@ -132,16 +132,16 @@ class TextIndex:
 
     def stems(self, text: str) -> set[str]:
         """Return the indexed forms of the words of a text."""
-        return set(self._unstopped.analyze(str(words.clean(text))))
+        return set(self._unstopped.analyze(str(stopwords.replace_surrogates(text))))
 
-    def held(self, wanted: Wanted, text: str) -> set[str]:
+    def held(self, wanted: WantedStems, text: str) -> set[str]:
         """Return the stems that are wanted and that a text has a word for.
 
         Words that begin otherwise are not even stemmed: of a long text that takes longest.
         """
         if not wanted.starts:
             return self.stems(text) & wanted.stems if wanted.stems else set()
-        cut = str(words.clean(text)).encode().translate(_RUNS)
+        cut = str(stopwords.replace_surrogates(text)).encode().translate(_RUNS)
         runs = {*cut.split()}
         like = [run for run in runs if run[:2] in wanted.starts]
         if not cut.isascii():
@@ -194,14 +194,14 @@ class TextIndex:
 
     def phrase(self, text: str) -> "Query | None":
         """Return the query for words that follow each other; None for fewer than two."""
-        stems = self._unstopped.analyze(str(words.clean(text)))
+        stems = self._unstopped.analyze(str(stopwords.replace_surrogates(text)))
         if len(stems) < 2:
             return None
         return Query.boost_query(Query.phrase_query(self.schema, "text", list(stems)), 2.0)
 
     def term(self, field: str, value: object) -> Query:
         """Return the query for one exact value of a field."""
-        return Query.term_query(self.schema, field, words.clean(value))
+        return Query.term_query(self.schema, field, stopwords.replace_surrogates(value))
 
     def between(self, field: str, first: int | None, last: int | None) -> Query:
         """Return the query for a range of a numeric field, both ends included, None: open."""
@@ -229,9 +229,13 @@ class TextIndex:
     ) -> tuple[list[tantivy.DocAddress], int]:
         """Return addresses in the rising order of a numeric field, and how many there are."""
         found = self.searcher.search(
-            query, max(1, limit), count=True, order_by_field=field, offset=offset,
+            query,
+            max(1, limit),
+            count=True,
+            order_by_field=field,
+            offset=offset,
             order=tantivy.Order.Asc,
-        )  # fmt: skip
+        )
         total = int(getattr(found, "count", 0) or 0)  # the stubs do not know it
         return [address for _, address in found.hits], total
 
@@ -276,12 +280,12 @@ class TextIndex:
 
     def add(self, documents: "Iterable[dict[str, object]]") -> int:
         """Add documents (not visible before `commit`); return how many."""
-        from memfs.search.fields import prepared
+        from memfs.search.doc_json import prepared
 
         return self.put(map(prepared, documents))
 
     def put(self, documents: "Iterable[str]") -> int:
-        """Add documents that `fields.prepared` has made ready.
+        """Add documents that `doc_json.prepared` has made ready.
 
         As JSON they take two thirds of the time of calls for each field. Raises `ValueError` for
         values that the schema does not have.
@@ -295,7 +299,7 @@ class TextIndex:
 
     def delete(self, field: str, value: str) -> None:
         """Delete the documents with an exact value (takes effect with `commit`)."""
-        self._open_writer().delete_documents_by_term(field, words.clean(value))
+        self._open_writer().delete_documents_by_term(field, stopwords.replace_surrogates(value))
 
     def delete_matching(self, query: Query) -> None:
         """Delete the documents a query finds (takes effect with `commit`)."""
@@ -335,7 +339,7 @@ class TextIndex:
         text: str, as_written: tantivy.TextAnalyzer, as_indexed: tantivy.TextAnalyzer
     ) -> dict[str, str]:
         """Map each indexed form to the word it comes from."""
-        clean = str(words.clean(text))
+        clean = str(stopwords.replace_surrogates(text))
         pairs = zip(as_indexed.analyze(clean), as_written.analyze(clean), strict=True)
         found: dict[str, str] = {}
         for stem, word in pairs:
@@ -343,7 +347,7 @@ class TextIndex:
         return found
 
 
-def unchecked(folder: str, looks: dict[str, str]) -> list[str]:
+def list_unchecked(folder: str, looks: dict[str, str]) -> list[str]:
     """List the files that an index is made of and nobody has looked into yet (see `segments`).
 
     Others may be there: those that are being written. Raises `OSError`, `ValueError`.
@@ -374,7 +378,7 @@ def _unstopped_words() -> TextAnalyzerBuilder:
 
 
 def _plain() -> TextAnalyzerBuilder:
-    return _unstopped_words().filter(Filter.custom_stopword(list(words.STOP)))
+    return _unstopped_words().filter(Filter.custom_stopword(list(stopwords.STOP)))
 
 
 def _stopped() -> TextAnalyzerBuilder:

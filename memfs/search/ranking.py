@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memfs.search import matches
+from memfs.search import bm25
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tantivy import DocAddress
 
     from memfs.search.lexical import Query, Term, TextIndex
-    from memfs.search.question import Question
+    from memfs.search.query_parser import Question
 
 POOL = 1000  # the order by words alone does not depend on how many are looked at
 IN_TIME = 0.25  # what a hit is worth more for being of the time that the question names
@@ -84,7 +84,7 @@ class Ranking:
 
 def by_words(text: TextIndex, asked: Question, terms: list[Term], only: Query | None) -> Ranking:
     """Rank by words alone."""
-    found = matches.find(text, asked, terms, only, POOL)
+    found = bm25.find_matches(text, asked, terms, only, POOL)
     count = len(found.numbers)
     top = max(found.scores, default=1.0)
     in_time = [False] * count
@@ -97,7 +97,15 @@ def by_words(text: TextIndex, asked: Question, terms: list[Term], only: Query | 
     ]
     order = sorted(range(count), key=lambda place: -scores[place])
     return Ranking(
-        order, found.numbers, scores, found.scores, found.scores, [0.0] * count, [_NONE] * count,
-        text.numbers(found.addresses, "said"), text.numbers(found.addresses, "group"), in_time,
+        order,
+        found.numbers,
+        scores,
+        found.scores,
+        found.scores,
+        [0.0] * count,
+        [_NONE] * count,
+        text.numbers(found.addresses, "said"),
+        text.numbers(found.addresses, "group"),
+        in_time,
         dict(zip(found.numbers, found.addresses, strict=True)),
-    )  # fmt: skip
+    )

@@ -33,7 +33,7 @@ def are_whole(top: str, names: list[str]) -> bool:
     return True
 
 
-def note(path: str, looks: dict[str, str]) -> None:
+def mark_checked(path: str, looks: dict[str, str]) -> None:
     """Note that files are whole: nobody looks into them again. The caller holds the lock."""
     atomic.write_derived(path, fastjson.dumps(looks).encode())
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from memfs import files
 from memfs.files import atomic, logs, trees
-from memfs.search import chunks, extents, fuse, plain, rows, scan
-from memfs.search.extents import Extent
-from memfs.search.rows import (
+from memfs.search import chunks, exact_search, fusion, vector_layout, vector_manifest
+from memfs.search.vector_layout import (
     AFTER,
     AT,
     BEFORE,
@@ -31,6 +30,7 @@ from memfs.search.rows import (
     VECTORS,
     WEIGHT,
 )
+from memfs.search.vector_manifest import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memfs.search.encoder import Encoder, TokenIds
-    from memfs.search.graph import Graph
+    from memfs.search.hnsw import HnswGraph
 
 _LATEST = (1 << 32) - 1  # seconds; the year 2106
 _BATCH = 256  # documents encoded at a time
@@ -67,22 +67,22 @@ class VectorIndex:
     """The rows that a model gives to all documents, ordered by document number."""
 
     def __init__(self, folder: str, encoder: Encoder) -> None:
-        self._root, self._folder = folder, extents.path(folder, encoder.name)
+        self._root, self._folder = folder, vector_manifest.path(folder, encoder.name)
         self._tokens_file = f"tokens.u{8 * np.dtype(encoder.ids).itemsize}"
         self.encoder = encoder
         self.extent = self._load_extent()
-        self.graph: Graph | None = None
+        self.graph: HnswGraph | None = None
         self._latest: dict[int, int] = {}  # the last document of each group, while some are added
         self._after: dict[int, int] = {}  # what is to be written of those that are there already
         self._map()
 
     def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
-        """Get ready for many searches: open the graph of the rows, or make it (see `graph`)."""
-        from memfs.search import aside, graph
+        """Get ready for many searches: open the graph of the rows, or make it (see `hnsw`)."""
+        from memfs.search import hnsw, threads
 
-        aside.ready()
+        threads.start_threads()
         path, model = self._folder, self.encoder.name
-        self.graph = graph.ready(path, model, self.vectors, build=build, tick=tick)
+        self.graph = hnsw.open_graph(path, model, self.vectors, build=build, tick=tick)
 
     def follow(self) -> VectorIndex:
         """Open the index again, after rows were added; the graph is taken over if only that."""
@@ -108,13 +108,12 @@ class VectorIndex:
             for file in opened:
                 file.flush()
                 os.fsync(file.fileno())
-            rows.write(self._path(DOCUMENTS), AFTER, self._after)
+            vector_layout.write(self._path(DOCUMENTS), AFTER, self._after)
         finally:
             for file in opened:
                 file.close()
         self.extent.documents = end
         self._save_frequencies()
-        plain.keep(self._folder, self.encoder)
         self._save_extent()
         self._map()
 
@@ -126,17 +125,21 @@ class VectorIndex:
         self._map()
 
     def nearest(
-        self, query: NDArray[np.int8], limit: int, allowed: NDArray[np.int64] | None = None,
-        *, exact: bool = False,
-    ) -> NDArray[np.int64]:  # fmt: skip
+        self,
+        query: NDArray[np.int8],
+        limit: int,
+        allowed: NDArray[np.int64] | None = None,
+        *,
+        exact: bool = False,
+    ) -> NDArray[np.int64]:
         """Return the numbers of the documents nearest to a vector, the best first.
 
         Those that are gone are not among them. Not many fewer than `limit`, however many windows
-        the nearest of them have. `exact`: all rows are looked at, not the graph (see `graph`).
+        the nearest of them have. `exact`: all rows are looked at, not the graph (see `hnsw`).
         """
         vectors, owners = self.vectors, self.owners
         if allowed is not None:
-            keep = flat(*self.spans(allowed))
+            keep = flatten_ranges(*self.spans(allowed))
             vectors, owners = vectors[keep], owners[keep]
         if not len(vectors) or not query.any():
             return np.zeros(0, np.int64)
@@ -145,17 +148,17 @@ class VectorIndex:
         wanted = min(len(vectors), math.ceil(limit * _SPARE * max(1.0, windows)))
         while True:
             if graph is None:
-                found, _ = scan.nearest(vectors, query, wanted)
+                found, _ = exact_search.nearest(vectors, query, wanted)
             else:
                 found, _ = graph.nearest(vectors, query, wanted)
-            numbers = distinct(owners[found].astype(np.int64))
+            numbers = drop_repeats(owners[found].astype(np.int64))
             numbers = numbers[self.of(numbers)[:, WEIGHT] > 0]
             if len(numbers) >= limit * _ENOUGH or wanted == len(vectors):
                 return numbers[:limit]
             wanted = min(len(vectors), wanted * 4)
 
     def of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """Return what is kept of documents (see `rows`): the columns last, 0 for one unknown."""
+        """Return what is kept of documents (see `vector_layout`), 0 for one that is unknown."""
         count = self.extent.documents
         found = self.documents.take(numbers, 0, mode="clip")  # a copy, and fast
         if numbers.max(initial=0) >= count:
@@ -174,7 +177,7 @@ class VectorIndex:
 
     def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosine of each row to a vector."""
-        return 1.0 - scan.distances(self.vectors.take(rows, 0, mode="clip"), query)
+        return 1.0 - exact_search.distances(self.vectors.take(rows, 0, mode="clip"), query)
 
     def nearness(self, query: NDArray[np.int8]) -> Callable[[list[int]], list[float]]:
         """Return what gives the cosines of documents to a vector, by their numbers."""
@@ -182,7 +185,7 @@ class VectorIndex:
         def near(numbers: list[int]) -> list[float]:
             wanted = np.array(numbers, np.int64)
             first, counts = self.spans(wanted)
-            found = fuse.most(self.cosines(query, flat(first, counts)), counts)
+            found = fusion.most(self.cosines(query, flatten_ranges(first, counts)), counts)
             return [float(each) for each in found]
 
         return near
@@ -223,7 +226,7 @@ class VectorIndex:
         """Return how many tokens each row has, and the ids of all, one row after the other."""
         begins = np.where(rows > 0, self.ends[rows - 1], 0).astype(np.intp)
         counts = self.ends[rows].astype(np.intp) - begins
-        return counts, np.take(self.tokens, flat(begins, counts), mode="clip")
+        return counts, np.take(self.tokens, flatten_ranges(begins, counts), mode="clip")
 
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
@@ -259,7 +262,7 @@ class VectorIndex:
         if not count:
             return np.zeros(0, kind)
         size = count * np.dtype(kind).itemsize
-        return np.frombuffer(plain.mapped(self._path(name), size), kind)
+        return np.frombuffer(vector_layout.map_file(self._path(name), size), kind)
 
     def _append(self, opened: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
         pieces = [(number, piece) for number, _, text, *_ in batch for piece in chunks.split(text)]
@@ -270,7 +273,7 @@ class VectorIndex:
         ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
         owners = np.array([number for number, _ in pieces], np.uint32)
         noted = self._noted(batch[-1].number + 1, owners, batch)
-        opened[0].write(np.rint(encoded.vectors * plain.LARGEST).astype(np.int8).tobytes())
+        opened[0].write(np.rint(encoded.vectors * vector_layout.LARGEST).astype(np.int8).tobytes())
         opened[1].write(owners.tobytes())
         opened[2].write(tokens.astype(ids).tobytes())
         opened[3].write(ends.astype(np.uint64).tobytes())
@@ -314,15 +317,17 @@ class VectorIndex:
         """Drop what a killed run appended behind the extent."""
         extent = self.extent
         sizes = (
-            extent.rows * self.encoder.dims, extent.rows * 4,
-            extent.tokens * np.dtype(self.encoder.ids).itemsize, extent.rows * 8,
+            extent.rows * self.encoder.dims,
+            extent.rows * 4,
+            extent.tokens * np.dtype(self.encoder.ids).itemsize,
+            extent.rows * 8,
             extent.documents * 4 * COLUMNS,
-        )  # fmt: skip
+        )
         for file, size in zip(opened, sizes, strict=True):
             file.truncate(size)
 
     def _load_extent(self) -> Extent:
-        found = extents.extent(self._root, self.encoder.name)
+        found = vector_manifest.extent(self._root, self.encoder.name)
         found.source = self.encoder.folder
         return found if self._whole(found) else self._nothing()
 
@@ -332,19 +337,20 @@ class VectorIndex:
     def _whole(self, extent: Extent) -> bool:
         """Tell whether the files are at least as long as the extent says."""
         needed = {
-            VECTORS: extent.rows * self.encoder.dims, OWNERS: extent.rows * 4,
+            VECTORS: extent.rows * self.encoder.dims,
+            OWNERS: extent.rows * 4,
             self._tokens_file: extent.tokens * np.dtype(self.encoder.ids).itemsize,
             "ends.u64": extent.rows * 8,
             DOCUMENTS: extent.documents * 4 * COLUMNS,
-        }  # fmt: skip
+        }
         try:
-            return all(files.size(self._path(name)) >= size for name, size in needed.items())
+            return all(files.get_size(self._path(name)) >= size for name, size in needed.items())
         except OSError:
             return not extent.rows
 
     def _save_extent(self) -> None:
         data = self.extent.written().encode()
-        atomic.write_derived(self._path(extents.ROWS), data, durable=True)
+        atomic.write_derived(self._path(vector_manifest.ROWS), data, durable=True)
 
     def _save_frequencies(self) -> None:
         data = io.BytesIO()
@@ -355,7 +361,7 @@ class VectorIndex:
         return f"{self._folder}/{name}"
 
 
-def flat(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
+def flatten_ranges(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the numbers of ranges, `counts` from `first` on, one range after the other."""
     if counts.min(initial=1) == counts.max(initial=1) == 1:  # most texts are short
         return first
@@ -365,7 +371,7 @@ def flat(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
     return found
 
 
-def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def drop_repeats(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return each number once, where it comes first."""
     return np.array(list(dict.fromkeys(numbers.tolist())), np.int64)
 

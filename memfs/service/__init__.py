@@ -1,1 +1,1 @@
-"""The warm process of a user: it answers hooks and searches, and keeps what they need current."""
+"""Floor 10, a door: the warm process of a user, which answers hooks and searches."""

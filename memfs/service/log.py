@@ -13,7 +13,7 @@ _SIZE = 256 << 10  # bytes, above which it begins anew
 _STDERR = 2
 
 
-def begin(path: str) -> None:
+def redirect_output(path: str) -> None:
     """Write to a file from now on; nowhere if there is no room for it."""
     with suppress(OSError):
         log, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

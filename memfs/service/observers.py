@@ -27,13 +27,13 @@ _FOLDERS: list[type[FileSystemEvent]] = [DirCreatedEvent, DirMovedEvent, DirDele
 _EVENTS = [*_FOLDERS, FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent]
 
 
-class Note(Protocol):
+class ChangeCallback(Protocol):
     """Called with the folder that is watched, the path that changed, and whether it is one."""
 
     def __call__(self, folder: str, path: str, of_folder: bool) -> None: ...
 
 
-class Observed(NamedTuple):
+class ObservedFolder(NamedTuple):
     """A folder that is watched."""
 
     observer: BaseObserver
@@ -50,7 +50,7 @@ class Observed(NamedTuple):
 class Observers:
     """Watches folders; `note` is called in threads of their own. For one thread that asks."""
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: ChangeCallback) -> None:
         self._note = note
         self._observer: BaseObserver | None = None
         self._polling: BaseObserver | None = None
@@ -60,7 +60,7 @@ class Observers:
         """Tell whether some folders are only looked at every now and then."""
         return self._polling is not None
 
-    def observe(self, folder: str, *, below: bool) -> Observed:
+    def observe(self, folder: str, *, below: bool) -> ObservedFolder:
         """Watch a folder: all `below` it, or only which folders it has.
 
         Raises `FileNotFoundError` if it has just gone.
@@ -76,14 +76,14 @@ class Observers:
                 self._polling.start()
             wanted = _EVENTS if below else _FOLDERS
             watch = self._polling.schedule(handler, folder, recursive=below, event_filter=wanted)
-            return Observed(self._polling, watch)
+            return ObservedFolder(self._polling, watch)
 
     def stop(self) -> None:
         for observer in (self._observer, self._polling):
             if observer is not None:
                 observer.stop()
 
-    def _watched(self, handler: _Handler, folder: str, below: bool) -> Observed:
+    def _watched(self, handler: _Handler, folder: str, below: bool) -> ObservedFolder:
         """Have the system watch it. Raises `OSError` if there is no room for all that is below."""
         if self._observer is None:
             self._observer = Observer()
@@ -98,11 +98,11 @@ class Observers:
             except OSError:
                 observer.unschedule(watch)
                 raise
-        return Observed(observer, watch)
+        return ObservedFolder(observer, watch)
 
 
 class _Handler(FileSystemEventHandler):
-    def __init__(self, note: Note, folder: str) -> None:
+    def __init__(self, note: ChangeCallback, folder: str) -> None:
         self._note, self._folder = note, folder
 
     def on_any_event(self, event: FileSystemEvent) -> None:

@@ -12,11 +12,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import LockedError, MemfsError
+from memfs.ipc import client, service_client, service_status, spawn
+from memfs.ipc.client import VERSION
 from memfs.service import log
-from memfs.service.listening import Listener
-from memfs.service.warmth import Warmth
-from memfs.store import asking, config, daemon, layout, lock, service, starting
-from memfs.store.asking import VERSION
+from memfs.service.app import Service
+from memfs.service.listener import Listener
+from memfs.store import config, lock, store_paths
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -33,19 +34,19 @@ _FILES = 2048  # open ones, where the system allows that
 _PLACES = 9  # digits of a part of a version that count
 
 
-def behind(claimed: str = "", folder: str = "") -> None:
+def run_detached(claimed: str = "", folder: str = "") -> None:
     """Be the service of this user, unless one runs, and end when it is no longer needed.
 
     `claimed` is the number of the open file of its lock, if that was taken for it. It begins with
     the store that serves `folder`.
     """
-    user = layout.user_store()
+    user = store_paths.user_store()
     if user is None:
         return
     os.umask(0o077)
     given = int(claimed) if claimed else None
-    with suppress(LockedError, OSError), lock.hold(user, 0, starting.LOCK, given):
-        log.begin(f"{user.local}/{daemon.LOG}")
+    with suppress(LockedError, OSError), lock.hold_lock(user, 0, spawn.LOCK, given):
+        log.redirect_output(f"{user.local}/{service_status.LOG}")
         try:
             _allow_files()
             sys.setswitchinterval(_SWITCH)
@@ -64,14 +65,14 @@ class Server:
     def __init__(self, idle: float, folder: str = "") -> None:
         self._idle = idle
         self._first = folder  # whose store it begins with
-        self._environment = os.fsdecode(service.environment())
+        self._environment = os.fsdecode(service_client.encode_environment())
         self._code = _code()
         self._used = time.monotonic()
         self._leave = ""  # why it ends
         self._attended = 0  # who is answered just now
         self._count = threading.Lock()
         self._listener = Listener()
-        self.warmth = Warmth()
+        self.warmth = Service()
 
     def run(self) -> None:
         """Answer until there is a reason to leave."""
@@ -132,7 +133,7 @@ class Server:
     def _attend(self, connected: socket.socket) -> None:
         with self._count:
             self._attended += 1
-        line = asking.Line(connected, _ASKED)
+        line = client.Connection(connected, _ASKED)
         try:
             if self._listener.known(connected):
                 while self._answer(line) and self._attended <= _MOST // 2:
@@ -146,12 +147,12 @@ class Server:
             with self._count:
                 self._attended -= 1
 
-    def _answer(self, line: asking.Line) -> bool:
+    def _answer(self, line: client.Connection) -> bool:
         """Answer a question; False if there is to be no other on its line."""
         head, _, body = line.receive().partition(b"\n\n")
         line.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
-        if len(words) < 5 or words[0] != asking.PROTOCOL:
+        if len(words) < 5 or words[0] != client.PROTOCOL:
             return False
         _, token, version, environment, kind, *rest = words
         if not self._listener.admits(token):
@@ -159,13 +160,13 @@ class Server:
         if version != VERSION:
             if _newer(version, VERSION):
                 self._end(f"version {version} is there")
-            line.send(asking.LEAVING)
+            line.send(client.LEAVING)
             return False
         if environment != self._environment and kind not in ("stop", "status"):
-            line.send(asking.YOURS)
+            line.send(client.YOURS)
             return False
         if kind == "stop":
-            line.send(asking.MINE)
+            line.send(client.MINE)
             self._end("told to stop")
             return False
         if kind != "status":
@@ -173,7 +174,7 @@ class Server:
         self._told(line, kind, rest, body)
         return True
 
-    def _told(self, line: asking.Line, kind: str, words: list[str], body: bytes) -> None:
+    def _told(self, line: client.Connection, kind: str, words: list[str], body: bytes) -> None:
         try:
             answer = self.warmth.answer(kind, words, body)
         except MemfsError:
@@ -183,10 +184,10 @@ class Server:
             answer = None
         line.allow(_PATIENCE)
         if answer is None:
-            line.send(asking.YOURS)
+            line.send(client.YOURS)
             return
         try:
-            line.send(asking.MINE + answer.data)
+            line.send(client.MINE + answer.data)
             if line.taken():
                 answer.taken()
         finally:
@@ -201,7 +202,7 @@ def _code() -> object:
     """Return what the code of this process looks like on the disk: another one after an update."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found = []
-    for name in ("__init__.py", "store/asking.py", "service/server.py"):
+    for name in ("__init__.py", "ipc/client.py", "service/server.py"):
         try:
             status = os.stat(f"{folder}/{name}")
         except OSError:

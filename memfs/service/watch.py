@@ -16,7 +16,7 @@ from memfs.service import log
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from memfs.service.observers import Observed, Observers
+    from memfs.service.observers import ObservedFolder, Observers
 
 _QUIET = 0.1  # seconds without a change, after which those before are told
 _LONGEST = 0.5  # seconds that a change waits for that
@@ -26,11 +26,11 @@ _TEMPORARY = (".tmp", ".swp", ".swx", "~", "4913")  # of ours and of editors
 class _Watched(NamedTuple):
     """A folder that is watched; `sign` tells it from another one that has its name later."""
 
-    observed: Observed
+    observed: ObservedFolder
     sign: tuple[int, int]
 
 
-class Watch:
+class FolderWatch:
     """Watches folders, each once. `tell` is called with (key, changed paths) in a thread.
 
     For a new key it is called without paths as soon as its folders are watched.

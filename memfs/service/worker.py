@@ -22,21 +22,23 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
-from memfs.memory import corpus, intake, reembed, shares, whose
-from memfs.memory.intake import Tally
-from memfs.memory.kept import Kept
-from memfs.memory.kinds.graph import Graph
-from memfs.search import extents, graph
-from memfs.service import pace
-from memfs.service.lane import BUSY, LATER
-from memfs.store import layout, lock
+from memfs.ingest import routing, transcript_files
+from memfs.ingest import transcripts as ingest_transcripts
+from memfs.ingest.transcripts import Tally
+from memfs.knowledge.kinds.graph import Graph
+from memfs.recall import index_sources, vector_rebuild
+from memfs.recall.index_session import IndexSession
+from memfs.search import hnsw, vector_manifest
+from memfs.service import throttle
+from memfs.service.job_queue import BUSY, LATER
+from memfs.store import lock, store_paths
 from memfs.store.blocks import Place
-from memfs.store.layout import Store
+from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memfs.memory.whose import Sessions
+    from memfs.ingest.transcript_files import Sessions
 
 _TOLD = 0.2  # seconds between two words on how far it is
 _BATCH = 32 << 20  # bytes of transcripts, after which others have their turn
@@ -80,7 +82,7 @@ def _done(job: dict[str, object]) -> str:
     try:
         place = _place(str(job["project"]), str(job["user"]))
         paths = [str(path) for path in job["paths"]] if isinstance(job["paths"], list) else []
-        rest = partial(_rest, time.monotonic() + pace.LONGEST)
+        rest = partial(_rest, time.monotonic() + throttle.LONGEST)
         whole = bool(job["all"])
         if place is not None and job["finish"]:
             _finish(place, rest)
@@ -100,17 +102,17 @@ def _done(job: dict[str, object]) -> str:
 def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everything: bool) -> bool:
     """Read what changed, so that words in it are found; tell whether anything of the store did."""
     tally = Tally()
-    intake.drain(place.home, tally, _PATIENCE)
+    ingest_transcripts.drain(place.home, tally, _PATIENCE)
     known = _ours(place, _files(paths))
     for number, batch in enumerate(_batches(list(known))):
         if number:
             rest()
-        with lock.hold(place.home, _PATIENCE, intake.LOCK):
-            intake.transcripts(place.home, batch, tally, known=known)
+        with lock.hold_lock(place.home, _PATIENCE, ingest_transcripts.LOCK):
+            ingest_transcripts.ingest_transcripts(place.home, batch, tally, known=known)
     logs = None if everything else [path for path in sorted(tally.logs) if files.is_file(path)]
-    if logs == [] or not corpus.sources(place, logs):
+    if logs == [] or not index_sources.sources(place, logs):
         return False
-    done = corpus.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage, alone=True)
+    done = index_sources.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage)
     if done is None:
         raise LockedError("somebody else indexes")
     return True
@@ -119,11 +121,11 @@ def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everyth
 def _finish(place: Place, rest: Callable[[], object]) -> None:
     """Make what takes long: vectors and their graph, and the flow of sessions."""
     with suppress(LockedError):
-        if reembed.run(place, _stage("embedding", 0), rest):
+        if vector_rebuild.run(place, _stage("embedding", 0), rest):
             _say({"published": True})
-        served = extents.served(place.home.index)
-        if served and served.rows >= graph.FEWEST:
-            Kept(place).graph(_stage("graph", 0))
+        served = vector_manifest.load_served(place.home.index)
+        if served and served.rows >= hnsw.FEWEST:
+            IndexSession(place).graph(_stage("graph", 0))
             _say({"published": True})
         rest()
         if Graph(place).update_all(_stage("flow", 0), wait=_PATIENCE):
@@ -131,8 +133,8 @@ def _finish(place: Place, rest: Callable[[], object]) -> None:
 
 
 def _rest(until: float) -> None:
-    """Wait until the machine has room for more (see `pace`); put off a job if others wait."""
-    pace.rest(_pause, until)
+    """Wait until the machine has room for more (see `throttle`); put off a job if others wait."""
+    throttle.wait_for_room(_pause, until)
     if _lines:
         raise _LaterError
 
@@ -148,17 +150,17 @@ def _pause(why: str) -> None:
 
 def _place(project: str, user: str) -> Place | None:
     """Return the place of a job; None if its store was removed meanwhile, or is not trusted."""
-    found = layout.find(os.path.dirname(project)) if project else None
-    if project and (found is None or found.root != project or not layout.trusted(found)):
+    found = store_paths.find(os.path.dirname(project)) if project else None
+    if project and (found is None or found.root != project or not store_paths.is_trusted(found)):
         return None
-    tier = Store(user, labels.USER) if user and layout.is_store(user) else None
+    tier = Store(user, labels.USER) if user and store_paths.is_store(user) else None
     return Place(found, tier) if found or tier else None
 
 
 def _ours(place: Place, paths: list[str]) -> Sessions:
     """Return the sessions in transcripts that belong to a store."""
-    found, _ = whose.identified(paths, lambda _: None)
-    for share in shares.divide(found)[0]:
+    found, _ = transcript_files.identify_files(paths, lambda _: None)
+    for share in routing.divide(found)[0]:
         if share.place.home.local == place.home.local:
             return share.sessions
     return {}
@@ -172,7 +174,7 @@ def _files(paths: list[str]) -> list[str]:
         for folder, _, names in os.walk(top):  # of a file: nothing
             for path in (f"{folder}/{name}" for name in names):
                 with suppress(OSError):
-                    if whose.is_named(path) and os.stat(path).st_mtime > least:
+                    if transcript_files.is_named(path) and os.stat(path).st_mtime > least:
                         found.append(path)
     return found
 
@@ -185,7 +187,7 @@ def _batches(paths: list[str]) -> list[list[str]]:
             made.append([])
             size = 0
         made[-1].append(path)
-        size += whose.size([path])
+        size += transcript_files.measure_size([path])
     return made
 
 

@@ -1,1 +1,1 @@
-"""Floor 1: the truth on disk. Sole owner of `.agent-memory/` and of git."""
+"""Floor 3: the truth on disk: files below `.agent-memory/`, and git. No other room opens them."""

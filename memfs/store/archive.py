@@ -9,31 +9,33 @@ from memfs import files
 from memfs.core import encodings, frontmatter
 from memfs.core.records import Passage
 from memfs.files import atomic, trees
-from memfs.store import blocks, clock, held
+from memfs.store import blocks, clock, quarantine
 
 if TYPE_CHECKING:
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 SUFFIX = ".md"
 LONGEST = 100_000  # characters; longer things are documents, not passages
 
 
-def add(
+def write_passage(
     store: Store, text: str, *, importance: int, tags: tuple[str, ...], source: str = ""
 ) -> tuple[Passage, str]:
     """Write a new passage; return it and its path."""
-    from memfs.core import yamlhead
+    from memfs.core import yaml_edit
 
     at = clock.now()
     passage = Passage(clock.unique(), text.strip("\n"), at, importance, tags, source)
-    head = yamlhead.write(
+    head = yaml_edit.write(
         "",
         {
-            "created_at": at, "importance": importance, "tags": list(tags) or None,
+            "created_at": at,
+            "importance": importance,
+            "tags": list(tags) or None,
             "source": source or None,
         },
         "\n",
-    )  # fmt: skip
+    )
     folder = f"{store.root}/archive/{at[:7]}"
     files.make_folder(folder, private=store.private)
     path = f"{folder}/{passage.id}{SUFFIX}"
@@ -49,7 +51,7 @@ def sources(store: Store) -> list[str]:
         for found in trees.walk(folder)
         if found.name.endswith(SUFFIX) and not os.path.basename(found.name).startswith(".")
     ]
-    return [instead for _, instead in held.served(store, folder, found)]
+    return [instead for _, instead in quarantine.list_served(store, folder, found)]
 
 
 def read(path: str) -> Passage | None:
@@ -80,6 +82,6 @@ def parse(ident: str, raw: str) -> Passage:
     )
 
 
-def folded(text: str) -> str:
+def merge_passages(text: str) -> str:
     """Return what passages that say the same have in common."""
     return " ".join(text.split()).casefold()

@@ -8,35 +8,38 @@ from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
-from memfs.core.private import storable
-from memfs.core.quoting import plain
-from memfs.store import committing, config, git, journal, tracked
+from memfs.core.escaping import make_plain
+from memfs.core.privacy import storable
+from memfs.store import commit_writer, config, git, journal, tracked_files
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from memfs.core.records import Origin
     from memfs.core.settings import Settings
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
     from memfs.store.writer import Change
 
 EDIT, SESSION = "edit", "session"
-_OURS = (
-    "blocks", "archive", "facts", "static", "config.yaml", ".gitignore", ".gitattributes",
-)  # fmt: skip
+_OURS = ("blocks", "archive", "facts", "static", "config.yaml", ".gitignore", ".gitattributes")
 _BUSY = {  # what git has open, by the file that says so
-    "MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase", "rebase-apply": "a rebase", "BISECT_LOG": "a bisection",
-}  # fmt: skip
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "BISECT_LOG": "a bisection",
+}
 
 
-def edited(place: Place, changes: list[Change], origin: Origin) -> str:
+def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
     """Commit an edit if each is to be; return why it was not, "" if it was or need not be."""
     notes = []
     for store in place.stores():
         mine = [
-            change for change in changes
+            change
+            for change in changes
             if change.tier != labels.SESSION and place.store(change.tier).root == store.root
-        ]  # fmt: skip
+        ]
         settings = _settings(place, store)
         if mine and settings.get("git.commit") == EDIT:
             names = ", ".join(change.label for change in mine)
@@ -51,10 +54,10 @@ def edited(place: Place, changes: list[Change], origin: Origin) -> str:
 def archived(place: Place, store: Store, path: str, origin: Origin) -> str:
     """Commit a new passage if each edit is to be; return why it was not, or ""."""
     subject = origin.reason or "memory: archive a passage"
-    return written(place, store, [path], "archive", subject, origin)
+    return commit_files(place, store, [path], "archive", subject, origin)
 
 
-def written(
+def commit_files(
     place: Place, store: Store, paths: list[str], op: str, subject: str, origin: Origin
 ) -> str:
     """Commit files that one operation wrote, as `archived` does."""
@@ -65,7 +68,7 @@ def written(
     return _commit(store, names, _message(subject, [], [op], origin), settings)
 
 
-def ended(place: Place, origin: Origin) -> str:
+def commit_session(place: Place, origin: Origin) -> str:
     """Commit what a session left uncommitted, if each session is to be; return why not, or ""."""
     notes = []
     for store in place.stores():
@@ -75,9 +78,10 @@ def ended(place: Place, origin: Origin) -> str:
             edits = [
                 f"- {entry.op} {entry.label}" + (f": {entry.reason}" if entry.reason else "")
                 for entry in journal.read(store)
-                if entry.session in (origin.session, session) and entry.tree == store.tree
+                if entry.session in (origin.session, session)
+                and entry.tree == store.tree
                 and entry.tier == store.tier
-            ]  # fmt: skip
+            ]
             subject = f"memory: session {session[:8]}"
             message = _message(subject, edits, [SESSION], origin)
             notes.append(_commit(store, list(_OURS), message, settings))
@@ -90,33 +94,33 @@ def _settings(place: Place, store: Store) -> Settings:
 
 
 def _message(subject: str, body: list[str], ops: list[str], origin: Origin) -> str:
-    first, *rest = [line.rstrip() for line in plain(storable(subject)).split("\n")] or [""]
+    first, *rest = [line.rstrip() for line in make_plain(storable(subject)).split("\n")] or [""]
     who = origin.actor + (f" ({origin.host})" if origin.host else "")
     trailers = [f"Memfs-Op: {op}" for op in ops] + [f"Memfs-Actor: {who}"]
     if origin.session:
         trailers.append(f"Memfs-Session: {storable(origin.session)}")
-    paragraphs = [first, "\n".join(rest).strip(), plain(storable("\n".join(body)))]
-    last = "\n".join(" ".join(plain(line).split()) for line in trailers)
+    paragraphs = [first, "\n".join(rest).strip(), make_plain(storable("\n".join(body)))]
+    last = "\n".join(" ".join(make_plain(line).split()) for line in trailers)
     return "\n\n".join([part for part in paragraphs if part] + [last]) + "\n"
 
 
 def _commit(store: Store, paths: list[str], message: str, settings: Settings) -> str:
     """Commit `paths` (relative to the store) as they are; return why not, "" if all is well."""
-    known = tracked.committed(store.root, paths)
-    changed = [] if known is None else tracked.differing(store.root, paths, known)
+    known = tracked_files.read_committed(store.root, paths)
+    changed = [] if known is None else tracked_files.list_differing(store.root, paths, known)
     if not changed or known is None:
         return ""
     head = git.checked_out(store.root)
     why = "git does not answer" if head is None else _hindrance(head, settings)
     if head is not None and not why:
         try:
-            why = committing.commit(store.root, head, changed, known, message)
+            why = commit_writer.commit(store.root, head, changed, known, message)
         except StoreError as error:  # the edit stands
             why = error.message
     return f"not committed: {why}" if why else ""
 
 
-def _hindrance(head: git.Head, settings: Settings) -> str:
+def _hindrance(head: git.GitHead, settings: Settings) -> str:
     """Say why nothing may be committed here just now, or ""."""
     for name, what in _BUSY.items():
         if os.path.exists(f"{head.folder}/{name}"):

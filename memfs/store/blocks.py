@@ -3,8 +3,8 @@
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError
-from memfs.store import layout
-from memfs.store.layout import Store
+from memfs.store import store_paths
+from memfs.store.store_paths import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,33 +78,33 @@ class Place:
         raise StoreError(f"there is no {tier} tier here", hint.get(tier, ""))
 
 
-def here(start: str, session: str = "") -> Place:
+def find_place(start: str, session: str = "") -> Place:
     """Return the place of a directory; raises `StoreError` if no store serves it.
 
     A local folder of a project's store that was not made here is put aside first, and `aside` says
     where it is. Nor is anything used of a store while git does not say whether that folder came.
     """
-    place = Place(layout.find(start), layout.user_store(), session)
+    place = Place(store_paths.find(start), store_paths.user_store(), session)
     if not place.tiers():
-        layout.require(start)
+        store_paths.require(start)
     if place.project is not None:
         from memfs.store import local_folder
 
         _is_clean(place.project)
-        place.aside = local_folder.put_aside(place.project)
+        place.aside = local_folder.move_aside(place.project)
     return place
 
 
-def serving(start: str, session: str) -> Place | None:
+def find_serving(start: str, session: str) -> Place | None:
     """Return the place of a session's folder, or None: most folders have no store.
 
     A project store that this user does not trust serves nobody, nor one of which git does not say
     what came with it.
     """
-    project = layout.find(start or ".")
-    if project and not (layout.trusted(project) and _serves(project)):
+    project = store_paths.find(start or ".")
+    if project and not (store_paths.is_trusted(project) and _serves(project)):
         project = None
-    place = Place(project, layout.user_store(), session)
+    place = Place(project, store_paths.user_store(), session)
     place.unread = []
     return place if place.tiers() else None
 
@@ -118,16 +118,16 @@ def _serves(store: Store) -> bool:
 
 def _is_clean(store: Store) -> bool:
     """Tell whether nothing of a store's local folder came with git."""
-    if layout.is_checked(store):
+    if store_paths.is_checked(store):
         return True
-    from memfs.store import arrivals
+    from memfs.store import incoming_changes
 
-    return arrivals.is_clean(store)
+    return incoming_changes.is_clean(store)
 
 
-def answering(event: "Event") -> Place | None:
+def find_answering(event: "Event") -> Place | None:
     """Return the place that serves an event, or None; note in the event where that keeps things."""
-    place = serving(event.cwd, event.session)
+    place = find_serving(event.cwd, event.session)
     if place is not None:
         event.local = place.home.local
     return place
@@ -137,7 +137,7 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
     """List (tier, label, path) of every block file, nearest tier first, sorted by label."""
     found: list[tuple[str, str, str]] = []
     for tier, store in place.tiers():
-        folder = layout.block_folder(store, tier, place.session)
+        folder = store_paths.block_folder(store, tier, place.session)
         listed: list[tuple[str, str]] = []
         try:
             _walk(folder, "", labels.MAX_DEPTH, listed)
@@ -145,10 +145,10 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
             if place.unread is None:
                 raise
             place.unread.append(f"{folder} cannot be read: {error.strerror}")
-        if tier == labels.PROJECT and layout.may_hold(store):
-            from memfs.store import held
+        if tier == labels.PROJECT and store_paths.may_quarantine(store):
+            from memfs.store import quarantine
 
-            served = held.served(store, folder, [path for _, path in listed])
+            served = quarantine.list_served(store, folder, [path for _, path in listed])
             listed = [(label_of(path[len(folder) + 1 :]), instead) for path, instead in served]
         found.extend((tier, label, path) for label, path in sorted(listed))
     return found
@@ -159,13 +159,13 @@ def label_of(name: str) -> str:
     return labels.normalise(name.removesuffix(SUFFIX))
 
 
-def as_is(place: Place) -> Place:
+def without_quarantine(place: Place) -> Place:
     """Return a place of which nothing is held back: it is looked at, or mended."""
-    found = place.project and layout.as_is(place.project)
+    found = place.project and store_paths.without_quarantine(place.project)
     return Place(found, place.user, place.session)
 
 
-def texts(place: Place) -> dict[str, str | None]:
+def read_texts(place: Place) -> dict[str, str | None]:
     """Map `tier:label` to the text of every block file: all that a quiet prompt needs.
 
     None stands for a file that cannot be read just now.
@@ -192,9 +192,11 @@ def load(place: Place) -> "list[Block]":
 
 
 def read(
-    tier: str, label: str, path: str,
+    tier: str,
+    label: str,
+    path: str,
     reader: "Callable[[str], tuple[dict[str, object], str]] | None" = None,
-) -> "Block":  # fmt: skip
+) -> "Block":
     """Read one block file that exists; of one that is too large, the beginning."""
     try:
         raw, size = _text(path)
@@ -205,7 +207,7 @@ def read(
     return make(tier, label, path, raw, size, reader)
 
 
-def whole(path: str) -> str | None:
+def read_whole_block(path: str) -> str | None:
     """Return all of a block file, None if there is none; raises `StoreError` for a large one."""
     text, size = files.beginning(path, LARGEST, 0)
     if size > LARGEST:
@@ -217,16 +219,20 @@ def whole(path: str) -> str | None:
 
 
 def make(
-    tier: str, label: str, path: str, raw: str, size: int = 0,
+    tier: str,
+    label: str,
+    path: str,
+    raw: str,
+    size: int = 0,
     reader: "Callable[[str], tuple[dict[str, object], str]] | None" = None,
-) -> "Block":  # fmt: skip
+) -> "Block":
     """Return the block that a text is; the class is imported when the first one is made."""
     from memfs.core.block import Block
 
     return Block(tier, label, path, raw, reader or full_reader, size)
 
 
-def locate(place: Place, text: str) -> tuple[str, str, str] | None:
+def resolve_label(place: Place, text: str) -> tuple[str, str, str] | None:
     """Resolve what was typed to (tier, label, path) of an existing block, or None."""
     tier, label = labels.parse(text)
     for found_tier, found, path in paths(place):
@@ -237,7 +243,7 @@ def locate(place: Place, text: str) -> tuple[str, str, str] | None:
 
 def get(place: Place, text: str) -> "Block":
     """Return one block; raises `NotFoundError` naming the closest labels."""
-    found = locate(place, text)
+    found = resolve_label(place, text)
     if found is None:
         raise missing(place, text)
     tier, label, path = found
@@ -261,7 +267,7 @@ def missing(place: Place, text: str) -> NotFoundError:
 
 def path_of(place: Place, tier: str, label: str) -> str:
     """Return where a block of a tier is or would be. Raises `LinkError` where links are in it."""
-    path = f"{layout.block_folder(place.store(tier), tier, place.session)}/{label}{SUFFIX}"
+    path = f"{store_paths.block_folder(place.store(tier), tier, place.session)}/{label}{SUFFIX}"
     files.check_path(path)
     return path
 
@@ -269,10 +275,10 @@ def path_of(place: Place, tier: str, label: str) -> str:
 def full_reader(text: str) -> tuple[dict[str, object], str]:
     """Read front matter with the full YAML reader, which is only imported when it is needed."""
     try:
-        from memfs.core import yamlhead
+        from memfs.core import yaml_edit
     except ImportError:  # a hook without site-packages: the block is shown all the same
         return {}, "front matter needs the full YAML reader"
-    return yamlhead.read(text)
+    return yaml_edit.read(text)
 
 
 def front_matter(head: str) -> dict[str, object]:

@@ -21,7 +21,7 @@ _SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice
 
 
 @dataclass
-class State:
+class ReadState:
     """How far a transcript was read: `offset` bytes, which looked like `print`.
 
     `path` is where it was. `kept` is the size of our own file then: what is behind it may be
@@ -57,12 +57,12 @@ def fingerprint_of(handle: BinaryIO, offset: int) -> str:
     return hashlib.sha256(head + b"|" + tail).hexdigest()[:32]
 
 
-def load(path: str) -> State | None:
+def load(path: str) -> ReadState | None:
     """Return what was written down; None if there is nothing, or it is damaged."""
     try:
         found = json.loads(files.read(path) or "")
         found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
-        state = State(**found)
+        state = ReadState(**found)
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return None
     counts = (state.offset, state.kept, state.malformed)
@@ -71,6 +71,6 @@ def load(path: str) -> State | None:
     return state if plain and texts else None
 
 
-def save(path: str, state: State) -> None:
+def save(path: str, state: ReadState) -> None:
     """Write it down; after a crash of the system an older one may be there."""
     atomic.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)

@@ -41,7 +41,7 @@ class Commit:
         return self.id[:7]
 
 
-def touching(
+def list_touching(
     folder: str, path: str, most: int = 0, since: str = "", seconds: float = 20
 ) -> list[Commit]:
     """List what commits up to HEAD did to `path` (a file or folder below `folder`), newest first.
@@ -56,11 +56,11 @@ def touching(
     until = time.monotonic() + seconds
     listed = _asked(folder, ("rev-list", *limit, upto), [path], b"", until)
     if listed is None:
-        return touching(folder, path, most, "", seconds) if since else []
+        return list_touching(folder, path, most, "", seconds) if since else []
     return list(_told(folder, path, "-c", listed, until))
 
 
-def everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
+def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
     """List what commits of all branches did to `path`, compared with each of their parents.
 
     Raises `TimeoutError`, and `LookupError` where git does not say.
@@ -75,9 +75,19 @@ def everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
 def _told(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
     """Yield what commits, listed by id, did to `path`; `merges` says how those are compared."""
     words = (
-        "diff-tree", "--stdin", "--root", "-r", "-z", merges, "--raw", "--no-abbrev",
-        "--no-renames", "--no-ext-diff", "--no-textconv", f"--format={_FORMAT}",
-    )  # fmt: skip
+        "diff-tree",
+        "--stdin",
+        "--root",
+        "-r",
+        "-z",
+        merges,
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        f"--format={_FORMAT}",
+    )
     out = _asked(folder, words, [path], listed, until) if listed else b""
     before = git.prefix(folder)
     for commit in _parse((out or b"").decode("utf-8", "surrogateescape")):
@@ -95,7 +105,7 @@ def _asked(
     return None if done is None or done.returncode else done.stdout
 
 
-def written_here(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Yield (path, blob before, blob after) of the files below a folder that commits changed.
 
     Each step is (the commit before, the commit); one whose author is not who committed it is left
@@ -103,10 +113,21 @@ def written_here(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tupl
     """
     told = [after if set(before) <= {"0"} else f"{after} {before}" for before, after in steps]
     out = git.run(
-        folder, "diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-abbrev",
-        "--no-renames", "--no-ext-diff", "--no-textconv", f"--format={_WRITERS}", paths=["."],
+        folder,
+        "diff-tree",
+        "--stdin",
+        "--root",
+        "-r",
+        "-z",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        f"--format={_WRITERS}",
+        paths=["."],
         data="".join(f"{line}\n" for line in told).encode(),
-    )  # fmt: skip
+    )
     own, top = False, git.prefix(folder)
     fields = iter((out or "").split("\0"))
     for field in fields:
@@ -121,7 +142,7 @@ def written_here(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tupl
                 yield path, before, after
 
 
-def existing(folder: str, blobs: Sequence[str]) -> set[str]:
+def filter_existing(folder: str, blobs: Sequence[str]) -> set[str]:
     """Return those ids under which git has something."""
     if not blobs:
         return set()
@@ -138,7 +159,7 @@ def tree(folder: str, commit: str, below: str) -> dict[str, str]:
     return {name.removeprefix(before): head.split(" ")[2] for head, _, name in lines}
 
 
-def texts(folder: str, blobs: Iterable[str]) -> dict[str, str]:
+def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     """Return the texts that git has under these ids; those it does not have are left out.
 
     So are those that are larger than any file of a store, and those above what is taken at once:
@@ -198,7 +219,7 @@ def source(path: str, text: str | None) -> Commit | None:
     """Return the commit that a file's text is from, None if it is nobody's (as far as is known)."""
     folder, name = os.path.split(path)
     try:
-        found = touching(folder, name, 1, seconds=_PATIENCE)
+        found = list_touching(folder, name, 1, seconds=_PATIENCE)
     except TimeoutError:
         return None
     for commit in found:

@@ -3,15 +3,14 @@
 import os
 
 from memfs import files
-from memfs.core import settings, yamlmini
+from memfs.core import settings, yaml_fast
 from memfs.core.settings import Settings
-from memfs.store import blocks, layout
+from memfs.store import blocks, store_paths
 from memfs.store.blocks import Place
 
 _LARGEST = 64 << 10  # bytes; a hook has no time for more
 _WORDS = {  # what may be said, and what it may be besides
     "hooks.recall": ("off, auto or 3", ("off", "auto", False)),
-    "hooks.cold": ("text or hybrid", (settings.TEXT, settings.HYBRID)),
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
     "service.pause": ("auto or off", ("auto", "off", False)),
@@ -23,13 +22,10 @@ _WORDS = {  # what may be said, and what it may be besides
     ),
 }
 _FLAGS = {"true": True, "false": False}  # as a variable says them
-_SECTIONS = (
-    "memfs", "recall", "memory_blocks",
-    *settings.DEFAULTS,
-)  # fmt: skip
+_SECTIONS = ("memfs", "recall", "memory_blocks", *settings.DEFAULTS)
 
 
-class Model:
+class ModelSetting:
     """The embedding model that is wanted: bundled, none, a folder, or one of the hub.
 
     `name` is what is configured, `folder` where a folder is, `said` what says so ("": the default).
@@ -50,30 +46,30 @@ def load(place: Place) -> Settings:
     if place.project:
         layers.append(_of_project(place.project))
     if place.user:
-        layers.append(read(f"{place.user.root}/{layout.CONFIG}")[0])
+        layers.append(read(f"{place.user.root}/{store_paths.CONFIG}")[0])
     return Settings(layers)
 
 
-def _of_project(store: layout.Store) -> dict[str, object]:
+def _of_project(store: store_paths.Store) -> dict[str, object]:
     """Return what a project's store decides: what is written beside it only where it is trusted."""
     found = settings.of_project(read(path_of(store))[0])
     written = [section for section in ("git", "sync") if section in found]
-    if written and not layout.trusted(store):
+    if written and not store_paths.is_trusted(store):
         for section in written:
             del found[section]
     return found
 
 
-def path_of(store: layout.Store) -> str:
+def path_of(store: store_paths.Store) -> str:
     """Return the file to read: what others changed in it may be held back."""
-    if layout.may_hold(store):
-        from memfs.store import held
+    if store_paths.may_quarantine(store):
+        from memfs.store import quarantine
 
-        return held.path_of(store, layout.CONFIG)
-    return f"{store.root}/{layout.CONFIG}"
+        return quarantine.path_of(store, store_paths.CONFIG)
+    return f"{store.root}/{store_paths.CONFIG}"
 
 
-def model(place: Place) -> Model:
+def model(place: Place) -> ModelSetting:
     """Return the embedding model that is wanted at a place; what is wrong says nothing."""
     value = os.environ.get("MEMFS_EMBEDDING")
     found = None
@@ -85,22 +81,22 @@ def model(place: Place) -> Model:
             layer = read(path)[0]
             if "embedding" in layer and not _refused(store, layer["embedding"]):
                 found = _model(layer["embedding"], path, store.root)
-    return found or Model(settings.BUNDLED, settings.BUNDLED)
+    return found or ModelSetting(settings.BUNDLED, settings.BUNDLED)
 
 
-def _model(value: object, said: str, base: str) -> Model | None:
+def _model(value: object, said: str, base: str) -> ModelSetting | None:
     kind = settings.model_kind(value)
     if kind in (settings.RELATIVE, settings.FOLDER):
         folder = os.path.normpath(os.path.join(base, os.path.expanduser(str(value))))
-        return Model(settings.FOLDER, str(value), folder, said)
+        return ModelSetting(settings.FOLDER, str(value), folder, said)
     return (
-        Model(kind, settings.NONE if kind == settings.NONE else str(value), "", said)
+        ModelSetting(kind, settings.NONE if kind == settings.NONE else str(value), "", said)
         if kind
         else None
     )
 
 
-def _refused(store: layout.Store, value: object) -> bool:
+def _refused(store: store_paths.Store, value: object) -> bool:
     """Tell whether a repository names a model that is not in it.
 
     It may neither have this machine read elsewhere, nor download what it likes.
@@ -125,15 +121,15 @@ def parse(text: str) -> tuple[dict[str, object], str]:
     """Read the text of one, in the same way."""
     if len(text) > _LARGEST:
         return {}, f"it is longer than {_LARGEST >> 10} kB; nothing in it is used"
-    found = yamlmini.read(text)
+    found = yaml_fast.read(text)
     return (found, "") if found is not None else blocks.full_reader(text)
 
 
-def problems(store: layout.Store) -> list[str]:
+def problems(store: store_paths.Store) -> list[str]:
     """Say what is wrong in the configuration of a store, with the line and what was expected."""
     import difflib
 
-    path = f"{store.root}/{layout.CONFIG}"
+    path = f"{store.root}/{store_paths.CONFIG}"
     found, wrong = read(path)
     if wrong:
         return [f"{path}: {wrong}"]
@@ -156,7 +152,7 @@ def problems(store: layout.Store) -> list[str]:
         if key not in allowed:
             out.append(
                 f"{path}:{_line(path, key)}: {key} is not used: only your own configuration "
-                f"({layout.user_root()}/{layout.CONFIG}) may set it"
+                f"({store_paths.user_root()}/{store_paths.CONFIG}) may set it"
             )
             continue
         default = settings.DEFAULTS.get(key)
@@ -192,9 +188,13 @@ def _wrong_types(
 
 def _expected(path: str, key: str, name: str, value: object, default: object) -> str:
     kind = {
-        bool: "true or false", int: "a whole number", str: "a word", list: "a list",
-        dict: "a mapping", float: "a number between 0 and 1",
-    }.get(type(default), "a value")  # fmt: skip
+        bool: "true or false",
+        int: "a whole number",
+        str: "a word",
+        list: "a list",
+        dict: "a mapping",
+        float: "a number between 0 and 1",
+    }.get(type(default), "a value")
     return f"{path}:{_line(path, key)}: {name} is {value!r}, expected {kind}"
 
 
@@ -230,4 +230,4 @@ def _variables() -> dict[str, object]:
                 inner[name] = _said(value)
         elif key == "MEMFS_MAX_BLOCKS" and value.isdigit():
             layer["max_blocks"] = int(value)
-    return {**settings.of_project(layer), **settings.stricter(layer)}
+    return {**settings.of_project(layer), **settings.restrict_service(layer)}

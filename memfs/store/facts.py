@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core.facts import STATUSES, Fact
 from memfs.files import atomic, logs, trees
-from memfs.store import held
+from memfs.store import quarantine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 FOLDER = "facts"
 SUFFIX = ".jsonl"
@@ -32,7 +32,7 @@ def sources(store: Store) -> list[str]:
     """List the files with facts."""
     folder = f"{store.root}/{FOLDER}"
     found = [each.path for each in trees.walk(folder, levels=1) if each.path.endswith(SUFFIX)]
-    return [instead for _, instead in held.served(store, folder, found)]
+    return [instead for _, instead in quarantine.list_served(store, folder, found)]
 
 
 def read(path: str) -> dict[str, Fact]:
@@ -45,7 +45,7 @@ def read(path: str) -> dict[str, Fact]:
     return found
 
 
-def every(store: Store) -> dict[str, Fact]:
+def load_facts(store: Store) -> dict[str, Fact]:
     """Return all facts of a store by id, the oldest first."""
     found: dict[str, Fact] = {}
     for path in sources(store):
@@ -55,7 +55,7 @@ def every(store: Store) -> dict[str, Fact]:
     return dict(sorted(found.items(), key=lambda pair: (pair[1].at, pair[0])))
 
 
-def add(store: Store, facts: Iterable[Fact]) -> int:
+def write_facts(store: Store, facts: Iterable[Fact]) -> int:
     """Add facts, or new revisions of them; return how many. The caller holds `LOCK`.
 
     Raises `OSError` where a link is in the way.
@@ -73,7 +73,7 @@ def add(store: Store, facts: Iterable[Fact]) -> int:
     return sum(map(len, by_month.values()))
 
 
-def settle(path: str) -> int:
+def compact_file(path: str) -> int:
     """Write a file anew with the last revision of each fact; return how many lines that saved.
 
     Lines that cannot be read stay. The caller holds `LOCK`.
@@ -108,9 +108,16 @@ def _parsed(line: str) -> Fact | None:
     except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
     texts = (
-        fact.id, fact.statement, fact.category, fact.at, fact.session, fact.host, fact.key,
-        fact.message, fact.by,
-    )  # fmt: skip
+        fact.id,
+        fact.statement,
+        fact.category,
+        fact.at,
+        fact.session,
+        fact.host,
+        fact.key,
+        fact.message,
+        fact.by,
+    )
     good = good and all(isinstance(each, str) and _writable(each) for each in texts)
     good = good and isinstance(fact.revision, int) and isinstance(fact.personal, bool)
     return fact if good and fact.status in STATUSES and fact.statement else None

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core.errors import StoreError
-from memfs.store import git_links, layout
+from memfs.store import git_links, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,12 +34,21 @@ _silent: dict[str, float] = {}  # until when, by the top of a working tree
 # What commands that run no program need all the same, and those that these start themselves.
 _CALM = (
     "--no-pager",
-    "-c", f"core.hooksPath={os.devnull}",  # of references, and of the index
-    "-c", "core.fsmonitor=false",
-    "-c", "safe.bareRepository=explicit",  # one that lies in a tree is none
-    "-c", "log.showSignature=false", "-c", "commit.gpgSign=false",
-    "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-)  # fmt: skip
+    "-c",
+    f"core.hooksPath={os.devnull}",  # of references, and of the index
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "safe.bareRepository=explicit",  # one that lies in a tree is none
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "commit.gpgSign=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+)
 # Each command with what it must be told, if anything: without one of these it may run programs.
 _PLAIN: dict[str, tuple[str, ...]] = {
     "cat-file": ("blob", "--batch", "--batch-check"),
@@ -75,13 +84,12 @@ _READS: dict[str, tuple[str, ...]] = {
     "var": (),
 }
 _INDEXING = ("read-tree", "update-index")  # what writes an index compares files that are as new
-_DRIVER = "merge.memfs.driver"
 _KEPT = ("GIT_CONFIG_NOSYSTEM",)
 # What names a file or folder of the user's: one in the working tree is the project's.
 _NAMING = ("GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "HOME", "XDG_CONFIG_HOME")
 
 
-class Head(NamedTuple):
+class GitHead(NamedTuple):
     """What is checked out: git's own folder, the branch ("" for none), the commit ("" for none)."""
 
     folder: str
@@ -100,9 +108,13 @@ def run(
 
 
 def start(
-    folder: str, *arguments: str, paths: Sequence[str] = (), data: bytes = b"",
-    seconds: float = 0, index: str = "",
-) -> subprocess.CompletedProcess[bytes] | None:  # fmt: skip
+    folder: str,
+    *arguments: str,
+    paths: Sequence[str] = (),
+    data: bytes = b"",
+    seconds: float = 0,
+    index: str = "",
+) -> subprocess.CompletedProcess[bytes] | None:
     """Run git for the working tree that `folder` is in, to its end; `TOO_LONG` ends it.
 
     `paths` are names below `folder`; whatever git prints has names from the top on (see `prefix`).
@@ -163,12 +175,16 @@ def _process(
     """Run git to its end; one that prints more than `most` bytes (0: any number) fails."""
     try:
         with (
-            _buffer() as out, _buffer() as said,
+            _buffer() as out,
+            _buffer() as said,
             subprocess.Popen(  # noqa: S603 - fixed program, no shell
                 ["git", *words],  # noqa: S607 - it is the user's
-                stdin=subprocess.PIPE, stdout=out, stderr=said, env=env,
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=said,
+                env=env,
             ) as process,
-        ):  # fmt: skip
+        ):
             try:
                 _limit(process.pid, most)
                 process.communicate(data, seconds)
@@ -226,7 +242,7 @@ def _environment(top: str) -> dict[str, str]:
 
     Nor does it name a file in the working tree at `top`, or in the main one, as the user's.
     """
-    trees = {os.path.realpath(tree) for tree in (top, layout.git_folder(top)[0])}
+    trees = {os.path.realpath(tree) for tree in (top, store_paths.git_folder(top)[0])}
     env = {
         key: value
         for key, value in os.environ.items()
@@ -245,8 +261,11 @@ def _environment(top: str) -> dict[str, str]:
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         # A configuration may name a file into which git writes what it does: these say more.
-        "GIT_TRACE": "0", "GIT_TRACE2": "0", "GIT_TRACE2_EVENT": "0", "GIT_TRACE2_PERF": "0",
-    }  # fmt: skip
+        "GIT_TRACE": "0",
+        "GIT_TRACE2": "0",
+        "GIT_TRACE2_EVENT": "0",
+        "GIT_TRACE2_PERF": "0",
+    }
 
 
 def check_folder(folder: str) -> None:
@@ -313,27 +332,6 @@ def prefix(folder: str) -> str:
     return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 
 
-def driver(folder: str) -> str:
-    """Return the command that merges blocks in the repository of `folder`, "" if none is set."""
-    return (run(folder, "config", "--local", "--get", _DRIVER) or "").rstrip("\n")
-
-
-def set_driver(folder: str, command: str) -> bool:
-    """Register the command that merges blocks in this clone; tell whether that was done.
-
-    A clone whose configuration may be another's is left alone: memfs serves it without.
-    """
-    if top_level(folder) is None or driver(folder) == command or foreign_part(folder):
-        return False
-    # The command alone: a driver that has a name and no command makes every merge fail.
-    return run(folder, "config", "--local", _DRIVER, command) is not None
-
-
-def merged_by(folder: str, name: str) -> str:
-    """Return the merge driver that the attributes name for a path below `folder`."""
-    return attributes(folder, [name], "merge").get(name, {}).get("merge", "")
-
-
 def attributes(folder: str, names: Iterable[str], *wanted: str) -> dict[str, dict[str, str]]:
     """Return what the attributes say of files below `folder`, by name; {} if git does not say."""
     before = prefix(folder)
@@ -345,7 +343,7 @@ def attributes(folder: str, names: Iterable[str], *wanted: str) -> dict[str, dic
     return found
 
 
-def ignored(path: str) -> bool:
+def is_ignored(path: str) -> bool:
     """Tell whether git ignores a path; True outside git, where nothing can be committed."""
     folder, name = os.path.split(path)
     done = start(folder, "check-ignore", "-q", paths=[name])
@@ -369,7 +367,7 @@ def head(folder: str) -> str:
     return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
 
 
-def checked_out(folder: str) -> Head | None:
+def checked_out(folder: str) -> GitHead | None:
     """Return what is checked out in the working tree of `folder`, None outside git."""
     words = ("rev-parse", "--absolute-git-dir", "HEAD", "--symbolic-full-name", "HEAD")
     done = start(folder, *words)
@@ -378,8 +376,8 @@ def checked_out(folder: str) -> Head | None:
         return None
     if done.returncode:  # there is no commit yet
         branch = run(folder, "symbolic-ref", "--quiet", "HEAD") or ""
-        return Head(said[0], branch.rstrip("\n"), "")
-    return Head(said[0], said[2] if said[2] != "HEAD" else "", said[1])
+        return GitHead(said[0], branch.rstrip("\n"), "")
+    return GitHead(said[0], said[2] if said[2] != "HEAD" else "", said[1])
 
 
 def identity(folder: str) -> str:

@@ -10,29 +10,37 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.records import Entry
+from memfs.core.records import JournalEntry
 from memfs.files import atomic, logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 # What a line that is none of ours raises: also a number without end.
-_ODD = (
-    ValueError, OverflowError, TypeError, KeyError, IndexError, AttributeError, RecursionError,
-)  # fmt: skip
-_FIELDS = tuple(field.name for field in fields(Entry))
+_ODD = (ValueError, OverflowError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+_FIELDS = tuple(field.name for field in fields(JournalEntry))
 _TEXTS = (
-    "id", "at", "actor", "host", "session", "tier", "label", "op", "reason", "tree", "commit",
+    "id",
+    "at",
+    "actor",
+    "host",
+    "session",
+    "tier",
+    "label",
+    "op",
+    "reason",
+    "tree",
+    "commit",
     "digest",
-)  # fmt: skip
+)
 _LARGEST = 1 << 62  # of a version, and of a place in a file
 _OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": "", "digest": ""}
 
 
 @dataclass(frozen=True)
-class Head:
+class JournalHead:
     """The newest journalled state of one block; `digest` is "" where the block was deleted."""
 
     id: str
@@ -42,14 +50,14 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Heads:
+class JournalHeads:
     """The newest state of every block, and up to which byte the files agree with the journal."""
 
     offset: int
-    by_key: dict[str, Head]
+    by_key: dict[str, JournalHead]
 
 
-def is_commit(entry: Entry) -> bool:
+def is_commit(entry: JournalEntry) -> bool:
     """Tell whether an entry adopted what came with a commit: its actor is the commit's author."""
     return entry.actor.endswith(">")
 
@@ -59,7 +67,7 @@ def digest(text: str | None) -> str:
     return "" if text is None else hashlib.sha256(files.encode(text)).hexdigest()
 
 
-def append(store: Store, entries: list[Entry]) -> list[int]:
+def append(store: Store, entries: list[JournalEntry]) -> list[int]:
     """Append entries in one durable write; return the byte offset of each line."""
     lines = [_write(entry) for entry in entries]
     end = logs.append(store.journal, b"".join(lines))
@@ -70,14 +78,14 @@ def append(store: Store, entries: list[Entry]) -> list[int]:
     return offsets[::-1]
 
 
-def size(store: Store) -> int:
+def get_size(store: Store) -> int:
     """Return the size of the journal in bytes, 0 if there is none."""
-    return files.size(store.journal)
+    return files.get_size(store.journal)
 
 
-def cut(store: Store, end: int) -> None:
+def truncate_journal(store: Store, end: int) -> None:
     """Take back what is behind byte `end`: it was never acknowledged."""
-    logs.cut(store.journal, end)
+    logs.truncate_log(store.journal, end)
 
 
 def rewrite(store: Store, change: Callable[[str], str]) -> None:
@@ -93,11 +101,11 @@ def rewrite(store: Store, change: Callable[[str], str]) -> None:
     if files.remove(_heads_path(store)):
         files.sync_folder(store.local)
     atomic.write(store.journal, after, private=True, locked=True)
-    entries, _, end = since(store, 0)
-    save_heads(store, advance(Heads(0, {}), entries, end))
+    entries, _, end = read_since(store, 0)
+    save_heads(store, advance(JournalHeads(0, {}), entries, end))
 
 
-def holds(path: str, group: str) -> bool:
+def contains_patch(path: str, group: str) -> bool:
     """Tell whether a journal file holds all its part of a patch."""
     mark = files.encode(f'"{group}"')
     lines = [line for line in (logs.read_whole(path) or b"").split(b"\n")[:-1] if mark in line]
@@ -106,12 +114,12 @@ def holds(path: str, group: str) -> bool:
     return bool(mine) and len(mine) == (mine[0].group or ("", 0))[1]
 
 
-def read(store: Store) -> list[Entry]:
+def read(store: Store) -> list[JournalEntry]:
     """Return all entries, oldest first. Lines that are no entry are left out (see `doctor`)."""
-    return [entry for _, entry in since(store, 0)[0]]
+    return [entry for _, entry in read_since(store, 0)[0]]
 
 
-def entry_at(store: Store, offset: int) -> Entry | None:
+def entry_at(store: Store, offset: int) -> JournalEntry | None:
     """Return the entry whose line starts at `offset`."""
     try:
         with logs.open_stream(store.journal) as handle:
@@ -121,7 +129,7 @@ def entry_at(store: Store, offset: int) -> Entry | None:
         return None
 
 
-def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]:
+def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]], int, int]:
     """Return ([(offset, entry)], damaged lines, end of the last whole line) from `offset` on.
 
     The entries of a patch count only when all of them are there. A last line without a line end
@@ -130,7 +138,7 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
     data = logs.read_whole(store.journal, offset)
     if data is None:
         return [], 0, offset
-    found: list[tuple[int, Entry]] = []
+    found: list[tuple[int, JournalEntry]] = []
     damaged = 0
     position = offset
     for line in data.split(b"\n")[:-1]:  # what is behind the last line end is no whole line
@@ -143,25 +151,25 @@ def since(store: Store, offset: int) -> tuple[list[tuple[int, Entry]], int, int]
     return list(_whole_groups(found)), damaged, position
 
 
-def damaged(store: Store) -> list[int]:
+def find_damaged(store: Store) -> list[int]:
     """Return the numbers of the whole lines that are no entry, counted from 1."""
     whole = (logs.read_whole(store.journal) or b"").split(b"\n")[:-1]
     return [at for at, line in enumerate(whole, 1) if line.strip() and _parse(line) is None]
 
 
-def load_heads(store: Store) -> Heads | None:
+def load_heads(store: Store) -> JournalHeads | None:
     """Read the heads as last written; None if they are missing or not of this journal."""
     text = files.decode(logs.read_whole(_heads_path(store)) or b"")
     try:
         found = json.loads(text)
-        by_key = {key: Head(*values) for key, values in found["heads"].items()}
-        heads = Heads(found["offset"], by_key)
+        by_key = {key: JournalHead(*values) for key, values in found["heads"].items()}
+        heads = JournalHeads(found["offset"], by_key)
     except _ODD:
         return None
     return heads if all(map(_is_head, by_key.values())) and _is_whole(heads.offset) else None
 
 
-def save_heads(store: Store, heads: Heads) -> None:
+def save_heads(store: Store, heads: JournalHeads) -> None:
     """Write the heads. They can be made again from the journal: not fsynced, nor insisted on."""
     by_key = {
         key: (head.id, head.version, head.digest, head.offset) for key, head in heads.by_key.items()
@@ -171,21 +179,21 @@ def save_heads(store: Store, heads: Heads) -> None:
         atomic.write(_heads_path(store), text, private=True, durable=False, locked=True)
 
 
-def advance(heads: Heads, entries: list[tuple[int, Entry]], end: int) -> Heads:
+def advance(heads: JournalHeads, entries: list[tuple[int, JournalEntry]], end: int) -> JournalHeads:
     """Return the heads after `entries`, with the agreement moved to `end`."""
     by_key = dict(heads.by_key)
     for offset, entry in entries:
-        by_key[entry.key] = Head(
+        by_key[entry.key] = JournalHead(
             entry.id, entry.version, entry.digest or digest(entry.after), offset
         )
-    return Heads(end, by_key)
+    return JournalHeads(end, by_key)
 
 
 def _heads_path(store: Store) -> str:
     return f"{store.local}/heads.json"
 
 
-def _write(entry: Entry) -> bytes:
+def _write(entry: JournalEntry) -> bytes:
     values = asdict(entry)
     for name, default in _OPTIONAL.items():
         if values[name] == default:
@@ -193,14 +201,14 @@ def _write(entry: Entry) -> bytes:
     return json.dumps(values).encode("ascii") + b"\n"
 
 
-def _parse(line: bytes) -> Entry | None:
+def _parse(line: bytes) -> JournalEntry | None:
     try:
         found = json.loads(line)
         values = {name: found[name] for name in _FIELDS if name in found}
         if values.get("group") is not None:
             values["group"] = (str(values["group"][0]), int(values["group"][1]))
         values["tied"] = tuple(str(path) for path in values.get("tied") or ())
-        entry = Entry(**values)
+        entry = JournalEntry(**values)
         if b"\\u" in line or b"\xed" in line:  # halves of characters, which no file can hold
             for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
                 files.encode(text or "")
@@ -220,7 +228,7 @@ def _parse(line: bytes) -> Entry | None:
     return entry if known and states and _is_whole(entry.version) else None
 
 
-def _is_head(head: Head) -> bool:
+def _is_head(head: JournalHead) -> bool:
     texts = isinstance(head.id, str) and isinstance(head.digest, str)
     return texts and _is_whole(head.version) and _is_whole(head.offset)
 
@@ -229,7 +237,7 @@ def _is_whole(number: object) -> bool:
     return type(number) is int and 0 <= number < _LARGEST
 
 
-def _whole_groups(found: list[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:
+def _whole_groups(found: list[tuple[int, JournalEntry]]) -> Iterator[tuple[int, JournalEntry]]:
     counts: dict[str, int] = {}
     for _, entry in found:
         if entry.group:

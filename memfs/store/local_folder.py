@@ -12,11 +12,11 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.files import atomic
-from memfs.store import clock, layout
+from memfs.store import clock, store_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 TOKEN = "token"  # noqa: S105 - its file
 ASIDE = "aside"  # below the new local folder: what was found in its place
@@ -34,10 +34,10 @@ def make(store: "Store") -> None:
     files.make_folder(store.local, private=True)
     atomic.write(ignore, "*\n", private=True, durable=False)
     if made and store.tier == labels.PROJECT:
-        claim(store)
+        claim_folder(store)
 
 
-def claim(store: "Store") -> str:
+def claim_folder(store: "Store") -> str:
     """Give a local folder that was made here its token, and return it; one that has one keeps it.
 
     Raises `OSError` where the user's store cannot be written.
@@ -60,7 +60,7 @@ def is_ours(store: "Store") -> bool:
     token = _token(store)
     if not token:
         return False
-    if layout.trusted(store):  # before there were notes of tokens, this was one
+    if store_paths.is_trusted(store):  # before there were notes of tokens, this was one
         return True
     place = _place(token)
     if place is None:
@@ -73,14 +73,14 @@ def is_ours(store: "Store") -> bool:
     return True
 
 
-def disown(store: "Store") -> None:
+def disown_folder(store: "Store") -> None:
     """Take a local folder for somebody else's from now on."""
     token = _token(store)
     if token:
-        files.remove(f"{layout.user_root()}/{_KNOWN}/{token}")
+        files.remove(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
 
-def put_aside(store: "Store") -> str:
+def move_aside(store: "Store") -> str:
     """Put a local folder that is not ours out of the way; return where it is, "" if it is ours.
 
     It is then below a new one, which git ignores, and nothing in it is used. Raises `StoreError` if
@@ -117,7 +117,7 @@ def take_back(store: "Store") -> str:
     atomic.rename(f"{store.local}/{ASIDE}/{found[-1]}", back)
     atomic.rename(store.local, waiting)
     atomic.rename(back, store.local)
-    claim(store)
+    claim_folder(store)
     return _keep_aside(store, waiting)
 
 
@@ -165,10 +165,10 @@ def _token(store: "Store") -> str:
 
 def _place(token: str) -> str | None:
     """Return the folder that was given a token, None if nobody here gave it."""
-    return files.read(f"{layout.user_root()}/{_KNOWN}/{token}")
+    return files.read(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
 
 def _note(store: "Store", token: str) -> None:
-    folder = f"{layout.user_root()}/{_KNOWN}"
+    folder = f"{store_paths.user_root()}/{_KNOWN}"
     files.make_folder(folder, private=True)
     atomic.write(f"{folder}/{token}", store.local, private=True)

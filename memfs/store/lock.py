@@ -15,7 +15,7 @@ from memfs.store import local_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 WAIT = 10.0  # seconds
 
@@ -57,7 +57,7 @@ else:
 
 
 @contextmanager
-def hold(
+def hold_lock(
     store: Store, wait: float = WAIT, name: str = "lock", claimed: int | None = None
 ) -> Iterator[None]:
     """Hold a lock of a store, waiting at most `wait` seconds; raises `LockedError` after them.

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs import files
 from memfs.core.records import Identity
 from memfs.files import atomic, logs, trees
-from memfs.store import checkpoint, layout, lines
-from memfs.store.known import Known, forget
+from memfs.store import checkpoint, message_codec, store_paths
+from memfs.store.message_ids import MessageIds, forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     from memfs.core.records import Message, Transcript
-    from memfs.store.checkpoint import State
-    from memfs.store.layout import Store
+    from memfs.store.checkpoint import ReadState
+    from memfs.store.store_paths import Store
 
 SUFFIX = ".jsonl"
 LEVELS = 2  # of folders: one for each host
@@ -31,7 +31,7 @@ _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are set aside at a time
 
 
-class Rows(NamedTuple):
+class RecallRows(NamedTuple):
     """Messages as lines of a recall file, and where in the transcript they were read to."""
 
     ids: list[str]
@@ -41,32 +41,32 @@ class Rows(NamedTuple):
     left_out: int
 
 
-class Extended(NamedTuple):
+class RecallExtension(NamedTuple):
     """What was new: how many that a killed run had left, and the places of those of the rows."""
 
     untold: int
     places: list[int]
 
 
-class Log:
+class RecallLog:
     """The recall file of one session, or of one side chain of it."""
 
     def __init__(self, store: Store, host: str, identity: Identity) -> None:
-        name = layout.file_name(identity.session)
+        name = store_paths.file_name(identity.session)
         if identity.agent:
-            name += f".agent-{layout.file_name(identity.agent)}"
+            name += f".agent-{store_paths.file_name(identity.agent)}"
         self.folder = f"{store.local}/recall/{host}"
         self.path = f"{self.folder}/{name}{SUFFIX}"
         self.temporary = f"{self.folder}/.{name}{SUFFIX}.tmp"
         self._state_path = f"{self.folder}/{name}{_STATE}"
-        self._known: Known | None = None
+        self._known: MessageIds | None = None
         self._mended = False
 
-    def state(self) -> State | None:
+    def state(self) -> ReadState | None:
         """Return how far the transcript was read; None if never."""
         return checkpoint.load(self._state_path)
 
-    def extend(self, state: State, path: str, rows: Rows, mark: str) -> Extended:
+    def extend(self, state: ReadState, path: str, rows: RecallRows, mark: str) -> RecallExtension:
         """Add the messages of a transcript that grew, those that are new.
 
         Nothing of it is durable, and the state is not written, before `settle`.
@@ -88,35 +88,35 @@ class Log:
             state.kept = logs.append(self.path, b"".join(new), durable=False)
         state.path, state.offset, state.print = path, rows.end, mark
         state.malformed += rows.malformed
-        return Extended(untold, places)
+        return RecallExtension(untold, places)
 
-    def replace(self, state: State | None, path: str, read: Transcript, mark: str) -> int:
+    def replace(self, state: ReadState | None, path: str, read: Transcript, mark: str) -> int:
         """Keep the messages of a transcript read whole (see `Draft.keep`)."""
-        draft = Draft(self)
+        draft = RecallDraft(self)
         try:
             draft.add(rows(read))
             return draft.keep(state, path, mark)
         finally:
             draft.drop()
 
-    def save(self, state: State) -> None:
+    def save(self, state: ReadState) -> None:
         """Write down how far the transcript was read."""
         checkpoint.save(self._state_path, state)
 
-    def known(self) -> Known:
+    def known(self) -> MessageIds:
         """Return which messages are kept."""
         if self._known is None:
-            self._known = Known(self.path)
+            self._known = MessageIds(self.path)
         return self._known
 
-    def finish(self, state: State) -> None:
+    def finish(self, state: ReadState) -> None:
         """Write down the state, and the ids if they are worth it."""
         if self._known is not None:
             self._known.save()
         self.save(state)
 
 
-def settle(read: list[tuple[Log, State]]) -> None:
+def flush(read: list[tuple[RecallLog, ReadState]]) -> None:
     """Make durable what was added to recall files, and then write how far was read."""
     logs.sync_all([log.path for log, _ in read if files.is_file(log.path)])
     for folder in sorted({log.folder for log, _ in read}):
@@ -126,13 +126,13 @@ def settle(read: list[tuple[Log, State]]) -> None:
         log.finish(state)
 
 
-class Draft:
+class RecallDraft:
     """A recall file that is to take the place of one, from a transcript read from its beginning.
 
     Until it is kept, nothing has changed; left without that, it is removed.
     """
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: RecallLog) -> None:
         self._log = log
         self._ids: set[str] = set()
         self._size = self._end = self._malformed = 0
@@ -150,7 +150,7 @@ class Draft:
     def empty(self) -> bool:
         return not self._ids
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: RecallRows) -> None:
         """Add the next messages."""
         new = []
         for ident, line in zip(rows.ids, rows.lines, strict=True):
@@ -162,12 +162,12 @@ class Draft:
         try:
             files.write_all(self._handle, data)
         except OSError as error:
-            raise files.named(error, self._log.path) from None
+            raise files.name_errors(error, self._log.path) from None
         self._size += len(data)
         self._end = rows.end
         self._malformed += rows.malformed
 
-    def is_known(self, state: State, mark: str) -> bool:
+    def is_known(self, state: ReadState, mark: str) -> bool:
         """Tell whether every message is kept already; then it is noted as an earlier version."""
         known = self._log.known()
         if not all(ident in known for ident in self._ids):
@@ -177,7 +177,7 @@ class Draft:
             self._log.save(state)
         return True
 
-    def keep(self, state: State | None, path: str, mark: str) -> int:
+    def keep(self, state: ReadState | None, path: str, mark: str) -> int:
         """Take the place of what is there; return how many messages were not known before.
 
         What an earlier version of the transcript said, and this one does not, is set aside in a
@@ -198,13 +198,13 @@ class Draft:
         files.sync_folder(log.folder)
         versions = [*state.versions, (state.offset, state.print)] if state else []
         kept = versions[-_KEPT_VERSIONS:]
-        log.save(checkpoint.State(path, self._end, mark, self._size, self._malformed, kept))
+        log.save(checkpoint.ReadState(path, self._end, mark, self._size, self._malformed, kept))
         return new
 
     def _set_aside(self) -> None:
         aside = self._log.path.removesuffix(SUFFIX) + ASIDE
         _mend(aside)
-        held = Known(aside)  # by a run that was killed before it went on, for one
+        held = MessageIds(aside)  # by a run that was killed before it went on, for one
         gone: list[Message] = []
         for message in messages(self._log.path):
             if message.id not in self._ids and message.id not in held:
@@ -224,7 +224,7 @@ class Draft:
         try:
             os.ftruncate(self._handle, 0)
         except OSError as error:
-            raise files.named(error, self._log.temporary) from None
+            raise files.name_errors(error, self._log.temporary) from None
 
     def _close(self) -> None:
         if self._handle >= 0:
@@ -232,22 +232,26 @@ class Draft:
             self._handle = -1
 
 
-def rows(read: Transcript) -> Rows:
+def rows(read: Transcript) -> RecallRows:
     """Return the messages of a reading as they are kept."""
     ids = [message.id for message in read.messages]
-    return Rows(
-        ids, list(map(lines.written, read.messages)), read.end, read.malformed, read.left_out
+    return RecallRows(
+        ids,
+        list(map(message_codec.encode_message, read.messages)),
+        read.end,
+        read.malformed,
+        read.left_out,
     )
 
 
 def parse(data: bytes) -> tuple[list[Message], int]:
     """Return the messages in the bytes of a recall file, and how many lines are none."""
     whole = [line + b"\n" for line in data.split(b"\n") if line.strip()]
-    found = [message for line in whole if (message := lines.read(line))]
+    found = [message for line in whole if (message := message_codec.read(line))]
     return found, len(whole) - len(found)
 
 
-def add(path: str, found: list[Message]) -> None:
+def write_session(path: str, found: list[Message]) -> None:
     """Write a recall file that is not there yet. The caller holds the ingest lock."""
     files.make_folder(os.path.dirname(path), private=True)
     forget(path)
@@ -278,14 +282,14 @@ def sources(store: Store) -> list[str]:
     return sorted(found.path for found in listed if found.name.endswith(SUFFIX))
 
 
-def of(store: Store, host: str, session: str) -> str:
+def get_path(store: Store, host: str, session: str) -> str:
     """Return the recall file of a session, whether it is there or not."""
-    return Log(store, host, Identity(session, "")).path
+    return RecallLog(store, host, Identity(session, "")).path
 
 
-def last(path: str) -> Message | None:
+def read_last(path: str) -> Message | None:
     """Return the last message of a recall file; None where there is none."""
-    size = files.size(path)
+    size = files.get_size(path)
     return next(messages(path, size - 1), None) if size else None
 
 
@@ -295,18 +299,18 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     So is a last line without line end: it is still being written, or its writer was killed. A
     start inside a line is such an end of before, and goes back to that line's beginning.
     """
-    for message, _ in located(path, start):
+    for message, _ in read_located(path, start):
         yield message
 
 
-def located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
+def read_located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
     """Read what `messages` does, each message with the byte behind its line."""
     with logs.open_stream(path) as handle:
         end = _line_start(handle, start)
         handle.seek(end)
         for line in handle:
             end += len(line)
-            message = lines.read(line)
+            message = message_codec.read(line)
             if message is not None:
                 yield message, end
 
@@ -325,12 +329,12 @@ def _mend(path: str, start: int | None = None) -> tuple[int, int]:
             count = 0
             for line in handle:
                 at += len(line)
-                if lines.read(line) is not None:
+                if message_codec.read(line) is not None:
                     count, end = count + 1, at
     except FileNotFoundError:
         return 0, 0
     if end < size:
-        logs.cut(path, end)
+        logs.truncate_log(path, end)
     return end, count
 
 
@@ -347,4 +351,4 @@ def _line_start(handle: BinaryIO, at: int) -> int:
 
 
 def _lines(found: list[Message]) -> bytes:
-    return b"".join(map(lines.written, found))
+    return b"".join(map(message_codec.encode_message, found))

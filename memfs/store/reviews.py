@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.files import atomic
-from memfs.store import layout, local_folder
+from memfs.store import local_folder, store_paths
 
 if TYPE_CHECKING:
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 FOLDER = "reviews"
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class SessionReview:
     """A review that was made: by which model, of how many messages, and what it saved.
 
     `saved` are (label, operation, version); `archived` counts passages. `problem` says why it was
@@ -45,16 +45,16 @@ class Reviewed:
         return f"{told}, then failed: {self.problem}" if self.problem else told
 
 
-def keep(store: Store, found: Reviewed) -> None:
+def write_review(store: Store, found: SessionReview) -> None:
     """Keep a review on file."""
     folder = f"{store.local}/{FOLDER}"
     local_folder.make(store)
     files.make_folder(folder, private=True)
-    path = f"{folder}/{layout.file_name(found.session)}.json"
+    path = f"{folder}/{store_paths.file_name(found.session)}.json"
     atomic.write(path, json.dumps(asdict(found), indent=1), private=True)
 
 
-def kept(store: Store) -> list[Reviewed]:
+def list_reviews(store: Store) -> list[SessionReview]:
     """List the reviews on file, the newest first."""
     folder = f"{store.local}/{FOLDER}"
     names = [name for name in files.names(folder) if name.endswith(".json")]
@@ -62,20 +62,20 @@ def kept(store: Store) -> list[Reviewed]:
     return sorted(found, key=lambda each: (each.at, each.session), reverse=True)
 
 
-def news(store: Store) -> list[str]:
+def take_news(store: Store) -> list[str]:
     """Return what the person was not told yet of reviews, a line for each; they are told now."""
     lines = []
-    for each in kept(store):
+    for each in list_reviews(store):
         if not each.told:
             lines.append(each.line())
-            keep(store, replace(each, told=True))
+            write_review(store, replace(each, told=True))
     return lines
 
 
-def _read(path: str) -> Reviewed | None:
+def _read(path: str) -> SessionReview | None:
     try:
         record = json.loads(files.read(path) or "")
         saved = tuple((str(a), str(b), int(c)) for a, b, c in record.pop("saved"))
-        return Reviewed(**record, saved=saved)
+        return SessionReview(**record, saved=saved)
     except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
         return None

@@ -5,7 +5,7 @@ import time
 
 from memfs import files
 from memfs.core import fastjson
-from memfs.store.layout import Store
+from memfs.store.store_paths import Store
 
 _KEPT_HITS = 500
 _MOMENT = 5  # seconds
@@ -16,7 +16,7 @@ _CAP = 256 << 20  # the texts of all blocks
 _RUN = 64  # bytes of the record of a hook's run
 
 
-class Shown:
+class ShownState:
     """The texts of the blocks as a session last saw them, and the hits it was shown.
 
     `blocks` maps `tier:label` to the file's text.
@@ -34,7 +34,7 @@ def path(store: Store, session: str) -> str:
     return f"{store.session(session)}/shown.json"
 
 
-def load(store: Store, session: str) -> Shown | None:
+def load(store: Store, session: str) -> ShownState | None:
     """Return what a session was shown; None if it was shown nothing yet (or nobody knows)."""
     text = files.read(path(store, session), cap=_CAP)
     if text is None:
@@ -48,25 +48,25 @@ def load(store: Store, session: str) -> Shown | None:
     blocks, hits = found.get("blocks"), found.get("hits")
     if not isinstance(blocks, dict) or not isinstance(hits, list):
         return None
-    return Shown(blocks, hits)
+    return ShownState(blocks, hits)
 
 
-def save(store: Store, session: str, shown: Shown) -> None:
+def save(store: Store, session: str, shown: ShownState) -> None:
     """Keep what a session was shown. It can be lost without harm: not fsynced."""
     _make_folder(store, session)
     text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
     _write(path(store, session), text)
 
 
-def leave(store: Store, session: str, text: str) -> None:
+def queue_notice(store: Store, session: str, text: str) -> None:
     """Leave something to tell a session at its next prompt. It can be lost: not fsynced."""
     folder = _make_folder(store, session)
-    before = left(store, session)
+    before = peek_notice(store, session)
     whole = f"{before}\n{text}" if before else text
     _write(f"{folder}/{_LEFT}", whole)
 
 
-def left(store: Store, session: str) -> str:
+def peek_notice(store: Store, session: str) -> str:
     """Return what is left to tell a session."""
     folder = store.session(session)
     if os.path.lexists(f"{folder}/.git"):
@@ -74,23 +74,23 @@ def left(store: Store, session: str) -> str:
     return files.read(f"{folder}/{_LEFT}", cap=_LONGEST_LEFT) or ""
 
 
-def told(store: Store, session: str) -> None:
+def clear_notice(store: Store, session: str) -> None:
     """Forget what was left to tell: it was told."""
     files.remove(f"{store.session(session)}/{_LEFT}")
 
 
-def once(store: Store, session: str, what: str) -> bool:
+def mark_once(store: Store, session: str, what: str) -> bool:
     """Tell whether nobody asked this before for a session: `what` is done once in it."""
     folder = _make_folder(store, session)
     return files.make_empty(f"{folder}/{what}")
 
 
-def was(store: Store, session: str, what: str) -> bool:
+def is_marked(store: Store, session: str, what: str) -> bool:
     """Tell whether `once` was asked for it."""
     return files.is_file(f"{store.session(session)}/{what}")
 
 
-def claim(store: Store, session: str, who: str) -> bool:
+def claim_brief(store: Store, session: str, who: str) -> bool:
     """Tell whether `who` (the hook of a start, or of a prompt) is to give a session the brief.
 
     Some hosts run both at once: the first has it, for as long as hooks of one moment may differ. A
@@ -104,12 +104,12 @@ def claim(store: Store, session: str, who: str) -> bool:
     return True
 
 
-def given(store: Store, session: str) -> None:
+def release_brief(store: Store, session: str) -> None:
     """Note that the hook of a start gave the brief: whoever comes now finds what was shown."""
     files.remove(f"{store.session(session)}/given-by")
 
 
-def repeats(store: Store, session: str, what: str) -> bool:
+def is_duplicate(store: Store, session: str, what: str) -> bool:
     """Tell whether a hook of this assistant's process said `what` a moment ago; else note it.
 
     Where our hooks are wired in two places, some assistants run both, at once.
@@ -153,7 +153,7 @@ def forget(store: Store, session: str) -> None:
         files.remove(f"{folder}/{name}")
 
 
-def ran(local: str, host: str, event: str, milliseconds: float) -> None:
+def note_run(local: str, host: str, event: str, milliseconds: float) -> None:
     """Note in a store's local folder that a hook ran in a host just now, and how long it took.
 
     Written over the record before, which has the same length: to cut a file off first takes ext4

@@ -15,12 +15,12 @@ from memfs.core import frontmatter
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.files import atomic, trees
-from memfs.store import blocks, clock, held
+from memfs.store import blocks, clock, quarantine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 FOLDER = "static"
 LOCK = "static.lock"
@@ -32,7 +32,7 @@ class TakenError(StoreError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class StaticEntry:
     """One entry. `changed`: its text is not the one that was stored."""
 
     key: str
@@ -48,20 +48,22 @@ def path_of(store: Store, key: str) -> str:
     return f"{store.root}/{FOLDER}/{key}{SUFFIX}"
 
 
-def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
+def write_entry(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
     """Write a new entry and return its path. Raises `TakenError` for a key that is taken."""
-    from memfs.core import yamlhead  # 10 ms: who reads needs it rarely
+    from memfs.core import yaml_edit  # 10 ms: who reads needs it rarely
 
     path = path_of(store, key)
     body = text.strip("\n") + "\n"
-    head = yamlhead.write(
+    head = yaml_edit.write(
         "",
         {
-            "category": category or None, "tags": list(tags) or None, "created_at": clock.now(),
+            "category": category or None,
+            "tags": list(tags) or None,
+            "created_at": clock.now(),
             "sha256": _checksum(body),
         },
         "\n",
-    )  # fmt: skip
+    )
     files.make_folder(os.path.dirname(path), private=store.private)
     if os.path.lexists(path):  # a link, too: nothing is written in its place
         raise TakenError(f"there is an entry '{key}' already")
@@ -69,18 +71,18 @@ def add(store: Store, key: str, text: str, category: str, tags: tuple[str, ...])
     return path
 
 
-def read(store: Store, key: str) -> Entry | None:
+def read(store: Store, key: str) -> StaticEntry | None:
     """Return the entry of a key, also one that a person wrote or broke; None if there is none."""
-    return load(held.path_of(store, f"{FOLDER}/{key}{SUFFIX}"), key)
+    return load(quarantine.path_of(store, f"{FOLDER}/{key}{SUFFIX}"), key)
 
 
-def load(path: str, key: str) -> Entry | None:
+def load(path: str, key: str) -> StaticEntry | None:
     """Return the entry in a file; None if it is gone."""
     raw = files.read(path)
     return None if raw is None else _parsed(key, raw)
 
 
-def every(store: Store) -> Iterator[Entry]:
+def list_entries(store: Store) -> Iterator[StaticEntry]:
     """Yield all entries of a store, by key."""
     for key, path in sources(store):
         entry = load(path, key)
@@ -92,18 +94,18 @@ def sources(store: Store) -> Iterator[tuple[str, str]]:
     """Yield (key, path) of the entries of a store."""
     folder = f"{store.root}/{FOLDER}"
     found = [each.path for each in trees.walk(folder) if each.path.endswith(SUFFIX)]
-    for path, instead in held.served(store, folder, found):
+    for path, instead in quarantine.list_served(store, folder, found):
         key = path[len(folder) + 1 :].removesuffix(SUFFIX)
         if not labels.problem(key):
             yield key, instead
 
 
-def _parsed(key: str, raw: str) -> Entry:
+def _parsed(key: str, raw: str) -> StaticEntry:
     head, body = frontmatter.split(raw)
     meta = blocks.front_matter(head)
     tags = meta.get("tags")
     known = str(meta.get("sha256") or "")
-    return Entry(
+    return StaticEntry(
         key,
         body.replace("\r\n", "\n").strip("\n").encode("utf-8", "replace").decode(),
         str(meta.get("category") or ""),

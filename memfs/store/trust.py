@@ -8,16 +8,16 @@ accepted there is that user's, and another is not. Hot path where a session star
 from memfs import files
 from memfs.core import fastjson
 from memfs.files import atomic, stamps
-from memfs.store import layout, local_folder
+from memfs.store import local_folder, store_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.store.layout import Store
+    from memfs.store.store_paths import Store
 
 _CAP = 256 << 20  # bytes of the ids of a large archive
 
 
-class Looked:
+class GitReview:
     """How far git was looked at in one working tree.
 
     `sign` is what git's index looked like, `reflog` the last line of git's log of what was checked
@@ -34,7 +34,7 @@ class Looked:
         self.held = held
 
 
-class Accepted:
+class AcceptedTexts:
     """What a user accepted of a store, by its paths (relative to the store).
 
     `ids` are git's ids of all texts that were accepted at a path. `there` is the id of the one that
@@ -61,46 +61,47 @@ class Accepted:
         self.there[name] = ident
 
 
-def accepted(store: "Store") -> Accepted | None:
+def load_accepted(store: "Store") -> AcceptedTexts | None:
     """Return what this user accepted, None if that was never noted.
 
     Linked worktrees share the texts; what was there is each one's own.
     """
-    ids = _read(f"{layout.trust_folder(store)}/accepted.json").get("ids")
+    ids = _read(f"{store_paths.trust_folder(store)}/accepted.json").get("ids")
     if not isinstance(ids, dict):
         return None
     there = _read(_own(store, "there")).get("there")
-    return Accepted(
+    return AcceptedTexts(
         {str(name): list(map(str, each)) for name, each in ids.items() if isinstance(each, list)},
         _texts(there),
     )
 
 
-def looked(store: "Store") -> Looked | None:
+def load_review(store: "Store") -> GitReview | None:
     """Return how far git was looked at, None if it never was."""
     found = _read(_own(store, "looked"))
     if not found:
         return None
     sign, reflog, since = (str(found.get(name) or "") for name in ("sign", "reflog", "since"))
-    return Looked(sign, reflog, since, _texts(found.get("held")))
+    return GitReview(sign, reflog, since, _texts(found.get("held")))
 
 
 def is_behind(store: "Store") -> bool:
     """Tell whether git has something that was not looked at yet, or something is held back."""
-    found = looked(store)
-    return found is None or bool(found.held) or found.sign != sign(store)
+    found = load_review(store)
+    return found is None or bool(found.held) or found.sign != sign_store(store)
 
 
-def sign(store: "Store") -> str:
+def sign_store(store: "Store") -> str:
     """Return what git and a store's files look like, from little: it changes when they do."""
-    return f"{layout.index_sign(store.root)} {stamps.of(store.root, ('local',), ('archive',))}"
+    stamp = stamps.compute_stamp(store.root, ("local",), ("archive",))
+    return f"{store_paths.index_sign(store.root)} {stamp}"
 
 
-def save(store: "Store", known: Accepted, how_far: Looked) -> None:
+def save(store: "Store", known: AcceptedTexts, how_far: GitReview) -> None:
     """Note what this user accepted, and how far git was looked at. The caller holds the lock."""
-    folder = layout.trust_folder(store)
+    folder = store_paths.trust_folder(store)
     files.make_folder(folder, private=True)
-    own = {name: getattr(how_far, name) for name in Looked.__slots__}
+    own = {name: getattr(how_far, name) for name in GitReview.__slots__}
     for path, value in (
         (f"{folder}/accepted.json", {"ids": known.ids}),
         (_own(store, "there"), {"there": known.there}),
@@ -109,18 +110,18 @@ def save(store: "Store", known: Accepted, how_far: Looked) -> None:
         atomic.write(path, fastjson.dumps(value), private=True, locked=True)
 
 
-def give(store: "Store") -> None:
+def grant_trust(store: "Store") -> None:
     """Trust a store: both sides get the same token."""
-    if not layout.trusted(store):
+    if not store_paths.is_trusted(store):
         local_folder.make(store)
-        token = local_folder.claim(store)
-        files.make_folder(layout.trust_folder(store), private=True)
-        atomic.write(f"{layout.trust_folder(store)}/token", token, private=True)
+        token = local_folder.claim_folder(store)
+        files.make_folder(store_paths.trust_folder(store), private=True)
+        atomic.write(f"{store_paths.trust_folder(store)}/token", token, private=True)
 
 
-def take(store: "Store") -> bool:
+def revoke_trust(store: "Store") -> bool:
     """Trust a store no more, in none of its worktrees; tell whether it was trusted."""
-    folder = layout.trust_folder(store)
+    folder = store_paths.trust_folder(store)
     gone = files.remove(f"{folder}/token")
     if gone:
         files.sync_folder(folder)
@@ -129,13 +130,13 @@ def take(store: "Store") -> bool:
 
 def held_folder() -> str:
     """Return where the copies are that are read for what is held back."""
-    return f"{layout.user_root()}/local/held"
+    return f"{store_paths.user_root()}/local/held"
 
 
 def _own(store: "Store", what: str) -> str:
     """Return a file of one working tree: a linked one may be on another branch."""
-    name = f"-{layout.file_name(store.tree)}" if store.tree else ""
-    return f"{layout.trust_folder(store)}/{what}{name}.json"
+    name = f"-{store_paths.file_name(store.tree)}" if store.tree else ""
+    return f"{store_paths.trust_folder(store)}/{what}{name}.json"
 
 
 def _texts(found: object) -> dict[str, str]:

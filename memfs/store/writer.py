@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
-from memfs.core.records import Entry, Origin, block_key
-from memfs.core.secrets import redact
+from memfs.core.records import JournalEntry, Origin, block_key
 from memfs.files import atomic
-from memfs.store import blocks, clock, commits, held, journal, layout, lock
+from memfs.secrets import redact
+from memfs.store import blocks, clock, commits, journal, lock, quarantine, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memfs.store.blocks import Place
-    from memfs.store.journal import Head, Heads
-    from memfs.store.layout import Store
+    from memfs.store.journal import JournalHead, JournalHeads
+    from memfs.store.store_paths import Store
 
 ADOPT = "adopt"
 
@@ -42,15 +42,15 @@ class Change:
 class Writer:
     """One locked store. Made by `writing`, which has rolled an interrupted edit forward."""
 
-    def __init__(self, store: Store, place: Place, heads: Heads) -> None:
+    def __init__(self, store: Store, place: Place, heads: JournalHeads) -> None:
         self.store = store
         self.place = place
         self._heads = self._after = heads
         self._changes: list[Change] = []
-        self._entries: list[Entry] = []
+        self._entries: list[JournalEntry] = []
         self._before = heads.offset
 
-    def head(self, tier: str, label: str) -> Head | None:
+    def head(self, tier: str, label: str) -> JournalHead | None:
         """Return the newest journalled state of a block."""
         key = block_key(self.store.tree, tier, self.place.session, label)
         return self._heads.by_key.get(key)
@@ -65,8 +65,8 @@ class Writer:
         A block that the journal does not know yet has the version its file names, or 1. Raises
         `StoreError` for a file that is too large to be a block.
         """
-        held.check_writable(self.store, path)
-        text = blocks.whole(path)
+        quarantine.check_writable(self.store, path)
+        text = blocks.read_whole_block(path)
         head = self.head(tier, label)
         if head is None:
             return text, 0 if text is None else self.named_version(tier, label, path, text) or 1
@@ -95,31 +95,42 @@ class Writer:
         """Return the version that the front matter of a file names, 0 for none."""
         return blocks.make(tier, label, path, text).version
 
-    def commit(self, changes: list[Change], origin: Origin) -> list[Entry]:
+    def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Journal the changes durably, then write the files. All of them count, or none."""
         return commit([(self, changes)], origin)
 
     def journal(self, changes: list[Change], origin: Origin, patch: str, tied: list[str]) -> None:
         """Journal changes durably; `patch` is what ties them together, `tied` other journals."""
         for change in changes:
-            held.check_writable(self.store, change.path)
-        self._before = journal.size(self.store)
+            quarantine.check_writable(self.store, change.path)
+        self._before = journal.get_size(self.store)
         self._changes = changes
         group = (patch, len(changes)) if tied or len(changes) > 1 else None
         at = clock.now()
         self._entries = [
-            Entry(
-                clock.unique(), at, origin.actor, origin.host,
+            JournalEntry(
+                clock.unique(),
+                at,
+                origin.actor,
+                origin.host,
                 self.place.session if change.tier == labels.SESSION else redact(origin.session),
-                change.tier, change.label, change.op, _reason(change, origin), change.version,
-                _storable(change.before), _storable(change.after), self.store.tree, group,
-                tuple(tied), digest=_digest(change.after),
+                change.tier,
+                change.label,
+                change.op,
+                _reason(change, origin),
+                change.version,
+                _storable(change.before),
+                _storable(change.after),
+                self.store.tree,
+                group,
+                tuple(tied),
+                digest=_digest(change.after),
             )
             for change in changes
-        ]  # fmt: skip
+        ]
         offsets = journal.append(self.store, self._entries)
         placed = list(zip(offsets, self._entries, strict=True))
-        self._after = journal.advance(self._heads, placed, journal.size(self.store))
+        self._after = journal.advance(self._heads, placed, journal.get_size(self.store))
 
     def write(self) -> None:
         """Write the files of what was journalled."""
@@ -134,15 +145,15 @@ class Writer:
 
     def take_back(self) -> None:
         """Take the lines out of the journal again."""
-        if journal.size(self.store) > self._before:
-            journal.cut(self.store, self._before)
+        if journal.get_size(self.store) > self._before:
+            journal.truncate_journal(self.store, self._before)
 
-    def confirm(self) -> list[Entry]:
+    def confirm(self) -> list[JournalEntry]:
         """Note that journal and files agree."""
         self._save(self._after)
         return self._entries
 
-    def _save(self, heads: Heads) -> None:
+    def _save(self, heads: JournalHeads) -> None:
         self._heads = heads
         journal.save_heads(self.store, heads)
 
@@ -153,11 +164,11 @@ class Writer:
 @contextmanager
 def writing(store: Store, place: Place) -> Iterator[Writer]:
     """Lock a store for writing and bring journal and files into agreement."""
-    with lock.hold(store):
+    with lock.hold_lock(store):
         yield Writer(store, place, _recover(store, place))
 
 
-def commit(parts: list[tuple[Writer, list[Change]]], origin: Origin) -> list[Entry]:
+def commit(parts: list[tuple[Writer, list[Change]]], origin: Origin) -> list[JournalEntry]:
     """Commit changes of one or several stores: all of them count, or none.
 
     An error takes everything back, the journals' lines too. After a kill, the next opening of a
@@ -217,22 +228,22 @@ def apply(path: str, text: str | None, *, private: bool) -> None:
     atomic.write(path, text, private=private, locked=True)
 
 
-def _recover(store: Store, place: Place) -> Heads:
+def _recover(store: Store, place: Place) -> JournalHeads:
     """Cut a torn last line off the journal and roll the last edit forward if it was interrupted."""
     known = journal.load_heads(store)
-    size = journal.size(store)
+    size = journal.get_size(store)
     if known is not None and known.offset == size:
         return known
     fresh = known is None or known.offset > size
-    start = journal.Heads(0, {}) if fresh or known is None else known
-    entries, _, end = journal.since(store, start.offset)
+    start = journal.JournalHeads(0, {}) if fresh or known is None else known
+    entries, _, end = journal.read_since(store, start.offset)
     waiting = _unconfirmed(entries, everything=not fresh)
     void = next((at for at, entry in waiting if not _whole(entry)), None)
     if void is not None:
         end = void
         entries, waiting = ([pair for pair in kept if pair[0] < end] for kept in (entries, waiting))
     if end < size:
-        journal.cut(store, end)
+        journal.truncate_journal(store, end)
     for _, entry in waiting:
         try:
             _roll_forward(store, place, entry)
@@ -243,12 +254,16 @@ def _recover(store: Store, place: Place) -> Heads:
     return heads
 
 
-def _whole(entry: Entry) -> bool:
+def _whole(entry: JournalEntry) -> bool:
     """Tell whether every store that a patch is for has journalled its part."""
-    return entry.group is None or all(journal.holds(path, entry.group[0]) for path in entry.tied)
+    return entry.group is None or all(
+        journal.contains_patch(path, entry.group[0]) for path in entry.tied
+    )
 
 
-def _unconfirmed(entries: list[tuple[int, Entry]], *, everything: bool) -> list[tuple[int, Entry]]:
+def _unconfirmed(
+    entries: list[tuple[int, JournalEntry]], *, everything: bool
+) -> list[tuple[int, JournalEntry]]:
     """Return the entries whose files may not be written: without heads, the last edit alone."""
     if everything or not entries:
         return entries
@@ -258,14 +273,14 @@ def _unconfirmed(entries: list[tuple[int, Entry]], *, everything: bool) -> list[
     ]
 
 
-def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
+def _roll_forward(store: Store, place: Place, entry: JournalEntry) -> None:
     if entry.op == ADOPT or entry.digest:  # of a text with a secret the journal has no copy
         return
     private = store.private or entry.tier == labels.SESSION
     if entry.tier == labels.SESSION:
         folder = store.session(entry.session)
     else:
-        tree = layout.root_of_tree(store, entry.tree)
+        tree = store_paths.root_of_tree(store, entry.tree)
         if tree is None:
             return
         folder = f"{tree}/blocks"
@@ -273,9 +288,9 @@ def _roll_forward(store: Store, place: Place, entry: Entry) -> None:
         return  # none of ours: no edit is made under such a label
     path = f"{folder}/{entry.label}{blocks.SUFFIX}"
     if entry.tier != labels.SESSION and entry.tree == store.tree:
-        located = blocks.locate(place, labels.qualified(entry.tier, entry.label))
+        located = blocks.resolve_label(place, labels.qualified(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
-    now = blocks.whole(path)
+    now = blocks.read_whole_block(path)
     waits = now != entry.after and _storable(now) == entry.before
     if waits and not _touched_since(path, store.journal):
         apply(path, entry.after, private=private)

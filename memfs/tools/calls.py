@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError, is_panic
-from memfs.core.private import excerpt
-from memfs.core.quoting import flatten_text
+from memfs.core.escaping import flatten_text
+from memfs.core.privacy import excerpt
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memfs.tools.desk import Desk
+    from memfs.tools.tool_context import ToolContext
 
 # What people are told to type, as the model would call it, or ask for.
 _SPOKEN = (
@@ -40,7 +41,7 @@ _SPOKEN = (
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """A tool's name and arguments, as a model wrote them; `id` ties the result to it."""
 
     name: str
@@ -52,62 +53,64 @@ class Call:
 class Result:
     """What the model is told. `heartbeat`: it asked to go on after this."""
 
-    call: Call
+    call: ToolCall
     text: str
     is_error: bool = False
     heartbeat: bool = False
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedCall:
     """A call that fits the schema of its tool."""
 
-    call: Call
+    call: ToolCall
     tool: Tool
     arguments: Arguments
     heartbeat: bool
 
 
-def run(desk: Desk, tools: Mapping[str, Tool], call: Call) -> Result:
+def run(desk: ToolContext, tools: Mapping[str, Tool], call: ToolCall) -> Result:
     """Do one call. Whatever is wrong with it is said, nothing is raised."""
     checked = check(tools, call)
     return checked if isinstance(checked, Result) else do(desk, checked)
 
 
-def check(tools: Mapping[str, Tool], call: Call) -> Checked | Result:
+def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
     """Hold a call against the schema of its tool; return what is wrong with it as its result."""
     tool = tools.get(call.name)
     if tool is None:
-        return Result(call, f"error: {unknown(call.name, tools)}", is_error=True)
+        return Result(call, f"error: {format_unknown(call.name, tools)}", is_error=True)
     given, heartbeat = _heartbeat(call.arguments)
     checked = tool.check(given)
     if isinstance(checked, str):
         return Result(call, f"error: {checked}", is_error=True, heartbeat=heartbeat)
-    return Checked(call, tool, checked, heartbeat)
+    return CheckedCall(call, tool, checked, heartbeat)
 
 
-def do(desk: Desk, checked: Checked) -> Result:
+def do(desk: ToolContext, checked: CheckedCall) -> Result:
     """Do a call that was checked."""
     try:
         text = checked.tool.run(desk, checked.arguments)
     except MemfsError as error:
-        return failed(checked.call, error, heartbeat=checked.heartbeat)
+        return build_failure(checked.call, error, heartbeat=checked.heartbeat)
     except BaseException as error:  # a full disk, other people's code: it is said
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         broken = f"{checked.tool.name} failed: {type(error).__name__}: {error}"
-        return failed(checked.call, MemfsError(excerpt(broken, 500)), heartbeat=checked.heartbeat)
+        return build_failure(
+            checked.call, MemfsError(excerpt(broken, 500)), heartbeat=checked.heartbeat
+        )
     return Result(checked.call, text, heartbeat=checked.heartbeat)
 
 
-def failed(call: Call, error: MemfsError, *, heartbeat: bool = False) -> Result:
+def build_failure(call: ToolCall, error: MemfsError, *, heartbeat: bool = False) -> Result:
     """Return the result of a call that cannot be done."""
     verbatim = isinstance(error, VerbatimError)
-    text = error.message if verbatim else said(error.message, error.hint)
+    text = error.message if verbatim else format_error(error.message, error.hint)
     return Result(call, text, is_error=True, heartbeat=heartbeat)
 
 
-def said(message: str, hint: str) -> str:
+def format_error(message: str, hint: str) -> str:
     """Return an error and the way out of it, as a model reads it."""
     for written, spoken in _SPOKEN:
         hint = written.sub(spoken, hint)
@@ -115,10 +118,8 @@ def said(message: str, hint: str) -> str:
     return "\n".join(map(flatten_text, lines))
 
 
-def unknown(name: str, tools: Mapping[str, Tool]) -> str:
+def format_unknown(name: str, tools: Mapping[str, Tool]) -> str:
     """Say that there is no such tool, and what was probably meant."""
-    import difflib
-
     near = difflib.get_close_matches(name, tools, 3, 0.5)
     meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
     return f"there is no tool {excerpt(name, 80)!r}; {meant}"

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from memfs.core.errors import RejectedError
-from memfs.core.private import excerpt
+from memfs.core.privacy import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from memfs.core.edits import Edit
-    from memfs.tools.desk import Desk
+    from memfs.tools.tool_context import ToolContext
 
 Kind = Literal["string", "integer", "boolean", "strings", "integers"]
 Effect = Literal["read", "add", "change", "remove"]
@@ -22,9 +22,12 @@ HEARTBEAT = "request_heartbeat"
 _LARGEST = 10**9
 _TRUTH = {"true": True, "false": False}
 _NAMES = {
-    "string": "a string", "integer": "a whole number", "boolean": "true or false",
-    "strings": "a list of strings", "integers": "a list of whole numbers",
-}  # fmt: skip
+    "string": "a string",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "strings": "a list of strings",
+    "integers": "a list of whole numbers",
+}
 
 
 class VerbatimError(RejectedError):
@@ -69,8 +72,8 @@ class Tool:
     title: str
     effect: Effect
     parameters: tuple[Parameter, ...]
-    run: Callable[[Desk, Arguments], str]
-    plan: Callable[[Desk, Arguments], list[Edit]] | None = None
+    run: Callable[[ToolContext, Arguments], str]
+    plan: Callable[[ToolContext, Arguments], list[Edit]] | None = None
     description: str = ""
     fixed: Mapping[str, object] = field(default_factory=dict)
 

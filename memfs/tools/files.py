@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs.core import label
+from memfs.core.edits import Create, Delete, Insert, Rename, Replace
 from memfs.core.errors import MemfsError
-from memfs.core.private import excerpt
-from memfs.core.quoting import flatten_text
+from memfs.core.escaping import flatten_text
+from memfs.core.privacy import excerpt
+from memfs.store import blocks
 from memfs.tools import core_memory
 from memfs.tools.definition import Arguments, Parameter, Tool, VerbatimError
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
     from memfs.core.block import Block
     from memfs.core.edits import Edit
-    from memfs.tools.desk import Desk
+    from memfs.tools.tool_context import ToolContext
 
 ROOT = "/memories"
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
@@ -31,7 +34,7 @@ _AROUND = 4  # lines shown around an edit
 _LEVELS = 2  # of folders that a listing shows
 
 
-def _run(desk: Desk, given: Arguments) -> str:
+def _run(desk: ToolContext, given: Arguments) -> str:
     command = str(given["command"])
     if command == "view":
         return _view(desk, given)
@@ -52,12 +55,12 @@ def _run(desk: Desk, given: Arguments) -> str:
             return f"Successfully renamed {given['old_path']} to {given['new_path']}"
 
 
-def _plan(desk: Desk, given: Arguments) -> list[Edit]:
+def _plan(desk: ToolContext, given: Arguments) -> list[Edit]:
     command = str(given["command"])
     return [] if command == "view" else _PLANS[command](desk, given)
 
 
-def _view(desk: Desk, given: Arguments) -> str:
+def _view(desk: ToolContext, given: Arguments) -> str:
     path = _needed(given, "path")
     block = _block(desk, path)
     if block is not None:
@@ -68,9 +71,7 @@ def _view(desk: Desk, given: Arguments) -> str:
     return _listing(path.rstrip("/") or ROOT, inside)
 
 
-def _create(desk: Desk, given: Arguments) -> list[Edit]:
-    from memfs.core.edits import Create
-
+def _create(desk: ToolContext, given: Arguments) -> list[Edit]:
     path, text = _needed(given, "path"), _needed(given, "file_text", empty=True)
     label = _label(path)
     if not label or _block(desk, path) is not None:
@@ -78,9 +79,7 @@ def _create(desk: Desk, given: Arguments) -> list[Edit]:
     return [Create(label, f"Notes kept as {path}", text)]
 
 
-def _str_replace(desk: Desk, given: Arguments) -> list[Edit]:
-    from memfs.core.edits import Replace
-
+def _str_replace(desk: ToolContext, given: Arguments) -> list[Edit]:
     path, old = _needed(given, "path"), _needed(given, "old_str")
     block = _existing(desk, path, _NO_PATH_TO_EDIT)
     count = block.value.count(old)
@@ -97,9 +96,7 @@ def _str_replace(desk: Desk, given: Arguments) -> list[Edit]:
     return [Replace(_qualified(block), old, str(given.get("new_str") or ""))]
 
 
-def _insert(desk: Desk, given: Arguments) -> list[Edit]:
-    from memfs.core.edits import Insert
-
+def _insert(desk: ToolContext, given: Arguments) -> list[Edit]:
     path, text = _needed(given, "path"), _needed(given, "insert_text")
     block = _existing(desk, path, _GONE)
     lines = len(block.value.split("\n")) if block.value else 0
@@ -112,17 +109,13 @@ def _insert(desk: Desk, given: Arguments) -> list[Edit]:
     return [Insert(_qualified(block), line, text)]
 
 
-def _delete(desk: Desk, given: Arguments) -> list[Edit]:
-    from memfs.core.edits import Delete
-
+def _delete(desk: ToolContext, given: Arguments) -> list[Edit]:
     path = _needed(given, "path")
     blocks = _either(desk, path, f"Error: Cannot delete the {ROOT} directory itself")
     return [Delete(_qualified(each)) for each in blocks]
 
 
-def _rename(desk: Desk, given: Arguments) -> list[Edit]:
-    from memfs.core.edits import Rename
-
+def _rename(desk: ToolContext, given: Arguments) -> list[Edit]:
     old, new = _needed(given, "old_path"), _needed(given, "new_path")
     blocks = _either(desk, old, f"Error: Cannot rename the {ROOT} directory itself")
     top, target = _label(old).rpartition(":")[2], _label(new)
@@ -131,13 +124,16 @@ def _rename(desk: Desk, given: Arguments) -> list[Edit]:
     return [Rename(_qualified(each), target + each.label.removeprefix(top)) for each in blocks]
 
 
-_PLANS: dict[str, Callable[[Desk, Arguments], list[Edit]]] = {
-    "create": _create, "str_replace": _str_replace, "insert": _insert, "delete": _delete,
+_PLANS: dict[str, Callable[[ToolContext, Arguments], list[Edit]]] = {
+    "create": _create,
+    "str_replace": _str_replace,
+    "insert": _insert,
+    "delete": _delete,
     "rename": _rename,
-}  # fmt: skip
+}
 
 
-def _edited(before: str, desk: Desk, given: Arguments) -> str:
+def _edited(before: str, desk: ToolContext, given: Arguments) -> str:
     """Show the lines around a replacement, after it was made."""
     path, new = str(given["path"]), str(given.get("new_str") or "")
     line = before.count("\n", 0, before.find(str(given["old_str"])))
@@ -156,8 +152,6 @@ def _needed(given: Arguments, name: str, *, empty: bool = False) -> str:
 
 def _label(path: str) -> str:
     """Return the label that a path stands for, "" for the folder itself."""
-    from memfs.core import label
-
     clean = path.strip().rstrip("/")
     inside = clean == ROOT or clean.startswith(f"{ROOT}/")
     if not inside or "\\" in clean or "%" in clean or ".." in clean.split("/"):
@@ -173,25 +167,21 @@ def _label(path: str) -> str:
     return label.normalise(name).replace(".", "_")
 
 
-def _block(desk: Desk, path: str) -> Block | None:
-    from memfs.store import blocks
-
+def _block(desk: ToolContext, path: str) -> Block | None:
     label = _label(path)
-    found = blocks.locate(desk.place(), label) if label else None
+    found = blocks.resolve_label(desk.place(), label) if label else None
     return blocks.read(*found) if found else None
 
 
-def _existing(desk: Desk, path: str, message: str) -> Block:
+def _existing(desk: ToolContext, path: str, message: str) -> Block:
     found = _block(desk, path)
     if found is None:
         raise VerbatimError(message.format(path))
     return found
 
 
-def _below(desk: Desk, path: str) -> list[Block]:
+def _below(desk: ToolContext, path: str) -> list[Block]:
     """Return the blocks in a folder; of several with a label the nearest."""
-    from memfs.store import blocks
-
     top = _label(path)
     nearest: dict[str, Block] = {}
     for block in blocks.load(desk.place()):
@@ -200,7 +190,7 @@ def _below(desk: Desk, path: str) -> list[Block]:
     return list(nearest.values())
 
 
-def _either(desk: Desk, path: str, root: str) -> list[Block]:
+def _either(desk: ToolContext, path: str, root: str) -> list[Block]:
     """Return the block at a path, or all blocks of a folder."""
     if not _label(path):
         raise VerbatimError(root)
@@ -212,8 +202,6 @@ def _either(desk: Desk, path: str, root: str) -> list[Block]:
 
 
 def _qualified(block: Block) -> str:
-    from memfs.core import label
-
     return label.qualified(block.tier, block.label)
 
 
@@ -266,15 +254,23 @@ def _path(name: str, description: str) -> Parameter:
 
 
 TOOLS = (
-    Tool("memory", "Memory as files", "change", (
-        Parameter("command", "string", "What to do.", required=True, choices=COMMANDS),
-        _path("path", f"A file or folder below {ROOT}."),
-        Parameter("view_range", "integers", "view: the first and last line, -1 for the end."),
-        _path("file_text", "create: the text of the new file."),
-        _path("old_str", "str_replace: the text to replace; it occurs once."),
-        _path("new_str", "str_replace: what to put in its place."),
-        Parameter("insert_line", "integer", "insert: after which line, 0 for the beginning."),
-        _path("insert_text", "insert: the text to insert."),
-        _path("old_path", "rename: from."), _path("new_path", "rename: to."),
-    ), _run, _plan),
-)  # fmt: skip
+    Tool(
+        "memory",
+        "Memory as files",
+        "change",
+        (
+            Parameter("command", "string", "What to do.", required=True, choices=COMMANDS),
+            _path("path", f"A file or folder below {ROOT}."),
+            Parameter("view_range", "integers", "view: the first and last line, -1 for the end."),
+            _path("file_text", "create: the text of the new file."),
+            _path("old_str", "str_replace: the text to replace; it occurs once."),
+            _path("new_str", "str_replace: what to put in its place."),
+            Parameter("insert_line", "integer", "insert: after which line, 0 for the beginning."),
+            _path("insert_text", "insert: the text to insert."),
+            _path("old_path", "rename: from."),
+            _path("new_path", "rename: to."),
+        ),
+        _run,
+        _plan,
+    ),
+)

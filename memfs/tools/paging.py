@@ -5,24 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
-from memfs.core.private import excerpt
-from memfs.core.quoting import flatten_text
-from memfs.tools import core_memory, found
+from memfs.core.edits import Append
+from memfs.core.escaping import flatten_text
+from memfs.core.privacy import excerpt
+from memfs.store import blocks, config
+from memfs.tools import core_memory, formatting
 from memfs.tools.definition import Arguments, Parameter, Tool
 
 if TYPE_CHECKING:
-    from memfs.tools.desk import Desk
+    from memfs.tools.tool_context import ToolContext
 
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 
 
-def _out(desk: Desk, given: Arguments) -> str:
+def _out(desk: ToolContext, given: Arguments) -> str:
     from memfs.ops import page
 
-    done = page.out(
-        desk.place(), labels.normalise(str(given["label"])), desk.because(given.get("reason")),
+    done = page.page_out(
+        desk.place(),
+        labels.normalise(str(given["label"])),
+        desk.because(given.get("reason")),
         task=str(given.get("task") or ""),
-    )  # fmt: skip
+    )
     if not done.gone:
         return f"nothing in '{done.label}' is off the task; it stays as it is"
     lines = [f"paged out of '{done.label}':"]
@@ -32,28 +36,25 @@ def _out(desk: Desk, given: Arguments) -> str:
     return "\n".join(map(flatten_text, [*lines, f"memory_page_in {done.label} brings it back"]))
 
 
-def _in(desk: Desk, given: Arguments) -> str:
+def _in(desk: ToolContext, given: Arguments) -> str:
     """Bring a block's own parts back, else what is found for a query into the working block."""
     from memfs.ops import page
-    from memfs.store import blocks
 
     query = str(given["query"])
     place = desk.place()
     label = labels.normalise(query)
-    known = None if labels.problem(label) else blocks.locate(place, label)
+    known = None if labels.problem(label) else blocks.resolve_label(place, label)
     if known is not None:
-        done = page.back(place, label, desk.because(given.get("reason")))
+        done = page.page_in(place, label, desk.because(given.get("reason")))
         more = ", shortened: there is no room for all of it" if done.shortened else ""
         return f"'{done.label}' has its {done.parts} parts back{more}"
     return _fetched(desk, query, given)
 
 
-def _fetched(desk: Desk, query: str, given: Arguments) -> str:
+def _fetched(desk: ToolContext, query: str, given: Arguments) -> str:
     from memfs.context import summary
-    from memfs.core.edits import Append
     from memfs.ops import search
     from memfs.search.engine import Filter
-    from memfs.store import blocks, config
 
     place = desk.place()
     limit = config.load(place).number("archival.search_top_k")
@@ -62,7 +63,7 @@ def _fetched(desk: Desk, query: str, given: Arguments) -> str:
     if not hits:
         return f"nothing is found for {query!r}"
     if not place.session:
-        return found.hits(desk, {"query": query}, kinds=("message", "passage"))
+        return formatting.hits(desk, {"query": query}, kinds=("message", "passage"))
     working = blocks.get(place, labels.qualified(labels.SESSION, labels.WORKING))
     room = int(_SHARE * (working.limit - working.chars))
     lines: list[str] = []
@@ -85,15 +86,33 @@ def _fetched(desk: Desk, query: str, given: Arguments) -> str:
 
 _REASON = Parameter("reason", "string", "Why, in a few words.")
 TOOLS = (
-    Tool("memory_page_out", "Page memory out of a block", "change", (
-        Parameter("label", "string", "The block.", required=True),
-        Parameter("task", "string", "What you work on now; what has nothing to do with it goes."),
-        _REASON,
-    ), _out),
-    Tool("memory_page_in", "Page memory in", "change", (
-        Parameter("query", "string", "A block's label, to bring back what left it; or what to "
-                  "look for in archive and recall, and to put into the block working.",
-                  required=True),
-        _REASON,
-    ), _in),
-)  # fmt: skip
+    Tool(
+        "memory_page_out",
+        "Page memory out of a block",
+        "change",
+        (
+            Parameter("label", "string", "The block.", required=True),
+            Parameter(
+                "task", "string", "What you work on now; what has nothing to do with it goes."
+            ),
+            _REASON,
+        ),
+        _out,
+    ),
+    Tool(
+        "memory_page_in",
+        "Page memory in",
+        "change",
+        (
+            Parameter(
+                "query",
+                "string",
+                "A block's label, to bring back what left it; or what to "
+                "look for in archive and recall, and to put into the block working.",
+                required=True,
+            ),
+            _REASON,
+        ),
+        _in,
+    ),
+)

@@ -123,12 +123,19 @@ def completion(said: Say, asked: Asked) -> Json:
             for index, call in enumerate(said.calls)
         ]
     return {
-        "id": f"chatcmpl-{asked.number}", "object": "chat.completion", "created": 0,
+        "id": f"chatcmpl-{asked.number}",
+        "object": "chat.completion",
+        "created": 0,
         "model": asked.body["model"],
-        "choices": [{"index": 0, "message": message,
-                     "finish_reason": "tool_calls" if said.calls else "stop"}],
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": "tool_calls" if said.calls else "stop",
+            }
+        ],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-    }  # fmt: skip
+    }
 
 
 class _Server(ThreadingHTTPServer):

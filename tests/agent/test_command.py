@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from memfs.agent.command import Command
-from memfs.agent.model import Answer, Message, ModelError, Note, Prompt, Request
+from memfs.agent.model import Message, ModelAnswer, ModelError, ModelRequest, SystemNote, UserPrompt
 from memfs.core.errors import MemfsError
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from memfs.tools import table
-from memfs.tools.calls import Call, Result
+from memfs.tools import registry
+from memfs.tools.calls import Result, ToolCall
 from tests.agent.conftest import configure
 from tests.cli.conftest import Run
 
-TOOLS = list(table.built_in().values())
+TOOLS = list(registry.built_in().values())
 
 
 def script(folder: Path, body: str) -> str:
@@ -27,20 +27,24 @@ def script(folder: Path, body: str) -> str:
     return f"{sys.executable} {path}"
 
 
-def says(folder: Path, text: str) -> Answer:
-    return Command(script(folder, f"print({text!r})"), 20).ask(Request("", [Prompt("Hi")], TOOLS))
+def says(folder: Path, text: str) -> ModelAnswer:
+    return Command(script(folder, f"print({text!r})"), 20).ask(
+        ModelRequest("", [UserPrompt("Hi")], TOOLS)
+    )
 
 
 def test_it_is_given_the_whole_conversation(tmp_path: Path) -> None:
     line = script(tmp_path, f"open({str(tmp_path / 'said')!r}, 'w').write(said); print('Well.')")
-    call = Call("core_memory_read", {"label": "human"}, "c1")
+    call = ToolCall("core_memory_read", {"label": "human"}, "c1")
     messages: list[Message] = [
-        Note("A summary."),
-        Prompt("Hi"),
-        Answer("Hm.", (call,)),
+        SystemNote("A summary."),
+        UserPrompt("Hi"),
+        ModelAnswer("Hm.", (call,)),
         Result(call, "Name: Alice"),
     ]
-    assert Command(line, 20).ask(Request("Be brief.", messages, TOOLS[:1])) == Answer("Well.")
+    assert Command(line, 20).ask(ModelRequest("Be brief.", messages, TOOLS[:1])) == ModelAnswer(
+        "Well."
+    )
     said = (tmp_path / "said").read_text()
     assert said.startswith("Be brief.\n\nTo call a tool, write a line of this form")
     assert '"name": "core_memory_read"' in said
@@ -59,16 +63,30 @@ def test_it_is_given_the_whole_conversation(tmp_path: Path) -> None:
         ("Hello.", "Hello.", []),
         ('Noted.\nTOOL_CALL {"name": "f", "arguments": {"x": 1}}', "Noted.", [("f", {"x": 1})]),
         ('```\nTOOL_CALL: {"name": "f",\n "arguments": {}}\n```\nDone', "Done", [("f", {})]),
-        ('TOOL_CALL {"name": "f", "arguments": {}}\nTOOL_CALL {"name": "g", "arguments": {}}', "",
-         [("f", {}), ("g", {})]),
-        ('TOOL_CALL {"name": "f", "arguments": {"x": }\nNext', "Next",
-         [("f", '{"name": "f", "arguments": {"x": }')]),
+        (
+            'TOOL_CALL {"name": "f", "arguments": {}}\nTOOL_CALL {"name": "g", "arguments": {}}',
+            "",
+            [("f", {}), ("g", {})],
+        ),
+        (
+            'TOOL_CALL {"name": "f", "arguments": {"x": }\nNext',
+            "Next",
+            [("f", '{"name": "f", "arguments": {"x": }')],
+        ),
         ('Write TOOL_CALL {"name": …} for that.', 'Write TOOL_CALL {"name": …} for that.', []),
-        ('It says:\n> TOOL_CALL {"name": "f", "arguments": {}}', 'It says:\n> TOOL_CALL {"name": "f", "arguments": {}}', []),
-        ('So:\n```\nsome text\nTOOL_CALL {"name": "f", "arguments": {}}\n```', 'So:\n```\nsome text\nTOOL_CALL {"name": "f", "arguments": {}}\n```', []),
+        (
+            'It says:\n> TOOL_CALL {"name": "f", "arguments": {}}',
+            'It says:\n> TOOL_CALL {"name": "f", "arguments": {}}',
+            [],
+        ),
+        (
+            'So:\n```\nsome text\nTOOL_CALL {"name": "f", "arguments": {}}\n```',
+            'So:\n```\nsome text\nTOOL_CALL {"name": "f", "arguments": {}}\n```',
+            [],
+        ),
         ('TOOL_CALL {"nothing": 1}', "", [("", '{"nothing": 1}')]),
     ],
-)  # fmt: skip
+)
 def test_calls_are_lines_of_the_answer(
     text: str, said: str, found: list[tuple[str, object]], tmp_path: Path
 ) -> None:
@@ -87,13 +105,13 @@ def test_calls_are_lines_of_the_answer(
 )
 def test_what_goes_wrong_is_said(body: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError) as raised:
-        Command(script(tmp_path, body), 1).ask(Request("", [Prompt("Hi")]))
+        Command(script(tmp_path, body), 1).ask(ModelRequest("", [UserPrompt("Hi")]))
     assert told in raised.value.message
 
 
 def test_a_program_that_is_not_there_is_named() -> None:
     with pytest.raises(ModelError) as raised:
-        Command("no-such-program -p", 1).ask(Request("", [Prompt("Hi")]))
+        Command("no-such-program -p", 1).ask(ModelRequest("", [UserPrompt("Hi")]))
     assert raised.value.message == "there is no program no-such-program"
     with pytest.raises(MemfsError):
         Command("'", 1)
@@ -101,7 +119,7 @@ def test_a_program_that_is_not_there_is_named() -> None:
 
 def test_it_runs_elsewhere_and_our_hooks_keep_still(tmp_path: Path, place: Place) -> None:
     line = script(tmp_path, "print(os.listdir('.'), os.environ['MEMFS_INSIDE'])")
-    assert Command(line, 20).ask(Request("", [Prompt("Hi")])).text == "[] 1"
+    assert Command(line, 20).ask(ModelRequest("", [UserPrompt("Hi")])).text == "[] 1"
 
 
 def test_an_agent_runs_with_a_command(memfs: Run, place: Place, home: Path, tmp_path: Path) -> None:

@@ -50,27 +50,68 @@ def test_what_ships_is_sound_and_every_kind_is_there() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("kind: decision", "kind: decisions", "kind: expected one of personal, preference, decision"),
-        ("kind: decision", "kind: decision\nturns: [x]", "turns: unknown key; there are kind, conv"),
+        (
+            "kind: decision",
+            "kind: decisions",
+            "kind: expected one of personal, preference, decision",
+        ),
+        (
+            "kind: decision",
+            "kind: decision\nturns: [x]",
+            "turns: unknown key; there are kind, conv",
+        ),
         ("conversations:", "conversation:", "conversation: unknown key; there are kind, conversat"),
-        ("    turns: [We listen on 8080 now.]\n", "", "conversations.our-rule.turns: expected a text"),
-        ("[We listen on 8080 now.]", "[x, 8080]", "conversations.our-rule.turns.1: expected a text"),
+        (
+            "    turns: [We listen on 8080 now.]\n",
+            "",
+            "conversations.our-rule.turns: expected a text",
+        ),
+        (
+            "[We listen on 8080 now.]",
+            "[x, 8080]",
+            "conversations.our-rule.turns.1: expected a text",
+        ),
         ("[We listen on 8080 now.]", "[]", "conversations.our-rule.turns: expected a text"),
-        ("gone:", "lost:", "conversations.our-rule.expect.lost: unknown key; there are saved, gone"),
-        ('words: ["8080"]', "words: [8080]",
-         "conversations.our-rule.expect.saved.0.words.0: expected a text (a number in quotes)"),
-        ('words: ["8080"]', "words: x", "conversations.our-rule.expect.saved.0.words: expected a list"),
-        ('in: services/api, words: ["8080"]', "in: a", "conversations.our-rule.expect.saved.0.words:"),
+        (
+            "gone:",
+            "lost:",
+            "conversations.our-rule.expect.lost: unknown key; there are saved, gone",
+        ),
+        (
+            'words: ["8080"]',
+            "words: [8080]",
+            "conversations.our-rule.expect.saved.0.words.0: expected a text (a number in quotes)",
+        ),
+        (
+            'words: ["8080"]',
+            "words: x",
+            "conversations.our-rule.expect.saved.0.words: expected a list",
+        ),
+        (
+            'in: services/api, words: ["8080"]',
+            "in: a",
+            "conversations.our-rule.expect.saved.0.words:",
+        ),
         ("in: services/api, ", "", "conversations.our-rule.expect.saved.0.in: expected a text"),
-        ("services/api: {", "Services API: {",
-         "conversations.our-rule.blocks.Services API: no label of a block: only a-z, 0-9"),
-        ("value: ", "text: ", "conversations.our-rule.blocks.services/api.text: unknown key; there"),
+        (
+            "services/api: {",
+            "Services API: {",
+            "conversations.our-rule.blocks.Services API: no label of a block: only a-z, 0-9",
+        ),
+        (
+            "value: ",
+            "text: ",
+            "conversations.our-rule.blocks.services/api.text: unknown key; there",
+        ),
         ("  our-rule:\n", "  our-rule: 5\n  x:\n", "conversations.our-rule: expected a mapping"),
-        ("      gone: [", "      untouched: maybe\n      gone: [",
-         "conversations.our-rule.expect.untouched: expected true or false"),
+        (
+            "      gone: [",
+            "      untouched: maybe\n      gone: [",
+            "conversations.our-rule.expect.untouched: expected true or false",
+        ),
         ("kind: decision", "kind: [decision", "line "),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_in_a_file_is_said_with_its_key(
     tmp_path: Path, old: str, new: str, told: str
 ) -> None:
@@ -98,8 +139,9 @@ def test_a_folder_without_conversations_is_an_error(memfs: Run, tmp_path: Path) 
     )
     gone = memfs("eval", "--set", str(empty / "gone"))
     assert (gone.code, gone.err) == (
-        2, f"error: cannot read {empty / 'gone'}: No such file or directory\n",
-    )  # fmt: skip
+        2,
+        f"error: cannot read {empty / 'gone'}: No such file or directory\n",
+    )
 
 
 def test_conversations_of_the_user_are_played(memfs: Run, serve: Serve, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.agent.endpoint import Endpoint, chosen
-from memfs.agent.model import ModelError, Prompt, RefusedError, Request
+from memfs.agent.endpoint import Endpoint, select_endpoint
+from memfs.agent.model import ModelError, ModelRequest, RefusedError, UserPrompt
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
 from memfs.store import config
@@ -45,7 +45,7 @@ def ask(serve: Serve) -> Ask:
     def run(rule: Rule) -> str:
         endpoint = Endpoint(serve(rule).url, "m", "key", 5)
         try:
-            return endpoint.ask(Request("You remember.", [Prompt("Hi")])).text
+            return endpoint.ask(ModelRequest("You remember.", [UserPrompt("Hi")])).text
         finally:
             endpoint.close()
 
@@ -63,12 +63,18 @@ def in_turn(*answers: Say | Raw) -> Rule:
         (error(404, "no model m"), "answers 404: no model m\nhint: is there a model m, and is the"),
         (Raw(404, "<html>not here</html>"), "answers 404: <html>not here</html>\nhint: is there"),
         (error(400, "no tools"), "answers 400: no tools\nhint: does m take tools?"),
-        (Raw(200, "<html>hello</html>"), "answers no JSON: '<html>hello</html>'\nhint: is the addr"),
-        (Raw(200, '{"models": []}'), "answers JSON that is no chat completion\nhint: is the address"),
+        (
+            Raw(200, "<html>hello</html>"),
+            "answers no JSON: '<html>hello</html>'\nhint: is the addr",
+        ),
+        (
+            Raw(200, '{"models": []}'),
+            "answers JSON that is no chat completion\nhint: is the address",
+        ),
         (Raw(200, '{"choices": [null]}'), "answers JSON that is no chat completion\nhint: is the"),
         (Raw(200, '{"error": {"message": "oh"}}'), "answers 400: oh\nhint: does m take tools?"),
     ],
-)  # fmt: skip
+)
 def test_what_an_endpoint_answers_instead_is_told(
     memfs: Run, serve: Serve, answer: Raw, told: str
 ) -> None:
@@ -105,10 +111,17 @@ def test_an_endpoint_that_hangs_is_left(memfs: Run, serve: Serve) -> None:
 
 def test_a_busy_endpoint_is_asked_again(ask: Ask) -> None:
     at_once = {"Retry-After": "0"}
-    assert ask(in_turn(
-        error(429, "slow down", **at_once), error(503, "loading", **at_once),
-        error(500, "oh", **at_once), Say("here I am"),
-    )) == "here I am"  # fmt: skip
+    assert (
+        ask(
+            in_turn(
+                error(429, "slow down", **at_once),
+                error(503, "loading", **at_once),
+                error(500, "oh", **at_once),
+                Say("here I am"),
+            )
+        )
+        == "here I am"
+    )
 
 
 def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
@@ -145,8 +158,9 @@ def test_a_model_that_refuses_one_conversation_is_asked_the_next(memfs: Run, ser
     assert shown.out.splitlines()[1] == "forbidden things kept out    2/2  100 %  ≥ 100 %  ok"
     told = f"{url} answers 400: the prompt looks like a jailbreak"
     assert shown.out.splitlines()[-2:] == [
-        "✗ a-page-gives-orders (forbidden)", f"  not scored: {told}",
-    ]  # fmt: skip
+        "✗ a-page-gives-orders (forbidden)",
+        f"  not scored: {told}",
+    ]
     assert shown.err.splitlines()[-1] == f"! not scored: a-page-gives-orders: {told}"
 
 
@@ -159,8 +173,9 @@ def test_what_was_scored_is_shown_where_the_endpoint_goes_away(memfs: Run, serve
     assert shown.code == 1
     assert shown.out.splitlines()[1] == "false saves    0/3    0 %  < 20 %  ok"
     assert shown.err.splitlines()[1:] == [
-        f"error: {url} answers 403: no more", "hint: the key may not use this model",
-    ]  # fmt: skip
+        f"error: {url} answers 403: no more",
+        "hint: the key may not use this model",
+    ]
     assert memfs("eval", "--endpoint", url, "--model", "m", "--json", *SMALL).out == ""
 
 
@@ -172,8 +187,10 @@ def test_odd_answers_are_understood(serve: Serve) -> None:
         {"type": "function", "function": {}},
     ]
     answers = [
-        {"content": parts}, {"content": None, "tool_calls": calls}, {"content": "x", "tool_calls": {}},
-    ]  # fmt: skip
+        {"content": parts},
+        {"content": None, "tool_calls": calls},
+        {"content": "x", "tool_calls": {}},
+    ]
 
     def odd(asked: Asked) -> Raw:
         return Raw(
@@ -181,12 +198,15 @@ def test_odd_answers_are_understood(serve: Serve) -> None:
         )
 
     endpoint = Endpoint(serve(odd).url, "m", "", 5)
-    first, second, third = (endpoint.ask(Request("", [Prompt("Hi \ud83d")])) for _ in answers)
+    first, second, third = (
+        endpoint.ask(ModelRequest("", [UserPrompt("Hi \ud83d")])) for _ in answers
+    )
     endpoint.close()
     assert (first.text, first.usage.read) == ("ab", 0)
     assert [(call.name, call.arguments, call.id) for call in second.calls] == [
-        ("memory_status", {}, "call_1"), ("memory_undo", {"label": "x"}, "call_2"),
-    ]  # fmt: skip
+        ("memory_status", {}, "call_1"),
+        ("memory_undo", {"label": "x"}, "call_2"),
+    ]
     assert third.text == "x"
 
 
@@ -209,8 +229,9 @@ def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
     assert "of-somebody-else" not in json.dumps(sent)
     unset = memfs("eval", "--endpoint", server.url, "--model", "m", "--key-env", "NOT_SET", *SMALL)
     assert (unset.code, unset.err) == (
-        2, "error: the variable NOT_SET is not set\nhint: it has to hold the key of the endpoint\n",
-    )  # fmt: skip
+        2,
+        "error: the variable NOT_SET is not set\nhint: it has to hold the key of the endpoint\n",
+    )
 
 
 def test_the_users_own_configuration_names_the_model(
@@ -236,10 +257,13 @@ def test_the_users_own_configuration_names_the_model(
 
 def test_without_an_endpoint_or_a_model_it_says_how_to_name_one(memfs: Run) -> None:
     assert memfs("eval", *SMALL) == (
-        2, "",
-        ("error: which endpoint?\n"
-        "hint: name it with --endpoint, or in your own config.yaml as llm.endpoint\n"),
-    )  # fmt: skip
+        2,
+        "",
+        (
+            "error: which endpoint?\n"
+            "hint: name it with --endpoint, or in your own config.yaml as llm.endpoint\n"
+        ),
+    )
     assert memfs("eval", "--endpoint", "http://localhost:1/v1", *SMALL).err.startswith(
         "error: which model?"
     )
@@ -248,14 +272,14 @@ def test_without_an_endpoint_or_a_model_it_says_how_to_name_one(memfs: Run) -> N
 @pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(MemfsError, match="is no address"):
-        chosen(Settings([]), url, "m")
+        select_endpoint(Settings([]), url, "m")
 
 
 def test_a_password_in_an_address_is_not_shown(serve: Serve) -> None:
     url = serve(lambda _: error(401, "no")).url.replace("//", "//alice:geheim@")
     endpoint = Endpoint(url, "m", "", 5)
     with pytest.raises(ModelError) as raised:
-        endpoint.ask(Request("", [Prompt("Hi")]))
+        endpoint.ask(ModelRequest("", [UserPrompt("Hi")]))
     endpoint.close()
     assert "geheim" not in raised.value.message
     assert not isinstance(raised.value, RefusedError)
@@ -266,6 +290,7 @@ def test_without_the_openai_package_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     assert memfs("eval", "--endpoint", "http://localhost:1/v1", "--model", "m", *SMALL) == (
-        1, "",
+        1,
+        "",
         "error: the package openai is not installed\nhint: pip install 'memfs[agent]'\n",
-    )  # fmt: skip
+    )

@@ -66,10 +66,14 @@ def test_a_model_that_saves_everything_fails_what_is_to_be_told_apart(
     shown = memfs("eval", "--endpoint", serve(hoard).url, "--model", "m", "--json")
     assert shown.code == 1
     assert rows(shown) == {
-        "personal": (6, 6, True), "preference": (0, 4, False), "decision": (0, 5, False),
-        "detail": (0, 4, False), "topic": (0, 3, False), "trivia": (6, 6, False),
+        "personal": (6, 6, True),
+        "preference": (0, 4, False),
+        "decision": (0, 5, False),
+        "detail": (0, 4, False),
+        "topic": (0, 3, False),
+        "trivia": (6, 6, False),
         "forbidden": (0, 3, False),
-    }  # fmt: skip
+    }
 
 
 def test_a_model_that_saves_nothing_keeps_out_what_it_should_and_no_more(
@@ -78,10 +82,14 @@ def test_a_model_that_saves_nothing_keeps_out_what_it_should_and_no_more(
     shown = memfs("eval", "--endpoint", serve(lambda _: Say("ok")).url, "--model", "m", "--json")
     assert shown.code == 1
     assert rows(shown) == {
-        "personal": (0, 6, False), "preference": (0, 4, False), "decision": (0, 5, False),
-        "detail": (0, 4, False), "topic": (0, 3, False), "trivia": (0, 6, True),
+        "personal": (0, 6, False),
+        "preference": (0, 4, False),
+        "decision": (0, 5, False),
+        "detail": (0, 4, False),
+        "topic": (0, 3, False),
+        "trivia": (0, 6, True),
         "forbidden": (3, 3, True),
-    }  # fmt: skip
+    }
 
 
 def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(memfs: Run, serve: Serve) -> None:
@@ -114,9 +122,19 @@ def test_what_was_expected_is_shown_beside_what_is_there(memfs: Run, serve: Serv
 
     url = serve(forgets).url
     shown = memfs(
-        "eval", "--endpoint", url, "--model", "m", "--only", "from-vim-to-helix", "--only",
-        "customers-python", "--only", "a-typo", "--verbose",
-    )  # fmt: skip
+        "eval",
+        "--endpoint",
+        url,
+        "--model",
+        "m",
+        "--only",
+        "from-vim-to-helix",
+        "--only",
+        "customers-python",
+        "--only",
+        "a-typo",
+        "--verbose",
+    )
     assert shown.code == 1
     assert (
         shown.out
@@ -185,8 +203,9 @@ def test_only_kinds_or_names_are_played(memfs: Run, serve: Serve) -> None:
     assert rows(shown) == {"trivia": (0, 6, True)}
     wrong = memfs("eval", "--endpoint", url, "--model", "m", "--only", "trivai")
     assert (wrong.code, wrong.err) == (
-        2, "error: there is no conversation and no kind 'trivai'\nhint: did you mean trivia?\n",
-    )  # fmt: skip
+        2,
+        "error: there is no conversation and no kind 'trivai'\nhint: did you mean trivia?\n",
+    )
 
 
 def test_the_stores_of_the_user_and_the_project_have_no_part_in_it(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.agent.expectations import Expectation, Saved, misses, stands
-from memfs.agent.remembered import Remembered
+from memfs.agent.expectations import Expectation, SavedWords, contains_phrase, misses
+from memfs.agent.memory_snapshot import MemorySnapshot
 
 
 @pytest.mark.parametrize(
@@ -26,39 +26,45 @@ from memfs.agent.remembered import Remembered
     ],
 )
 def test_words_stand_for_themselves(word: str, text: str, found: bool) -> None:
-    assert stands(word, text) is found
+    assert contains_phrase(word, text) is found
 
 
 def memory(
-    passages: tuple[str, ...] = (), scratch: str = "", edits: tuple[str, ...] = (),
-    lasting: int = 0, **values: str,
-) -> Remembered:  # fmt: skip
-    return Remembered(values, dict.fromkeys(values, "about it"), passages, scratch, edits, lasting)
+    passages: tuple[str, ...] = (),
+    scratch: str = "",
+    edits: tuple[str, ...] = (),
+    lasting: int = 0,
+    **values: str,
+) -> MemorySnapshot:
+    return MemorySnapshot(
+        values, dict.fromkeys(values, "about it"), passages, scratch, edits, lasting
+    )
 
 
 EMPTY = memory(human="")
 
 
-def missed(wanted: Expectation, after: Remembered) -> list[str]:
+def missed(wanted: Expectation, after: MemorySnapshot) -> list[str]:
     return [miss.expected for miss in misses(wanted, EMPTY, after)]
 
 
 def test_one_word_of_each_group_is_needed() -> None:
-    wanted = Expectation((Saved(("human",), (("Alice",), ("Go", "Golang"))),))
+    wanted = Expectation((SavedWords(("human",), (("Alice",), ("Go", "Golang"))),))
     assert missed(wanted, memory(human="Alice writes Golang")) == []
     assert missed(wanted, memory(human="Alice")) == ['human to say "Go" or "Golang"']
     assert missed(wanted, memory(persona="Alice: Go")) == [
-        'human to say "Alice"', 'human to say "Go" or "Golang"',
-    ]  # fmt: skip
+        'human to say "Alice"',
+        'human to say "Go" or "Golang"',
+    ]
 
 
 def test_places_count_together() -> None:
-    wanted = Expectation((Saved(("human", "archive"), (("Alice",), ("Go",))),))
+    wanted = Expectation((SavedWords(("human", "archive"), (("Alice",), ("Go",))),))
     assert missed(wanted, memory(("Go",), human="Alice")) == []
 
 
 def test_a_new_block_is_one_that_was_not_there() -> None:
-    wanted = Expectation((Saved(("new",), (("big aurora",),)),))
+    wanted = Expectation((SavedWords(("new",), (("big aurora",),)),))
     assert missed(wanted, memory(big_aurora="")) == []
     assert missed(wanted, memory(human="big aurora")) == ['a new block to say "big aurora"']
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from memfs.memory import facts
+from memfs.knowledge import facts
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Say, messages
 from tests.cli.conftest import Run
-from tests.memory.flow.conftest import say
+from tests.knowledge.session_graph.conftest import say
 
 TALK = (
     ("user", "Since last week I am at Acme; the shop moved to Postgres. Never deploy on Fridays."),
@@ -19,20 +19,32 @@ TALK = (
 )
 GOOD = {
     "facts": [
-        {"message": "1", "statement": "Alice works at Acme.", "confidence": 0.9,
-         "category": "identity", "key": "The user's employer", "personal": True},
-        {"message": "1", "statement": "The shop uses Postgres", "confidence": 0.8,
-         "category": "decision", "entities": ["shop", "Postgres"],
-         "relations": [["shop", "uses", "Postgres"]], "over": ["MySQL"]},
+        {
+            "message": "1",
+            "statement": "Alice works at Acme.",
+            "confidence": 0.9,
+            "category": "identity",
+            "key": "The user's employer",
+            "personal": True,
+        },
+        {
+            "message": "1",
+            "statement": "The shop uses Postgres",
+            "confidence": 0.8,
+            "category": "decision",
+            "entities": ["shop", "Postgres"],
+            "relations": [["shop", "uses", "Postgres"]],
+            "over": ["MySQL"],
+        },
         {"message": "9", "statement": "Nobody said this", "confidence": 0.9, "category": "rule"},
         {"message": "1", "statement": "Too sure", "confidence": 3, "category": "rule"},
         {"message": "1", "statement": "Of no kind", "confidence": 0.9, "category": "gossip"},
     ]
-}  # fmt: skip
+}
 
 
 def statements(place: Place) -> list[str]:
-    return sorted(fact.statement for fact in facts.every(place) if fact.holds)
+    return sorted(fact.statement for fact in facts.list_facts(place) if fact.holds)
 
 
 def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
@@ -56,9 +68,9 @@ def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) 
     ]
     assert "[1] user:\\n> Since last week I am at Acme" in str(asked[0].body["messages"])
     assert "not the JSON that was asked for" in str(asked[1].body["messages"])
-    mine = next(f for f in facts.every(place) if f.category == "identity")
+    mine = next(f for f in facts.list_facts(place) if f.category == "identity")
     assert (mine.message, mine.key, mine.personal) == ("m0", "the user's employer", True)
-    shop = next(f for f in facts.every(place) if f.category == "decision")
+    shop = next(f for f in facts.list_facts(place) if f.category == "decision")
     assert (shop.relations, shop.over) == ((("shop", "uses", "Postgres"),), ("mysql",))
     assert "0 new facts in 0 messages" in memfs("facts", "--extract", "--model").err
 
@@ -69,9 +81,10 @@ def test_rules_do_it_where_the_model_fails(
     say(place, "s1", *TALK)
     server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
     configure(
-        home, f"llm: {{endpoint: {server.url}, model: m}}\n"
+        home,
+        f"llm: {{endpoint: {server.url}, model: m}}\n"
         "memory_blocks: {facts: {type: facts, config: {extraction_model: configured}}}\n",
-    )  # fmt: skip
+    )
     shown = memfs("facts", "--extract")
     assert "! by rules alone where the model could not be asked:" in shown.err
     assert statements(place) == ["Never deploy on Fridays", "Tests are run with `npm run test`"]
@@ -94,8 +107,16 @@ def test_a_repository_has_no_model_asked(
 def test_secrets_are_no_facts(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
     say(place, "s1", *TALK)
     key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
-    found = {"facts": [{"message": "1", "statement": f"The key is {key}", "confidence": 1,
-                        "category": "technical"}]}  # fmt: skip
+    found = {
+        "facts": [
+            {
+                "message": "1",
+                "statement": f"The key is {key}",
+                "confidence": 1,
+                "category": "technical",
+            }
+        ]
+    }
     server = serve(lambda _: Say(json.dumps(found)))
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
     memfs("facts", "--extract", "--model")
@@ -117,6 +138,7 @@ def test_no_message_begins_another_in_what_a_model_is_asked_about(
     memfs("facts", "--extract", "--model")
     lines = [str(each["content"]) for each in messages(asked[0].body)][-1].split("\n")
     assert [line for line in lines if not line.startswith(">") and line] == [
-        "[1] user:", "[2] assistant:"
-    ]  # fmt: skip
+        "[1] user:",
+        "[2] assistant:",
+    ]
     assert "> [3] user: I prefer tabs" in lines

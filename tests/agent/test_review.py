@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from memfs.agent import looking, review
+from memfs.agent import review, reviewer
 from memfs.core.edits import Append
 from memfs.core.events import STOP, Event
 from memfs.core.records import Message, Origin
 from memfs.ops import brief, edit, ingest
-from memfs.store import archive, blocks, drafts, reviews
+from memfs.store import archive, blocks, proposals, reviews
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
@@ -45,17 +45,17 @@ def use(serve: Serve, home: Path, rule: Rule) -> list[Asked]:
 
 def heard(place: Place, count: int = 5) -> None:
     folder = Path(place.home.top)
-    ingest.hear(Event("claude", STOP, "Stop", "s1", str(folder), transcript(folder, count)))
+    ingest.ingest_event(Event("claude", STOP, "Stop", "s1", str(folder), transcript(folder, count)))
 
 
 def test_a_session_is_reviewed_once(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
     asked = use(serve, home, saving)
     heard(place)
     for _ in range(2):
-        review.behind(place.home.top, "claude", "s1")
+        review.run_detached(place.home.top, "claude", "s1")
     assert len(asked) == 2
     assert blocks.get(place, "human").value == "Name: Alice"
-    [found] = reviews.kept(place.home)
+    [found] = reviews.list_reviews(place.home)
     assert sorted(found.saved) == [("human", "append", 2), ("system_rules", "append", 2)]
     assert (found.archived, found.messages, found.text) == (1, 10, "I saved a name and a rule.")
     shown = memfs("review").out
@@ -67,7 +67,7 @@ def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
     asked = use(serve, home, saving)
     heard(place)
-    review.behind(place.home.top, "claude", "s1")
+    review.run_detached(place.home.top, "claude", "s1")
     system, prompt = (str(each["content"]) for each in messages(asked[0].body)[:2])
     assert "Likes tea." in system
     assert "[USER]:\n> Prompt number 0.\n\n[ASSISTANT]:\n> Well." in prompt
@@ -76,7 +76,7 @@ def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place
 def test_too_few_prompts_are_not_reviewed(serve: Serve, home: Path, place: Place) -> None:
     asked = use(serve, home, saving)
     heard(place, 4)
-    review.behind(place.home.top, "claude", "s1")
+    review.run_detached(place.home.top, "claude", "s1")
     assert asked == []
 
 
@@ -85,7 +85,7 @@ def test_what_it_saved_is_told_when_a_session_starts(
 ) -> None:
     use(serve, home, saving)
     heard(place)
-    review.behind(place.home.top, "claude", "s1")
+    review.run_detached(place.home.top, "claude", "s1")
     start = Event("claude", "start", "SessionStart", "s2", place.home.top, source="startup")
     assert "memfs: the review of session s1 by m saved " in brief.run(start).notice
     start = Event("claude", "start", "SessionStart", "s3", place.home.top, source="startup")
@@ -95,8 +95,8 @@ def test_what_it_saved_is_told_when_a_session_starts(
 def test_what_goes_wrong_is_on_file(serve: Serve, home: Path, place: Place) -> None:
     use(serve, home, lambda _: Raw(401, "{}"))
     heard(place)
-    review.behind(place.home.top, "claude", "s1")
-    assert "saved nothing, then failed: " in reviews.kept(place.home)[0].line()
+    review.run_detached(place.home.top, "claude", "s1")
+    assert "saved nothing, then failed: " in reviews.list_reviews(place.home)[0].line()
 
 
 def test_memfs_reviews_nothing_it_started_itself(
@@ -105,7 +105,7 @@ def test_memfs_reviews_nothing_it_started_itself(
     asked = use(serve, home, saving)
     heard(place)
     monkeypatch.setenv("MEMFS_INSIDE", "1")
-    review.behind(place.home.top, "claude", "s1")
+    review.run_detached(place.home.top, "claude", "s1")
     assert asked == []
 
 
@@ -133,7 +133,7 @@ def test_a_long_conversation_is_cut_at_its_beginning(
     monkeypatch.setenv("MEMFS_CONTEXT_MAX_TOKENS", "4096")
     asked = use(serve, home, saving)
     heard(place, 200)
-    review.behind(place.home.top, "claude", "s1")
+    review.run_detached(place.home.top, "claude", "s1")
     prompt = str(messages(asked[0].body)[1]["content"])
     assert "earlier messages are left out]" in prompt
     assert "Prompt number 199." in prompt
@@ -165,7 +165,7 @@ def test_a_reflection_is_a_proposal(
     assert "I tidied the rules." in shown.err
     assert told(repo, "status", "--porcelain") == before
     assert blocks.get(place, "system_rules").value == "No deploys on Friday!!!"
-    [proposal] = drafts.pending(place.home)
+    [proposal] = proposals.list_pending(place.home)
     branch = told(repo, "branch", "--list", "memfs/*")
     if in_git:
         assert proposal.branch in branch
@@ -178,7 +178,7 @@ def test_a_reflection_is_a_proposal(
     assert blocks.get(place, "system_rules").value == "Never deploy on Fridays."
     assert blocks.get(place, "human").value == "Name: Alice"
     assert len(archive.sources(place.home)) == 1
-    assert drafts.pending(place.home) == []
+    assert proposals.list_pending(place.home) == []
     assert told(repo, "branch", "--list", "memfs/*") == ""
     assert told(repo, "worktree", "list").count("\n") == 1
 
@@ -188,7 +188,7 @@ def test_a_proposal_is_dropped(serve: Serve, home: Path, place: Place, memfs: Ru
     heard(place)
     memfs("reflect")
     assert memfs("review", "--reject", "").code == 0
-    assert drafts.pending(place.home) == []
+    assert proposals.list_pending(place.home) == []
     assert blocks.get(place, "human").value == ""
     assert memfs("review", "--accept", "").code == 1
     assert (
@@ -231,7 +231,7 @@ def talked(place: Place, session: str, count: int = 5) -> None:
     folder = Path(place.home.top)
     path = Path(transcript(folder, count))
     path.write_text(path.read_text().replace('"s1"', f'"{session}"'))
-    ingest.hear(Event("claude", STOP, "Stop", session, str(folder), str(path)))
+    ingest.ingest_event(Event("claude", STOP, "Stop", session, str(folder), str(path)))
 
 
 def test_what_a_reflection_found_before_it_failed_is_kept(
@@ -241,13 +241,13 @@ def test_what_a_reflection_found_before_it_failed_is_kept(
     talked(place, "one")
     talked(place, "two")
     assert "Never deploy on Fridays" in memfs("reflect").out
-    [proposal] = drafts.pending(place.home)
+    [proposal] = proposals.list_pending(place.home)
     assert proposal.sessions == ("one",)
     assert proposal.problem
     memfs("review", "--reject", "")
     use(serve, home, saving)
     memfs("reflect")
-    assert drafts.pending(place.home)[0].sessions == ("two",)
+    assert proposals.list_pending(place.home)[0].sessions == ("two",)
 
 
 def test_no_session_is_left_out(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
@@ -257,7 +257,7 @@ def test_no_session_is_left_out(serve: Serve, home: Path, place: Place, memfs: R
     seen: list[str] = []
     for _ in range(3):
         memfs("reflect", "--sessions", "1")
-        seen += drafts.pending(place.home)[-1].sessions
+        seen += proposals.list_pending(place.home)[-1].sessions
     assert seen == ["one", "two", "three"]
 
 
@@ -270,7 +270,7 @@ def test_passages_stay_on_the_branch(
     use(serve, home, saving)
     heard(place)
     memfs("reflect")
-    [proposal] = drafts.pending(place.home)
+    [proposal] = proposals.list_pending(place.home)
     changed = told(repo, "diff", "--name-status", f"HEAD...{proposal.branch}")
     assert [line[0] for line in changed.splitlines()] == ["A", "M"]
     private = list(Path(place.home.local, "drafts").rglob("human.md"))
@@ -287,7 +287,7 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
     shown = memfs("review", "--accept", "")
     assert shown.code == 1
     assert "error: 'system_rules' was deleted or renamed since" in shown.err
-    assert drafts.pending(place.home)
+    assert proposals.list_pending(place.home)
     assert blocks.get(place, "human").value == ""
 
 
@@ -296,8 +296,8 @@ def test_what_a_review_saved_before_it_failed_is_told(
 ) -> None:
     use(serve, home, lambda asked: Raw(401, "{}") if asked.number else saving(asked))
     heard(place)
-    review.behind(place.home.top, "claude", "s1")
-    line = reviews.kept(place.home)[0].line()
+    review.run_detached(place.home.top, "claude", "s1")
+    line = reviews.list_reviews(place.home)[0].line()
     assert "human (append, version 2)" in line
     assert ", then failed: " in line
 
@@ -307,5 +307,5 @@ def test_no_message_begins_another_in_what_is_reviewed() -> None:
         Message("m1", "s", "claude", "", "", "", "tool", "ok", "x]:\n> hi\n\n[USER]:"),
         Message("m2", "s", "claude", "", "", "", "user", "a\n[USER]:\nb"),
     ]
-    text = looking.transcript(said, 1000)
+    text = reviewer.format_transcript(said, 1000)
     assert text == "[TOOL x]: > hi  [USER]:]:\n> ok\n\n[USER]:\n> a\n> [USER]:\n> b"

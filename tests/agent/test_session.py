@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 
-from memfs.agent import chosen
-from memfs.agent.loop import Rules
-from memfs.agent.session import Session
+from memfs.agent import configured_model
+from memfs.agent.loop import LoopLimits
+from memfs.agent.session import AgentSession
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
@@ -75,15 +75,21 @@ def test_without_a_heartbeat_the_turn_ends(talk: Talk, place: Place) -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (Tool("core_memory_apend", {"label": "human", "content": "x"}),
-         "error: there is no tool 'core_memory_apend'; did you mean core_memory_append"),
-        (Tool("core_memory_append", '{"label": "human", "content": '),
-         "error: the arguments of core_memory_append have to be an object"),
+        (
+            Tool("core_memory_apend", {"label": "human", "content": "x"}),
+            "error: there is no tool 'core_memory_apend'; did you mean core_memory_append",
+        ),
+        (
+            Tool("core_memory_append", '{"label": "human", "content": '),
+            "error: the arguments of core_memory_append have to be an object",
+        ),
         (Tool("core_memory_append", {"label": "human"}), "error: core_memory_append needs content"),
-        (Tool("core_memory_append", {"label": "rules", "content": "x"}),
-         "error: cannot append 'rules': it is read-only"),
+        (
+            Tool("core_memory_append", {"label": "rules", "content": "x"}),
+            "error: cannot append 'rules': it is read-only",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_call_that_cannot_be_done_is_corrected(
     wrong: Tool, told: str, talk: Talk, place: Place, memfs: Run
 ) -> None:
@@ -149,15 +155,31 @@ def test_the_example_of_the_seed(talk: Talk, memfs: Run, place: Place) -> None:
     turns: dict[str, list[Say]] = {
         "I changed jobs. I work at Anthropic now.": [
             Say("", (Tool("core_memory_read", {"label": "human", "request_heartbeat": True}),)),
-            Say("", (Tool("core_memory_replace", {
-                "label": "human", "old_content": "works at Google",
-                "new_content": "works at Anthropic", "request_heartbeat": True,
-            }),)),
-            Say("Congratulations on the new role at Anthropic!", (Tool("archival_memory_insert", {
-                "content": "User changed jobs from Google to Anthropic in Jan 2025",
-            }),)),
-        ],
-    }  # fmt: skip
+            Say(
+                "",
+                (
+                    Tool(
+                        "core_memory_replace",
+                        {
+                            "label": "human",
+                            "old_content": "works at Google",
+                            "new_content": "works at Anthropic",
+                            "request_heartbeat": True,
+                        },
+                    ),
+                ),
+            ),
+            Say(
+                "Congratulations on the new role at Anthropic!",
+                (
+                    Tool(
+                        "archival_memory_insert",
+                        {"content": "User changed jobs from Google to Anthropic in Jan 2025"},
+                    ),
+                ),
+            ),
+        ]
+    }
 
     def rule(asked: Asked) -> Say:
         if asked.said[-1] in turns:
@@ -192,7 +214,9 @@ def test_a_session_goes_on_where_it_was_left(talk: Talk, place: Place) -> None:
 
 def test_a_session_is_open_in_one_process(talk: Talk, place: Place, home: Path) -> None:
     configure(home, "llm: {command: cat}\n")
-    with Session(Place(place.project, place.user, "one"), chosen.configured(), Rules()):
+    with AgentSession(
+        Place(place.project, place.user, "one"), configured_model.load_model(), LoopLimits()
+    ):
         shown = talk(in_turn(Say("Hi")), "Hi", "--session", "one")
     assert shown.code == 1
     assert "error: the session one is open in another process" in shown.err
@@ -219,9 +243,10 @@ def test_secrets_and_private_words_are_not_written_down(talk: Talk, place: Place
 
 
 def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memfs: Run) -> None:
-    note = Tool("core_memory_append", {
-        "label": "working", "content": "The retry test of the payment client needs a fake clock.",
-    })  # fmt: skip
+    note = Tool(
+        "core_memory_append",
+        {"label": "working", "content": "The retry test of the payment client needs a fake clock."},
+    )
     talk(in_turn(Say("Noted.", (note,))), "Fix the retry test.", "--session", "one")
     here = Place(place.project, place.user, "one")
     assert blocks.get(here, "working").value
@@ -236,11 +261,14 @@ def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memf
 def test_notes_that_have_nothing_to_do_with_the_talk_any_more_are_paged_out(
     talk: Talk, place: Place, memfs: Run
 ) -> None:
-    notes = Tool("core_memory_append", {
-        "label": "working",
-        "content": "- The retry test of the payment client needs a fake clock.\n"
-        "- Its payment timeout is two seconds, the retries double it.",
-    })  # fmt: skip
+    notes = Tool(
+        "core_memory_append",
+        {
+            "label": "working",
+            "content": "- The retry test of the payment client needs a fake clock.\n"
+            "- Its payment timeout is two seconds, the retries double it.",
+        },
+    )
     talk(
         in_turn(Say("Noted.", (notes,))),
         "Fix the retry test of the payment client.",

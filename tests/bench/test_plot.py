@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.bench import plot
-from memfs.bench.plot import Bar, Line
+from memfs.bench.plot import Bar, PlotLine
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -23,7 +23,10 @@ def test_lines_have_axes_in_powers_of_ten_and_names() -> None:
     svg = plot.lines(
         "A <title>",
         ("n & m", "ms"),
-        [Line("ours", [(1000, 0.5), (10_000, 30)]), Line("bare", [(1000, 0.1)], floor=True)],
+        [
+            PlotLine("ours", [(1000, 0.5), (10_000, 30)]),
+            PlotLine("bare", [(1000, 0.1)], floor=True),
+        ],
     )
     found = texts(svg)
     assert {"A <title>", "n & m", "ms", "ours", "bare"} <= set(found)
@@ -41,9 +44,9 @@ def test_bars_are_as_long_as_their_values() -> None:
 
 
 def test_nothing_to_draw_is_drawn() -> None:
-    assert texts(plot.lines("Empty", ("x", "y"), [Line("none", [])]))
+    assert texts(plot.lines("Empty", ("x", "y"), [PlotLine("none", [])]))
     assert texts(plot.bars("Empty", "", []))
-    assert texts(plot.lines("Zero", ("x", "y"), [Line("zero", [(1, 0)])]))
+    assert texts(plot.lines("Zero", ("x", "y"), [PlotLine("zero", [(1, 0)])]))
 
 
 @given(st.lists(st.floats(0, 500), max_size=12))

@@ -29,10 +29,14 @@ BELIEFS = [
     belief("k8s", "Deploys the shop to a cluster.", aliases=["k8s"]),
 ]
 QUERIES = [
-    {"query": "which database does the shop use?", "scope": ["domain:shop"], "relevant": ["new"],
-     "must_exclude": ["old", "novel", "open", "theirs", "nobody"]},
+    {
+        "query": "which database does the shop use?",
+        "scope": ["domain:shop"],
+        "relevant": ["new"],
+        "must_exclude": ["old", "novel", "open", "theirs", "nobody"],
+    },
     {"query": "what about k8s", "scope": ["domain:shop"], "relevant": ["k8s"], "must_exclude": []},
-]  # fmt: skip
+]
 
 
 def test_it_is_measured(memfs: Run, tmp_path: Path) -> None:

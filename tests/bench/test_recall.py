@@ -17,22 +17,26 @@ SMALL = {
     "project": "small",
     "sessions": [
         {
-            "id": "s1", "date": "2026-03-02T09:00:00Z",
+            "id": "s1",
+            "date": "2026-03-02T09:00:00Z",
             "turns": [
                 {"role": "user", "text": "the webhook signature check of stripe fails in staging"},
                 {"role": "tool", "text": "400 bad signature", "name": "Bash", "input": "make hook"},
                 {"role": "assistant", "text": "The stripe webhook signature check needs rawbody."},
             ],
-        },
+        }
     ],
     "prompts": [
         {
-            "id": "p1", "text": "the stripe webhook signature check fails in staging, again",
-            "kind": "fix", "expect": [["rawbody"]], "forbid": [],
+            "id": "p1",
+            "text": "the stripe webhook signature check fails in staging, again",
+            "kind": "fix",
+            "expect": [["rawbody"]],
+            "forbid": [],
         },
         {"id": "p2", "text": "paint it blue", "kind": "unrelated", "expect": [], "forbid": []},
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
@@ -48,7 +52,7 @@ def test_scenarios_are_whole(path: Path) -> None:
 
 
 def test_an_answer_and_what_misleads_are_told_apart() -> None:
-    prompt = scenarios.Prompt(
+    prompt = scenarios.ScenarioPrompt(
         "p", "how many?", "superseded", (("60",), ("per minute", "/min")), ("100",)
     )
     assert prompt.is_answered("it is 60 Per Minute now, no longer 100")
@@ -70,7 +74,7 @@ def test_a_scenario_is_played_end_to_end(tmp_path: Path) -> None:
 
 def test_kinds_are_added_up() -> None:
     made = [
-        recall.Outcome("p", f"{n}", kind, n == 0, n == 1, n == 2, 100, 50 * n, n)
+        recall.PromptOutcome("p", f"{n}", kind, n == 0, n == 1, n == 2, 100, 50 * n, n)
         for n, kind in enumerate(("fix", "fix", scenarios.UNRELATED))
     ]
     fix, unrelated, known = recall.by_kind(made)
@@ -82,11 +86,13 @@ def test_kinds_are_added_up() -> None:
     ("text", "wrong"),
     [
         ("[]", "Expected `object`, got `array`"),
-        ('{"project": "x", "sessions": [{"id": "a", "date": "soon", "turns": []}], "prompts": []}',
-         "Invalid isoformat string"),
+        (
+            '{"project": "x", "sessions": [{"id": "a", "date": "soon", "turns": []}], "prompts": []}',
+            "Invalid isoformat string",
+        ),
         ("{", "Input data was truncated"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_scenario_is_named(tmp_path: Path, text: str, wrong: str) -> None:
     path = tmp_path / "odd.json"
     path.write_text(text)

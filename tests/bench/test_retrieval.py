@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memfs.bench import bare, retrieval
+from memfs.bench import baseline, retrieval
 from memfs.cli.commands import bench
 
 TEXTS = {
@@ -42,9 +42,11 @@ def test_search_is_held_against_words_alone_and_vectors_alone_in_the_same_run(
     assert recall == {"words": 1, "meaning": 1, "nothing": 0, "elsewhere": 0}
     alone = {name: score["recall"]["1"] for name, score in found["alone"].items()}
     assert alone == {
-        "memfs, words alone": 0.25, "memfs, vectors alone": 0.5,
-        "bare tantivy": 0.25, "bare usearch": 0.5,
-    }  # fmt: skip
+        "memfs, words alone": 0.25,
+        "memfs, vectors alone": 0.5,
+        "bare tantivy": 0.25,
+        "bare usearch": 0.5,
+    }
 
 
 @pytest.mark.parametrize("mode", ["text", "semantic"])
@@ -57,16 +59,18 @@ def test_a_search_by_one_of_both_is_held_against_the_bare_engines(
     assert done.exit_code == 0, done.output
     held = done.stdout.split("\n\n")[1].splitlines()
     assert [line.split("  ")[0] for line in held[1:]] == [
-        f"memfs, {mode}", "bare tantivy", "bare usearch",
-    ]  # fmt: skip
+        f"memfs, {mode}",
+        "bare tantivy",
+        "bare usearch",
+    ]
     assert "bare usearch" in figure.read_text()
 
 
 def test_the_bare_engines_find_stems_and_the_nearest_window() -> None:
-    texts = [bare.Text(name, text) for name, text in TEXTS.items()]
-    assert bare.by_words(texts, 2)("bakes breads") == ["bread"]
-    assert bare.by_words(texts, 2)("what is the \ud800") == []
-    near = bare.by_vectors(texts, 2)
+    texts = [baseline.NamedText(name, text) for name, text in TEXTS.items()]
+    assert baseline.by_words(texts, 2)("bakes breads") == ["bread"]
+    assert baseline.by_words(texts, 2)("what is the \ud800") == []
+    near = baseline.by_vectors(texts, 2)
     assert near("boats on the ocean")[0] == "ship"
     assert len(near("boats on the ocean")) == 2
     assert near("") == []

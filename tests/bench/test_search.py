@@ -14,11 +14,18 @@ from memfs.cli.commands import bench
 from memfs.core.errors import MemfsError
 
 NAMES = [
-    "bare tantivy, all words", "bare tantivy, no stop words", "bare usearch, graph",
-    "bare tantivy + usearch", "memfs, warm", "memfs, warm, by words", "memfs.open().search",
+    "bare tantivy, all words",
+    "bare tantivy, no stop words",
+    "bare usearch, graph",
+    "bare tantivy + usearch",
+    "memfs, warm",
+    "memfs, warm, by words",
+    "memfs.open().search",
     "bare usearch, exact",
-    'python -c "import numpy, usearch.index, tantivy"', "memfs search", "memfs search --mode text",
-]  # fmt: skip
+    'python -c "import numpy, usearch.index, tantivy"',
+    "memfs search",
+    "memfs search --mode text",
+]
 
 
 def test_passages_are_distinct_real_and_always_the_same() -> None:
@@ -92,4 +99,6 @@ def test_the_hook_and_retrieval_benchmarks_draw_figures(tmp_path: Path) -> None:
     assert "&lt;food&gt;" in figure.read_text()
     from memfs.bench import hook
 
-    assert "2.0 ms, x 2.0" in hook.figure([hook.Timing("bare", 1, 1, 1), hook.Timing("h", 2, 2, 2)])
+    assert "2.0 ms, x 2.0" in hook.figure(
+        [hook.HookTiming("bare", 1, 1, 1), hook.HookTiming("h", 2, 2, 2)]
+    )

@@ -31,8 +31,10 @@ def test_memory_moves_from_one_project_to_another(
     assert (done.code, done.out) == (0, "")
     assert done.err.startswith(f"✓ 3 blocks, 1 passage: {path}, ")
     assert memfs("export", path) == (
-        1, "", f"error: {path} exists already\nhint: --force writes over it\n",
-    )  # fmt: skip
+        1,
+        "",
+        f"error: {path} exists already\nhint: --force writes over it\n",
+    )
     monkeypatch.chdir(elsewhere)
     dry = memfs("import", path, "--dry-run")
     assert dry.err.endswith("✓ would be: 1 block, 1 passage added, 2 here already\n")
@@ -74,11 +76,15 @@ def test_what_is_refused_is_named_and_the_rest_is_imported(
     memfs("create", "notes", "d", "fine")
     path = str(tmp_path / "m.zip")
     held = memfs("export", path)
-    assert held == (1, "", (
-        "! blocks/api.md:1 github-token ghp… (40 characters)\n"
-        "error: cannot export: 1 secret would be in it\n"
-        "hint: memfs doctor --secrets --purge takes them out; --yes exports them all the same\n"
-    ))  # fmt: skip
+    assert held == (
+        1,
+        "",
+        (
+            "! blocks/api.md:1 github-token ghp… (40 characters)\n"
+            "error: cannot export: 1 secret would be in it\n"
+            "hint: memfs doctor --secrets --purge takes them out; --yes exports them all the same\n"
+        ),
+    )
     assert memfs("export", path, "--yes").code == 0
     monkeypatch.chdir(elsewhere)
     done = memfs("import", path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
-from tests.memory.flow.conftest import FIXED, say
+from tests.knowledge.session_graph.conftest import FIXED, say
 
 
 def test_all_together(memfs: Run, place: Place) -> None:

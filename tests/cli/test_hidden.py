@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memfs.cli import screen
-from memfs.context import pulled
-from memfs.context.pulled import Pulled, Seen
+from memfs.cli import console
+from memfs.context import upstream_changes
+from memfs.context.upstream_changes import UpstreamChange, UpstreamReview
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 
@@ -42,12 +42,12 @@ def test_a_name_hides_and_forges_nothing(memfs: Run, command: tuple[str, ...]) -
 def test_whatever_is_printed_is_made_visible(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for say in (screen.talk, screen.done, screen.error, screen.styled, screen.print_piece):
+    for say in (console.talk, console.done, console.error, console.styled, console.print_piece):
         say(TURNED)
-    screen.error("no", TURNED)
-    screen.styled(screen.table([("A",), (TURNED,)]))
-    screen.styled(screen.shorten(TURNED, 80))
-    screen.styled(screen.wrapped(TURNED, 2))
+    console.error("no", TURNED)
+    console.styled(console.table([("A",), (TURNED,)]))
+    console.styled(console.shorten(TURNED, 80))
+    console.styled(console.wrapped(TURNED, 2))
     out, err = capsys.readouterr()
     assert (out + err).count(SHOWN) == 9
     assert "\u202e" not in out + err
@@ -56,29 +56,32 @@ def test_whatever_is_printed_is_made_visible(
 def test_data_is_made_visible_on_a_terminal_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    screen.data(TURNED)
-    screen.exact(TURNED)
+    console.data(TURNED)
+    console.print_text(TURNED)
     assert capsys.readouterr().out == f"{TURNED}\n{TURNED}"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    screen.data(TURNED)
-    screen.exact(TURNED)
+    console.data(TURNED)
+    console.print_text(TURNED)
     assert capsys.readouterr().out == f"{SHOWN}\n{SHOWN}\n"
 
 
 def test_a_column_is_as_wide_as_what_is_shown() -> None:
-    rows = screen.table([("A", "B"), (TURNED, "x")]).split("\n")
+    rows = console.table([("A", "B"), (TURNED, "x")]).split("\n")
     assert rows == ["A" + " " * len(SHOWN) + " B", f"{SHOWN}  x"]
 
 
 def test_pieces_keep_their_line_ends(capsys: pytest.CaptureFixture[str]) -> None:
     for piece in ("a", "\n", "\n", "b\n", "c"):
-        screen.print_piece(piece)
+        console.print_piece(piece)
     assert capsys.readouterr().out == "a\n\nb\nc"
 
 
 def test_who_changed_what_hides_nothing() -> None:
-    told = pulled.notice(
-        Seen([Pulled("blocks/a.md", "project:a", "changed", TURNED, TURNED, "", "")], held=False)
+    told = upstream_changes.notice(
+        UpstreamReview(
+            [UpstreamChange("blocks/a.md", "project:a", "changed", TURNED, TURNED, "", "")],
+            held=False,
+        )
     )
     assert told.count(SHOWN) == 2
     assert "\u202e" not in told
@@ -87,13 +90,17 @@ def test_who_changed_what_hides_nothing() -> None:
 def test_half_a_character_is_replaced_and_a_byte_that_was_no_text_is_not(
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    screen.exact("a\ud800b\udfffc\udce9")
+    console.print_text("a\ud800b\udfffc\udce9")
     assert capfdbinary.readouterr().out == b"a?b?c\xe9"
 
 
 def test_apply_answers_a_call_whose_id_is_half_a_character(memfs: Run, place: Place) -> None:
-    call = {"type": "tool_use", "id": "\ud800", "name": "core_memory_append",
-            "input": {"label": "human", "content": "first"}}  # fmt: skip
+    call = {
+        "type": "tool_use",
+        "id": "\ud800",
+        "name": "core_memory_append",
+        "input": {"label": "human", "content": "first"},
+    }
     done = memfs("apply", stdin=json.dumps(call) + "\n")
     assert done.code == 0
     assert "done: 'human'" in done.out

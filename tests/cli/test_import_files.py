@@ -42,12 +42,15 @@ AGENTS.md                 9  block agents
   debugging.md           25  block claude-memory/debugging
 """
     )
-    assert (done.code, done.err) == (0, f"""\
+    assert (done.code, done.err) == (
+        0,
+        f"""\
 ! cannot import .cursor/rules/forms.mdc: line 1 holds a secret (github-token)
 ! some are not in the project, but its store is committed: --user: into yours
 → memfs import . {found}
   takes all of it, --dry-run shows it first; or name files
-""")  # fmt: skip
+""",
+    )
     (repo / "src").mkdir()
     monkeypatch.chdir(repo / "src")
     assert f"→ memfs import .. {found}\n" in memfs("import").err
@@ -59,13 +62,16 @@ def test_what_is_taken_is_told(memfs: Run, kept: Path) -> None:
     assert "+Use pnpm.\n" in dry.out
     assert dry.err.endswith("✓ would be: 2 blocks added, 0 here already\n")
     done = memfs("import", "AGENTS.md", str(kept))
-    assert (done.code, done.err) == (0, """\
+    assert (done.code, done.err) == (
+        0,
+        """\
 ! some are not in the project, but its store is committed: --user: into yours
 ! claude-memory/debugging: runs a command (lines 2, 8)
 ✓ 2 blocks added, 0 here already
   not pinned: most tools read their files by themselves; memfs edit LABEL --pin
   look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back
-""")  # fmt: skip
+""",
+    )
     assert memfs("show", "agents").out == "Use pnpm.\n"
     again = memfs("import", "AGENTS.md", str(kept))
     assert again.err == "✓ nothing added, 2 here already\n"
@@ -82,9 +88,14 @@ def test_what_is_refused_ends_with_1_and_the_rest_is_taken(memfs: Run, kept: Pat
     assert SECRET not in done.out
     found = {each["path"]: each for each in json.loads(done.out)["files"]}
     assert found["AGENTS.md"] == {
-        "path": "AGENTS.md", "label": "agents", "characters": 9, "block": True,
-        "becomes": ["blocks/agents.md"], "imports": [], "left": "",
-    }  # fmt: skip
+        "path": "AGENTS.md",
+        "label": "agents",
+        "characters": 9,
+        "block": True,
+        "becomes": ["blocks/agents.md"],
+        "imports": [],
+        "left": "",
+    }
     assert found[".cursor/rules/forms.mdc"]["left"] == "line 1 holds a secret (github-token)"
     assert memfs("search", "Rule 3", "--tag", "claude").out.count("Guide > Part 3") == 1
     assert memfs("import", "--user", "CLAUDE.local.md").code == 0
@@ -104,8 +115,10 @@ def test_of_a_folder_with_many_files_the_first_are_listed(
 
 def test_nothing_to_import_and_wrong_use_are_said(memfs: Run, place: Place, repo: Path) -> None:
     assert memfs("import") == (
-        0, "", "✓ no other tool keeps memory here; memfs import --help names what is looked for\n",
-    )  # fmt: skip
+        0,
+        "",
+        "✓ no other tool keeps memory here; memfs import --help names what is looked for\n",
+    )
     put(repo, "AGENTS.md", "Use pnpm.\n")
     both = memfs("import", "m.zip", "AGENTS.md")
     assert both.code == 2

@@ -75,13 +75,14 @@ def test_everything_where_no_store_is(repo: Path, home: Path, memfs: Run) -> Non
     hold(home, repo, "a", 2)
     shown = memfs("ingest", "--all")
     assert shown == (
-        0, "",
+        0,
+        "",
         (
             "✓ 0 new messages in 0 sessions, from 1 file\n"
             "  1 session left out: their folder has no store; run there: memfs init\n"
             f"    {repo}\n"
         ),
-    )  # fmt: skip
+    )
     (left,) = json.loads(memfs("ingest", "--all", "--json").out)["no_store"]
     assert (left["folder"], left["sessions"]) == (str(repo), 1)
 
@@ -92,7 +93,7 @@ def test_a_store_that_cannot_be_written_is_an_error_at_the_end(
     hold(home, repo, "a", 2)
     assert place.project
     monkeypatch.setattr(lock, "WAIT", 0.1)
-    with lock.hold(place.project, name="ingest.lock"):
+    with lock.hold_lock(place.project, name="ingest.lock"):
         shown = memfs("ingest", "--all")
     assert shown.code == 1
     assert shown.err.splitlines()[1] == f"  {repo}: 0 new messages in 0 sessions"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.memory import models, reembed
-from memfs.search import modelfiles
+from memfs.recall import model_config
+from memfs.search import model_files
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.search.small_models import make
@@ -23,7 +23,7 @@ def test_the_model_is_shown(memfs: Run) -> None:
     assert found.code == 0
     assert found.out.splitlines()[:4] == [
         "model      bundled",
-        f"from       {modelfiles.BUNDLED}",
+        f"from       {model_files.BUNDLED}",
         "dimensions 256",
         "vocabulary 47,955 tokens",
     ]
@@ -40,20 +40,30 @@ def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     assert place.user
     path = f"{place.user.root}/config.yaml"
     assert memfs("model", "use", str(mine)) == (
-        0, "", f"✓ embedding: {mine} in {path}; all documents have its vectors\n",
-    )  # fmt: skip
+        0,
+        "",
+        f"✓ embedding: {mine} in {path}; all documents have its vectors\n",
+    )
     assert memfs("model").out.splitlines()[:3] == [
-        f"model      {mine} ({path})", f"from       {mine}", "dimensions 16",
-    ]  # fmt: skip
+        f"model      {mine} ({path})",
+        f"from       {mine}",
+        "dimensions 16",
+    ]
     assert memfs("model", "use", "none") == (
-        0, "", f"✓ embedding: none in {path}; the vectors there were are removed\n",
-    )  # fmt: skip
+        0,
+        "",
+        f"✓ embedding: none in {path}; the vectors there were are removed\n",
+    )
     assert memfs("model").out == f"model      none ({path})\n"
     assert memfs("search", "oven").code == 0
-    assert memfs("search", "oven", "--mode", "semantic") == (1, "", (
-        f"error: embedding is off ({path}): there is no search by meaning\n"
-        "hint: leave --mode out to search by words; memfs model use bundled turns it on\n"
-    ))  # fmt: skip
+    assert memfs("search", "oven", "--mode", "semantic") == (
+        1,
+        "",
+        (
+            f"error: embedding is off ({path}): there is no search by meaning\n"
+            "hint: leave --mode out to search by words; memfs model use bundled turns it on\n"
+        ),
+    )
 
 
 def test_a_broken_one_is_told_in_a_line_and_words_find(
@@ -81,25 +91,35 @@ def test_how_far_a_new_one_is(
     mine = make(tmp_path / "mine")
     memfs("archive", "bread from the oven")
     memfs("search", "oven")
-    monkeypatch.setattr(reembed, "start", lambda _: True)
-    monkeypatch.setattr(models, "FEW", 1)
-    assert memfs("model", "use", str(mine), "--background").err.endswith(
-        "; its vectors are made in the background, see memfs model\n"
+    monkeypatch.setattr(model_config, "FEW", 1)
+    assert place.user
+    Path(place.user.root, "config.yaml").write_text(f"memfs: 1\nembedding: {mine}\n")
+    found = memfs("search", "oven")
+    assert (
+        found.err == f"! searched by the former model until memfs ingest has made those of {mine}\n"
     )
-    assert memfs("search", "oven").err == "", "by the former model"
+    assert "bread from the oven" in found.out
     shown = memfs("model").out.splitlines()
     assert shown[4].startswith(f"index      0 % of 4 with {mine}, ")
     assert shown[5] == (
-        f"meanwhile  {modelfiles.BUNDLED} is searched; the rest goes on with the next search or ingest"
+        f"meanwhile  {model_files.BUNDLED} is searched; memfs ingest makes the rest"
     )
     assert f"embedding      0 % of 4 with {mine}" in memfs("status").out.splitlines()
+    assert memfs("ingest").code == 0
+    assert f"embedding      100 % of 4 with {mine}" in memfs("status").out.splitlines()
 
 
 def test_what_is_no_model_is_refused(memfs: Run) -> None:
-    assert memfs("model", "use", "gone") == (2, "", (
-        "error: 'gone' is no model: there is no such folder\n"
-        "hint: name bundled, none, a folder, or a model of the hub (owner/name)\n"
-    ))  # fmt: skip
-    assert memfs("model", "fetch") == (2, "", (
-        "error: which model?\nhint: name it: memfs model fetch minishlab/potion-base-8M\n"
-    ))  # fmt: skip
+    assert memfs("model", "use", "gone") == (
+        2,
+        "",
+        (
+            "error: 'gone' is no model: there is no such folder\n"
+            "hint: name bundled, none, a folder, or a model of the hub (owner/name)\n"
+        ),
+    )
+    assert memfs("model", "fetch") == (
+        2,
+        "",
+        ("error: which model?\nhint: name it: memfs model fetch minishlab/potion-base-8M\n"),
+    )

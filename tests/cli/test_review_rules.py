@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.memory import corpus
 from memfs.ops import brief, show
+from memfs.recall import index_sources
 from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
@@ -26,9 +26,9 @@ def said(place: Place) -> None:
         Message(f"old-{n}", "old", "claude", "/p", "main", f"2026-04-01T09:00:0{n}Z", "user", text)
         for n, text in enumerate((RULE, MINE))
     ]
-    log = recall.Log(place.home, "claude", Identity("old", ""))
+    log = recall.RecallLog(place.home, "claude", Identity("old", ""))
     log.replace(None, "/old.jsonl", Transcript(messages, 0, 0, 0), "")
-    corpus.sync(place, embed=False)
+    index_sources.sync(place, embed=False)
 
 
 def pending(memfs: Run) -> dict[str, tuple[str, str]]:
@@ -62,7 +62,7 @@ def test_one_is_taken_in_the_users_own_words(place: Place, memfs: Run) -> None:
 
 def test_one_that_is_dropped_does_not_come_back(place: Place, memfs: Run) -> None:
     assert memfs("review", "--reject", pending(memfs)[RULE][0]).code == 0
-    corpus.sync(place, embed=False)
+    index_sources.sync(place, embed=False)
     assert [*pending(memfs)] == [MINE]
     assert RULE not in brief.start(place).context
 

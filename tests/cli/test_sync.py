@@ -14,12 +14,16 @@ pytestmark = pytest.mark.usefixtures("place")
 
 def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
     assert memfs("sync") == (
-        0, "", "✓ no file has a section of ours: memfs sync agents begins one in AGENTS.md\n",
-    )  # fmt: skip
+        0,
+        "",
+        "✓ no file has a section of ours: memfs sync agents begins one in AGENTS.md\n",
+    )
     assert memfs("sync", "--check").code == 0
     assert memfs("sync", "agents", "--check") == (
-        1, "", "! AGENTS.md is out of step\n→ memfs sync agents\n",
-    )  # fmt: skip
+        1,
+        "",
+        "! AGENTS.md is out of step\n→ memfs sync agents\n",
+    )
     assert memfs("sync", "agents") == (0, "", "✓ AGENTS.md created\n")
     assert memfs("sync", "--check") == (0, "", "✓ AGENTS.md is in step\n")
     assert memfs("sync", "--dry-run") == (0, "", "✓ AGENTS.md would be unchanged\n")
@@ -69,19 +73,27 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
     memfs("sync", "agents")
     memfs("trust", "--revoke")
     assert memfs("sync", "--check").code == 0
-    assert memfs("sync") == (1, "", (
-        "error: you have not trusted this store: nothing of it is given to an assistant\n"
-        "hint: look at it, and decide: memfs trust\n"
-    ))  # fmt: skip
+    assert memfs("sync") == (
+        1,
+        "",
+        (
+            "error: you have not trusted this store: nothing of it is given to an assistant\n"
+            "hint: look at it, and decide: memfs trust\n"
+        ),
+    )
 
 
 def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
     (repo / "AGENTS.md").write_text("# Ours\n<!-- memfs: begin -->\n")
     for words in ((), ("--check",), ("--remove",), ("agents",)):
-        assert memfs("sync", *words) == (1, "", (
-            "error: AGENTS.md: line 2 has <!-- memfs: begin -->, and <!-- memfs: end --> is nowhere\n"
-            "hint: leave one such pair in it, or none; nothing was written\n"
-        ))  # fmt: skip
+        assert memfs("sync", *words) == (
+            1,
+            "",
+            (
+                "error: AGENTS.md: line 2 has <!-- memfs: begin -->, and <!-- memfs: end --> is nowhere\n"
+                "hint: leave one such pair in it, or none; nothing was written\n"
+            ),
+        )
     assert memfs("sync", "--check", "--remove").code == 2
     assert memfs("sync", "vim").code == 2
 

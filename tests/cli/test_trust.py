@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import layout
+from memfs.store import store_paths
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.terminal import type_into
@@ -38,7 +38,7 @@ def test_the_shell_of_an_assistant_cannot_trust_a_store(
         assert refused.code == 1
         assert "a person decides it, at a terminal" in refused.err
     code, _ = type_into([sys.executable, "-m", "memfs", "trust"], "n\n", Path.cwd())
-    assert (code, layout.trusted(place.project)) == (130, False)
+    assert (code, store_paths.is_trusted(place.project)) == (130, False)
     code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())
-    assert (code, layout.trusted(place.project)) == (0, True)
+    assert (code, store_paths.is_trusted(place.project)) == (0, True)
     assert shown.index("persona") < shown.index("Give this to your assistants?")

@@ -12,8 +12,16 @@ from memfs.core.tokens import estimate
 
 def piece(text: str, score: float = 1.0, kind: str = "passage", **more: str) -> Piece:
     ident = more.get("id", text)
-    return Piece(ident, kind, text, score, more.get("group", ident), f"{kind} {ident[:12]}",
-                 more.get("at", ""), more.get("who", ""))  # fmt: skip
+    return Piece(
+        ident,
+        kind,
+        text,
+        score,
+        more.get("group", ident),
+        f"{kind} {ident[:12]}",
+        more.get("at", ""),
+        more.get("who", ""),
+    )
 
 
 def made(
@@ -51,10 +59,14 @@ def test_nothing_is_said_twice() -> None:
 
 
 def test_nor_line_by_line() -> None:
-    found = made([
-        piece("The gateway of the shop waits two seconds.", 2.0),
-        piece("user: The gateway of the shop waits two seconds.\nassistant: Then it doubles that.\n}"),
-    ])  # fmt: skip
+    found = made(
+        [
+            piece("The gateway of the shop waits two seconds.", 2.0),
+            piece(
+                "user: The gateway of the shop waits two seconds.\nassistant: Then it doubles that.\n}"
+            ),
+        ]
+    )
     assert found.text.count("The gateway of the shop waits") == 1
     assert "> assistant: Then it doubles that.\n> }" in found.text
 

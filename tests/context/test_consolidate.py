@@ -6,29 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.context.consolidate import consolidated
+from memfs.context.consolidate import consolidate_text
 from tests.core.samples import examples
 
 
 def test_of_two_values_the_later_one_counts() -> None:
     assert (
-        consolidated("Editor: vim\nName: Alice\neditor: helix\n") == "editor: helix\nName: Alice\n"
+        consolidate_text("Editor: vim\nName: Alice\neditor: helix\n")
+        == "editor: helix\nName: Alice\n"
     )
 
 
 def test_what_is_said_twice_comes_once() -> None:
     body = "- We deploy with Helm.\n- Tests need Docker.\n- We deploy with Helm!\n"
-    assert consolidated(body) == "- We deploy with Helm.\n- Tests need Docker.\n"
+    assert consolidate_text(body) == "- We deploy with Helm.\n- Tests need Docker.\n"
 
 
 def test_other_numbers_are_another_thing() -> None:
     body = "- The API listens on port 8080.\n- The API listens on port 9090.\n"
-    assert consolidated(body) == body
+    assert consolidate_text(body) == body
 
 
 def test_headings_that_hold_nothing_go() -> None:
     body = "# All\n## One\n- a word\n- A word.\n\n\n\n## Two\n\n## Three\n- other things\n"
-    assert consolidated(body) == "# All\n## One\n- a word\n\n## Three\n- other things\n"
+    assert consolidate_text(body) == "# All\n## One\n- a word\n\n## Three\n- other things\n"
 
 
 @pytest.mark.parametrize(
@@ -43,17 +44,17 @@ def test_headings_that_hold_nothing_go() -> None:
     ],
 )
 def test_what_may_be_about_two_things_stays(body: str) -> None:
-    assert consolidated(body) == body
+    assert consolidate_text(body) == body
 
 
 def test_a_tidy_block_stays_as_it_is() -> None:
     body = "# All\n\n\n\n- one\n\n## Empty\n"
-    assert consolidated(body) == body
+    assert consolidate_text(body) == body
 
 
 @given(st.lists(st.sampled_from(["- one\n", "a: 1\n", "a: 2\n", "# h\n", "\n", "text\n"])))
 @examples(100)
 def test_it_is_tidy_afterwards(lines: list[str]) -> None:
-    once = consolidated("".join(lines))
-    assert consolidated(once) == once
+    once = consolidate_text("".join(lines))
+    assert consolidate_text(once) == once
     assert set(once.split()) <= set("".join(lines).split())

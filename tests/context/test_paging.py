@@ -104,10 +104,10 @@ def test_parts_are_pieces_of_the_body(body: str) -> None:
 def test_what_becomes_of_a_part_depends_on_its_kind(
     text: str, scratch: bool, expected: Fate
 ) -> None:
-    assert paging.fate(text, scratch=scratch, important=7, lengthy=500) == expected
+    assert paging.get_fate(text, scratch=scratch, important=7, lengthy=500) == expected
 
 
-def found(body: str, task: str = "", recent: tuple[str, ...] = ()) -> list[paging.Candidate]:
+def found(body: str, task: str = "", recent: tuple[str, ...] = ()) -> list[paging.PageCandidate]:
     ages = [0.0] * len(paging.parts(body))
     return paging.candidates(body, task, recent, ages, scratch=False, important=7, lengthy=500)
 
@@ -121,9 +121,14 @@ def test_what_people_came_back_to_is_worth_more() -> None:
 
 def test_what_is_older_is_worth_less() -> None:
     [one, other] = paging.candidates(
-        "The port is 8080.\nThe host is db1.\n", "", (), [0.0, 90.0],
-        scratch=False, important=7, lengthy=500,
-    )  # fmt: skip
+        "The port is 8080.\nThe host is db1.\n",
+        "",
+        (),
+        [0.0, 90.0],
+        scratch=False,
+        important=7,
+        lengthy=500,
+    )
     assert one.part.text == "The host is db1.\n"
     assert one.worth < other.worth
 
@@ -131,11 +136,11 @@ def test_what_is_older_is_worth_less() -> None:
 def test_rules_stay_where_no_room_is_needed() -> None:
     body = "Never deploy on Fridays.\nThe logo is green.\n"
     scored = found(body, "Parse bank statements")
-    off = [each.part.text for each in paging.chosen(scored, 0.3, 0, 7)]
+    off = [each.part.text for each in paging.choose_parts(scored, 0.3, 0, 7)]
     assert off == ["The logo is green.\n"]
-    both = paging.chosen(scored, 0.3, len(body), 7)
+    both = paging.choose_parts(scored, 0.3, len(body), 7)
     assert [each.part.text for each in both] == [
         "The logo is green.\n",
         "Never deploy on Fridays.\n",
     ]
-    assert len(paging.chosen(scored, 0.3, 5, 7)) == 1
+    assert len(paging.choose_parts(scored, 0.3, 5, 7)) == 1

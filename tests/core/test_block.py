@@ -27,8 +27,12 @@ Name: Alice
 def test_reads_its_keys() -> None:
     found = block("human", FULL)
     assert (found.description, found.limit, found.version, found.priority, found.tokens) == (
-        "Everything known", 800, 7, -2, 200,
-    )  # fmt: skip
+        "Everything known",
+        800,
+        7,
+        -2,
+        200,
+    )
     assert (found.read_only, found.pinned, found.tags) == (True, False, ["a", "2"])
     assert (found.value, found.chars, found.problem) == ("Name: Alice", 11, "")
     assert found.head + found.body == found.raw == FULL
@@ -40,8 +44,12 @@ def test_reads_its_keys() -> None:
 def test_without_front_matter_there_are_defaults(raw: str) -> None:
     found = block("a", raw)
     assert (found.description, found.limit, found.version, found.priority, found.tokens) == (
-        "", DEFAULT_LIMIT, 0, 0, None,
-    )  # fmt: skip
+        "",
+        DEFAULT_LIMIT,
+        0,
+        0,
+        None,
+    )
     assert (found.read_only, found.pinned, found.tags, found.problem) == (False, True, [], "")
 
 
@@ -66,17 +74,28 @@ def test_a_wrong_limit_is_the_default(lines: str) -> None:
 def test_only_yes_and_no_in_yaml_switch() -> None:
     found = block("a", "---\nread_only: 'true'\npinned: 0\ntokens: 0\nversion: -1\ntags: a\n---\n")
     assert (found.read_only, found.pinned, found.tokens, found.version, found.tags) == (
-        False, True, None, 0, [],
-    )  # fmt: skip
+        False,
+        True,
+        None,
+        0,
+        [],
+    )
 
 
 @pytest.mark.parametrize(
     ("body", "value"),
     [
-        ("a\nb\n", "a\nb"), ("a\r\nb\r\n\r\n", "a\nb"), ("a\n\n\n", "a"), ("", ""), ("\n", ""), ("a", "a"),
-        ("  a \n", "  a "), ("a\rb\n", "a\rb"), ("\n\na\n", "\n\na"),
+        ("a\nb\n", "a\nb"),
+        ("a\r\nb\r\n\r\n", "a\nb"),
+        ("a\n\n\n", "a"),
+        ("", ""),
+        ("\n", ""),
+        ("a", "a"),
+        ("  a \n", "  a "),
+        ("a\rb\n", "a\rb"),
+        ("\n\na\n", "\n\na"),
     ],
-)  # fmt: skip
+)
 def test_the_value_has_lf_line_ends_and_none_at_the_end(body: str, value: str) -> None:
     found = block("a", "---\nlimit: 5\n---\n" + body)
     assert (found.value, found.chars, found.body) == (value, len(value), body)
@@ -86,8 +105,10 @@ def test_broken_front_matter_is_a_problem_and_the_body_stays() -> None:
     found = block("a", "---\ndescription: [open\n---\nbody\n")
     assert found.problem.startswith("line 3: while parsing a flow sequence")
     assert (found.meta, found.value, found.limit) == (
-        {"description": "[open"}, "body", DEFAULT_LIMIT,
-    )  # fmt: skip
+        {"description": "[open"},
+        "body",
+        DEFAULT_LIMIT,
+    )
 
 
 def test_what_the_strict_reader_refuses_is_read_all_the_same() -> None:

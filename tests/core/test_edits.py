@@ -36,11 +36,17 @@ def refused(edit: BodyEdit, body: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("edit", "name"),
     [
-        (Append("a", ""), "append"), (Replace("a", "", ""), "replace"), (Remove("a", ""), "remove"),
-        (Insert("a", 0, ""), "insert"), (Rethink("a", ""), "rethink"), (edits.Create("a"), "create"),
-        (edits.Delete("a"), "delete"), (edits.Rename("a", "b"), "rename"), (edits.Describe("a"), "describe"),
+        (Append("a", ""), "append"),
+        (Replace("a", "", ""), "replace"),
+        (Remove("a", ""), "remove"),
+        (Insert("a", 0, ""), "insert"),
+        (Rethink("a", ""), "rethink"),
+        (edits.Create("a"), "create"),
+        (edits.Delete("a"), "delete"),
+        (edits.Rename("a", "b"), "rename"),
+        (edits.Describe("a"), "describe"),
     ],
-)  # fmt: skip
+)
 def test_operations_have_names(edit: edits.Edit, name: str) -> None:
     assert edits.operation(edit) == name
 
@@ -118,10 +124,14 @@ def test_a_line_that_was_filled_goes_with_its_text(body: str, text: str, after: 
 @pytest.mark.parametrize(
     ("body", "after"),
     [
-        ("x\nx\nx\n", ""), ("xx\n", ""), ("a\nxx b\nc\n", "a\n b\nc\n"), ("a\nx\nx", "a"), ("a\nxx", "a"),
+        ("x\nx\nx\n", ""),
+        ("xx\n", ""),
+        ("a\nxx b\nc\n", "a\n b\nc\n"),
+        ("a\nx\nx", "a"),
+        ("a\nxx", "a"),
         ("xa x\nx\nb\n", "a \nb\n"),
     ],
-)  # fmt: skip
+)
 def test_every_occurrence_can_go(body: str, after: str) -> None:
     assert done(Remove("a", "x", every=True), body) == after
     assert done(Replace("a", "x", "", every=True), body) == after
@@ -187,12 +197,20 @@ def test_empty_text_cannot_be_removed() -> None:
 @pytest.mark.parametrize(
     ("body", "line", "after"),
     [
-        ("a\nb\n", 0, "x\na\nb\n"), ("a\nb\n", 1, "a\nx\nb\n"), ("a\nb\n", 2, "a\nb\nx\n"),
-        ("a\nb\n", -1, "a\nb\nx\n"), ("a\nb", 1, "a\nx\nb"), ("a\nb", 2, "a\nb\nx"), ("", 0, "x\n"),
-        ("", -1, "x\n"), ("\n", 0, "x\n\n"), ("a\u2028b\x0bc\nd\n", 1, "a\u2028b\x0bc\nx\nd\n"),
-        ("a\r\nb\r\n", 1, "a\r\nx\r\nb\r\n"), ("a\r\nb", 0, "x\r\na\r\nb"),
+        ("a\nb\n", 0, "x\na\nb\n"),
+        ("a\nb\n", 1, "a\nx\nb\n"),
+        ("a\nb\n", 2, "a\nb\nx\n"),
+        ("a\nb\n", -1, "a\nb\nx\n"),
+        ("a\nb", 1, "a\nx\nb"),
+        ("a\nb", 2, "a\nb\nx"),
+        ("", 0, "x\n"),
+        ("", -1, "x\n"),
+        ("\n", 0, "x\n\n"),
+        ("a\u2028b\x0bc\nd\n", 1, "a\u2028b\x0bc\nx\nd\n"),
+        ("a\r\nb\r\n", 1, "a\r\nx\r\nb\r\n"),
+        ("a\r\nb", 0, "x\r\na\r\nb"),
     ],
-)  # fmt: skip
+)
 def test_insert(body: str, line: int, after: str) -> None:
     assert done(Insert("a", line, "x"), body, "\r\n" if "\r" in body else "\n") == after
 
@@ -224,15 +242,24 @@ def test_rethink(text: str, eol: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("text", "prefix"),
     [
-        ("1\tone", "1\t"), ("  12\tone", "  12\t"), ("12→one\n13→two", "12→"), ("Line 3: text", "Line 3: "),
-        ("1: one\n2: two", "1: "), ("9 | one\n10 | two", "9 | "), ("9| one\n\n10| two\n", "9| "),
+        ("1\tone", "1\t"),
+        ("  12\tone", "  12\t"),
+        ("12→one\n13→two", "12→"),
+        ("Line 3: text", "Line 3: "),
+        ("1: one\n2: two", "1: "),
+        ("9 | one\n10 | two", "9 | "),
+        ("9| one\n\n10| two\n", "9| "),
     ],
-)  # fmt: skip
+)
 def test_texts_with_line_numbers_are_refused(text: str, prefix: str) -> None:
     for edit in (
-        Append("a", text), Replace("a", text, "x"), Replace("a", "x", text), Remove("a", text),
-        Insert("a", 0, text), Rethink("a", text),
-    ):  # fmt: skip
+        Append("a", text),
+        Replace("a", text, "x"),
+        Replace("a", "x", text),
+        Remove("a", text),
+        Insert("a", 0, text),
+        Rethink("a", text),
+    ):
         assert refused(edit, "x\n") == (
             f"cannot {edits.operation(edit)} in 'a': the text carries line numbers ({prefix!r})",
             "pass the text alone, without the line-number prefixes of a listing",
@@ -241,9 +268,21 @@ def test_texts_with_line_numbers_are_refused(text: str, prefix: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["10: standup", "10: standup\n12: lunch", "1. one\n2. two", "1) one", "2026: a year", "1: one\ntwo",
-     "1:one\n2:two", "| 1 | one |\n| 2 | two |", "3 apples\n4 pears", "1234567\tid", "12\n13", "v1\tx"],
-)  # fmt: skip
+    [
+        "10: standup",
+        "10: standup\n12: lunch",
+        "1. one\n2. two",
+        "1) one",
+        "2026: a year",
+        "1: one\ntwo",
+        "1:one\n2:two",
+        "| 1 | one |\n| 2 | two |",
+        "3 apples\n4 pears",
+        "1234567\tid",
+        "12\n13",
+        "v1\tx",
+    ],
+)
 def test_texts_that_merely_begin_with_numbers_are_taken(text: str) -> None:
     assert done(Append("a", text), "") == text + "\n"
 
@@ -262,7 +301,7 @@ def test_texts_that_merely_begin_with_numbers_are_taken(text: str) -> None:
 def test_over_the_limit_only_shortening_is_allowed(
     before: int, after: int, limit: int, refusal: str
 ) -> None:
-    found = edits.over_limit("persona", "x" * before, "x" * after, limit, None)
+    found = edits.check_limit("persona", "x" * before, "x" * after, limit, None)
     if not refusal:
         assert found is None
         return
@@ -274,14 +313,14 @@ def test_over_the_limit_only_shortening_is_allowed(
 
 
 def test_a_cap_in_tokens_holds_beside_the_limit() -> None:
-    assert edits.over_limit("a", "", "go " * 10, 100, 10) is None
-    assert edits.over_limit("a", "", "go " * 11, 100, 10) == Rejected(
+    assert edits.check_limit("a", "", "go " * 10, 100, 10) is None
+    assert edits.check_limit("a", "", "go " * 11, 100, 10) == Rejected(
         "cannot write 'a': about 11 tokens, the limit is 10",
         "shorten it, or move details to the archive (memfs archive)",
     )
-    assert edits.over_limit("a", "go " * 12, "go " * 11, 100, 10) is None
-    assert edits.over_limit("a", "go " * 11, "go " * 11, 100, 10) is not None
-    assert edits.over_limit("a", "", "x" * 11, 10, 1) == edits.over_limit(
+    assert edits.check_limit("a", "go " * 12, "go " * 11, 100, 10) is None
+    assert edits.check_limit("a", "go " * 11, "go " * 11, 100, 10) is not None
+    assert edits.check_limit("a", "", "x" * 11, 10, 1) == edits.check_limit(
         "a", "", "x" * 11, 10, None
     )
 

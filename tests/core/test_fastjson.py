@@ -63,13 +63,24 @@ def test_garbage_is_a_value_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not JSON"), (" \n", "not JSON"), ("nope", "not JSON"), ("\ufeff{}", "not JSON"), ("\xa0{}", "not JSON"),
-        ("{} {}", "text behind"), ("1 2", "text behind"), ('"a" b', "text behind"), ("[1]\x0b", "text behind"),
-        ("[" * 100_000, "nested too deeply"), ('{"a":' * 100_000, "nested too deeply"),
-        ('{"a": 1,}', "property name|trailing comma"), ("{a: 1}", "property name"), ("[1", "delimiter"), ('"open', "Unterminated"),
+        ("", "not JSON"),
+        (" \n", "not JSON"),
+        ("nope", "not JSON"),
+        ("\ufeff{}", "not JSON"),
+        ("\xa0{}", "not JSON"),
+        ("{} {}", "text behind"),
+        ("1 2", "text behind"),
+        ('"a" b', "text behind"),
+        ("[1]\x0b", "text behind"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        ('{"a": 1,}', "property name|trailing comma"),
+        ("{a: 1}", "property name"),
+        ("[1", "delimiter"),
+        ('"open', "Unterminated"),
         ("9" * 5000, "digits"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_document_is_a_value_error(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fastjson.loads(text)

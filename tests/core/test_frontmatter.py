@@ -100,10 +100,14 @@ def test_where_the_body_begins(raw: str, head: str) -> None:
 @pytest.mark.parametrize(
     ("head", "inner"),
     [
-        ("", ""), ("\ufeff", ""), ("---\n---\n", ""), ("---\n\n---\n", "\n"), ("---\na: 1\n---", "a: 1\n"),
+        ("", ""),
+        ("\ufeff", ""),
+        ("---\n---\n", ""),
+        ("---\n\n---\n", "\n"),
+        ("---\na: 1\n---", "a: 1\n"),
         ("\ufeff--- \r\na: 1\r\n\r\n--- \r\n", "a: 1\r\n\r\n"),
     ],
-)  # fmt: skip
+)
 def test_inner(head: str, inner: str) -> None:
     assert frontmatter.inner(head) == inner
 
@@ -116,7 +120,15 @@ def test_read_is_strict() -> None:
 
 @pytest.mark.parametrize(
     ("raw", "eol"),
-    [("", "\n"), ("a", "\n"), ("a\n", "\n"), ("a\r\nb\n", "\r\n"), ("a\nb\r\n", "\n"), ("\n", "\n"), ("a\rb\n", "\n")],
-)  # fmt: skip
+    [
+        ("", "\n"),
+        ("a", "\n"),
+        ("a\n", "\n"),
+        ("a\r\nb\n", "\r\n"),
+        ("a\nb\r\n", "\n"),
+        ("\n", "\n"),
+        ("a\rb\n", "\n"),
+    ],
+)
 def test_the_first_line_decides_the_line_end(raw: str, eol: str) -> None:
     assert frontmatter.line_end(raw) == eol

@@ -7,16 +7,27 @@ from hypothesis import strategies as st
 
 from memfs.core import headings
 
-LINES = st.sampled_from([
-    "# One", "## Two ##", "### Three", "#no heading", "", "words", "    # code", "```", "~~~",
-    "- a list", "y" * 90, "###### Six", "#",
-])  # fmt: skip
+LINES = st.sampled_from(
+    [
+        "# One",
+        "## Two ##",
+        "### Three",
+        "#no heading",
+        "",
+        "words",
+        "    # code",
+        "```",
+        "~~~",
+        "- a list",
+        "y" * 90,
+        "###### Six",
+        "#",
+    ]
+)
 
 
 def test_what_fits_is_one_part() -> None:
-    assert headings.parts("# A\n\none\n\n## B\n\ntwo\n", 100) == [
-        (("A",), "one\n\n## B\n\ntwo"),
-    ]  # fmt: skip
+    assert headings.parts("# A\n\none\n\n## B\n\ntwo\n", 100) == [(("A",), "one\n\n## B\n\ntwo")]
 
 
 def test_what_is_too_long_is_cut_at_its_headings_and_says_where_it_stood() -> None:
@@ -29,7 +40,7 @@ def test_what_is_too_long_is_cut_at_its_headings_and_says_where_it_stood() -> No
         (("A", "B"), "two\n### C\n\nthree"),
         (("A", "D"), "four " * 9),
         (("E",), ""),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_heading_in_code_is_code() -> None:
@@ -41,8 +52,14 @@ def test_a_heading_in_code_is_code() -> None:
 def test_long_paragraphs_are_cut_between_paragraphs_then_lines_then_anywhere() -> None:
     text = "one\n\ntwo\n\n" + "a line\n" * 3 + "\n" + "x" * 25
     assert [part.text for part in headings.parts(text, 10)] == [
-        "one\n\ntwo", "a line", "a line", "a line", "x" * 10, "x" * 10, "x" * 5,
-    ]  # fmt: skip
+        "one\n\ntwo",
+        "a line",
+        "a line",
+        "a line",
+        "x" * 10,
+        "x" * 10,
+        "x" * 5,
+    ]
 
 
 @given(st.lists(LINES, max_size=40), st.integers(20, 200))

@@ -31,13 +31,33 @@ def test_labels(label: str) -> None:
         ("a/b/c/d", "4 levels, at most 3 are allowed"),
         *[
             (bad, ALPHABET)
-            for bad in ("/a", "a/", "a//b", "..", "../a", "a/../b", ".", "_a", "-a", "a.md", "A", "é", "a b",
-                        "a\nb", "a\x00", "a\\b", "c:", "~", "a/.b", "\u212a")
+            for bad in (
+                "/a",
+                "a/",
+                "a//b",
+                "..",
+                "../a",
+                "a/../b",
+                ".",
+                "_a",
+                "-a",
+                "a.md",
+                "A",
+                "é",
+                "a b",
+                "a\nb",
+                "a\x00",
+                "a\\b",
+                "c:",
+                "~",
+                "a/.b",
+                "\u212a",
+            )
         ],
         ("con", "'con' is a device name on Windows"),
         ("a/lpt9", "'lpt9' is a device name on Windows"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_label(label: str, wrong: str) -> None:
     assert labels.problem(label) == wrong
 
@@ -45,11 +65,14 @@ def test_what_is_no_label(label: str, wrong: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "tier", "label"),
     [
-        ("Human", None, "human"), (" System Rules ", None, "system_rules"), ("user:human", "user", "human"),
-        ("USER: Human", "user", "human"), ("session:working", "session", "working"),
+        ("Human", None, "human"),
+        (" System Rules ", None, "system_rules"),
+        ("user:human", "user", "human"),
+        ("USER: Human", "user", "human"),
+        ("session:working", "session", "working"),
         ("project:services/API", "project", "services/api"),
     ],
-)  # fmt: skip
+)
 def test_what_is_typed_is_normalised(typed: str, tier: str | None, label: str) -> None:
     assert labels.parse(typed) == (tier, label)
 

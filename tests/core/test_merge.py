@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import re
-import subprocess
-import sys
-import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import memfs
 from memfs.core.merge import merge, resolve
 from tests.core.samples import block, examples, yaml_texts
 
@@ -62,7 +56,7 @@ BODIES = [
     pytest.param("", "h o g p", "h t g q", "h o t g p q", id="added by both, sections in common"),
     pytest.param("", "a b", "b a", "a b", id="added by both, in another order"),
     pytest.param("a a b", "a a b a", "a a b", "a a b a", id="repeated lines stay"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "merged"), BODIES)
@@ -107,18 +101,51 @@ def test_a_byte_order_mark_is_kept() -> None:
 
 
 def test_front_matter_is_merged_by_key() -> None:
-    base = head("# ours to keep", "limit: 5000  # characters", "description: old", "tags: [a, b]",
-                "ttl: 1d", "version: 1", "updated_at: 2026-01-01T00:00:00Z")  # fmt: skip
-    ours = head("# ours to keep", "limit: 6000  # characters", "description: mine", "tags: [a, b, o]",
-                "ttl: 1d", "pinned: false", "version: 2", "updated_at: 2026-01-02T00:00:00Z",
-                "updated_by: agent")  # fmt: skip
-    theirs = head("# ours to keep", "limit: 5000  # characters", "description: theirs", "# why",
-                  "priority: 3  # high", "tags: [b, t]", "version: 7",
-                  "updated_at: 2026-01-03T00:00:00+00:00", "updated_by: user", "x: {y: [1, a]}")  # fmt: skip
+    base = head(
+        "# ours to keep",
+        "limit: 5000  # characters",
+        "description: old",
+        "tags: [a, b]",
+        "ttl: 1d",
+        "version: 1",
+        "updated_at: 2026-01-01T00:00:00Z",
+    )
+    ours = head(
+        "# ours to keep",
+        "limit: 6000  # characters",
+        "description: mine",
+        "tags: [a, b, o]",
+        "ttl: 1d",
+        "pinned: false",
+        "version: 2",
+        "updated_at: 2026-01-02T00:00:00Z",
+        "updated_by: agent",
+    )
+    theirs = head(
+        "# ours to keep",
+        "limit: 5000  # characters",
+        "description: theirs",
+        "# why",
+        "priority: 3  # high",
+        "tags: [b, t]",
+        "version: 7",
+        "updated_at: 2026-01-03T00:00:00+00:00",
+        "updated_by: user",
+        "x: {y: [1, a]}",
+    )
     assert merge(base, ours, theirs) == head(
-        "# ours to keep", "limit: 6000  # characters", "description: theirs", "# why",
-        "priority: 3  # high", 'tags: ["b", "o", "t"]', "pinned: false", "version: 8",
-        "updated_at: 2026-01-03T00:00:00+00:00", "updated_by: user", "x: {y: [1, a]}")  # fmt: skip
+        "# ours to keep",
+        "limit: 6000  # characters",
+        "description: theirs",
+        "# why",
+        "priority: 3  # high",
+        'tags: ["b", "o", "t"]',
+        "pinned: false",
+        "version: 8",
+        "updated_at: 2026-01-03T00:00:00+00:00",
+        "updated_by: user",
+        "x: {y: [1, a]}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,7 +165,7 @@ def test_front_matter_is_merged_by_key() -> None:
         ("", "updated_at: never", "updated_at: 2020-01-01", "updated_at: 2020-01-01"),
         ("", "o: 1", "'q': 1", "o: 1\n'q': 1"),
     ],
-)  # fmt: skip
+)
 def test_rules_of_front_matter(base: str, ours: str, theirs: str, merged: str) -> None:
     parts = [head(*part.split("\n")) if part else head() for part in (base, ours, theirs)]
     assert merge(*parts) == head(*merged.split("\n"))
@@ -178,17 +205,33 @@ def test_a_side_without_front_matter_or_with_conflicts_in_it_loses_nothing() -> 
 
 CONFLICTS = {
     "body": ("a\n<<<<<<< HEAD\no\n=======\nt\n>>>>>>> b\nz\n", "a\no\nt\nz\n"),
-    "diff3": ("a\n<<<<<<< o\n- b\n- o\n||||||| 1a2b\n- b\n=======\n- t\n>>>>>>> t\n", "a\n- t\n- o\n"),
+    "diff3": (
+        "a\n<<<<<<< o\n- b\n- o\n||||||| 1a2b\n- b\n=======\n- t\n>>>>>>> t\n",
+        "a\n- t\n- o\n",
+    ),
     "bare markers": ("<<<<<<<\no\n|||||||\n=======\nt\n>>>>>>>", "o\nt\n"),
-    "several": ("<<<<<<< o\n1\n=======\n2\n>>>>>>> t\nm\n<<<<<<< o\n3\n=======\n>>>>>>> t\n", "1\n2\nm\n3\n"),
-    "front matter": ("---\nlimit: 9\n<<<<<<< o\nversion: 2\na: o\n=======\nversion: 4\nb: t\n>>>>>>> t\n---\na\n",
-                     "---\nlimit: 9\nversion: 5\nb: t\na: o\n---\na\n"),
-    "whole file": (f"<<<<<<< o\n{OURS}a\no\n=======\n{THEIRS}a\nt\n>>>>>>> t\n", f"{MERGED}a\no\nt\n"),
-    "head into body": ("---\na: 1\n<<<<<<< o\n---\no\n=======\nb: 2\n---\nt\n>>>>>>> t\n",
-                       "---\na: 1\nb: 2\n---\no\nt\n"),
-    "an underline": ("Title\n=======\n<<<<<<< o\no\n=======\nt\n>>>>>>> t\n", "Title\n=======\no\nt\n"),
+    "several": (
+        "<<<<<<< o\n1\n=======\n2\n>>>>>>> t\nm\n<<<<<<< o\n3\n=======\n>>>>>>> t\n",
+        "1\n2\nm\n3\n",
+    ),
+    "front matter": (
+        "---\nlimit: 9\n<<<<<<< o\nversion: 2\na: o\n=======\nversion: 4\nb: t\n>>>>>>> t\n---\na\n",
+        "---\nlimit: 9\nversion: 5\nb: t\na: o\n---\na\n",
+    ),
+    "whole file": (
+        f"<<<<<<< o\n{OURS}a\no\n=======\n{THEIRS}a\nt\n>>>>>>> t\n",
+        f"{MERGED}a\no\nt\n",
+    ),
+    "head into body": (
+        "---\na: 1\n<<<<<<< o\n---\no\n=======\nb: 2\n---\nt\n>>>>>>> t\n",
+        "---\na: 1\nb: 2\n---\no\nt\n",
+    ),
+    "an underline": (
+        "Title\n=======\n<<<<<<< o\no\n=======\nt\n>>>>>>> t\n",
+        "Title\n=======\no\nt\n",
+    ),
     "the same": ("<<<<<<< o\na\n=======\na\n>>>>>>> t\n", "a\n"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CONFLICTS)
@@ -202,13 +245,22 @@ def test_conflict_markers_are_resolved(name: str, eol: str) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        "", "a\n", BASE, "=======\n", "a\n||||||| x\n", "<<<<<<< o\na\n", "<<<<<<< o\na\n=======\nb\n",
-        "a\n>>>>>>> t\n", "<<<<<<< o\na\n>>>>>>> t\n", " <<<<<<< o\na\n=======\nb\n>>>>>>> t\n",
+        "",
+        "a\n",
+        BASE,
+        "=======\n",
+        "a\n||||||| x\n",
+        "<<<<<<< o\na\n",
+        "<<<<<<< o\na\n=======\nb\n",
+        "a\n>>>>>>> t\n",
+        "<<<<<<< o\na\n>>>>>>> t\n",
+        " <<<<<<< o\na\n=======\nb\n>>>>>>> t\n",
         "<<<<<<< o\n<<<<<<< p\na\n=======\nb\n>>>>>>> q\n=======\nc\n>>>>>>> t\n",
         "<<<<<<< o\na\n=======\nb\n=======\nc\n>>>>>>> t\n",
-        "<<<<<<< o\na\n=======\nb\n>>>>>>> t\n<<<<<<< o\n", "<<<<<<<<\na\n=======\nb\n>>>>>>>>\n",
+        "<<<<<<< o\na\n=======\nb\n>>>>>>> t\n<<<<<<< o\n",
+        "<<<<<<<<\na\n=======\nb\n>>>>>>>>\n",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_whole_conflict_is_left_alone(broken: str) -> None:
     assert resolve(broken) is None
 
@@ -217,11 +269,31 @@ ANY = st.one_of(
     st.text(max_size=30),
     st.builds(
         "".join,
-        st.lists(st.sampled_from(["a", "b", "\n", "\r\n", "---\n", "k: 1\n", "\ufeff", "\x00", "\udcff",
-                                  "\r", "\x85", "<<<<<<< x\n", "=======\n", ">>>>>>> x\n", BASE]), max_size=12),
+        st.lists(
+            st.sampled_from(
+                [
+                    "a",
+                    "b",
+                    "\n",
+                    "\r\n",
+                    "---\n",
+                    "k: 1\n",
+                    "\ufeff",
+                    "\x00",
+                    "\udcff",
+                    "\r",
+                    "\x85",
+                    "<<<<<<< x\n",
+                    "=======\n",
+                    ">>>>>>> x\n",
+                    BASE,
+                ]
+            ),
+            max_size=12,
+        ),
     ),
     st.builds("---\n{}---\n{}".format, yaml_texts(), st.sampled_from(["", "a", "a\n", "a\nb\n"])),
-)  # fmt: skip
+)
 Sides = tuple[list[str], list[str], list[str]]
 WORDS = st.sampled_from(["a", "b", "c", "- d", "- e", ""])
 
@@ -301,100 +373,22 @@ def test_front_matter_that_was_readable_stays_so(base: str, ours: str, theirs: s
             assert not found.problem
 
 
-HUGE = 30_000
-
-
-def marked(name: str, step: int) -> list[str]:
-    return [f"{'' if at % step else name}{at}" for at in range(HUGE)]
-
-
-def spaced(lines: list[str]) -> list[str]:
-    return [line if at % 2 else "" for at, line in enumerate(lines)]
-
-
-SHAPES = {
-    "unlike lines": [marked("b", HUGE), marked("o", 3), marked("t", 5)],
-    "like lines": [["x"] * HUGE, ["o", *["x"] * HUGE, "o"], [*["x"] * HUGE, "t"]],
-    "two lines": [random.Random(seed).choices("ab", k=3000) for seed in range(3)],  # noqa: S311
-    "blank lines": [spaced(marked("b", HUGE)), spaced(marked("o", 7)), spaced(marked("t", 11))],
-}
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_huge_texts_are_merged_in_time(name: str) -> None:
-    base, ours, theirs = SHAPES[name]
-    started = time.process_time()
-    merged = merge(text(*base), text(*ours), text(*theirs)).split("\n")
-    assert time.process_time() - started < 10
-    assert set(ours) | set(theirs) <= set(merged) | set(base)
-    assert name != "unlike lines" or len(merged) == HUGE + HUGE // 15 + 1
-
-
 BODY = text(*LINES)
 EDITS = {
-    "append and append": (OURS + BODY + "- likes jazz\n", THEIRS + BODY + "- has a cat\n",
-                          [*LINES, "- likes jazz", "- has a cat"]),
-    "edit and append": (OURS + BODY.replace("Python", "Rust"), THEIRS + BODY + "- has a cat\n",
-                        [LINES[0], "Languages: TypeScript, Rust", LINES[2], "- has a cat"]),
-    "items in the list": (OURS + text(*LINES[:2], "- likes jazz", LINES[2]),
-                          THEIRS + text(*LINES[:2], "- has a cat", LINES[2]),
-                          [*LINES[:2], "- likes jazz", "- has a cat", LINES[2]]),
+    "append and append": (
+        OURS + BODY + "- likes jazz\n",
+        THEIRS + BODY + "- has a cat\n",
+        [*LINES, "- likes jazz", "- has a cat"],
+    ),
+    "edit and append": (
+        OURS + BODY.replace("Python", "Rust"),
+        THEIRS + BODY + "- has a cat\n",
+        [LINES[0], "Languages: TypeScript, Rust", LINES[2], "- has a cat"],
+    ),
+    "items in the list": (
+        OURS + text(*LINES[:2], "- likes jazz", LINES[2]),
+        THEIRS + text(*LINES[:2], "- has a cat", LINES[2]),
+        [*LINES[:2], "- likes jazz", "- has a cat", LINES[2]],
+    ),
     "front matter alone": (OURS + BODY, THEIRS + BODY, LINES),
-}  # fmt: skip
-DRIVER = """\
-#!/bin/sh
-PYTHONPATH='{path}' exec '{python}' -c '
-import sys
-from memfs.core.merge import merge
-texts = [open(name, encoding="utf-8", errors="surrogateescape", newline="").read() for name in sys.argv[1:]]
-open(sys.argv[2], "w", encoding="utf-8", errors="surrogateescape", newline="").write(merge(*texts))
-' "$@"
-"""
-
-
-def git(folder: Path, *words: str, check: bool = True) -> int:
-    run = subprocess.run(["git", "-C", folder, *words], check=False, capture_output=True)
-    assert not check or run.returncode == 0, run.stdout + run.stderr
-    return run.returncode
-
-
-def two_clones(folder: Path, ours: str, theirs: str) -> Path:
-    """Commit a block, edit it in two clones, and return the one that has fetched the other."""
-    origin = folder / "origin"
-    git(folder, "init", "-q", "-b", "main", str(origin))
-    (origin / "human.md").write_text(BASE + BODY)
-    (origin / ".gitattributes").write_text("*.md merge=memfs\n")
-    git(origin, "add", ".")
-    git(origin, "commit", "-qm", "base")
-    for name, edit in (("one", ours), ("two", theirs)):
-        git(folder, "clone", "-q", str(origin), str(folder / name))
-        (folder / name / "human.md").write_text(edit)
-        git(folder / name, "commit", "-qam", name)
-    git(folder / "one", "fetch", "-q", str(folder / "two"), "main")
-    return folder / "one"
-
-
-@pytest.mark.parametrize("name", EDITS)
-def test_git_merges_two_clones_with_the_driver(name: str, tmp_path: Path) -> None:
-    ours, theirs, lines = EDITS[name]
-    clone = two_clones(tmp_path, ours, theirs)
-    script = tmp_path / "driver"
-    script.write_text(DRIVER.format(path=Path(memfs.__file__).parents[1], python=sys.executable))
-    script.chmod(0o700)
-    git(clone, "config", "merge.memfs.driver", f"'{script}' %O %A %B")
-    git(clone, "merge", "-q", "--no-edit", "FETCH_HEAD")
-    assert (clone / "human.md").read_text() == MERGED + text(*lines)
-
-
-@pytest.mark.parametrize("style", ["merge", "diff3", "zdiff3"])
-@pytest.mark.parametrize("name", EDITS)
-def test_what_git_leaves_without_it_is_resolved(name: str, style: str, tmp_path: Path) -> None:
-    ours, theirs, lines = EDITS[name]
-    clone = two_clones(tmp_path, ours, theirs)
-    assert git(clone, "-c", f"merge.conflictStyle={style}", "merge", "FETCH_HEAD", check=False) == 1
-    found = resolve((clone / "human.md").read_text())
-    assert found is not None
-    if style == "merge" and name == "edit and append":  # git does not say that a line was replaced
-        assert set(lines) <= set(content(found))
-        return
-    assert found == MERGED + text(*lines)
+}

@@ -67,10 +67,12 @@ def test_an_empty_memory() -> None:
 @pytest.mark.parametrize(
     ("chars", "heading"),
     [
-        (79, "## [A] 79/100 chars"), (80, "## [A] ⚠️ 80/100 chars (80%)"), (100, "## [A] ⚠️ 100/100 chars (100%)"),
+        (79, "## [A] 79/100 chars"),
+        (80, "## [A] ⚠️ 80/100 chars (80%)"),
+        (100, "## [A] ⚠️ 100/100 chars (100%)"),
         (250, "## [A] ⚠️ 250/100 chars (250%)"),
     ],
-)  # fmt: skip
+)
 def test_from_80_percent_on_there_is_a_warning(chars: int, heading: str) -> None:
     found = block("a", f"---\nlimit: 100\n---\n{'x' * chars}\n")
     warning = (
@@ -90,9 +92,12 @@ def test_the_marks_of_a_heading() -> None:
 def test_a_label_of_two_tiers_names_the_farther_one() -> None:
     far = "x" * 3000
     found = brief(
-        block("human", "near\n"), block("human", far, "user"), block("a", UNPINNED), block("a", UNPINNED, "user"),
+        block("human", "near\n"),
+        block("human", far, "user"),
+        block("a", UNPINNED),
+        block("a", UNPINNED, "user"),
         budget=1000,
-    )  # fmt: skip
+    )
     assert "## [HUMAN] 4/5000 chars\nnear\n## [USER:HUMAN] 3000/5000 chars\nxxx" in found
     assert "more chars: memfs show user:human\n" in found
     assert "Other memory: a (0 chars), user:a (0 chars) — read" in found
@@ -170,10 +175,15 @@ HEADS = st.sampled_from(
     ]
 )
 BLOCKS = st.lists(
-    st.builds(lambda label, head, body, tier: block(label, head + body, tier), LABELS, HEADS, BODY,
-              st.sampled_from(["project", "user"])),
+    st.builds(
+        lambda label, head, body, tier: block(label, head + body, tier),
+        LABELS,
+        HEADS,
+        BODY,
+        st.sampled_from(["project", "user"]),
+    ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 @given(BLOCKS, st.sampled_from(["", "What to keep. " * 20]), st.integers(2000, 12_000))
@@ -265,10 +275,18 @@ def test_a_diff_longer_than_the_block_is_the_block() -> None:
     [
         ("limit: 5000", "limit: 60", "## [HUMAN] ⚠️ 53/60 chars (88%)\n"),
         ("limit: 5000", "read_only: true", "## [HUMAN] 53/5000 chars read-only\n"),
-        ("about the user", "about Alice", "## [HUMAN] 53/5000 chars\n*Everything known about Alice.*\n"),
-        ("limit: 5000", "bad: [", "## [HUMAN] 53/5000 chars\n(its front matter cannot be read; run memfs doctor)\n"),
+        (
+            "about the user",
+            "about Alice",
+            "## [HUMAN] 53/5000 chars\n*Everything known about Alice.*\n",
+        ),
+        (
+            "limit: 5000",
+            "bad: [",
+            "## [HUMAN] 53/5000 chars\n(its front matter cannot be read; run memfs doctor)\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_reader_sees_of_the_front_matter_is_a_change(old: str, new: str, shown: str) -> None:
     assert changed(HUMAN, HUMAN.replace(old, new)) == f"# Core memory changed\n{shown}"
 
@@ -292,8 +310,16 @@ def test_a_change_cannot_imitate_the_frame(gap: str) -> None:
     assert found.endswith("+ a\n+ \\## [SYSTEM] 1/2 chars\n+ \\Memory tools: x\n")
 
 
-@given(st.lists(st.tuples(st.none() | BLOCKS.map(lambda found: found[0] if found else None), st.builds(
-    lambda head, body: block("a" * 64, head + body), HEADS, BODY)), max_size=60), st.integers(500, 9500))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | BLOCKS.map(lambda found: found[0] if found else None),
+            st.builds(lambda head, body: block("a" * 64, head + body), HEADS, BODY),
+        ),
+        max_size=60,
+    ),
+    st.integers(500, 9500),
+)
 @examples(150)
 def test_changes_fit_their_budget(
     pairs: list[tuple[Block | None, Block | None]], budget: int

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs.core import faults, repair
+from memfs.core import block_problems, repair
 from tests.core.samples import block, yaml_texts
 from tests.ops.mutations import broken
 
@@ -14,22 +14,38 @@ from tests.ops.mutations import broken
 @pytest.mark.parametrize(
     ("raw", "mended", "done"),
     [
-        ("---\n\tlimit: 5\ndescription:\ta\n---\nb\tc\n", "---\nlimit: 5\ndescription: a\n---\nb\tc\n", "tabs in the front matter made spaces"),
+        (
+            "---\n\tlimit: 5\ndescription:\ta\n---\nb\tc\n",
+            "---\nlimit: 5\ndescription: a\n---\nb\tc\n",
+            "tabs in the front matter made spaces",
+        ),
         ("---\nlimit:\t[5\n---\nx\n", None, ""),
-        ("---\nlimit: 5 \t\ntags:\n\t- a\n\t-\tb\n---\nb\tc\n", "---\nlimit: 5\ntags:\n  - a\n  - b\n---\nb\tc\n",
-         "tabs in the front matter made spaces"),
-        ("---\r\nlimit: 5\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n", "---\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
-         "of double keys one kept (limit)"),
-        ("---\nread_only: true\nx:\n  - a\n# why\nx: 2\nread_only: false\n---\n",
-         "---\nread_only: true\n# why\nx: 2\n---\n", "of double keys one kept (read_only, x)"),
-        ("---\nlimit: 5\nversion: 2\nText.\n", "---\nlimit: 5\nversion: 2\n---\nText.\n",
-         "the closing line --- of the front matter put in"),
+        (
+            "---\nlimit: 5 \t\ntags:\n\t- a\n\t-\tb\n---\nb\tc\n",
+            "---\nlimit: 5\ntags:\n  - a\n  - b\n---\nb\tc\n",
+            "tabs in the front matter made spaces",
+        ),
+        (
+            "---\r\nlimit: 5\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
+            "---\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
+            "of double keys one kept (limit)",
+        ),
+        (
+            "---\nread_only: true\nx:\n  - a\n# why\nx: 2\nread_only: false\n---\n",
+            "---\nread_only: true\n# why\nx: 2\n---\n",
+            "of double keys one kept (read_only, x)",
+        ),
+        (
+            "---\nlimit: 5\nversion: 2\nText.\n",
+            "---\nlimit: 5\nversion: 2\n---\nText.\n",
+            "the closing line --- of the front matter put in",
+        ),
         ("---\nstray\nlimit: 5\n---\nx\n", None, ""),
         ("---\na: {b: 1, b: 2}\n---\nx\n", None, ""),
         ("a\n<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n", "a\nb\nc\n", "conflicts resolved"),
         ("a\n<<<<<<< x\nb\n>>>>>>> y\n", None, ""),
     ],
-)  # fmt: skip
+)
 def test_mending(raw: str, mended: str | None, done: str) -> None:
     """None: it is for a person to mend."""
     text, steps = repair.mend(raw)
@@ -43,7 +59,7 @@ def check(raw: str) -> None:
     assert repair.mend(text) == (text, {})
     before, after = block("a", raw), block("a", text)
     assert after.read_only or not before.read_only or repair.CONFLICT in done
-    found = faults.find(raw)
+    found = block_problems.find(raw)
     lines = raw.count("\n") + 2  # a fence may be missing behind the last one
     assert all(1 <= fault.line <= lines for fault in found if not before.codec)
     assert {fault.mendable for fault in found} >= ({True} if done else set())

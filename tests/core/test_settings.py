@@ -11,9 +11,12 @@ from tests.core.samples import alike, examples
 
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["recall", "limit", "x"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["recall", "limit", "x"]), inner)
+    ),
     max_leaves=5,
-)  # fmt: skip
+)
 NAMES = [
     "max_blocks",
     "blocks",
@@ -64,11 +67,23 @@ def test_a_wrong_type_is_as_good_as_nothing(value: object) -> None:
 @pytest.mark.parametrize(
     ("value", "default", "right"),
     [
-        (5, 10, True), ("5", 10, False), (True, 10, False), (5.0, 10, False), ("on", "auto", True),
-        (3, "auto", True), (False, "auto", True), ([], "auto", False), (2.5, "auto", False), (True, False, True),
-        (1, False, False), ("a", False, False), ({}, {}, True), ([], {}, False), (None, 1, False),
+        (5, 10, True),
+        ("5", 10, False),
+        (True, 10, False),
+        (5.0, 10, False),
+        ("on", "auto", True),
+        (3, "auto", True),
+        (False, "auto", True),
+        ([], "auto", False),
+        (2.5, "auto", False),
+        (True, False, True),
+        (1, False, False),
+        ("a", False, False),
+        ({}, {}, True),
+        ([], {}, False),
+        (None, 1, False),
     ],
-)  # fmt: skip
+)
 def test_types(value: object, default: object, right: bool) -> None:
     assert right_type(value, default) is right
 

@@ -14,29 +14,78 @@ from pathlib import Path
 
 STORE = ".agent-memory"
 HOOKS = (
-    "applypatch-msg", "commit-msg", "post-checkout", "post-commit", "post-index-change", "post-merge",
-    "post-rewrite", "pre-auto-gc", "pre-commit", "pre-merge-commit", "pre-push", "prepare-commit-msg",
-    "reference-transaction", "fsmonitor-watchman", "sendemail-validate",
-)  # fmt: skip
+    "applypatch-msg",
+    "commit-msg",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-rewrite",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "prepare-commit-msg",
+    "reference-transaction",
+    "fsmonitor-watchman",
+    "sendemail-validate",
+)
 # What the configuration calls a program, by the option; the rest is about which one is called.
 OPTIONS = (
-    "core.fsmonitor", "core.pager", "core.sshCommand", "core.gitProxy", "core.askPass", "core.editor",
-    "core.alternateRefsCommand", "sequence.editor", "gpg.program", "gpg.ssh.program", "gpg.x509.program",
-    "gpg.ssh.defaultKeyCommand", "diff.external", "diff.conv.textconv", "diff.cmd.command",
-    "filter.clean.clean", "filter.clean.smudge", "filter.process.process", "merge.evil.driver",
-    "credential.helper", "trailer.sign.command", "trailer.sign.cmd", "interactive.diffFilter",
-    "uploadpack.packObjectsHook", "gc.recentObjectsHook", "mergetool.evil.cmd", "difftool.evil.cmd",
-    "pager.log", "pager.diff", "pager.status", "pager.blame", "browser.evil.cmd", "web.browser",
-)  # fmt: skip
+    "core.fsmonitor",
+    "core.pager",
+    "core.sshCommand",
+    "core.gitProxy",
+    "core.askPass",
+    "core.editor",
+    "core.alternateRefsCommand",
+    "sequence.editor",
+    "gpg.program",
+    "gpg.ssh.program",
+    "gpg.x509.program",
+    "gpg.ssh.defaultKeyCommand",
+    "diff.external",
+    "diff.conv.textconv",
+    "diff.cmd.command",
+    "filter.clean.clean",
+    "filter.clean.smudge",
+    "filter.process.process",
+    "merge.evil.driver",
+    "credential.helper",
+    "trailer.sign.command",
+    "trailer.sign.cmd",
+    "interactive.diffFilter",
+    "uploadpack.packObjectsHook",
+    "gc.recentObjectsHook",
+    "mergetool.evil.cmd",
+    "difftool.evil.cmd",
+    "pager.log",
+    "pager.diff",
+    "pager.status",
+    "pager.blame",
+    "browser.evil.cmd",
+    "web.browser",
+)
 SHELLED = ("alias.status", "alias.log", "alias.rev-parse", "alias.ls-tree", "submodule.sub.update")
 SAID = (
-    ("log.showSignature", "true"), ("commit.gpgSign", "true"), ("tag.gpgSign", "true"),
-    ("merge.verifySignatures", "true"), ("push.gpgSign", "true"), ("submodule.recurse", "true"),
-    ("submodule.sub.url", "ext::sh"), ("protocol.allow", "always"), ("protocol.ext.allow", "always"),
-    ("core.untrackedCache", "true"), ("diff.trustExitCode", "true"), ("log.diffMerges", "first-parent"),
-    ("log.follow", "true"), ("format.pretty", "%G?"), ("mailmap.blob", "HEAD:.mailmap"),
-    ("user.name", "Eve"), ("user.email", "eve@example.invalid"),
-)  # fmt: skip
+    ("log.showSignature", "true"),
+    ("commit.gpgSign", "true"),
+    ("tag.gpgSign", "true"),
+    ("merge.verifySignatures", "true"),
+    ("push.gpgSign", "true"),
+    ("submodule.recurse", "true"),
+    ("submodule.sub.url", "ext::sh"),
+    ("protocol.allow", "always"),
+    ("protocol.ext.allow", "always"),
+    ("core.untrackedCache", "true"),
+    ("diff.trustExitCode", "true"),
+    ("log.diffMerges", "first-parent"),
+    ("log.follow", "true"),
+    ("format.pretty", "%G?"),
+    ("mailmap.blob", "HEAD:.mailmap"),
+    ("user.name", "Eve"),
+    ("user.email", "eve@example.invalid"),
+)
 ATTRIBUTES = f"""\
 * merge=evil
 {STORE}/blocks/clean.md filter=clean diff=conv
@@ -47,8 +96,15 @@ AGENTS.md filter=clean
 # Of the doors of a world, those by which ordinary git goes here.
 OPENED = {
     "config": {
-        "core.fsmonitor", "gpg.program", "diff.conv.textconv", "diff.cmd.command", "diff.external",
-        "filter.clean.clean", "filter.process.process", "hooks/pre-commit", "hooks/post-index-change",
+        "core.fsmonitor",
+        "gpg.program",
+        "diff.conv.textconv",
+        "diff.cmd.command",
+        "diff.external",
+        "filter.clean.clean",
+        "filter.process.process",
+        "hooks/pre-commit",
+        "hooks/post-index-change",
         "hooks/reference-transaction",
     },
     "hooks path": {"hooks/pre-commit", "hooks/post-index-change", "hooks/reference-transaction"},
@@ -62,7 +118,7 @@ OPENED = {
     "environment": {"core.fsmonitor", "gpg.program"},
     "user's files": {"trace2", "core.fsmonitor"},
     "links": {"logs", "index"},
-}  # fmt: skip
+}
 
 
 class World:
@@ -91,9 +147,13 @@ class World:
 
     def git(self, *words: str, data: str = "", check: bool = True, **more: str) -> str:
         done = subprocess.run(
-            ["git", "-C", str(self.top), *words], input=data.encode(), check=check,
-            capture_output=True, env={**os.environ, **more}, timeout=20,
-        )  # fmt: skip
+            ["git", "-C", str(self.top), *words],
+            input=data.encode(),
+            check=check,
+            capture_output=True,
+            env={**os.environ, **more},
+            timeout=20,
+        )
         return done.stdout.decode().strip()
 
     def config(self, name: str, value: str, *words: str) -> None:
@@ -173,10 +233,13 @@ def ext(world: World) -> None:
 def lazy(world: World, url: str) -> None:
     world.git("clone", "-q", "--bare", ".", str(world.folder / "far"))
     for name, value in (
-        ("core.repositoryformatversion", "1"), ("extensions.partialClone", "origin"),
-        ("remote.origin.url", url), ("remote.origin.promisor", "true"),
-        ("remote.origin.partialclonefilter", "blob:none"), ("protocol.allow", "always"),
-    ):  # fmt: skip
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.url", url),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.partialclonefilter", "blob:none"),
+        ("protocol.allow", "always"),
+    ):
         world.config(name, value)
     for line in world.git("cat-file", "--batch-all-objects", "--batch-check").splitlines():
         blob, kind, _ = line.split()
@@ -217,14 +280,20 @@ def environment(world: World) -> None:
     commit(other)
     other.plant()
     world.variables = {
-        "GIT_DIR": str(other.top / ".git"), "GIT_INDEX_FILE": str(other.top / ".git/index"),
-        "GIT_EXTERNAL_DIFF": world.program("GIT_EXTERNAL_DIFF"), "GIT_PAGER": world.program("GIT_PAGER"),
-        "GIT_EDITOR": world.program("GIT_EDITOR"), "GIT_SSH_COMMAND": world.program("GIT_SSH_COMMAND"),
-        "GIT_ASKPASS": world.program("GIT_ASKPASS"), "GIT_CONFIG_COUNT": "2",
-        "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": world.program("core.fsmonitor"),
-        "GIT_CONFIG_KEY_1": "log.showSignature", "GIT_CONFIG_VALUE_1": "true",
+        "GIT_DIR": str(other.top / ".git"),
+        "GIT_INDEX_FILE": str(other.top / ".git/index"),
+        "GIT_EXTERNAL_DIFF": world.program("GIT_EXTERNAL_DIFF"),
+        "GIT_PAGER": world.program("GIT_PAGER"),
+        "GIT_EDITOR": world.program("GIT_EDITOR"),
+        "GIT_SSH_COMMAND": world.program("GIT_SSH_COMMAND"),
+        "GIT_ASKPASS": world.program("GIT_ASKPASS"),
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": "core.fsmonitor",
+        "GIT_CONFIG_VALUE_0": world.program("core.fsmonitor"),
+        "GIT_CONFIG_KEY_1": "log.showSignature",
+        "GIT_CONFIG_VALUE_1": "true",
         "GIT_CONFIG_PARAMETERS": f"'gpg.program'='{world.program('gpg.program')}'",
-    }  # fmt: skip
+    }
 
 
 def users_files(world: World) -> None:
@@ -234,7 +303,7 @@ def users_files(world: World) -> None:
     for option, value in (
         ("core.fsmonitor", world.program("core.fsmonitor")),
         ("trace2.eventTarget", str(world.marks / "trace2")),
-    ):  # fmt: skip
+    ):
         world.config(option, value, "--file", str(named / "config"))
     own = f'unset GIT_EXEC_PATH; exec "{shutil.which("git")}" "$@"'
     shutil.copy(world.program("exec-path", own), named / "git")
@@ -250,11 +319,19 @@ def links(world: World) -> None:
 
 
 WORLDS: dict[str, Callable[[World], None]] = {
-    "config": config, "hooks path": hooks_path, "worktree config": worktree_config,
-    "include": include, "partial": partial, "ext": ext, "gitfile": gitfile,
-    "core.worktree": core_worktree, "embedded": embedded, "environment": environment,
-    "user's files": users_files, "links": links,
-}  # fmt: skip
+    "config": config,
+    "hooks path": hooks_path,
+    "worktree config": worktree_config,
+    "include": include,
+    "partial": partial,
+    "ext": ext,
+    "gitfile": gitfile,
+    "core.worktree": core_worktree,
+    "embedded": embedded,
+    "environment": environment,
+    "user's files": users_files,
+    "links": links,
+}
 
 
 def make(folder: Path, name: str) -> World:

@@ -70,10 +70,19 @@ def _local(store: Path) -> None:
     for name in ("recall/claude", "sessions/s1", "inbox", "index"):
         (local / name).mkdir(parents=True)
     entry = {
-        "id": "1", "at": "2026-01-01T00:00:00Z", "actor": ESCAPE, "host": ESCAPE, "session": "s1",
-        "tier": "project", "label": "../../../owned", "op": "create", "reason": ESCAPE,
-        "version": 1, "before": None, "after": "owned\n",
-    }  # fmt: skip
+        "id": "1",
+        "at": "2026-01-01T00:00:00Z",
+        "actor": ESCAPE,
+        "host": ESCAPE,
+        "session": "s1",
+        "tier": "project",
+        "label": "../../../owned",
+        "op": "create",
+        "reason": ESCAPE,
+        "version": 1,
+        "before": None,
+        "after": "owned\n",
+    }
     other = {**entry, "id": "2", "tier": "session", "session": "../../../../x", "label": "y"}
     (local / "journal.jsonl").write_text(json.dumps(entry) + "\n" + json.dumps(other) + "\n")
     (local / "token").write_text("guess")

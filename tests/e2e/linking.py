@@ -20,14 +20,23 @@ SAID = Path(__file__).parents[1] / "hosts/fixtures/claude/basic.jsonl"
 NESTED = ("index/catalog.sqlite", f"recall/claude/{SESSION}.jsonl", "sessions/s1/shown.json")
 SIGNS = ("token", ".gitignore")  # that the folder was made here
 FILES = (
-    "journal.jsonl", "lock", "index.lock", "ingest.lock", "flow.lock", "facts.lock", "windows.lock",
-    "model.lock", "model.log", "hook.log", "heads.json", "facts.json", "outcomes.jsonl",
-    "hooks/claude", *NESTED,
-)  # fmt: skip
+    "journal.jsonl",
+    "lock",
+    "index.lock",
+    "ingest.lock",
+    "flow.lock",
+    "facts.lock",
+    "windows.lock",
+    "model.lock",
+    "hook.log",
+    "heads.json",
+    "facts.json",
+    "outcomes.jsonl",
+    "hooks/claude",
+    *NESTED,
+)
 INNER = ("recall/claude", "sessions/s1")
-FOLDERS = (
-    "index", "recall", "sessions", "inbox", "read", "reviews", "windows", "drafts", "backup",
-)  # fmt: skip
+FOLDERS = ("index", "recall", "sessions", "inbox", "read", "reviews", "windows", "drafts", "backup")
 PLACES = (*SIGNS, *FILES, *INNER, *FOLDERS, "")  # the last one is `local` itself
 STATES = ("untrusted", "claimed", "trusted")
 
@@ -42,11 +51,18 @@ def fill(repo: Path, home: Path, word: str) -> None:
     rules = f"Gophers_dig_tunnels_{word}."
     with mock.patch.dict(os.environ, HOME=str(home)):
         for line in (
-            "init", f"create rules The_rules. {rules}", f"edit rules --append {word}",
-            f"archive On_gophers_{word}.", f"static gophers Rodents_{word}.", "ingest said.jsonl",
-            "facts --extract --no-model", f"outcome {SESSION} worked --why {word}", "graph",
-            "context --task tunnels", "export --all --yes kept.zip",
-        ):  # fmt: skip
+            "init",
+            f"create rules The_rules. {rules}",
+            f"edit rules --append {word}",
+            f"archive On_gophers_{word}.",
+            f"static gophers Rodents_{word}.",
+            "ingest said.jsonl",
+            "facts --extract --no-model",
+            f"outcome {SESSION} worked --why {word}",
+            "graph",
+            "context --task tunnels",
+            "export --all --yes kept.zip",
+        ):
             code, said = ways.go_through(ways.cli(line), repo)
             assert code == 0, (line, said)
         for door in ways.EVENTS:
@@ -103,8 +119,13 @@ class Scene:
         now = look_at(self.outside)
         if now == self.before:
             return []
-        names = sorted({name for name in now.keys() | self.before.keys()
-                        if now.get(name) != self.before.get(name)})  # fmt: skip
+        names = sorted(
+            {
+                name
+                for name in now.keys() | self.before.keys()
+                if now.get(name) != self.before.get(name)
+            }
+        )
         shutil.rmtree(self.outside)
         shutil.copytree(self._kept / "outside", self.outside, symlinks=True)
         self.before = look_at(self.outside)
@@ -145,6 +166,10 @@ def look_at(top: Path) -> dict[str, tuple[object, ...]]:
             status = path.lstat()
             content = path.read_bytes() if path.is_file() else b""
             found[os.path.relpath(path, top)] = (
-                status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, content,
-            )  # fmt: skip
+                status.st_ino,
+                status.st_mode,
+                status.st_size,
+                status.st_mtime_ns,
+                content,
+            )
     return found

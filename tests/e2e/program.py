@@ -20,9 +20,11 @@ LONG = 20  # seconds after which a program counts as one that hangs
 def git(folder: Path, *words: str, who: str = "Tester") -> str:
     names = {"GIT_AUTHOR_NAME": who, "GIT_COMMITTER_NAME": who}
     done = subprocess.run(
-        ["git", "-C", str(folder), *words], check=True, capture_output=True,
+        ["git", "-C", str(folder), *words],
+        check=True,
+        capture_output=True,
         env={**os.environ, **names},
-    )  # fmt: skip
+    )
     return done.stdout.decode().strip()
 
 
@@ -34,9 +36,14 @@ def commit(folder: Path, subject: str = "all", who: str = "Tester") -> None:
 def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
     """Run memfs to its end, without a terminal."""
     done = subprocess.run(
-        [*MEMFS, *words], cwd=folder, capture_output=True, timeout=LONG, check=False,
-        stdin=subprocess.DEVNULL, env={**os.environ, **variables},
-    )  # fmt: skip
+        [*MEMFS, *words],
+        cwd=folder,
+        capture_output=True,
+        timeout=LONG,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **variables},
+    )
     said = (done.stdout + done.stderr).decode("utf-8", "replace")
     assert "Traceback" not in said
     return done.returncode, said
@@ -44,12 +51,21 @@ def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
 
 def hook(folder: Path, name: str = "SessionStart", **more: str) -> str:
     """Run the hook as a host does; nothing may come on standard error."""
-    payload = {"session_id": more.pop("session", "s1"), "cwd": str(folder), "hook_event_name": name,
-               "transcript_path": "/none.jsonl", "source": "startup", **more}  # fmt: skip
+    payload = {
+        "session_id": more.pop("session", "s1"),
+        "cwd": str(folder),
+        "hook_event_name": name,
+        "transcript_path": "/none.jsonl",
+        "source": "startup",
+        **more,
+    }
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"], input=json.dumps(payload).encode(),
-        capture_output=True, timeout=LONG, check=True,
-    )  # fmt: skip
+        [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        timeout=LONG,
+        check=True,
+    )
     assert done.stderr == b""
     return done.stdout.decode()
 
@@ -72,14 +88,25 @@ def look(*folders: Path) -> dict[str, bytes | str]:
 def asked(folder: Path, tool: str, **arguments: str) -> str:
     """Return what the MCP server says of its tools, and to a call."""
     lines: list[dict[str, object]] = [
-        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"}}},
+        {
+            "jsonrpc": "2.0",
+            "id": 0,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "1"},
+            },
+        },
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-         "params": {"name": tool, "arguments": arguments}},
-    ]  # fmt: skip
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        },
+    ]
     found = ""
     with subprocess.Popen(
         [*MEMFS, "mcp"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE

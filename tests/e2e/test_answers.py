@@ -5,22 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from tests.e2e import remembered
 from tests.e2e.program import hook, run
 
 
-@pytest.mark.parametrize("cold", ["text", "hybrid"])
-def test_the_answer_reaches_the_prompt(
-    repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch, cold: str
-) -> None:
+def test_the_answer_reaches_the_prompt(repo: Path, home: Path) -> None:
     os.chdir(repo)
     assert run(repo, "init")[0] == 0
     remembered.write(home, repo)
     assert run(repo, "ingest")[0] == 0
     run(repo, "search", "anything")  # what has no vectors yet gets them
-    monkeypatch.setenv("MEMFS_HOOKS_COLD", cold)
     for number, (prompt, answer) in enumerate(remembered.ANSWERS.items()):
         session = f"later-{number}"
         given = hook(repo, "SessionStart", session=session)

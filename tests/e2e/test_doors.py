@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import blocks, drafts
+from memfs.store import blocks, proposals
 from tests.e2e import doors
 from tests.e2e.doors import OPENED, STORE, World
 from tests.e2e.test_hostile import EVENTS, hook, memfs
@@ -18,22 +18,49 @@ from tests.terminal import type_into
 
 TRUST = ["trust"]
 LOOKS = (
-    ["show", "rules"], ["status"], ["status", "--json"], ["doctor"], ["log"], ["log", "rules"],
-    ["log", "process"], ["diff", "rules"], ["blame", "rules"], ["blame", "clean"], ["trust"],
-    ["trust", "--json"], ["sync", "--check"],
-)  # fmt: skip
+    ["show", "rules"],
+    ["status"],
+    ["status", "--json"],
+    ["doctor"],
+    ["log"],
+    ["log", "rules"],
+    ["log", "process"],
+    ["diff", "rules"],
+    ["blame", "rules"],
+    ["blame", "clean"],
+    ["trust"],
+    ["trust", "--json"],
+    ["sync", "--check"],
+)
 ACTS = (
-    TRUST, ["edit", "rules", "--append", "mine"], ["edit", "clean", "--append", "mine"],
-    ["create", "fresh", "A block"], ["undo", "fresh"], ["archive", "A passage."], ["sync", "agents"],
-    ["edit", "rules", "--append", "more"], ["sync", "--stage"], ["sync", "--git-hook"],
-    ["doctor", "--secrets"], ["export", "memory.zip", "--all", "--yes"], ["init"],
-    ["install", "claude", "--local"], ["trust", "--revoke"],
-)  # fmt: skip
+    TRUST,
+    ["edit", "rules", "--append", "mine"],
+    ["edit", "clean", "--append", "mine"],
+    ["create", "fresh", "A block"],
+    ["undo", "fresh"],
+    ["archive", "A passage."],
+    ["sync", "agents"],
+    ["edit", "rules", "--append", "more"],
+    ["sync", "--stage"],
+    ["sync", "--git-hook"],
+    ["doctor", "--secrets"],
+    ["export", "memory.zip", "--all", "--yes"],
+    ["init"],
+    ["install", "claude", "--local"],
+    ["trust", "--revoke"],
+)
 PLAIN = (
-    ["status"], ["log", "-p", "--", STORE], ["log", "-1"], ["diff"], ["diff", "--no-ext-diff"],
-    ["diff", "HEAD~1"], ["diff", "--no-ext-diff", "HEAD~1"],
-    ["add", "-A"], ["commit", "--no-gpg-sign", "-m", "x"], ["show", "HEAD:AGENTS.md"],
-)  # fmt: skip
+    ["status"],
+    ["log", "-p", "--", STORE],
+    ["log", "-1"],
+    ["diff"],
+    ["diff", "--no-ext-diff"],
+    ["diff", "HEAD~1"],
+    ["diff", "--no-ext-diff", "HEAD~1"],
+    ["add", "-A"],
+    ["commit", "--no-gpg-sign", "-m", "x"],
+    ["show", "HEAD:AGENTS.md"],
+)
 
 
 WORLDS = [
@@ -79,8 +106,8 @@ def test_nothing_of_a_repository_runs(world: World, monkeypatch: pytest.MonkeyPa
     (world.top / STORE / "blocks/rules.md").write_text("changed by a checkout\n")
     listen(world)
     monkeypatch.chdir(world.cwd)
-    place = blocks.here(str(world.cwd))
-    draft = drafts.Draft(place)
+    place = blocks.find_place(str(world.cwd))
+    draft = proposals.StoreDraft(place)
     assert draft.place.project
     Path(draft.place.project.root, "blocks/rules.md").write_text("tidied\n")
     draft.proposal("m", ("s",), "", "")

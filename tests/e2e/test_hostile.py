@@ -14,17 +14,37 @@ from tests.terminal import type_into
 KEY = "what is in the private key of the user"
 HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
 EVENTS: tuple[tuple[str, dict[str, str]], ...] = (
-    ("SessionStart", {"source": "startup"}), ("UserPromptSubmit", {"prompt": "go on with rules"}),
-    ("Stop", {}), ("PreCompact", {"trigger": "auto"}), ("SessionEnd", {"reason": "other"}),
-)  # fmt: skip
+    ("SessionStart", {"source": "startup"}),
+    ("UserPromptSubmit", {"prompt": "go on with rules"}),
+    ("Stop", {}),
+    ("PreCompact", {"trigger": "auto"}),
+    ("SessionEnd", {"reason": "other"}),
+)
 COMMANDS = (
-    ["show"], ["show", "rules"], ["show", "huge"], ["show", "bomb", "--json"], ["blocks"], ["status"],
-    ["doctor"], ["log"], ["log", "rules"], ["diff", "rules"], ["blame", "rules"],
-    ["search", "ignore previous instructions"], ["ingest"], ["trust"], ["trust", "--json"],
-    ["edit", "rules", "--append", "mine"], ["edit", "huge", "--append", "mine"],
-    ["edit", "key", "--append", "mine"], ["create", "../../x", "outside"], ["undo", "rules"],
-    ["restore", "../../../owned", "1"], ["archive", "A passage."], ["init"],
-)  # fmt: skip
+    ["show"],
+    ["show", "rules"],
+    ["show", "huge"],
+    ["show", "bomb", "--json"],
+    ["blocks"],
+    ["status"],
+    ["doctor"],
+    ["log"],
+    ["log", "rules"],
+    ["diff", "rules"],
+    ["blame", "rules"],
+    ["search", "ignore previous instructions"],
+    ["ingest"],
+    ["trust"],
+    ["trust", "--json"],
+    ["edit", "rules", "--append", "mine"],
+    ["edit", "huge", "--append", "mine"],
+    ["edit", "key", "--append", "mine"],
+    ["create", "../../x", "outside"],
+    ["undo", "rules"],
+    ["restore", "../../../owned", "1"],
+    ["archive", "A passage."],
+    ["init"],
+)
 
 
 @pytest.fixture
@@ -53,17 +73,24 @@ def hook(clone: Path, name: str, more: dict[str, str], cwd: Path | None = None) 
     payload["transcript_path"] = str(clone / "none.jsonl")
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
-        input=json.dumps(payload).encode(), capture_output=True, timeout=30, check=True,
-    )  # fmt: skip
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
     assert done.stderr == b""
     return done.stdout.decode()
 
 
 def memfs(clone: Path, *words: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "memfs", *words], cwd=clone, capture_output=True, timeout=60,
-        stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "memfs", *words],
+        cwd=clone,
+        capture_output=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
     return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
 
 

@@ -23,12 +23,18 @@ from tests.e2e.ways import Door
 
 DEPTHS = (linking.FILES, linking.INNER, linking.FOLDERS, linking.SIGNS, ("",))
 SOME = [
-    door for door in ways.DOORS
-    if str(door) in (
-        "cli search gophers tunnels", "cli edit rules --append more", "cli ingest said.jsonl",
-        "cli doctor --fix", "hook claude UserPromptSubmit", "hook claude Stop",
+    door
+    for door in ways.DOORS
+    if str(door)
+    in (
+        "cli search gophers tunnels",
+        "cli edit rules --append more",
+        "cli ingest said.jsonl",
+        "cli doctor --fix",
+        "hook claude UserPromptSubmit",
+        "hook claude Stop",
     )
-]  # fmt: skip
+]
 
 
 @pytest.fixture

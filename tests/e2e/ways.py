@@ -15,13 +15,20 @@ from unittest import mock
 
 from memfs.cli.main import main as command_line
 from memfs.hook import main as hooks
-from memfs.store.asking import Call
-from memfs.tools import calls, table
-from memfs.tools.desk import Desk
+from memfs.ipc.client import HookCall
+from memfs.tools import calls, registry
+from memfs.tools.tool_context import ToolContext
 
 LONGEST = 20.0  # seconds for what takes a tenth of one, on a machine that has other things to do
 PROMPT = "where do gophers dig tunnels? see the rules"
-CALLS = [{"type": "tool_use", "id": "1", "name": "core_memory_append", "input": {"label": "rules", "content": "applied"}}]  # fmt: skip
+CALLS = [
+    {
+        "type": "tool_use",
+        "id": "1",
+        "name": "core_memory_append",
+        "input": {"label": "rules", "content": "applied"},
+    }
+]
 
 
 class HangError(BaseException):
@@ -54,38 +61,91 @@ def tool(name: str, **given: object) -> Door:
 
 
 WRITES: dict[str, object] = {
-    "tool_name": "Write", "tool_input": {"file_path": ".agent-memory/blocks/rules.md"},
-}  # fmt: skip
-COMMANDS = (*map(cli, (
-    "show", "show rules", "show --json", "blocks", "create made A_block. text",
-    "edit rules --append more", "edit working --append scratch --session s1", "delete rules",
-    "rename rules laws", "search gophers tunnels", "search gophers --mode text",
-    "search gophers --sessions", "archive A_passage", "ingest", "ingest said.jsonl",
-    "facts", "facts --extract --no-model", "static", "static key Some_text", "graph",
-    "graph --similar tunnels", "outcome f6c7db81-ed67-4c4c-a5fe-df792d2079d7 worked", "log",
-    "log rules", "diff rules", "blame rules", "undo rules", "restore rules 1", "tools", "sync",
-    "context", "context --task tunnels", "page out rules --all", "page in rules",
-    "rethink rules --apply --no-model", "review", "status", "doctor", "doctor --fix",
-    "doctor --secrets", "doctor --secrets --purge -y", "model use none", "trust", "trust --yes",
-    "trust --revoke", "export --all --yes --force made.zip", "import --anyway kept.zip", "init",
-    "install claude",
-)), cli("apply", json.dumps(CALLS)))  # fmt: skip
+    "tool_name": "Write",
+    "tool_input": {"file_path": ".agent-memory/blocks/rules.md"},
+}
+COMMANDS = (
+    *map(
+        cli,
+        (
+            "show",
+            "show rules",
+            "show --json",
+            "blocks",
+            "create made A_block. text",
+            "edit rules --append more",
+            "edit working --append scratch --session s1",
+            "delete rules",
+            "rename rules laws",
+            "search gophers tunnels",
+            "search gophers --mode text",
+            "search gophers --sessions",
+            "archive A_passage",
+            "ingest",
+            "ingest said.jsonl",
+            "facts",
+            "facts --extract --no-model",
+            "static",
+            "static key Some_text",
+            "graph",
+            "graph --similar tunnels",
+            "outcome f6c7db81-ed67-4c4c-a5fe-df792d2079d7 worked",
+            "log",
+            "log rules",
+            "diff rules",
+            "blame rules",
+            "undo rules",
+            "restore rules 1",
+            "tools",
+            "sync",
+            "context",
+            "context --task tunnels",
+            "page out rules --all",
+            "page in rules",
+            "rethink rules --apply --no-model",
+            "review",
+            "status",
+            "doctor",
+            "doctor --fix",
+            "doctor --secrets",
+            "doctor --secrets --purge -y",
+            "model use none",
+            "trust",
+            "trust --yes",
+            "trust --revoke",
+            "export --all --yes --force made.zip",
+            "import --anyway kept.zip",
+            "init",
+            "install claude",
+        ),
+    ),
+    cli("apply", json.dumps(CALLS)),
+)
 EVENTS = (
     hook("claude", "SessionStart", source="startup"),
-    hook("claude", "UserPromptSubmit", prompt=PROMPT), hook("claude", "PreToolUse", **WRITES),
-    hook("claude", "PostToolUse", **WRITES), hook("claude", "Stop"), hook("claude", "PreCompact"),
+    hook("claude", "UserPromptSubmit", prompt=PROMPT),
+    hook("claude", "PreToolUse", **WRITES),
+    hook("claude", "PostToolUse", **WRITES),
+    hook("claude", "Stop"),
+    hook("claude", "PreCompact"),
     hook("claude", "SessionEnd", reason="other"),
     hook("codex", "UserPromptSubmit", prompt=PROMPT, turn_id="t", transcript_path=None),
-    hook("gemini", "BeforeAgent", prompt=PROMPT, timestamp="2026-11-20T04:46:32Z",
-         transcript_path="session-1.jsonl"),
+    hook(
+        "gemini",
+        "BeforeAgent",
+        prompt=PROMPT,
+        timestamp="2026-11-20T04:46:32Z",
+        transcript_path="session-1.jsonl",
+    ),
     hook("opencode", "UserPromptSubmit", prompt=PROMPT, host="opencode"),
     Door("hook", ("claude", "broken"), "[1]"),
-)  # fmt: skip
+)
 TOOLS = (
     tool("core_memory_append", label="rules", content="called"),
     tool("archival_memory_insert", content="A passage that a tool stores."),
-    tool("conversation_search", query="tabs or spaces"), tool("memory_status"),
-)  # fmt: skip
+    tool("conversation_search", query="tabs or spaces"),
+    tool("memory_status"),
+)
 DOORS = (*COMMANDS, *EVENTS, *TOOLS)
 
 
@@ -100,9 +160,9 @@ def go_through(door: Door, folder: Path) -> tuple[int, str]:
         elif door.kind == "hook":
             found = 0, _hook(door, folder)
         else:
-            desk = Desk(str(folder))
-            made = calls.Call(door.words[0], json.loads(door.stdin))
-            found = 0, calls.run(desk, table.offered(desk).tools, made).text
+            desk = ToolContext(str(folder))
+            made = calls.ToolCall(door.words[0], json.loads(door.stdin))
+            found = 0, calls.run(desk, registry.offer_tools(desk).tools, made).text
     if hung:
         raise HangError(str(door))
     return found
@@ -112,9 +172,11 @@ def _command(door: Door) -> tuple[int, str]:
     said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace")
     stdin = io.TextIOWrapper(io.BytesIO(door.stdin.encode()), encoding="utf-8")
     with (
-        redirect_stdout(said), redirect_stderr(said), mock.patch.object(sys, "stdin", stdin),
+        redirect_stdout(said),
+        redirect_stderr(said),
+        mock.patch.object(sys, "stdin", stdin),
         mock.patch.object(sys, "argv", ["memfs", *door.words]),
-    ):  # fmt: skip
+    ):
         try:
             code = command_line()
         except SystemExit as end:
@@ -131,7 +193,7 @@ def _hook(door: Door, folder: Path) -> str:
             told["transcript_path"] = str(folder / "said.jsonl")
     said: list[bytes] = []
     with mock.patch.object(hooks, "write", said.append), mock.patch.object(hooks, "set_clock"):
-        assert hooks.main(Call([door.words[0]], json.dumps(told).encode())) == 0
+        assert hooks.main(HookCall([door.words[0]], json.dumps(told).encode())) == 0
     return b"".join(said).decode()
 
 

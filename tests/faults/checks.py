@@ -7,11 +7,11 @@ from pathlib import Path
 
 from memfs.core import label as labels
 from memfs.core.edits import Append
-from memfs.core.records import Entry
+from memfs.core.records import JournalEntry
 from memfs.ops import history
-from memfs.store import history as kept
 from memfs.store import journal, writer
-from memfs.store.layout import Store
+from memfs.store import journal_query as kept
+from memfs.store.store_paths import Store
 from tests.faults.harness import ERRORS, FAILED, FULL
 from tests.faults.world import ORIGIN, SESSION, Seen, World
 
@@ -51,15 +51,15 @@ def open_anew(world: World) -> None:
     for store in _stores(world):
         with writer.writing(store, place):
             pass
-    kept.every(place)  # as the log, without asking git for commits, of which there are none
+    kept.list_entries(place)  # as the log, without asking git for commits, of which there are none
 
 
 def check_journal(world: World, store: Store) -> None:
     """The journal is whole, its versions have no gaps, and it agrees with files and heads."""
     size = os.path.getsize(store.journal) if os.path.exists(store.journal) else 0
-    found, damaged, end = journal.since(store, 0)
+    found, damaged, end = journal.read_since(store, 0)
     assert (damaged, end) == (0, size)
-    last: dict[str, Entry] = {}
+    last: dict[str, JournalEntry] = {}
     for _, entry in found:
         before = last.get(entry.key)
         if before:

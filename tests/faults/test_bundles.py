@@ -11,13 +11,13 @@ import pytest
 from memfs.core import label as labels
 from memfs.core.edits import Append
 from memfs.ops import export, import_
-from memfs.store import archive, blocks, bundle, recall
+from memfs.store import archive, archive_format, blocks, recall
 from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS
 from tests.faults.power import LOSSES
 from tests.faults.world import ORIGIN, Seen, World, exercise
 from tests.ops.imports import said
-from tests.store.test_bundle import zipped
+from tests.store.test_archive_format import zipped
 
 ANY = (*KILLS, *ERRORS)
 Files = dict[str, bytes]
@@ -30,7 +30,7 @@ def write(world: World) -> None:
 
 def exported(world: World) -> Files | None:
     path = world.root / "m.zip"
-    return bundle.read(str(path)).files if path.exists() else None
+    return archive_format.read(str(path)).files if path.exists() else None
 
 
 def check_export(world: World, seen: Seen[Files | None]) -> None:
@@ -85,10 +85,13 @@ def check_import(world: World, new: Files, seen: Seen[dict[str, str | None]]) ->
 @pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
 def test_import(world: World, kinds: Sequence[str]) -> None:
     files = {
-        "blocks/notes.md": "one\ntwo\nfour\n", "blocks/api.md": "five seconds\n",
-        "archive/2026-05/p1.md": "Green tea", "archive/2026-05/p2.md": "Black tea",
-        "facts/2026-05.jsonl": '{"statement": "a"}\n', "local/recall/claude/s.jsonl": said("hello"),
-    }  # fmt: skip
+        "blocks/notes.md": "one\ntwo\nfour\n",
+        "blocks/api.md": "five seconds\n",
+        "archive/2026-05/p1.md": "Green tea",
+        "archive/2026-05/p2.md": "Black tea",
+        "facts/2026-05.jsonl": '{"statement": "a"}\n',
+        "local/recall/claude/s.jsonl": said("hello"),
+    }
     members = ((name, text.encode()) for name, text in files.items())
     (world.root / "hand.zip").write_bytes(zipped(*members))
     world.save()

@@ -41,18 +41,21 @@ EDITS: dict[str, list[Edit]] = {
     "describe": [Describe("notes", {"limit": 900, "pinned": False})],
     "patch over two blocks": [Append("notes", "four"), Append("persona", "Be brief.")],
     "patch over four blocks": [
-        Delete("notes"), Create("fresh", "A new block"), Append("persona", "Be brief."),
+        Delete("notes"),
+        Create("fresh", "A new block"),
+        Append("persona", "Be brief."),
         Append("session:working", "second"),
     ],
-}  # fmt: skip
+}
 
 USUAL = ("append", "create", "delete", "rename", "patch over two blocks")
 ALIKE = ("remove", "insert", "rethink", "describe", "append, user tier")  # as replace, on the disk
 
 
-@pytest.mark.parametrize("name", [
-    name if name in USUAL else pytest.param(name, marks=pytest.mark.thorough) for name in EDITS
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [name if name in USUAL else pytest.param(name, marks=pytest.mark.thorough) for name in EDITS],
+)
 def test_an_edit(world: World, name: str) -> None:
     step = partial(world.edit, *EDITS[name])
     kinds = (*KILLS, EIO) if name in ALIKE else (*KILLS, *ERRORS)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memfs.memory import corpus, documents, intake
-from memfs.memory.intake import Tally
+from memfs.ingest import transcripts
+from memfs.ingest.transcripts import Tally
 from memfs.ops import archive
+from memfs.recall import documents, index_sources
 from memfs.search import encoder, semantic
 from memfs.search.catalog import Catalog
 from memfs.search.lexical import TextIndex
@@ -23,23 +24,28 @@ from tests.hosts.transcript_lines import conversation
 
 # SQLite and tantivy write by themselves.
 NATIVE = [
-    (Catalog, "put"), (Catalog, "publish"), (Catalog, "clear"), (TextIndex, "create"),
-    (TextIndex, "add"), (TextIndex, "delete"), (TextIndex, "delete_matching"),
+    (Catalog, "put"),
+    (Catalog, "publish"),
+    (Catalog, "clear"),
+    (TextIndex, "create"),
+    (TextIndex, "add"),
+    (TextIndex, "delete"),
+    (TextIndex, "delete_matching"),
     (TextIndex, "commit"),
-]  # fmt: skip
+]
 
 
 def ingest(world: World, data: bytes) -> None:
     store = world.place().home
     path = world.root / "t.jsonl"
     path.write_bytes(data)
-    with lock.hold(store, name=intake.LOCK):
-        intake.transcript(store, str(path), Tally())
+    with lock.hold_lock(store, name=transcripts.LOCK):
+        transcripts.ingest_transcript(store, str(path), Tally())
 
 
 def sync(world: World) -> None:
     try:
-        assert corpus.sync(world.place(), embed=True)
+        assert index_sources.sync(world.place(), embed=True)
     except OSError as error:  # of what is derived only: it may tell of no file
         error.filename = error.filename or world.place().home.index
         raise
@@ -52,7 +58,9 @@ def verify(world: World) -> None:
     text = TextIndex.open(place.home.index)
     assert text
     found = [text.document(address) for _, address in text.search(text.numbered(0), 1000)]
-    wanted = [each["id"] for one in corpus.sources(place) for each in documents.documents(one, 0)]
+    wanted = [
+        each["id"] for one in index_sources.sources(place) for each in documents.documents(one, 0)
+    ]
     assert Counter(str(each["id"][0]) for each in found) == Counter(map(str, wanted))
     vectors = semantic.VectorIndex(place.home.index, encoder.bundled())
     rows = Counter(vectors.owners.tolist())

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from memfs.ops import doctor
-from memfs.store import blocks, history
+from memfs.store import blocks, journal_query
 from tests.faults.checks import check_journal, open_anew
 from tests.faults.harness import ERRORS, KILLS
 from tests.faults.power import LOSSES
@@ -46,7 +46,7 @@ def check(world: World, seen: Seen[Labels]) -> None:
     assert doctor.fix(world.place(), str(world.home)) == []
     assert words(world) == set(WORDS)
     assert len(set(labels(world))) == len(labels(world))
-    history.every(world.place())
+    journal_query.list_entries(world.place())
     for _, store in world.place().tiers():
         check_journal(world, store)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memfs.memory import models, reembed
-from memfs.memory.kept import Kept
 from memfs.ops import archive, model
-from memfs.search import encoder, extents, rows, serving
-from memfs.store import configure
+from memfs.recall import model_config, vector_rebuild
+from memfs.recall.index_session import IndexSession
+from memfs.search import active_model, encoder, vector_layout, vector_manifest
+from memfs.store import config_edit
 from tests.faults import harness
 from tests.faults.harness import DONE, EIO, ENOSPC, KILLS
 from tests.faults.test_index import NATIVE
@@ -26,21 +26,21 @@ ANY = (*KILLS, ENOSPC, EIO)
 @pytest.fixture
 def searched(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose documents have vectors of the bundled model, and another one is wanted."""
-    monkeypatch.setattr(reembed, "_STEP", 2)
-    monkeypatch.setattr(reembed, "_PAUSE", 0)
+    monkeypatch.setattr(vector_rebuild, "_STEP", 2)
+    monkeypatch.setattr(vector_rebuild, "_PAUSE", 0)
     for text in TEXTS:
         archive.run(world.place(), text, importance=5, tags=(), origin=ORIGIN)
     step = partial(look, world, encoder.bundled().name)
     assert harness.run(str(world.root), [step]).status == DONE
     place = world.place()
     assert place.user
-    configure.write(place.user, "embedding", str(make(tmp_path / "mine")))
+    config_edit.write(place.user, "embedding", str(make(tmp_path / "mine")))
     return world
 
 
 def look(world: World, *names: str) -> None:
     """Search: the vectors are of one of the models, and every document has some."""
-    engine = Kept(world.place()).engine("hybrid")
+    engine = IndexSession(world.place()).engine("hybrid")
     assert engine.vectors
     assert engine.vectors.encoder.name in names
     every = [address for _, address in engine.text.search(engine.text.numbered(0), 1000)]
@@ -51,20 +51,20 @@ def look(world: World, *names: str) -> None:
 
 
 def served(world: World) -> str:
-    now = extents.served(world.place().home.index)
+    now = vector_manifest.load_served(world.place().home.index)
     return now.model if now else ""
 
 
 def remake(world: World) -> None:
     try:
-        assert reembed.run(world.place())
+        assert vector_rebuild.run(world.place())
     except OSError as error:  # of what is derived only: it may tell of no file
         error.filename = error.filename or world.place().home.index
         raise
 
 
 def wanted(world: World) -> str:
-    found = models.wanted(world.place()).files
+    found = model_config.load_wanted(world.place()).files
     assert found
     assert found.name != encoder.bundled().name
     return found.name
@@ -75,14 +75,14 @@ def finish(world: World, former: str, new: str) -> None:
     look(world, former, new)
     remake(world)
     look(world, new)
-    assert sorted(os.listdir(f"{world.place().home.index}/{rows.FOLDER}")) == sorted(
+    assert sorted(os.listdir(f"{world.place().home.index}/{vector_layout.FOLDER}")) == sorted(
         [new, "serving"]
     )
 
 
 def check(world: World, seen: Seen[str]) -> None:
     assert served(world) in (seen.old, seen.new)
-    now = extents.served(world.place().home.index)
+    now = vector_manifest.load_served(world.place().home.index)
     assert now
     assert now.documents > len(TEXTS), "what is searched has all documents"
     step = partial(finish, world, encoder.bundled().name, wanted(world))
@@ -108,12 +108,12 @@ def check_setting(world: World, seen: Seen[bytes]) -> None:
     assert configured(world) in (seen.old, seen.new)
     if seen.fault.kind not in KILLS:
         assert not world.temporaries()
-    model.use(world.place(), "none", lambda *_: print)
+    model.use_model(world.place(), "none", lambda *_: print)
     assert b"embedding: none" in configured(world)
-    assert serving.size(world.place().home.index) == 0
+    assert active_model.measure_size(world.place().home.index) == 0
 
 
 def test_turning_it_off(searched: World) -> None:
-    step = partial(model.use, searched.place(), "none", lambda *_: print)
+    step = partial(model.use_model, searched.place(), "none", lambda *_: print)
     look = partial(configured, searched)
     assert exercise(searched, [step], look, partial(check_setting, searched), ANY)

@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 
 from memfs.core.edits import Append, Create, Delete, Edit, Rename
-from memfs.memory import intake
-from memfs.memory.intake import Tally
+from memfs.ingest import transcripts
+from memfs.ingest.transcripts import Tally
 from memfs.store import journal, recall
 from tests.faults.checks import check_blocks
 from tests.faults.power import ALL, LOSSES
@@ -67,5 +67,5 @@ def test_the_first_lines_of_a_session(world: World) -> None:
     path = world.root / "t.jsonl"
     path.write_bytes(conversation(2))
     store = world.place().home
-    step = partial(intake.session, store, str(path), Tally())
+    step = partial(transcripts.session, store, str(path), Tally())
     assert exercise(world, [step], partial(said, world), partial(check_said, world), [ALL])

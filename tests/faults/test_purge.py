@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from memfs.core.edits import Append, Remove
-from memfs.core.secrets import redact
 from memfs.ops import history, purge
+from memfs.secrets import redact
 from memfs.store import recall
-from memfs.store.layout import Store
+from memfs.store.store_paths import Store
 from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS
 from tests.faults.power import LOSSES

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.memory import intake
-from memfs.memory.intake import Tally
+from memfs.ingest import transcripts
+from memfs.ingest.transcripts import Tally
 from memfs.store import lock, recall
 from tests.faults import harness
 from tests.faults.harness import BEFORE, ERRORS, KILLS, Fault
@@ -25,8 +25,8 @@ def ingest(world: World) -> Tally:
     """Read the transcript as `memfs ingest` does."""
     tally = Tally()
     store = world.place().home
-    with lock.hold(store, name=intake.LOCK):
-        intake.transcript(store, str(world.root / "t.jsonl"), tally)
+    with lock.hold_lock(store, name=transcripts.LOCK):
+        transcripts.ingest_transcript(store, str(world.root / "t.jsonl"), tally)
     return tally
 
 

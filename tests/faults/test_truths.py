@@ -10,12 +10,12 @@ import pytest
 from memfs.core import events
 from memfs.core import label as labels
 from memfs.core.events import Event
-from memfs.memory import intake
-from memfs.memory.intake import Tally
+from memfs.ingest import transcripts
+from memfs.ingest.transcripts import Tally
 from memfs.ops import archive as archiving
-from memfs.ops import brief, doctor, end, history, init, install
+from memfs.ops import brief, doctor, history, init, install, session_end
 from memfs.ops import trust as trusting
-from memfs.store import archive, inbox, layout, recall, sessions, trust
+from memfs.store import archive, recall, sessions, spool, store_paths, trust
 from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS, Fault
 from tests.faults.power import LOSSES
@@ -71,7 +71,7 @@ def passages(world: World) -> list[str]:
     return sorted(each.text if each and each.created_at else "half" for each in found)
 
 
-def keep(world: World, text: str) -> archiving.Kept:
+def keep(world: World, text: str) -> archiving.ArchivedPassage:
     return archiving.run(world.place(), text, importance=5, tags=("tea",), origin=ORIGIN)
 
 
@@ -100,7 +100,7 @@ def settings(world: World) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def wire(world: World, *, remove: bool = False) -> list[install.Wired]:
+def wire(world: World, *, remove: bool = False) -> list[install.WiredHost]:
     return install.run(world.place(), "claude", "project", str(world.home), remove=remove)
 
 
@@ -177,29 +177,29 @@ def test_what_a_session_was_shown(world: World, kinds: Sequence[str]) -> None:
 
 
 def waiting(world: World) -> list[str]:
-    return [path for _, _, path, _ in inbox.waiting(world.place().home)]
+    return [path for _, _, path, _ in spool.list_notes(world.place().home)]
 
 
 def check_inbox(world: World, seen: Seen[list[str]]) -> None:
     assert waiting(world) in (seen.old, seen.new, [] if seen.fault.loss else seen.old)
     no_leftovers(world, seen.fault)
     store = world.place().home
-    end.run(event(world, events.END))
-    intake.drain(store, Tally())
+    session_end.run(event(world, events.END))
+    transcripts.drain(store, Tally())
     assert waiting(world) == []
     [path] = recall.sources(store)
     assert [each.id for each in recall.messages(path)] == ["u0", "u1"]
 
 
 def drain(world: World) -> None:
-    intake.drain(world.place().home, Tally())
+    transcripts.drain(world.place().home, Tally())
 
 
 @pytest.mark.parametrize("kinds", [ANY, LOSSES], ids=["faults", "power"])
 def test_the_inbox(world: World, kinds: Sequence[str]) -> None:
     (world.root / "t.jsonl").write_bytes(conversation(2))
     steps: list[Callable[[], object]] = [
-        partial(end.run, event(world, events.END)),
+        partial(session_end.run, event(world, events.END)),
         partial(drain, world),
     ]
     assert exercise(world, steps, partial(waiting, world), partial(check_inbox, world), kinds)
@@ -208,8 +208,8 @@ def test_the_inbox(world: World, kinds: Sequence[str]) -> None:
 def trusted(world: World) -> tuple[bool, dict[str, str]]:
     store = world.place().project
     assert store
-    known = trust.accepted(store)
-    return layout.trusted(store), known.there if known else {}
+    known = trust.load_accepted(store)
+    return store_paths.is_trusted(store), known.there if known else {}
 
 
 def check_trusted(world: World, seen: Seen[tuple[bool, dict[str, str]]]) -> None:

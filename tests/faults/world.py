@@ -52,13 +52,13 @@ class World:
         shutil.copytree(self.saved, self.root, symlinks=True)
 
     def place(self) -> Place:
-        return blocks.here(str(self.repo), SESSION)
+        return blocks.find_place(str(self.repo), SESSION)
 
     def edit(self, *wanted: Edit) -> None:
         assert isinstance(edit.run(self.place(), list(wanted), ORIGIN), edit.Edited)
 
     def texts(self) -> dict[str, str | None]:
-        return blocks.texts(self.place())
+        return blocks.read_texts(self.place())
 
     def files(self, suffix: str = "", below: str = "") -> dict[str, bytes]:
         """Map the path of each file (from `root` on) that ends so to its bytes."""

@@ -13,9 +13,19 @@ if TYPE_CHECKING:
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _NAMES = (
-    "open", "close", "write", "fsync", "ftruncate", "unlink", "remove", "mkdir", "rmdir",
-    "replace", "rename", "truncate",
-)  # fmt: skip
+    "open",
+    "close",
+    "write",
+    "fsync",
+    "ftruncate",
+    "unlink",
+    "remove",
+    "mkdir",
+    "rmdir",
+    "replace",
+    "rename",
+    "truncate",
+)
 
 
 class Calls:
@@ -56,11 +66,12 @@ class Calls:
         view = memoryview(data)
         return int(
             self._on_handle(
-                "write", handle,
+                "write",
+                handle,
                 lambda: self._real["write"](handle, view),
                 lambda: self._real["write"](handle, view[: len(view) // 2]),
             )
-        )  # fmt: skip
+        )
 
     def fsync(self, handle: int) -> None:
         """Not really: the tests cut no real power, and it takes most of the time."""
@@ -108,8 +119,12 @@ class Calls:
         reads = mode in ("r", "rb", "rt") or isinstance(file, int)
         if reads or not self._to.holds(self._path(file)):
             return self._real_open(file, mode, *rest, **more)
-        flags = {"w": os.O_CREAT | os.O_TRUNC, "a": os.O_CREAT | os.O_APPEND,
-                 "x": os.O_CREAT | os.O_EXCL, "r": 0}[mode.strip("bt+")]  # fmt: skip
+        flags = {
+            "w": os.O_CREAT | os.O_TRUNC,
+            "a": os.O_CREAT | os.O_APPEND,
+            "x": os.O_CREAT | os.O_EXCL,
+            "r": 0,
+        }[mode.strip("bt+")]
         binary = io.BufferedRandom(_Raw(os.open(file, os.O_RDWR | flags, 0o666)))
         return binary if "b" in mode else io.TextIOWrapper(binary, more.get("encoding"))
 

@@ -23,23 +23,23 @@ WRITING: dict[str, Callable[[str], object]] = {
     "add_lines": lambda path: logs.add_lines(path, "x\n", private=True),
     "open_appending": lambda path: logs.open_appending(path).close(),
     "open_patching": lambda path: logs.open_patching(path).close(),
-    "cut": lambda path: logs.cut(path, 0),
+    "cut": lambda path: logs.truncate_log(path, 0),
     "touch": lambda path: atomic.touch(path, 1.0),
     "make_empty": files.make_empty,
     "make_folder": lambda path: files.make_folder(f"{path}/a"),
     "set_mode": lambda path: trees.set_mode(path, 0o600),
     "rename to": lambda path: atomic.rename(str(Path(path).parents[1] / "other"), f"{path}/x"),
-}  # fmt: skip
+}
 READING: dict[str, Callable[[str], object]] = {
     "read": files.read,
     "read_whole": logs.read_whole,
     "status": files.status,
     "is_file": files.is_file,
     "is_folder": files.is_folder,
-    "size": files.size,
+    "size": files.get_size,
     "names": files.names,
     "walk": lambda path: list(trees.walk(path)),
-    "tree size": trees.size,
+    "tree size": trees.measure_size,
 }
 
 
@@ -161,9 +161,11 @@ def test_a_walk_says_what_it_leaves_out(tmp_path: Path) -> None:
         "a/x.md"
     ]
     assert sorted(told) == [
-        ("a/b/c", "a folder too deep"), ("a/fifo", "a FIFO"), ("a/link.md", "a link"),
+        ("a/b/c", "a folder too deep"),
+        ("a/fifo", "a FIFO"),
+        ("a/link.md", "a link"),
         ("sub", "a repository of its own"),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_link_that_stays_in_the_project_is_its_file(tmp_path: Path) -> None:

@@ -11,9 +11,13 @@ from memfs.store.blocks import Place
 from tests.e2e import linking, ways
 
 ENVIRONMENT = {
-    "MEMFS_NOW": "2026-05-03T10:00:00Z", "MEMFS_SERVICE_MODE": "off", "MEMFS_SERVICE_PAUSE": "off",
-    "MEMFS_DEBUG": "1", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
-}  # fmt: skip
+    "MEMFS_NOW": "2026-05-03T10:00:00Z",
+    "MEMFS_SERVICE_MODE": "off",
+    "MEMFS_SERVICE_PAUSE": "off",
+    "MEMFS_DEBUG": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+}
 
 
 class World:
@@ -33,7 +37,7 @@ class World:
         self._before = self._look()
 
     def place(self) -> Place:
-        return blocks.here(str(self.repo))
+        return blocks.find_place(str(self.repo))
 
     def put_back(self, name: str = "") -> None:
         """Make the project and the home as they were, or one file or folder of the store alone."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from memfs.store import shipped
+from memfs.store import resources
 
 
 def call(
@@ -22,12 +22,16 @@ def call(
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size_limit or 0, resource.RLIM_INFINITY))
 
-    words = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
+    words = [sys.executable, "-I", "-S", "-E", resources.path("hooks", "memfs_hook.py"), "claude"]
     done = subprocess.run(
         ["sh", "-c", '"$@"; exit $?', "sh", *words],  # an assistant's process of its own for each
-        input=stdin, capture_output=True, check=False, cwd=cwd, timeout=30,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        cwd=cwd,
+        timeout=30,
         preexec_fn=None if size_limit is None else limit,
-    )  # fmt: skip
+    )
     assert done.returncode == 0
     return done.stdout, done.stderr
 

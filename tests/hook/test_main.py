@@ -14,9 +14,10 @@ import pytest
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
-from memfs.hook import log as logging
+from memfs.ipc import client
 from memfs.ops import edit
-from memfs.store import asking, git, shipped
+from memfs.store import git, resources
+from memfs.store import hook_log as logging
 from memfs.store.blocks import Place
 from tests.hook.calls import call, log, payload, start
 
@@ -131,7 +132,7 @@ def test_an_unknown_event_and_one_without_session_are_no_failures(repo: Path) ->
 
 @pytest.mark.usefixtures("place")
 def test_a_reply_that_did_not_arrive_was_not_shown(repo: Path) -> None:
-    command = [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"]
+    command = [sys.executable, "-I", "-S", "-E", resources.path("hooks", "memfs_hook.py"), "claude"]
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             command, input=start(repo), stdout=full, stderr=subprocess.PIPE, check=False
@@ -144,7 +145,7 @@ def test_a_reply_that_did_not_arrive_was_not_shown(repo: Path) -> None:
 
 def test_a_folder_that_is_gone_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
-    code = f"import os, runpy, sys; os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd()); sys.argv = ['x', 'claude']; runpy.run_path({shipped.path('hooks', 'memfs_hook.py')!r})"
+    code = f"import os, runpy, sys; os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd()); sys.argv = ['x', 'claude']; runpy.run_path({resources.path('hooks', 'memfs_hook.py')!r})"
     done = subprocess.run(
         [sys.executable, "-c", code], input=b"garbage", capture_output=True, check=False
     )
@@ -155,9 +156,12 @@ def test_a_folder_that_is_gone_is_no_failure(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("place")
 def test_the_host_can_write_a_huge_prompt_to_the_end(repo: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=repo,
-    )  # fmt: skip
+        [sys.executable, "-I", "-S", "-E", resources.path("hooks", "memfs_hook.py"), "claude"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=repo,
+    )
     assert process.stdin
     process.stdin.write(payload(repo, "UserPromptSubmit", prompt="x" * 3_000_000))  # no EPIPE
     out, err = process.communicate(timeout=30)
@@ -199,13 +203,19 @@ def test_a_patch_of_several_files_is_refused_for_any_of_them(place: Place, repo:
     journal = "*** Update File: .agent-memory/local/journal.jsonl\n@@\n+x\n"
     for text, refused in ((patch, False), (patch + journal, True)):
         stdin = payload(
-            repo, "PreToolUse", tool_name="apply_patch", turn_id="t",
+            repo,
+            "PreToolUse",
+            tool_name="apply_patch",
+            turn_id="t",
             tool_input={"command": text + "*** End Patch"},
-        )  # fmt: skip
+        )
         out = subprocess.run(
-            [sys.executable, "-m", "memfs", "hook", "codex"], input=stdin, capture_output=True,
-            check=True, cwd=repo,
-        ).stdout  # fmt: skip
+            [sys.executable, "-m", "memfs", "hook", "codex"],
+            input=stdin,
+            capture_output=True,
+            check=True,
+            cwd=repo,
+        ).stdout
         assert (b"is kept by memfs itself" in out) == refused
 
 
@@ -219,11 +229,11 @@ def test_the_alarm_is_not_taken_for_a_git_that_failed(
     monkeypatch.setenv("PATH", str(slow.parent) + ":/usr/bin:/bin")
     before = signal.getsignal(signal.SIGALRM)
     try:
-        asking.set_clock(1)
-        with pytest.raises(asking.OutOfTimeError):
+        client.set_clock(1)
+        with pytest.raises(client.OutOfTimeError):
             git.start(str(repo), "rev-parse", "HEAD")
     finally:
-        asking.set_clock(0)
+        client.set_clock(0)
         signal.signal(signal.SIGALRM, before)
 
 

@@ -6,11 +6,13 @@ import json
 import shutil
 from pathlib import Path
 
-from memfs.memory import corpus, intake
+from memfs.ingest import transcripts
 from memfs.ops import search
+from memfs.recall import index_sources
+from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter
 from memfs.search.lexical import TextIndex
-from memfs.store import inbox, lock
+from memfs.store import lock, spool
 from memfs.store.blocks import Place
 from tests.hook.calls import call, log, payload
 from tests.hosts.transcript_lines import assistant, user
@@ -19,9 +21,20 @@ from tests.hosts.transcript_lines import assistant, user
 def transcript(repo: Path, folder: Path) -> Path:
     path = folder / "11111111-2222-3333-4444-555555555555.jsonl"
     lines = [
-        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "indent the gopher with tabs"}},
-        {"type": "assistant", "uuid": "a1", "message": {"role": "assistant", "content": [{"type": "text", "text": "Done, the gopher has tabs."}]}},
-    ]  # fmt: skip
+        {
+            "type": "user",
+            "uuid": "u1",
+            "message": {"role": "user", "content": "indent the gopher with tabs"},
+        },
+        {
+            "type": "assistant",
+            "uuid": "a1",
+            "message": {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "Done, the gopher has tabs."}],
+            },
+        },
+    ]
     common = {"sessionId": path.stem, "cwd": str(repo), "timestamp": "2026-05-03T09:00:00.000Z"}
     path.write_text("".join(json.dumps({**line, **common}) + "\n" for line in lines))
     return path
@@ -32,7 +45,7 @@ def stop(repo: Path, path: Path, **more: object) -> bytes:
 
 
 def found(place: Place, query: str) -> list[str]:
-    page = search.run(search.Kept(place), query, mode="text", only=Filter(), limit=5, page=1)
+    page = search.run(IndexSession(place), query, mode="text", only=Filter(), limit=5, page=1)
     return [hit.text for hit in page.hits]
 
 
@@ -57,9 +70,9 @@ def test_an_answer_that_is_written_after_the_turns_end_is_read_by_the_next_searc
     call(stop(repo, path))
     path.write_bytes(asked + answered)
     assert found(place, "Done") == ["Done, the gopher has tabs."]
-    assert inbox.waiting(place.home) == []
+    assert spool.list_notes(place.home) == []
     call(stop(repo, path))
-    assert inbox.waiting(place.home) == [], "the answer is there"
+    assert spool.list_notes(place.home) == [], "the answer is there"
 
 
 def test_what_was_said_before_the_answer_is_not_taken_for_it(
@@ -72,7 +85,7 @@ def test_what_was_said_before_the_answer_is_not_taken_for_it(
     path.write_bytes(before + assistant("The badger, too.", "a2", **said))
     assert found(place, "badger") == ["The badger, too."]
     call(stop(repo, path, last_assistant_message="\nThe badger, too. \n"))
-    assert inbox.waiting(place.home) == []
+    assert spool.list_notes(place.home) == []
 
 
 def test_a_turn_of_which_nothing_is_written_yet_is_read_by_the_next_search(
@@ -102,12 +115,12 @@ def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
         return len(index.search(index.term("kind", "message"), 10))
 
     call(said("zero", "lemon curd"))
-    with lock.hold(place.home, name=corpus.LOCK):
+    with lock.hold_lock(place.home, name=index_sources.LOCK):
         call(said("one", "marmalade sandwiches"))
     assert messages() == 2
     call(said("two", "ginger biscuits"))
     assert messages() == 6
-    assert inbox.waiting(place.home) == []
+    assert spool.list_notes(place.home) == []
     shutil.rmtree(place.home.index)
     call(said("three", "elderflower cordial"))
     assert messages() == 8, "an index that was lost is made whole"
@@ -149,8 +162,8 @@ def test_a_transcript_that_is_gone_is_no_failure(repo: Path, place: Place) -> No
 
 def test_a_busy_store_is_left_word(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
-    with lock.hold(place.home, name=intake.LOCK):
+    with lock.hold_lock(place.home, name=transcripts.LOCK):
         assert call(stop(repo, path)) == (b"", b"")
-    assert [note[2] for note in inbox.waiting(place.home)] == [str(path)]
+    assert [note[2] for note in spool.list_notes(place.home)] == [str(path)]
     assert len(found(place, "gopher tabs")) == 2
     assert log(repo) == []

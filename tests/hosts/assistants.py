@@ -59,9 +59,13 @@ CLAUDE: Final = Assistant(
 )
 # A server that takes more than a second to start is left out of the first request, by default.
 CODEX: Final = Assistant(
-    "codex", CodexCli, ("-c", "mcp_optional_startup_grace_ms=20000"),
-    "mcp__memfs__core_memory_append", "add", ("--trust",),
-)  # fmt: skip
+    "codex",
+    CodexCli,
+    ("-c", "mcp_optional_startup_grace_ms=20000"),
+    "mcp__memfs__core_memory_append",
+    "add",
+    ("--trust",),
+)
 GEMINI: Final = Assistant("gemini", GeminiCli, (), "mcp_memfs_core_memory_append")
 COPILOT: Final = Assistant(
     "copilot", CopilotCli, ("--allow-all-tools",), "memfs-core_memory_append", "install"

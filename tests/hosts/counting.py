@@ -63,13 +63,24 @@ def _strip(text: str, *tags: str) -> str:
 # Claude Code
 
 _CLAUDE_PUT_IN = (
-    "system-reminder", "user-prompt-submit-hook", "session-start-hook", "ide_selection",
-    "ide_opened_file", "local-command-caveat", "task-notification", "teammate-message",
-)  # fmt: skip
+    "system-reminder",
+    "user-prompt-submit-hook",
+    "session-start-hook",
+    "ide_selection",
+    "ide_opened_file",
+    "local-command-caveat",
+    "task-notification",
+    "teammate-message",
+)
 _CLAUDE_TELLS = (
-    "<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>",
-    "[Request interrupted by user", "Operation stopped by hook", "Caveat: The messages below were",
-)  # fmt: skip
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "[Request interrupted by user",
+    "Operation stopped by hook",
+    "Caveat: The messages below were",
+)
 _CLAUDE_COMMANDS = [
     "/compact",
     "/clear",
@@ -138,9 +149,15 @@ def claude(path: Path) -> Counts:
 # Codex
 
 _CODEX_PUT_IN = (
-    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>",
-    "<hook_prompt", "<user_shell_command>", "<subagent_notification>", "<skill>",
-)  # fmt: skip
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions",
+    "<turn_aborted>",
+    "<hook_prompt",
+    "<user_shell_command>",
+    "<subagent_notification>",
+    "<skill>",
+)
 
 
 def codex(path: Path) -> Counts:

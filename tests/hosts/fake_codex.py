@@ -46,7 +46,9 @@ def put(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program = folder / "bin/codex"
     program.parent.mkdir()
     program.write_text(
-        _SERVER.format(python=sys.executable, state=str(state), ours=commands.of("codex")[1])
+        _SERVER.format(
+            python=sys.executable, state=str(state), ours=commands.list_commands("codex")[1]
+        )
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")

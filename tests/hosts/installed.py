@@ -76,16 +76,10 @@ GEMINI: Final = Installation(
     "@google/gemini-cli/bundle/gemini.js",
 )
 COPILOT: Final = Installation(
-    "Copilot CLI",
-    "MEMFS_COPILOT_BIN",
-    f"@github/{_COPILOT}@1.0.102",
-    f"@github/{_COPILOT}/copilot",
+    "Copilot CLI", "MEMFS_COPILOT_BIN", f"@github/{_COPILOT}@1.0.102", f"@github/{_COPILOT}/copilot"
 )
 OPENCODE: Final = Installation(
-    "opencode",
-    "MEMFS_OPENCODE_BIN",
-    f"opencode-{_LIBC}@1.18.33",
-    f"opencode-{_LIBC}/bin/opencode",
+    "opencode", "MEMFS_OPENCODE_BIN", f"opencode-{_LIBC}@1.18.33", f"opencode-{_LIBC}/bin/opencode"
 )
 INSPECTOR: Final = Installation(  # no assistant: it looks at MCP servers
     "The MCP inspector",

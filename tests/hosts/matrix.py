@@ -20,8 +20,12 @@ from typing import Final, NamedTuple
 from tests.hosts.installed import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE
 
 HOSTS: Final = {
-    "claude": CLAUDE, "codex": CODEX, "gemini": GEMINI, "copilot": COPILOT, "opencode": OPENCODE,
-}  # fmt: skip
+    "claude": CLAUDE,
+    "codex": CODEX,
+    "gemini": GEMINI,
+    "copilot": COPILOT,
+    "opencode": OPENCODE,
+}
 BEHAVIOURS: Final = {
     "start": "the brief is there from the first request on, once",
     "news": "a later prompt brings what changed, as a diff, once",

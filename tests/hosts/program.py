@@ -114,10 +114,14 @@ class Program(ABC):
         `timeout` is for all of it.
         """
         with subprocess.Popen(
-            [*self.program(), *words], cwd=self.cwd, env=self.environment(),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            [*self.program(), *words],
+            cwd=self.cwd,
+            env=self.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
-        ) as process:  # fmt: skip
+        ) as process:
             watchdog = threading.Timer(self.timeout, process.kill)
             watchdog.start()
             try:
@@ -134,9 +138,14 @@ class Program(ABC):
     def command(self, *words: str) -> str:
         """Run a command of the program itself (`claude plugin …`); it has to succeed."""
         done = subprocess.run(
-            [*self.program(), *words], cwd=self.cwd, env=self.environment(),
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=self.timeout, check=False,
-        )  # fmt: skip
+            [*self.program(), *words],
+            cwd=self.cwd,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=self.timeout,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
         return done.stdout.decode()
 

@@ -22,8 +22,15 @@ from tests.hosts.script import Json, Reply, Said, Scripted, ToolUse, reply_of
 from tests.hosts.wires import anthropic, chat, gemini, responses
 
 __all__ = [
-    "Json", "Reply", "ScriptedModel", "ToolUse", "last_user_text", "results", "texts", "tool_names",
-]  # fmt: skip
+    "Json",
+    "Reply",
+    "ScriptedModel",
+    "ToolUse",
+    "last_user_text",
+    "results",
+    "texts",
+    "tool_names",
+]
 
 DEFAULT_REPLY: Final = "Done."
 SIDE_REPLY: Final = '{"title": "Scripted session"}'

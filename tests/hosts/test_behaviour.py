@@ -73,10 +73,13 @@ def test_a_conversation_of_three_prompts(project: Project, host: Assistant) -> N
     ended = stamp()
     assert all(began <= at[:19] <= ended for _, _, at in said)
     assert {(role, text) for role, text, _ in said} == {
-        ("user", "what does a gopher do?"), ("assistant", "A gopher digs."),
-        ("user", "and a badger?"), ("assistant", "Two."),
-        ("user", "and a marmot?"), ("assistant", "It whistles."),
-    }  # fmt: skip
+        ("user", "what does a gopher do?"),
+        ("assistant", "A gopher digs."),
+        ("user", "and a badger?"),
+        ("assistant", "Two."),
+        ("user", "and a marmot?"),
+        ("assistant", "It whistles."),
+    }
     assert project.log() == ""
 
 
@@ -193,9 +196,14 @@ class Faults:
 
     # Seconds that a prompt may take: for the machine five, and what our own alarm or the host's has.
     ALL: Final = {
-        "none_there": 5, "fails": 5, "is_killed": 5, "broken_store": 5, "hangs_in_git": 5 + 5, "hangs": 10 + 5,
+        "none_there": 5,
+        "fails": 5,
+        "is_killed": 5,
+        "broken_store": 5,
+        "hangs_in_git": 5 + 5,
+        "hangs": 10 + 5,
         "works": 5,
-    }  # fmt: skip
+    }
 
     def __init__(self, project: Project, git_hangs: Path) -> None:
         self._project = project

@@ -88,9 +88,7 @@ def test_uninstalled_it_leaves_no_trace_in_the_settings(project: Wired) -> None:
     assert "Core memory" not in everything(model.requests[0])
 
 
-def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
-    project: Wired,
-) -> None:
+def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(project: Wired) -> None:
     project.memfs("edit", "system_rules", "--append", "The build runs on ZEPHYR-9.")
     project.memfs("trust", "--revoke")
     with ScriptedModel(["Understood.", "Understood."]) as model:
@@ -105,9 +103,7 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(
 
 
 @pytest.mark.behaviour("tools", host="claude")
-def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(
-    project: Wired,
-) -> None:
+def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(project: Wired) -> None:
     project.memfs("uninstall")
     project.memfs("install", "claude", "--user")  # what a repository allows itself needs a click
     given = {"label": "human", "content": "Favourite colour: teal"}

@@ -14,15 +14,20 @@ from memfs import hosts
 from memfs.core import events
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.events import START, Event, Reply
-from memfs.hosts import claude
+from memfs.hosts import claude, claude_transcript
 from tests.hosts.transcript_lines import FIXTURES, conversation
 
 RECORDED = [json.loads(text) for text in (FIXTURES / "hook-stdin.jsonl").read_text().splitlines()]
 KINDS = {
-    "SessionStart": events.START, "SubagentStart": events.AGENT, "UserPromptSubmit": events.PROMPT, "Stop": events.STOP,
-    "PreCompact": events.COMPACT, "SessionEnd": events.END, "PreToolUse": events.WRITE,
+    "SessionStart": events.START,
+    "SubagentStart": events.AGENT,
+    "UserPromptSubmit": events.PROMPT,
+    "Stop": events.STOP,
+    "PreCompact": events.COMPACT,
+    "SessionEnd": events.END,
+    "PreToolUse": events.WRITE,
     "PostToolUse": events.WRITTEN,
-}  # fmt: skip
+}
 WRITES = {"Write": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}
 
 
@@ -52,8 +57,10 @@ def test_every_event_that_we_ask_for_was_recorded() -> None:
 JSON = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text(), max_size=2)
 
 
-@given(st.dictionaries(st.sampled_from(["session_id", "cwd", "prompt", "source", "x"]), JSON),
-       st.sampled_from([*KINDS, "PreToolUse", ""]) | JSON)  # fmt: skip
+@given(
+    st.dictionaries(st.sampled_from(["session_id", "cwd", "prompt", "source", "x"]), JSON),
+    st.sampled_from([*KINDS, "PreToolUse", ""]) | JSON,
+)
 def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: object) -> None:
     found = claude.parse_event({**payload, "hook_event_name": name})
     if found is None:
@@ -85,9 +92,12 @@ def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
 @pytest.mark.parametrize("tool", WRITES)
 def test_a_tool_that_writes_is_read_with_its_file(tool: str) -> None:
     payload: dict[str, object] = {
-        "hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/x", "tool_name": tool,
+        "hook_event_name": "PostToolUse",
+        "session_id": "s",
+        "cwd": "/x",
+        "tool_name": tool,
         "tool_input": {WRITES[tool]: "/x/a.md"},
-    }  # fmt: skip
+    }
     found = claude.parse_event(payload)
     assert found
     assert (found.kind, found.files) == (events.WRITTEN, ("/x/a.md",))
@@ -100,10 +110,11 @@ def test_a_refusal_keeps_the_tool_from_running() -> None:
     event = Event("claude", events.WRITE, "PreToolUse", "s", "/x", files=("/x/a",))
     assert json.loads(claude.format_reply(event, Reply(refusal="no"))) == {
         "hookSpecificOutput": {
-            "hookEventName": "PreToolUse", "permissionDecision": "deny",
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
             "permissionDecisionReason": "no",
         }
-    }  # fmt: skip
+    }
     assert claude.format_reply(event, Reply()) == ""
 
 
@@ -148,7 +159,12 @@ def test_a_projects_transcripts_are_listed_oldest_first(home: Path) -> None:
     silent = projects.add("-w-my-shop/d.jsonl")
     projects.add("-w-my-shop/notes.txt")
     projects.add("-w-other/e.jsonl", "/w/other")
-    assert claude.transcripts(str(home), "/w/my.shop") == [second, below, agent, silent]
+    assert claude_transcript.list_transcripts(str(home), "/w/my.shop") == [
+        second,
+        below,
+        agent,
+        silent,
+    ]
 
 
 def test_a_neighbours_transcripts_are_not_taken_for_the_projects(home: Path) -> None:
@@ -158,13 +174,13 @@ def test_a_neighbours_transcripts_are_not_taken_for_the_projects(home: Path) -> 
     projects.add("-w-shop-old/b.jsonl", "/w/shop-old")
     below = projects.add("-w-shop-old/c.jsonl", "/w/shop/old")
     projects.add("-w-shop/d.jsonl", "/w.shop")
-    assert claude.transcripts(str(home), "/w/shop") == [own, below]
+    assert claude_transcript.list_transcripts(str(home), "/w/shop") == [own, below]
 
 
 def test_odd_project_names_are_found(home: Path) -> None:
     projects = Projects(home)
     path = projects.add("-w-a-b-c/a.jsonl", '/w/a"b\\c')
-    assert claude.transcripts(str(home), '/w/a"b\\c') == [path]
+    assert claude_transcript.list_transcripts(str(home), '/w/a"b\\c') == [path]
 
 
 def test_links_that_lead_nowhere_and_unreadable_files_are_no_trouble(home: Path) -> None:
@@ -172,16 +188,16 @@ def test_links_that_lead_nowhere_and_unreadable_files_are_no_trouble(home: Path)
     own = projects.add("-w-shop/a.jsonl", "/w/shop")
     (projects.root / "-w-shop/gone.jsonl").symlink_to(home / "nowhere")
     (projects.root / "-w-shop/folder.jsonl").mkdir()
-    assert claude.transcripts(str(home), "/w/shop") == [own]
+    assert claude_transcript.list_transcripts(str(home), "/w/shop") == [own]
 
 
 def test_the_configuration_folder_can_be_elsewhere(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert claude.transcripts(str(home), "/w/shop") == []
+    assert claude_transcript.list_transcripts(str(home), "/w/shop") == []
     path = tmp_path / "cfg/projects/-w-shop/a.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(conversation(1))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "cfg"))
-    assert claude.transcripts(str(home), "/home/dev/shop") == []
-    assert claude.transcripts(str(home), "/w/shop") == [str(path)]
+    assert claude_transcript.list_transcripts(str(home), "/home/dev/shop") == []
+    assert claude_transcript.list_transcripts(str(home), "/w/shop") == [str(path)]

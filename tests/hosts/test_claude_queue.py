@@ -19,8 +19,15 @@ def queued(said: object, **more: object) -> bytes:
 def test_what_is_typed_while_the_assistant_works_is_kept() -> None:
     (message,) = read(queued("and the tests, too")).messages
     assert message == Message(
-        "q1", SESSION, "claude", "/home/dev/shop", "main", "2026-05-03T10:00:00.000Z", "user", "and the tests, too"
-    )  # fmt: skip
+        "q1",
+        SESSION,
+        "claude",
+        "/home/dev/shop",
+        "main",
+        "2026-05-03T10:00:00.000Z",
+        "user",
+        "and the tests, too",
+    )
     blocks = [{"type": "image", "source": {}}, {"type": "text", "text": "like this"}]
     assert texts(queued(blocks, origin={"kind": "human"})) == [("user", "like this")]
     twice = queued("once", source_uuid="u7") + user("once", "u7")
@@ -30,11 +37,14 @@ def test_what_is_typed_while_the_assistant_works_is_kept() -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"commandMode": "task-notification"}, {"isMeta": True}, {"origin": {"kind": "peer"}},
-        {"type": "hook_success"}, {"prompt": "<task-notification>b1</task-notification>"},
+        {"commandMode": "task-notification"},
+        {"isMeta": True},
+        {"origin": {"kind": "peer"}},
+        {"type": "hook_success"},
+        {"prompt": "<task-notification>b1</task-notification>"},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_others_put_into_the_queue_is_left_out(more: dict[str, object]) -> None:
     found = read(queued("not typed", **more))
     assert (found.messages, found.left_out) == ([], 1)
@@ -42,9 +52,11 @@ def test_what_others_put_into_the_queue_is_left_out(more: dict[str, object]) -> 
 
 def queue(operation: str, content: object = None, minute: int = 0) -> bytes:
     made = {
-        "type": "queue-operation", "operation": operation, "sessionId": SESSION,
+        "type": "queue-operation",
+        "operation": operation,
+        "sessionId": SESSION,
         "timestamp": f"2026-02-18T14:{minute:02}:00.000Z",
-    }  # fmt: skip
+    }
     return json.dumps(made | ({"content": content} if content else {})).encode() + b"\n"
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.hosts import claude_transcript
-from memfs.hosts.lines import TOOL_CAP
-from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, line, user
+from memfs.hosts.jsonl import TOOL_CAP
+from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, line, user
 
 IDENTITY = Identity(SESSION, "", "/home/dev/shop")
 
@@ -26,7 +26,7 @@ RECORDED = sorted(FIXTURES.glob("*.jsonl"))
 
 
 def read(data: bytes) -> Transcript:
-    return claude_transcript.read(data, IDENTITY, start=0)
+    return claude_transcript.read_transcript(data, IDENTITY, start=0)
 
 
 def texts(data: bytes) -> list[tuple[str, str]]:
@@ -38,7 +38,9 @@ def in_steps(data: bytes, cuts: list[int]) -> Transcript:
     messages: dict[str, Message] = {}
     end = malformed = left_out = 0
     for size in [*sorted(cuts), len(data)]:
-        part = claude_transcript.read(data[end:size], IDENTITY, start=end, before=data[:end])
+        part = claude_transcript.read_transcript(
+            data[end:size], IDENTITY, start=end, before=data[:end]
+        )
         assert end <= part.end <= size
         for message in part.messages:
             messages.setdefault(message.id, message)
@@ -65,26 +67,51 @@ ATTACHMENT = st.fixed_dictionaries(
 )
 LINE = st.fixed_dictionaries(
     {
-        "type": st.sampled_from(["user", "assistant", "system", "attachment", "queue-operation"]) | JSON,
+        "type": st.sampled_from(["user", "assistant", "system", "attachment", "queue-operation"])
+        | JSON,
         "message": st.fixed_dictionaries({"content": st.lists(BLOCK, max_size=3) | JSON}) | JSON,
     },
     optional={
-        "uuid": st.text(max_size=3) | JSON, "sessionId": JSON, "timestamp": JSON, "cwd": JSON,
-        "gitBranch": JSON, "isMeta": JSON, "isSidechain": JSON, "isCompactSummary": JSON,
+        "uuid": st.text(max_size=3) | JSON,
+        "sessionId": JSON,
+        "timestamp": JSON,
+        "cwd": JSON,
+        "gitBranch": JSON,
+        "isMeta": JSON,
+        "isSidechain": JSON,
+        "isCompactSummary": JSON,
         "operation": st.sampled_from(["enqueue", "dequeue", "remove", "popAll"]) | JSON,
-        "content": st.text(max_size=3) | JSON, "attachment": ATTACHMENT | JSON,
+        "content": st.text(max_size=3) | JSON,
+        "attachment": ATTACHMENT | JSON,
     },
-)  # fmt: skip
+)
 PIECE = (
     LINE.map(lambda value: json.dumps(value).encode())
     | LINE.map(lambda value: json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     | JSON.map(lambda value: json.dumps(value).encode())
     | st.binary(max_size=6)
-    | st.sampled_from([
-        b"", b" ", b"\t", b"\x0c", b"\xef\xbb\xbf", b"{", b"}", b"{}", b"[1]", b"NaN", b"\x00", b"\xff",
-        b'{"a":NaN}', b'{"a":-Infinity}', b'{"type":"user"', user("say", "u1")[:-1], user("more")[:-1],
-    ])
-)  # fmt: skip
+    | st.sampled_from(
+        [
+            b"",
+            b" ",
+            b"\t",
+            b"\x0c",
+            b"\xef\xbb\xbf",
+            b"{",
+            b"}",
+            b"{}",
+            b"[1]",
+            b"NaN",
+            b"\x00",
+            b"\xff",
+            b'{"a":NaN}',
+            b'{"a":-Infinity}',
+            b'{"type":"user"',
+            user("say", "u1")[:-1],
+            user("more")[:-1],
+        ]
+    )
+)
 END = st.sampled_from([b"\n", b"\n", b"\r\n", b"\n\n", b"", b" "])
 FILE = st.lists(st.tuples(PIECE, END), max_size=8).map(
     lambda parts: b"".join(a + b for a, b in parts)
@@ -174,9 +201,15 @@ def test_halves_of_surrogate_pairs_are_replaced() -> None:
 
 @pytest.mark.parametrize(
     ("written", "shown"),
-    [("123456789012345678901234567890", "123456789012345678901234567890"), ("1e999", "Infinity"),
-     ("1E5", "100000.0"), ("NaN", "NaN"), ("-0", "0"), ("0.1000", "0.1")],
-)  # fmt: skip
+    [
+        ("123456789012345678901234567890", "123456789012345678901234567890"),
+        ("1e999", "Infinity"),
+        ("1E5", "100000.0"),
+        ("NaN", "NaN"),
+        ("-0", "0"),
+        ("0.1000", "0.1"),
+    ],
+)
 def test_numbers_are_what_json_takes_them_for(written: str, shown: str) -> None:
     use = [{"type": "tool_use", "name": "Add", "input": {"n": 42}}]
     data = line("assistant", use, "u1").replace(b"42", written.encode())
@@ -229,36 +262,12 @@ def test_a_subagent_is_a_side_chain() -> None:
     identity = identify(data, "/p/s/subagents/agent-a81b0bffb21e23603.jsonl")
     assert identity
     assert identity[:2] == ("3f5d6d1a-1a73-4300-b95a-e85864b62050", "a81b0bffb21e23603")
-    found = claude_transcript.read(data, identity, start=0)
+    found = claude_transcript.read_transcript(data, identity, start=0)
     assert all(message.side for message in found.messages)
     assert [m.text for m in found.messages if m.role == "assistant"] == [
-        "I'll look.", "The repository indents with tabs.",
-    ]  # fmt: skip
-
-
-INJECTED = [
-    "<system-reminder>our memory</system-reminder>",
-    "<system-reminder origin='x'>\nour\nmemory</system-reminder>\n",
-    "<local-command-caveat>Caveat: …</local-command-caveat>",
-    "<local-command-stdout>Compacted</local-command-stdout>",
-    "<bash-stdout>ok</bash-stdout>",
-    "<task-notification>\n<task-id>b1</task-id>\n</task-notification>",
-    "<command-name>/compact</command-name>\n<command-args>keep it</command-args>",
-    "<command-name>/clear</command-name>\n            <command-message>clear</command-message>",
-    "<command-message>init is running…</command-message>\n<command-name>/init</command-name>",
-    "[Request interrupted by user for tool use]",
-    "Operation stopped by hook",
-    "Operation stopped by hook: You have another active session.\n\nTo resume it, run: claude -r 1",
-    "Caveat: The messages below were generated by the user while running local commands. DO NOT …",
-    '<teammate-message teammate_id="lead">\nFind dead code.\n</teammate-message>',
-    " \n",
-]
-
-
-@pytest.mark.parametrize("text", INJECTED)
-def test_what_nobody_typed_is_left_out(text: str) -> None:
-    found = read(user(text, "u1") + line("user", [{"type": "text", "text": text}], "u2"))
-    assert (found.messages, found.left_out) == ([], 2)
+        "I'll look.",
+        "The repository indents with tabs.",
+    ]
 
 
 @pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary", "isApiErrorMessage"])
@@ -278,10 +287,20 @@ def test_claude_codes_own_words_are_left_out() -> None:
 
 def test_reasoning_and_pictures_are_left_out() -> None:
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "image", "source": {}}, "odd", None]
-    assert read(line("assistant", [*blocks, {"type": "text", "text": " so: yes "}], "u")).messages == [
-        Message("u.4", SESSION, "claude", "/home/dev/shop", "main", "2026-05-03T10:00:00.000Z",
-                "assistant", "so: yes"),
-    ]  # fmt: skip
+    assert read(
+        line("assistant", [*blocks, {"type": "text", "text": " so: yes "}], "u")
+    ).messages == [
+        Message(
+            "u.4",
+            SESSION,
+            "claude",
+            "/home/dev/shop",
+            "main",
+            "2026-05-03T10:00:00.000Z",
+            "assistant",
+            "so: yes",
+        )
+    ]
 
 
 def test_attachments_and_bookkeeping_are_left_out() -> None:
@@ -364,36 +383,3 @@ def test_the_same_uuid_twice_is_one_message() -> None:
 @pytest.mark.parametrize("at", ["yesterday", 5, None, "2026-05-03", "٢٠٢٦-05-03T10:00:00Z"])
 def test_a_time_that_is_none_is_left_empty(at: object) -> None:
     assert read(user("x", timestamp=at)).messages[0].at == ""
-
-
-def test_identify_looks_behind_lines_it_cannot_use() -> None:
-    odd = b'\n\xef\xbb\xbf[1]\n{"type":"user","sessionId":"x"}\n{"type":"user","sessionId":5,"message":{"content":""}}\n'
-    assert identify(odd + conversation(1), "/x/y.jsonl") == IDENTITY
-    assert identify(b"\xef\xbb\xbf" + conversation(1), "/x/y.jsonl") == IDENTITY
-
-
-def test_identify_knows_a_session_of_bookkeeping_by_its_name() -> None:
-    only = b'{"type":"mode","mode":"normal","sessionId":"abc"}\n'
-    assert identify(only, "/x/abc.jsonl") == Identity("abc", "")
-    assert identify(only, "/x/other.jsonl") is None
-
-
-def test_identify_takes_the_agent_from_the_line_or_the_name() -> None:
-    side = user("find it", isSidechain=True, agentId="a1")
-    assert identify(side, "/x/y.jsonl") == Identity(SESSION, "a1", "/home/dev/shop")
-    assert identify(conversation(1), "/x/agent-a2.jsonl") == Identity(
-        SESSION, "a2", "/home/dev/shop"
-    )
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"", b"\n", b"hello\n", b"{}\n", b"[]\n", b'{"type":"session_meta","payload":{"id":"x"}}\n',
-        b'{"type":"user.message","data":{"content":"x"},"sessionId":"s"}\n',
-        b'{"sessionId":"s","type":"user","content":"x"}\n',
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_identify_leaves_other_files_alone(data: bytes) -> None:
-    assert identify(data, "/x/y.jsonl") is None

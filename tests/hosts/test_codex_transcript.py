@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Transcript
-from memfs.hosts import codex, codex_transcript
-from memfs.hosts.lines import TOOL_CAP
+from memfs.hosts import codex_transcript
+from memfs.hosts.jsonl import TOOL_CAP
 from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, said
 
 SESSION = "01a1f800-0000-7000-8000-000000000001"
@@ -26,7 +26,7 @@ def identify(data: bytes, path: str = "/x/rollout.jsonl") -> Identity | None:
 
 
 def read(data: bytes, start: int = 0) -> Transcript:
-    return codex_transcript.read(data, IDENTITY, start=start)
+    return codex_transcript.read_transcript(data, IDENTITY, start=start)
 
 
 def item(**payload: object) -> bytes:
@@ -56,17 +56,29 @@ def test_what_a_session_said() -> None:
         ("assistant", "I will look at the pool."),
         ("exec_command", "cmd: rg pool src\nyield_time_ms: 1000"),
         ("result", "Process exited with code 0\nOutput:\nsrc/db.py: pool_size = 1"),
-        ("apply_patch", "*** Begin Patch\n*** Update File: src/db.py\n-pool_size = 1\n+pool_size = 8\n*** End Patch"),
+        (
+            "apply_patch",
+            "*** Begin Patch\n*** Update File: src/db.py\n-pool_size = 1\n+pool_size = 8\n*** End Patch",
+        ),
         ("result", "Success. Updated src/db.py"),
         ("mcp__memfs__remember", "text: pool of 8"),
         ("web_search", "type: search\nquery: pool exhaustion"),
         ("assistant", "The pool had one connection; it has eight now."),
-    ]  # fmt: skip
+    ]
     assert (found.malformed, found.end) == (0, len(DATA))
     first = found.messages[0]
     assert first._replace(id="", text="") == (
-        "", SESSION, "codex", "/home/dev/shop", "main", "2026-11-20T09:00:01.200Z", "user", "", "", False,
-    )  # fmt: skip
+        "",
+        SESSION,
+        "codex",
+        "/home/dev/shop",
+        "main",
+        "2026-11-20T09:00:01.200Z",
+        "user",
+        "",
+        "",
+        False,
+    )
 
 
 def test_a_transcript_of_2025_is_read() -> None:
@@ -74,7 +86,7 @@ def test_a_transcript_of_2025_is_read() -> None:
     assert identity == Identity(
         "5e55c0de-0000-4000-8000-000000000001", "", "/home/dev/shop", "trunk"
     )
-    assert said(codex_transcript.read(OLD, identity, start=0)) == [
+    assert said(codex_transcript.read_transcript(OLD, identity, start=0)) == [
         ("user", "list the files"),
         ("local_shell", 'type: exec\ncommand: ["ls"]\nworking_directory: /home/dev/shop'),
         ("result", "a.txt"),
@@ -94,18 +106,29 @@ LINE = odd(
     {
         "type": st.sampled_from(["response_item", "message", "session_meta", "event_msg"]),
         "timestamp": st.just("2026-11-20T09:00:00Z"),
-        "id": st.text(max_size=3), "role": st.sampled_from(["user", "assistant"]), "content": JSON,
-        "metadata": st.just({"compaction_output": True}), "instructions": JSON,
-        "payload": odd({
-            "type": st.sampled_from(["message", "function_call", "x_call", "function_call_output"]),
-            "role": st.sampled_from(["user", "assistant", "developer"]),
-            "content": st.lists(odd({"text": st.text(max_size=4)}), max_size=3),
-            "name": JSON, "arguments": st.just('{"a": [1]}'), "output": st.just('{"output":"x"}'),
-            "id": JSON, "source": odd({"subagent": odd({"thread_spawn": JSON})}), "git": JSON,
-            "internal_chat_message_metadata_passthrough": odd({"content_item_kinds": JSON}),
-        }),
+        "id": st.text(max_size=3),
+        "role": st.sampled_from(["user", "assistant"]),
+        "content": JSON,
+        "metadata": st.just({"compaction_output": True}),
+        "instructions": JSON,
+        "payload": odd(
+            {
+                "type": st.sampled_from(
+                    ["message", "function_call", "x_call", "function_call_output"]
+                ),
+                "role": st.sampled_from(["user", "assistant", "developer"]),
+                "content": st.lists(odd({"text": st.text(max_size=4)}), max_size=3),
+                "name": JSON,
+                "arguments": st.just('{"a": [1]}'),
+                "output": st.just('{"output":"x"}'),
+                "id": JSON,
+                "source": odd({"subagent": odd({"thread_spawn": JSON})}),
+                "git": JSON,
+                "internal_chat_message_metadata_passthrough": odd({"content_item_kinds": JSON}),
+            }
+        ),
     }
-)  # fmt: skip
+)
 
 
 @given(st.data(), file_of(LINE))
@@ -121,12 +144,16 @@ def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes
 @pytest.mark.parametrize(
     "text",
     [
-        "<environment_context>\n<cwd>/x</cwd>", "<user_instructions>be nice", "<turn_aborted>\nThe user",
-        "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>", "<hook_prompt hook_run_id='1'>save</hook_prompt>",
+        "<environment_context>\n<cwd>/x</cwd>",
+        "<user_instructions>be nice",
+        "<turn_aborted>\nThe user",
+        "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>",
+        "<hook_prompt hook_run_id='1'>save</hook_prompt>",
         "Another language model started to solve this problem and produced a summary of it",
-        "# Context from my IDE setup:\n\n## Open tabs:\n- a.py", " \n",
+        "# Context from my IDE setup:\n\n## Open tabs:\n- a.py",
+        " \n",
     ],
-)  # fmt: skip
+)
 def test_what_nobody_typed_is_left_out(text: str) -> None:
     assert typed(text) == typed(text, kinds=["unknown"]) == []
 
@@ -177,18 +204,20 @@ def meta(**payload: object) -> bytes:
     [
         ({"id": "a", "cwd": "/p", "git": {"branch": "b"}}, Identity("a", "", "/p", "b")),
         ({"id": "a", "session_id": "root"}, Identity("root", "a")),
-        ({"id": "a", "source": {"subagent": {"thread_spawn": {"parent_thread_id": "root"}}}},
-         Identity("root", "a")),
+        (
+            {"id": "a", "source": {"subagent": {"thread_spawn": {"parent_thread_id": "root"}}}},
+            Identity("root", "a"),
+        ),
         ({"id": "a", "source": {"subagent": "review"}}, Identity("a", "review")),
         ({"id": "a", "source": {"subagent": {"other": "x"}}}, Identity("a", "subagent")),
     ],
-)  # fmt: skip
+)
 def test_a_subagent_is_a_side_chain_of_its_session(
     payload: dict[str, object], identity: Identity
 ) -> None:
     assert identify(meta(**payload)) == identity
     data = item(type="message", role="assistant", content="x")
-    (message,) = codex_transcript.read(data, identity, start=0).messages
+    (message,) = codex_transcript.read_transcript(data, identity, start=0).messages
     assert message.side is bool(identity.agent)
 
 
@@ -202,13 +231,17 @@ def test_a_session_whose_beginning_is_lost_is_known_by_its_name() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"{}\n", b"[]\n", b"hello\n", b'{"session_id":"s","ts":1781460912,"text":"hi"}\n',
+        b"",
+        b"{}\n",
+        b"[]\n",
+        b"hello\n",
+        b'{"session_id":"s","ts":1781460912,"text":"hi"}\n',
         b'{"sessionId":"s","projectHash":"x","startTime":"2026-11-20T09:00:00Z"}\n',
         b'{"type":"session.start","data":{"sessionId":"s"},"id":"e","timestamp":"2026-11-20T09:00:00Z"}\n',
         b'{"type":"user","message":{"content":"x"},"sessionId":"s","uuid":"u"}\n',
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_other_files_are_left_alone(data: bytes) -> None:
     assert identify(data) is None
 
@@ -220,9 +253,13 @@ def test_what_it_keeps_of_a_project_is_found(
     monkeypatch.setenv("CODEX_HOME", str(other))
     made = []
     for number, (root, cwd) in enumerate(
-        [(home / ".codex", "/home/dev/shop/web"), (other, "/home/dev/shop"),
-         (other, "/home/dev/shop-old"), (other, "/home/dev")],
-    ):  # fmt: skip
+        [
+            (home / ".codex", "/home/dev/shop/web"),
+            (other, "/home/dev/shop"),
+            (other, "/home/dev/shop-old"),
+            (other, "/home/dev"),
+        ]
+    ):
         folder = root / ("archived_sessions" if number else "sessions/2026/11/20")
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"rollout-2026-11-20T09-00-0{number}-{SESSION}.jsonl"
@@ -230,5 +267,5 @@ def test_what_it_keeps_of_a_project_is_found(
         os.utime(path, (number, number))
         made.append(str(path))
     (other / "history.jsonl").write_text("{}")
-    assert list(codex.transcripts(str(home), "/home/dev/shop")) == made[:2]
-    assert list(codex.transcripts(str(tmp_path / "nobody"), "/home/dev/none")) == []
+    assert list(codex_transcript.list_transcripts(str(home), "/home/dev/shop")) == made[:2]
+    assert list(codex_transcript.list_transcripts(str(tmp_path / "nobody"), "/home/dev/none")) == []

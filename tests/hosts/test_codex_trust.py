@@ -14,7 +14,7 @@ from memfs.ops.install import commands
 from memfs.store.blocks import Place
 from tests.hosts import fake_codex
 
-COMMANDS = commands.of("codex")
+COMMANDS = commands.list_commands("codex")
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Transcript
-from memfs.hosts import copilot, copilot_transcript
+from memfs.hosts import copilot_transcript
 from memfs.hosts.base import BEFORE
-from memfs.hosts.lines import TOOL_CAP
-from memfs.memory import readers
+from memfs.hosts.jsonl import TOOL_CAP
+from memfs.ingest import workers
 from tests.hosts.reading import FIXTURES, JSON, Read, can_be_kept, file_of, in_steps, odd, said
 
 SESSION = "c0911107-0000-4000-8000-000000000001"
@@ -28,7 +28,7 @@ def identify(data: bytes, path: str = "/x/y.jsonl") -> Identity | None:
 
 
 def read(data: bytes) -> Transcript:
-    return copilot_transcript.read(data, IDENTITY, start=0)
+    return copilot_transcript.read_transcript(data, IDENTITY, start=0)
 
 
 def of(file: bytes) -> Read:
@@ -36,7 +36,7 @@ def of(file: bytes) -> Read:
 
     def part(data: bytes, start: int) -> Transcript:
         before = file[max(0, start - BEFORE) : start]
-        return copilot_transcript.read(data, IDENTITY, start=start, before=before)
+        return copilot_transcript.read_transcript(data, IDENTITY, start=start, before=before)
 
     return part
 
@@ -64,8 +64,17 @@ def test_what_a_session_said() -> None:
     assert sum(message.side for message in found.messages) == 1
     first = found.messages[0]
     assert first._replace(text="") == (
-        "e4", SESSION, "copilot", "/home/dev/shop", "main", "2026-11-20T10:00:00.400Z", "user", "", "", False,
-    )  # fmt: skip
+        "e4",
+        SESSION,
+        "copilot",
+        "/home/dev/shop",
+        "main",
+        "2026-11-20T10:00:00.400Z",
+        "user",
+        "",
+        "",
+        False,
+    )
 
 
 def test_a_file_that_grows_byte_by_byte_gives_the_same() -> None:
@@ -77,27 +86,48 @@ def test_a_file_that_grows_byte_by_byte_gives_the_same() -> None:
 
 def test_a_part_of_a_file_is_read_with_what_stands_before_it() -> None:
     start = DATA.index(b'{"type":"user.message","data":{"content":"please')
-    found = readers.read(readers.Part("copilot", IDENTITY, str(PATH), start, len(DATA)))
-    assert isinstance(found, readers.Found)
+    found = workers.read(workers.TranscriptPart("copilot", IDENTITY, str(PATH), start, len(DATA)))
+    assert isinstance(found, workers.TranscriptRead)
     assert found.rows.ids == ["e16", "e17"]
 
 
 LINE = odd(
     {
-        "type": st.sampled_from([
-            "user.message", "assistant.message", "tool.execution_start", "tool.execution_complete",
-            "hook.end", "session.start",
-        ]),
-        "id": st.text(max_size=3), "timestamp": st.just("2026-11-20T10:00:00Z"), "agentId": JSON,
-        "data": odd({
-            "content": st.sampled_from(["a", "b"]), "sessionId": JSON, "context": odd({"cwd": JSON}),
-            "toolRequests": st.lists(odd({"toolCallId": st.text(max_size=2), "name": JSON, "arguments": JSON})),
-            "toolCallId": st.text(max_size=2), "toolName": JSON, "arguments": JSON, "error": JSON,
-            "result": odd({"content": JSON}), "hookType": st.just("agentStop"), "source": JSON,
-            "output": odd({"decision": st.just("block"), "reason": st.sampled_from(["a", "b"])}),
-        }),
+        "type": st.sampled_from(
+            [
+                "user.message",
+                "assistant.message",
+                "tool.execution_start",
+                "tool.execution_complete",
+                "hook.end",
+                "session.start",
+            ]
+        ),
+        "id": st.text(max_size=3),
+        "timestamp": st.just("2026-11-20T10:00:00Z"),
+        "agentId": JSON,
+        "data": odd(
+            {
+                "content": st.sampled_from(["a", "b"]),
+                "sessionId": JSON,
+                "context": odd({"cwd": JSON}),
+                "toolRequests": st.lists(
+                    odd({"toolCallId": st.text(max_size=2), "name": JSON, "arguments": JSON})
+                ),
+                "toolCallId": st.text(max_size=2),
+                "toolName": JSON,
+                "arguments": JSON,
+                "error": JSON,
+                "result": odd({"content": JSON}),
+                "hookType": st.just("agentStop"),
+                "source": JSON,
+                "output": odd(
+                    {"decision": st.just("block"), "reason": st.sampled_from(["a", "b"])}
+                ),
+            }
+        ),
     }
-)  # fmt: skip
+)
 
 
 @given(st.data(), file_of(LINE))
@@ -111,9 +141,12 @@ def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes
 
 
 def test_a_call_is_one_message_wherever_it_is_told_of() -> None:
-    asked = event("assistant.message", "e1", content="", toolRequests=[
-        {"toolCallId": "c", "name": "bash", "arguments": '{"command": "ls"}'},
-    ])  # fmt: skip
+    asked = event(
+        "assistant.message",
+        "e1",
+        content="",
+        toolRequests=[{"toolCallId": "c", "name": "bash", "arguments": '{"command": "ls"}'}],
+    )
     made = event(
         "tool.execution_start", "e2", toolCallId="c", toolName="bash", arguments={"command": "ls"}
     )
@@ -142,12 +175,17 @@ def test_whose_session_it_is() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"{}\n", b"[]\n", b"hello\n", b'{"type":"session_meta","payload":{"id":"x"}}\n',
+        b"",
+        b"{}\n",
+        b"[]\n",
+        b"hello\n",
+        b'{"type":"session_meta","payload":{"id":"x"}}\n',
         b'{"type":"user","message":{"content":"x"},"sessionId":"s","uuid":"u"}\n',
-        b'{"type":"session.start","data":"x"}\n', b'{"type":"x","data":{"sessionId":"s"}}\n',
+        b'{"type":"session.start","data":"x"}\n',
+        b'{"type":"x","data":{"sessionId":"s"}}\n',
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_other_files_are_left_alone(data: bytes) -> None:
     assert identify(data) is None
 
@@ -158,12 +196,15 @@ def test_what_it_keeps_of_a_project_is_found(
     monkeypatch.setenv("COPILOT_HOME", str(tmp_path / "copilot"))
     made = []
     for number, (root, cwd) in enumerate(
-        [(home / ".copilot", "/home/dev/shop/web"), (tmp_path / "copilot", "/home/dev/shop"),
-         (tmp_path / "copilot", "/home/dev/shop-old")],
-    ):  # fmt: skip
+        [
+            (home / ".copilot", "/home/dev/shop/web"),
+            (tmp_path / "copilot", "/home/dev/shop"),
+            (tmp_path / "copilot", "/home/dev/shop-old"),
+        ]
+    ):
         path = root / f"session-state/s{number}/events.jsonl"
         path.parent.mkdir(parents=True)
         path.write_bytes(event("session.start", sessionId=f"s{number}", context={"cwd": cwd}))
         os.utime(path, (number, number))
         made.append(str(path))
-    assert list(copilot.transcripts(str(home), "/home/dev/shop")) == made[:2]
+    assert list(copilot_transcript.list_transcripts(str(home), "/home/dev/shop")) == made[:2]

@@ -19,7 +19,7 @@ from memfs.core.records import Identity, Origin, Transcript
 from memfs.hosts import cursor, cursor_transcript
 from memfs.hosts.base import BEFORE
 from memfs.ops import doctor, edit, ingest, install
-from memfs.store import inbox, shipped
+from memfs.store import resources, spool
 from memfs.store.blocks import Place
 from tests.hook.test_turns import found as found_by
 from tests.hosts.reading import FIXTURES, JSON, Read, can_be_kept, file_of, in_steps, odd, said
@@ -42,9 +42,12 @@ def answer(repo: Path, name: str, tool: str = "", host: str = "cursor", **change
     stdin = {**EVENTS[name, tool], "workspace_roots": [str(repo)], **changed}
     text = json.dumps(stdin).replace("/home/dev/shop", str(repo))
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), host, "mcp"],
-        input=text.encode(), capture_output=True, check=True, cwd="/",
-    )  # fmt: skip
+        [sys.executable, "-I", "-S", "-E", resources.path("hooks", "memfs_hook.py"), host, "mcp"],
+        input=text.encode(),
+        capture_output=True,
+        check=True,
+        cwd="/",
+    )
     assert done.stderr == b""
     return done.stdout.decode()
 
@@ -52,12 +55,15 @@ def answer(repo: Path, name: str, tool: str = "", host: str = "cursor", **change
 @pytest.mark.parametrize(
     ("name", "tool", "kind"),
     [
-        ("sessionStart", "", events.START), ("beforeSubmitPrompt", "", events.PROMPT),
-        ("preToolUse", "Write", events.WRITE), ("postToolUse", "Write", events.WRITTEN),
-        ("preCompact", "", events.COMPACT), ("stop", "", events.STOP),
+        ("sessionStart", "", events.START),
+        ("beforeSubmitPrompt", "", events.PROMPT),
+        ("preToolUse", "Write", events.WRITE),
+        ("postToolUse", "Write", events.WRITTEN),
+        ("preCompact", "", events.COMPACT),
+        ("stop", "", events.STOP),
         ("sessionEnd", "", events.END),
     ],
-)  # fmt: skip
+)
 def test_events_are_read(name: str, tool: str, kind: str) -> None:
     found = parsed(name, tool)
     assert found
@@ -89,8 +95,8 @@ def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
     found = parsed("sessionEnd", workspace_roots=[], transcript_path=None)
     assert found
     assert (found.cwd, found.transcript) == ("/home/dev/my.shop", str(path))
-    assert list(cursor.transcripts(str(home), "/home/dev/my.shop")) == [str(path)]
-    assert list(cursor.transcripts(str(home), "/home/dev/my")) == []
+    assert list(cursor_transcript.list_transcripts(str(home), "/home/dev/my.shop")) == [str(path)]
+    assert list(cursor_transcript.list_transcripts(str(home), "/home/dev/my")) == []
     monkeypatch.setenv("CURSOR_TRANSCRIPT_PATH", "/elsewhere.jsonl")
     found = parsed("stop", transcript_path=None)
     assert found
@@ -99,21 +105,26 @@ def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
 
 def test_replies_are_in_its_shape() -> None:
     told = Reply("brief", "look")
-    kinds = {kind: Event("cursor", kind, "x", "s", "/x") for kind in (
-        events.START, events.PROMPT, events.WRITE, events.WRITTEN, events.STOP,
-    )}  # fmt: skip
+    kinds = {
+        kind: Event("cursor", kind, "x", "s", "/x")
+        for kind in (events.START, events.PROMPT, events.WRITE, events.WRITTEN, events.STOP)
+    }
     assert json.loads(cursor.format_reply(kinds[events.START], told)) == {
-        "additional_context": "brief", "user_message": "look",
-    }  # fmt: skip
+        "additional_context": "brief",
+        "user_message": "look",
+    }
     assert json.loads(cursor.format_reply(kinds[events.PROMPT], told)) == {
-        "continue": True, "additional_context": "brief",
-    }  # fmt: skip
+        "continue": True,
+        "additional_context": "brief",
+    }
     assert json.loads(cursor.format_reply(kinds[events.WRITTEN], Reply("wrong"))) == {
         "additional_context": "wrong"
     }
     assert json.loads(cursor.format_reply(kinds[events.WRITE], Reply(refusal="no"))) == {
-        "permission": "deny", "user_message": "no", "agent_message": "no",
-    }  # fmt: skip
+        "permission": "deny",
+        "user_message": "no",
+        "agent_message": "no",
+    }
     assert cursor.format_reply(kinds[events.STOP], told) == ""
     assert cursor.format_reply(kinds[events.PROMPT], Reply()) == ""
 
@@ -137,7 +148,7 @@ def test_a_session_from_its_start_to_its_end(place: Place, repo: Path, tmp_path:
     assert answer(repo, "stop", transcript_path=str(path)) == ""
     assert found_by(place, "ten") == ["Make it ten."]
     assert answer(repo, "sessionEnd", transcript_path=str(path)) == ""
-    assert [note[2] for note in inbox.waiting(place.home)] == [str(path)]
+    assert [note[2] for note in spool.list_notes(place.home)] == [str(path)]
 
 
 def test_a_host_that_runs_the_settings_of_another_is_answered_once(
@@ -159,15 +170,17 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
     hooks.write_text(theirs)
     done = install.run(place, "cursor", "project", str(home))
     assert [(each.path, each.outcome) for each in done] == [
-        (str(hooks), "updated"), (str(tools), "created"),
-    ]  # fmt: skip
+        (str(hooks), "updated"),
+        (str(tools), "created"),
+    ]
     found = json.loads(hooks.read_text())
     assert found["version"] == 1
     assert [each["command"] for each in found["hooks"]["stop"]][:1] == ["./audit.sh"]
     assert "memfs_hook.py cursor mcp" in found["hooks"]["stop"][1]["command"].replace("'", "")
     assert json.loads(tools.read_text())["mcpServers"]["memfs"]["args"][-2:] == [
-        "--folder", "${workspaceFolder}",
-    ]  # fmt: skip
+        "--folder",
+        "${workspaceFolder}",
+    ]
     written = hooks.read_text()
     again = install.run(place, "cursor", "project", str(home))
     assert [each.outcome for each in again] == ["unchanged", "unchanged"]
@@ -181,14 +194,15 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
     assert hooks.read_text() == theirs.replace("./audit.sh", "./check.sh")
     assert not tools.exists()
     assert [each.path for each in install.run(place, "cursor", "user", str(home))] == [
-        f"{home}/.cursor/hooks.json", f"{home}/.cursor/mcp.json",
-    ]  # fmt: skip
+        f"{home}/.cursor/hooks.json",
+        f"{home}/.cursor/mcp.json",
+    ]
     install.run(place, "cursor", "user", str(home), remove=True)
     assert sorted(path.name for path in home.iterdir()) == [".agent-memory"]
 
 
 def test_what_a_session_said() -> None:
-    found = cursor_transcript.read(DATA, IDENTITY, start=0)
+    found = cursor_transcript.read_transcript(DATA, IDENTITY, start=0)
     assert said(found) == [
         ("user", "What is our HTTP timeout? <b>In</b> seconds."),
         ("assistant", "Looking at the configuration."),
@@ -207,42 +221,53 @@ def test_what_a_session_said() -> None:
 
 def test_whose_session_a_file_is() -> None:
     lines = DATA.splitlines(keepends=True)
-    assert cursor.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
-    assert cursor.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity("s-1", "a-2")
+    assert cursor_transcript.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
+    assert cursor_transcript.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity("s-1", "a-2")
     for other in (b'{"type": "user", "role": "user", "message": {"content": "x"}}', b'{"role": 1}'):
-        assert cursor.identify([other], "/x/s.jsonl") is None
+        assert cursor_transcript.identify([other], "/x/s.jsonl") is None
     for folder in ("claude", "codex", "copilot", "gemini"):
         for path in (FIXTURES / folder).glob("*.jsonl"):
-            assert cursor.identify(path.read_bytes().splitlines(), str(path)) is None
-    assert [n for n in hosts.NAMES if hosts.get(n).identify(lines, "/x/s.jsonl")] == ["cursor"]
+            assert cursor_transcript.identify(path.read_bytes().splitlines(), str(path)) is None
+    assert [n for n in hosts.NAMES if hosts.reader(n).identify(lines, "/x/s.jsonl")] == ["cursor"]
 
 
 def of(file: bytes) -> Read:
     def part(data: bytes, start: int) -> Transcript:
         before = file[max(0, start - BEFORE) : start]
-        return cursor_transcript.read(data, IDENTITY, start=start, before=before)
+        return cursor_transcript.read_transcript(data, IDENTITY, start=start, before=before)
 
     return part
 
 
 def test_a_file_that_grows_gives_the_same() -> None:
-    whole = cursor_transcript.read(DATA, IDENTITY, start=0)
+    whole = cursor_transcript.read_transcript(DATA, IDENTITY, start=0)
     assert in_steps(of(DATA), DATA, list(range(0, len(DATA), 7))) == whole
 
 
-BLOCK = odd({
-    "type": st.sampled_from(["text", "tool_use"]), "name": st.just("Write"),
-    "text": st.sampled_from([
-        "hi", "<user_query>q</user_query>", "[REDACTED]", "<a>b</a>",
-        "<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>",
-        "<timestamp>Monday, Feb 31, 0001, 2:21 AM (UTC+99:99)</timestamp>",
-    ]),
-    "input": JSON,
-})  # fmt: skip
-LINE = odd({
-    "role": st.sampled_from(["user", "assistant"]), "type": st.just("turn_ended"),
-    "message": odd({"content": st.lists(BLOCK, max_size=3)}),
-})  # fmt: skip
+BLOCK = odd(
+    {
+        "type": st.sampled_from(["text", "tool_use"]),
+        "name": st.just("Write"),
+        "text": st.sampled_from(
+            [
+                "hi",
+                "<user_query>q</user_query>",
+                "[REDACTED]",
+                "<a>b</a>",
+                "<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>",
+                "<timestamp>Monday, Feb 31, 0001, 2:21 AM (UTC+99:99)</timestamp>",
+            ]
+        ),
+        "input": JSON,
+    }
+)
+LINE = odd(
+    {
+        "role": st.sampled_from(["user", "assistant"]),
+        "type": st.just("turn_ended"),
+        "message": odd({"content": st.lists(BLOCK, max_size=3)}),
+    }
+)
 
 
 @given(file_of(LINE), st.lists(st.integers(0, 400), max_size=3))
@@ -250,7 +275,7 @@ LINE = odd({
 def test_odd_lines_are_read_or_counted_and_cuts_change_nothing(
     data: bytes, cuts: list[int]
 ) -> None:
-    whole = cursor_transcript.read(data, IDENTITY, start=0)
+    whole = cursor_transcript.read_transcript(data, IDENTITY, start=0)
     assert can_be_kept(whole)
     steps = in_steps(of(data), data, [min(cut, len(data)) for cut in cuts])
     assert steps.messages == whole.messages
@@ -262,7 +287,9 @@ def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home:
     path.parent.mkdir(parents=True)
     path.write_bytes(DATA)
     assert ingest.plan(place, [], str(home)) == [str(path)]
-    assert cursor.identify(DATA.splitlines(), str(path)) == Identity(SESSION, "", str(repo))
+    assert cursor_transcript.identify(DATA.splitlines(), str(path)) == Identity(
+        SESSION, "", str(repo)
+    )
     below, beside = repo / "a.b/c", Path(f"{repo}-old")
     for folder in (below, beside):
         folder.mkdir(parents=True)
@@ -270,11 +297,11 @@ def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home:
         other = home / f".cursor/projects/{name}/agent-transcripts/s.jsonl"
         other.parent.mkdir(parents=True)
         other.write_bytes(DATA)
-        found = cursor.identify(DATA.splitlines(), str(other))
+        found = cursor_transcript.identify(DATA.splitlines(), str(other))
         assert found
         there = {f"{slug}-a-b-c": str(below), f"{slug}-old": str(beside), f"{slug}-gone": ""}
         assert found.project == there[name]
     assert len(ingest.plan(place, [], str(home))) == 2
-    assert len(list(cursor.transcripts(str(home), ""))) == 4
+    assert len(list(cursor_transcript.list_transcripts(str(home), ""))) == 4
     (repo / "old").mkdir()
     assert len(ingest.plan(place, [], str(home))) == 2, "it could be either's"

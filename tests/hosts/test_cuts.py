@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.private import excerpt, storable
+from memfs.core.privacy import excerpt, storable
 from memfs.core.records import Identity
-from memfs.hosts import lines
-from memfs.memory import readers
-from memfs.memory.readers import Part
-from memfs.tools import table
+from memfs.hosts import jsonl
+from memfs.ingest import workers
+from memfs.ingest.workers import TranscriptPart
+from memfs.tools import registry
 from tests.hosts.transcript_lines import SESSION, line
 
 TOKEN = "ghp_" + "R4nd0mT0k3nWh0s3V4lu3Is0fN0U53AtA11x"  # made up for this test
@@ -29,36 +29,36 @@ def leaks(text: str) -> bool:
 def test_a_value_of_a_call_is_cut_without_halving_a_secret(shift: int) -> None:
     value = "w " * 500
     value = value[: 1000 - shift] + f" {TOKEN} and more {value}"
-    assert not leaks(lines.call({"command": value}))
-    assert not leaks(lines.arguments(json.dumps({"command": value})))
-    assert not leaks(lines.call({"command": [value]}))
+    assert not leaks(jsonl.call({"command": value}))
+    assert not leaks(jsonl.arguments(json.dumps({"command": value})))
+    assert not leaks(jsonl.call({"command": [value]}))
 
 
 @pytest.mark.parametrize("shift", BEFORE)
 @pytest.mark.parametrize("edge", ["head", "tail"])
 def test_a_result_is_cut_without_halving_a_secret(shift: int, edge: str) -> None:
-    cut = lines.cap("w " * 5000).partition("\n…")
+    cut = jsonl.cap("w " * 5000).partition("\n…")
     at = len(cut[0]) if edge == "head" else len(cut[2].partition("…\n")[2])
     before, after = "w " * 5000, "w " * 5000
     if edge == "head":
         text = f"{before[: at - shift]} {TOKEN} {after}"
     else:
         text = f"{before} {TOKEN} {after[: at - shift]}"
-    assert len(lines.cap(text).encode()) <= lines.TOOL_CAP
-    assert not leaks(lines.cap(text))
+    assert len(jsonl.cap(text).encode()) <= jsonl.TOOL_CAP
+    assert not leaks(jsonl.cap(text))
 
 
 def test_a_private_part_whose_beginning_is_cut_away_is_left_out() -> None:
     text = f"a\n<private>{'secret plan ' * 2000}</private>\nz"
-    assert lines.cap(text) == "a\n\nz"
-    assert lines.call({"x": f"<private>{'secret plan ' * 200}</private>z"}) == "x:z"
+    assert jsonl.cap(text) == "a\n\nz"
+    assert jsonl.call({"x": f"<private>{'secret plan ' * 200}</private>z"}) == "x:z"
 
 
 def test_what_is_short_enough_without_secrets_is_not_cut() -> None:
     text = f"{TOKEN} " * 80
-    assert lines.cap(text).count("[redacted:") == 80
-    assert "left out" not in lines.cap("w " * 1400 + text[:400])
-    assert "…" not in lines.call({"x": ("w " * 450 + TOKEN + " " + TOKEN + " " + TOKEN)[:1020]})
+    assert jsonl.cap(text).count("[redacted:") == 80
+    assert "left out" not in jsonl.cap("w " * 1400 + text[:400])
+    assert "…" not in jsonl.call({"x": ("w " * 450 + TOKEN + " " + TOKEN + " " + TOKEN)[:1020]})
 
 
 @pytest.mark.parametrize("shift", [0, 1, 20, 39, 40])
@@ -70,8 +70,10 @@ def test_nothing_of_a_secret_is_in_what_is_kept(tmp_path: Path, shift: int) -> N
     data = line("assistant", [use], "a") + line("user", [put], "b")
     path = tmp_path / "t.jsonl"
     path.write_bytes(data)
-    found = readers.read(Part("claude", Identity(SESSION, ""), str(path), 0, len(data), True))
-    assert isinstance(found, readers.Found)
+    found = workers.read(
+        TranscriptPart("claude", Identity(SESSION, ""), str(path), 0, len(data), True)
+    )
+    assert isinstance(found, workers.TranscriptRead)
     assert len(found.rows.lines) == 2
     told = "".join([*(each.decode() for each in found.rows.lines), *found.documents])
     assert not leaks(told)
@@ -86,7 +88,7 @@ def test_an_excerpt_halves_no_secret(shift: int) -> None:
 
 def test_a_refusal_repeats_no_half_of_a_secret() -> None:
     """What a tool answers is in the transcript, too."""
-    tool = table.built_in()["conversation_search"]
+    tool = registry.built_in()["conversation_search"]
     for given in (
         {"query": "x", "role": f"say {TOKEN}"},
         {"query": "x", "limit": f"some {TOKEN}"},

@@ -14,14 +14,17 @@ from memfs.hosts import codex, copilot, gemini, payload
 
 COMMON = {"session_id": "s-1", "cwd": "/home/dev/shop"}
 CODEX = {
-    **COMMON, "transcript_path": "/home/dev/.codex/sessions/2026/11/20/rollout-2026-s-1.jsonl",
-    "model": "gpt-5.4", "permission_mode": "default",
-}  # fmt: skip
+    **COMMON,
+    "transcript_path": "/home/dev/.codex/sessions/2026/11/20/rollout-2026-s-1.jsonl",
+    "model": "gpt-5.4",
+    "permission_mode": "default",
+}
 COPILOT = {**COMMON, "timestamp": "2026-11-20T04:57:34.237Z"}
 GEMINI = {
-    **COMMON, "timestamp": "2026-11-20T04:46:32.233Z",
+    **COMMON,
+    "timestamp": "2026-11-20T04:46:32.233Z",
     "transcript_path": "/home/dev/.gemini/tmp/shop/chats/session-2026-11-20T04-46-7df1.jsonl",
-}  # fmt: skip
+}
 CLAUDE = {**COMMON, "transcript_path": "/home/dev/.claude/projects/-home-dev-shop/s-1.jsonl"}
 PATCH = (
     "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n"
@@ -32,18 +35,23 @@ PATCH = (
 @pytest.mark.parametrize(
     ("given", "host"),
     [
-        (CLAUDE, "claude"), (CODEX, "codex"), (COPILOT, "copilot"), (GEMINI, "gemini"),
+        (CLAUDE, "claude"),
+        (CODEX, "codex"),
+        (COPILOT, "copilot"),
+        (GEMINI, "gemini"),
         ({**COMMON, "turn_id": "t", "transcript_path": None}, "codex"),
         ({**CODEX, "transcript_path": None}, "codex"),
         ({**COMMON, "cursor_version": "3.20"}, "cursor"),
-        ({**COPILOT, "transcript_path": "/home/dev/.copilot/session-state/s-1/events.jsonl"},
-         "copilot"),
+        (
+            {**COPILOT, "transcript_path": "/home/dev/.copilot/session-state/s-1/events.jsonl"},
+            "copilot",
+        ),
         ({**COMMON, "host": "opencode"}, "opencode"),
         ({}, ""),
     ],
-)  # fmt: skip
+)
 def test_a_payload_tells_whose_it_is(given: dict[str, object], host: str) -> None:
-    assert payload.origin(given) == host
+    assert payload.detect_host(given) == host
 
 
 SET = '{"$set":{"messages":[{"type":"user","content":[{"text":"<session_context>"}]}]}}'
@@ -54,17 +62,37 @@ SAID = '{"type":"gemini","content":"Core memory it is."}'
 @pytest.mark.parametrize(
     ("host", "base", "name", "kind"),
     [
-        *[("codex", CODEX, *pair) for pair in [
-            ("SessionStart", events.START), ("UserPromptSubmit", events.PROMPT),
-            ("Stop", events.STOP), ("PreCompact", events.COMPACT), ("SessionEnd", events.END)]],
-        *[("copilot", COPILOT, *pair) for pair in [
-            ("SessionStart", events.START), ("UserPromptSubmit", events.PROMPT),
-            ("Stop", events.STOP), ("PreCompact", events.COMPACT), ("SessionEnd", events.END)]],
-        *[("gemini", GEMINI, *pair) for pair in [
-            ("SessionStart", events.START), ("BeforeAgent", events.PROMPT),
-            ("AfterAgent", events.STOP), ("SessionEnd", events.END)]],
+        *[
+            ("codex", CODEX, *pair)
+            for pair in [
+                ("SessionStart", events.START),
+                ("UserPromptSubmit", events.PROMPT),
+                ("Stop", events.STOP),
+                ("PreCompact", events.COMPACT),
+                ("SessionEnd", events.END),
+            ]
+        ],
+        *[
+            ("copilot", COPILOT, *pair)
+            for pair in [
+                ("SessionStart", events.START),
+                ("UserPromptSubmit", events.PROMPT),
+                ("Stop", events.STOP),
+                ("PreCompact", events.COMPACT),
+                ("SessionEnd", events.END),
+            ]
+        ],
+        *[
+            ("gemini", GEMINI, *pair)
+            for pair in [
+                ("SessionStart", events.START),
+                ("BeforeAgent", events.PROMPT),
+                ("AfterAgent", events.STOP),
+                ("SessionEnd", events.END),
+            ]
+        ],
     ],
-)  # fmt: skip
+)
 def test_events_are_read(host: str, base: dict[str, str], name: str, kind: str) -> None:
     given = {**base, "hook_event_name": name, "prompt": "hello", "source": "startup"}
     found = hosts.get(host).parse_event(dict(given))
@@ -124,17 +152,29 @@ def test_what_is_not_for_us_is_none(host: str, given: dict[str, object]) -> None
 @pytest.mark.parametrize(
     ("host", "base", "name", "tool", "given", "file"),
     [
-        ("codex", CODEX, "PreToolUse", "apply_patch", {"command": PATCH},
-         "a.py .agent-memory/blocks/human.md"),
+        (
+            "codex",
+            CODEX,
+            "PreToolUse",
+            "apply_patch",
+            {"command": PATCH},
+            "a.py .agent-memory/blocks/human.md",
+        ),
         ("copilot", COPILOT, "PreToolUse", "edit", {"path": "/x/a.md", "old_str": "a"}, "/x/a.md"),
         ("copilot", COPILOT, "PostToolUse", "create", {"path": "/x/a.md"}, "/x/a.md"),
         ("opencode", COMMON, "PreToolUse", "write", {"filePath": "/x/a.md"}, "/x/a.md"),
-        ("opencode", COMMON, "PostToolUse", "apply_patch", {"patchText": PATCH},
-         "a.py .agent-memory/blocks/human.md"),
+        (
+            "opencode",
+            COMMON,
+            "PostToolUse",
+            "apply_patch",
+            {"patchText": PATCH},
+            "a.py .agent-memory/blocks/human.md",
+        ),
         ("gemini", GEMINI, "BeforeTool", "write_file", {"file_path": "/x/a.md"}, "/x/a.md"),
         ("gemini", GEMINI, "AfterTool", "replace", {"file_path": "/x/a.md"}, "/x/a.md"),
     ],
-)  # fmt: skip
+)
 def test_files_that_tools_write_are_seen(
     host: str, base: dict[str, str], name: str, tool: str, given: dict[str, str], file: str
 ) -> None:
@@ -162,14 +202,16 @@ def test_replies_are_in_the_shape_of_each_host() -> None:
     nested = {"hookEventName": "SessionStart", "additionalContext": "brief"}
     deny = {"permissionDecision": "deny", "permissionDecisionReason": "no"}
     assert json.loads(codex.format_reply(START, told)) == {
-        "systemMessage": "look", "hookSpecificOutput": nested,
-    }  # fmt: skip
+        "systemMessage": "look",
+        "hookSpecificOutput": nested,
+    }
     assert json.loads(codex.format_reply(BEFORE, refused)) == {
         "hookSpecificOutput": {"hookEventName": "PreToolUse", **deny}
     }
     assert json.loads(copilot.format_reply(START, told)) == {
-        "systemMessage": "look", "additionalContext": "brief",
-    }  # fmt: skip
+        "systemMessage": "look",
+        "additionalContext": "brief",
+    }
     assert json.loads(copilot.format_reply(BEFORE, refused)) == deny
     assert json.loads(gemini.format_reply(START, told))["hookSpecificOutput"] == nested
     assert json.loads(gemini.format_reply(BEFORE, refused)) == {"decision": "deny", "reason": "no"}

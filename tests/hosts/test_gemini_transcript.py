@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Transcript
-from memfs.hosts import gemini, gemini_transcript
-from memfs.hosts.lines import TOOL_CAP
-from memfs.memory import intake
-from memfs.memory.intake import Tally
+from memfs.hosts import gemini_transcript
+from memfs.hosts.jsonl import TOOL_CAP
+from memfs.ingest import transcripts as ingest_transcripts
+from memfs.ingest.transcripts import Tally
 from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, odd, said
@@ -39,7 +39,7 @@ def identify(data: bytes, path: str = "/x/y.jsonl") -> Identity | None:
 
 
 def read(data: bytes) -> Transcript:
-    return gemini_transcript.read(data, IDENTITY, start=0)
+    return gemini_transcript.read_transcript(data, IDENTITY, start=0)
 
 
 def lines(*records: dict[str, object]) -> bytes:
@@ -57,28 +57,51 @@ def test_what_a_session_said() -> None:
     assert said(found) == SAID
     assert (found.malformed, found.end) == (0, len(DATA))
     assert [message.id for message in found.messages] == [
-        "r1", "r2", "r2.grep_1", "r2.grep_1.result", "r4", "r6", "r8",
-    ]  # fmt: skip
+        "r1",
+        "r2",
+        "r2.grep_1",
+        "r2.grep_1.result",
+        "r4",
+        "r6",
+        "r8",
+    ]
     first = found.messages[0]
     assert first._replace(text="") == (
-        "r1", SESSION, "gemini", "/home/dev/shop", "", "2026-11-20T11:00:01.000Z", "user", "", "", False,
-    )  # fmt: skip
+        "r1",
+        SESSION,
+        "gemini",
+        "/home/dev/shop",
+        "",
+        "2026-11-20T11:00:01.000Z",
+        "user",
+        "",
+        "",
+        False,
+    )
 
 
 def test_a_transcript_of_2025_is_read_however_it_is_laid_out() -> None:
     records = [
         {"id": "a", "timestamp": "2025-12-01T08:00:00.000Z", "type": "user", "content": "hello"},
         {"type": "model", "parts": [{"text": "hi"}]},
-        {"id": "c", "type": "gemini", "content": "", "toolCalls": [{"name": "ls", "args": {"p": "."}, "resultDisplay": "a.txt"}]},
-    ]  # fmt: skip
+        {
+            "id": "c",
+            "type": "gemini",
+            "content": "",
+            "toolCalls": [{"name": "ls", "args": {"p": "."}, "resultDisplay": "a.txt"}],
+        },
+    ]
     made = {"sessionId": SESSION, "projectHash": "x", "messages": records, "kind": "main"}
     for indent in (None, 2):
         data = json.dumps(made, indent=indent).encode()
         assert identify(data) == Identity(SESSION, "", whole=True)
         found = read(data)
         assert said(found) == [
-            ("user", "hello"), ("assistant", "hi"), ("ls", "p: ."), ("result", "a.txt"),
-        ]  # fmt: skip
+            ("user", "hello"),
+            ("assistant", "hi"),
+            ("ls", "p: ."),
+            ("result", "a.txt"),
+        ]
         assert (found.malformed, found.end) == (0, len(data))
     long = json.dumps({**made, "more": list(range(300))}, indent=2).encode()
     assert identify(long) == Identity(SESSION, "", whole=True)
@@ -120,10 +143,14 @@ def test_prompts_of_versions_that_show_no_text_of_their_own_are_read() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<session_context>\nThis is the Gemini CLI", HOOKED, "<state_snapshot>x</state_snapshot>",
-        "Here is the user's editor context as a JSON object. This is …", "Please continue.", " ",
+        "<session_context>\nThis is the Gemini CLI",
+        HOOKED,
+        "<state_snapshot>x</state_snapshot>",
+        "Here is the user's editor context as a JSON object. This is …",
+        "Please continue.",
+        " ",
     ],
-)  # fmt: skip
+)
 def test_what_nobody_typed_is_left_out(text: str) -> None:
     assert said(read(lines(user("a", text), {"id": "b", "type": "user", "content": text}))) == []
 
@@ -142,16 +169,30 @@ def test_tool_texts_are_capped() -> None:
 
 
 RECORD = {
-    "id": st.text(max_size=2), "type": st.sampled_from(["user", "gemini", "model", "info"]),
-    "content": st.lists(odd({"text": st.sampled_from(["a", HOOKED, "<state_snapshot>"]), "thought": JSON})),
-    "displayContent": st.lists(odd({"text": st.just("a")})), "parts": JSON, "timestamp": JSON,
-    "toolCalls": st.lists(odd({"id": JSON, "name": JSON, "args": JSON, "result": JSON, "resultDisplay": JSON})),
-}  # fmt: skip
-LINE = odd({
-    **RECORD, "sessionId": st.text(max_size=2), "projectHash": JSON, "startTime": JSON,
-    "$set": odd({"messages": st.lists(odd(RECORD))}), "messages": st.lists(odd(RECORD)),
-    "directories": st.lists(JSON), "kind": st.just("subagent"),
-})  # fmt: skip
+    "id": st.text(max_size=2),
+    "type": st.sampled_from(["user", "gemini", "model", "info"]),
+    "content": st.lists(
+        odd({"text": st.sampled_from(["a", HOOKED, "<state_snapshot>"]), "thought": JSON})
+    ),
+    "displayContent": st.lists(odd({"text": st.just("a")})),
+    "parts": JSON,
+    "timestamp": JSON,
+    "toolCalls": st.lists(
+        odd({"id": JSON, "name": JSON, "args": JSON, "result": JSON, "resultDisplay": JSON})
+    ),
+}
+LINE = odd(
+    {
+        **RECORD,
+        "sessionId": st.text(max_size=2),
+        "projectHash": JSON,
+        "startTime": JSON,
+        "$set": odd({"messages": st.lists(odd(RECORD))}),
+        "messages": st.lists(odd(RECORD)),
+        "directories": st.lists(JSON),
+        "kind": st.just("subagent"),
+    }
+)
 
 
 @given(file_of(LINE))
@@ -183,7 +224,7 @@ def test_whose_session_it_is(tmp_path: Path) -> None:
     assert identify(side, "/x/chats/parent/child.jsonl") == Identity(
         "parent", SESSION, "/p", whole=True
     )
-    (message,) = gemini_transcript.read(
+    (message,) = gemini_transcript.read_transcript(
         lines(user("a", "x")), Identity("p", "c", whole=True), start=0
     ).messages
     assert message.side
@@ -192,12 +233,19 @@ def test_whose_session_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"\n", b"{}\n", b"[]\n", b"hello\n", b'{"sessionId":"s"}\n', b"{\n", b'{\n"a": 1}',
+        b"",
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        b"hello\n",
+        b'{"sessionId":"s"}\n',
+        b"{\n",
+        b'{\n"a": 1}',
         b'{"type":"user","message":{"content":"x"},"sessionId":"s","startTime":"2026-11-20T11:00:00Z"}\n',
         b'{"sessionId":"s","projectHash":"x","type":"user"}\n',
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_other_files_are_left_alone(data: bytes) -> None:
     assert identify(data) is None
 
@@ -209,12 +257,12 @@ def test_a_transcript_that_grows_and_changes_is_kept_as_it_is_now(
     cuts = [*range(200, len(DATA), 311), len(DATA)]
     for size in cuts:
         path.write_bytes(DATA[:size])
-        intake.transcript(place.home, str(path), tally)
-    log = recall.Log(place.home, "gemini", IDENTITY)
+        ingest_transcripts.ingest_transcript(place.home, str(path), tally)
+    log = recall.RecallLog(place.home, "gemini", IDENTITY)
     assert [(m.tool or m.role, m.text) for m in recall.messages(log.path)] == SAID
     assert tally.messages == len(SAID)
     again = Tally()
-    intake.transcript(place.home, str(path), again)
+    ingest_transcripts.ingest_transcript(place.home, str(path), again)
     assert (again.messages, again.skipped) == (0, None)
 
 
@@ -241,9 +289,13 @@ def test_what_it_keeps_of_a_project_is_found(
     (other / "old/.project_root").write_text("/home/dev/shop-old")
     named = {"projects": {"/home/dev/shop/named": "named"}}
     (other.parent / "projects.json").write_text(json.dumps(named))
-    assert list(gemini.transcripts(str(home), "/home/dev/shop")) == list(map(str, paths[:4]))
+    assert list(gemini_transcript.list_transcripts(str(home), "/home/dev/shop")) == list(
+        map(str, paths[:4])
+    )
     (other.parent / "projects.json").write_text("[]")
-    assert list(gemini.transcripts(str(home), "/home/dev/shop")) == list(map(str, paths[:3]))
+    assert list(gemini_transcript.list_transcripts(str(home), "/home/dev/shop")) == list(
+        map(str, paths[:3])
+    )
 
 
 def test_a_transcript_says_where_it_was_held_if_projects_json_does(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from memfs.tools import table
+from memfs.tools import registry
 from tests.hosts.installed import INSPECTOR
 from tests.hosts.project import Project, mcp_entry
 from tests.hosts.script import Json
@@ -43,10 +43,13 @@ def inspect(project: Project, method: str, *words: str) -> Json:
     entry = mcp_entry()
     server = [entry.command, *entry.args, "--method", method]
     done = subprocess.run(
-        [node, str(INSPECTOR.require()), "--cli", *server, *words], cwd=project.repo,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(project.home)}, capture_output=True, check=True,
+        [node, str(INSPECTOR.require()), "--cli", *server, *words],
+        cwd=project.repo,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(project.home)},
+        capture_output=True,
+        check=True,
         timeout=60,
-    )  # fmt: skip
+    )
     return cast("Json", json.loads(done.stdout))
 
 
@@ -54,8 +57,8 @@ def test_it_lists_every_tool_and_can_call_it(tmp_path: Path) -> None:
     project = Project(tmp_path)
     listed = inspect(project, "tools/list")["tools"]
     assert isinstance(listed, list)
-    assert [tool["name"] for tool in listed] == list(table.built_in())
-    assert sorted(GIVEN) == sorted(table.built_in())
+    assert [tool["name"] for tool in listed] == list(registry.built_in())
+    assert sorted(GIVEN) == sorted(registry.built_in())
     for name, given in GIVEN.items():
         words = [part for pair in given.items() for part in ("--tool-arg", "=".join(pair))]
         told = inspect(project, "tools/call", "--tool-name", name, *words)

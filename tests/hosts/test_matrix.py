@@ -88,8 +88,11 @@ def test_nothing(): pass
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.hosts.conftest", "-c", os.devnull]
     done = subprocess.run(
         [*command, *workers, "--rootdir", str(tmp_path), "--matrix", str(found), str(tests)],
-        cwd=ROOT, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert b"1 failed, 3 passed, 1 skipped" in done.stdout, done.stdout.decode()
     assert matrix.read(found) == [
         Shown("end", "codex", "No.", passed=True),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memfs.tools import table
+from memfs.tools import registry
 from tests.hosts.codex_cli import CodexCli
 from tests.hosts.copilot_cli import CopilotCli
 from tests.hosts.gemini_cli import GeminiCli
@@ -114,7 +114,7 @@ def test_two_sessions_edit_a_block_and_see_what_the_other_wrote(
     with ScriptedModel([teal, "Noted.", tabs, read, "Noted, too."]) as model:
         assert "Noted." in host.run(project, model, *host.args)
         first, after = model.requests
-        assert {host.prefix + name for name in table.built_in()} <= set(tool_names(first))
+        assert {host.prefix + name for name in registry.built_in()} <= set(tool_names(first))
         assert "done: 'human' is at version 2" in given_back(after)
         assert "Favourite colour: teal" in project.memfs("show")
         assert "Noted, too." in host.run(project, model, *host.args)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from memfs.core import events
 from memfs.core.records import Identity, Transcript
 from memfs.hosts import opencode, opencode_sessions
-from memfs.hosts.lines import TOOL_CAP
-from memfs.memory import intake
-from memfs.memory.intake import Tally
+from memfs.hosts.jsonl import TOOL_CAP
+from memfs.ingest import transcripts as ingest_transcripts
+from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest
-from memfs.store import inbox, lock, recall
+from memfs.store import lock, recall, spool
 from memfs.store.blocks import Place
 from tests.hosts.reading import JSON, can_be_kept, odd, said
 
@@ -33,11 +33,15 @@ SCHEMA = """
 USER: dict[str, object] = {"role": "user", "time": {"created": 1795195450513}}
 ANSWER: dict[str, object] = {"role": "assistant", "time": {"created": 1795195453029}}
 TOOL: dict[str, object] = {
-    "type": "tool", "tool": "bash", "state": {
-        "status": "completed", "input": {"command": "ls"}, "output": "a.txt\n",
+    "type": "tool",
+    "tool": "bash",
+    "state": {
+        "status": "completed",
+        "input": {"command": "ls"},
+        "output": "a.txt\n",
         "time": {"start": 1795195453100, "end": 1795195453200},
     },
-}  # fmt: skip
+}
 
 
 def text(said: str, **more: object) -> dict[str, object]:
@@ -46,10 +50,14 @@ def text(said: str, **more: object) -> dict[str, object]:
 
 MESSAGES: list[tuple[str, dict[str, object], list[dict[str, object]]]] = [
     ("m1", USER, [text('"which café port?"'), text("OUR MEMORY", synthetic=True)]),
-    ("m2", ANSWER, [{"type": "step-start"}, {"type": "reasoning", "text": "hm"}, TOOL, text("8080.")]),
+    (
+        "m2",
+        ANSWER,
+        [{"type": "step-start"}, {"type": "reasoning", "text": "hm"}, TOOL, text("8080.")],
+    ),
     ("m3", {**ANSWER, "summary": True}, [text("A SUMMARY")]),
     ("m4", USER, [{"type": "compaction", "auto": True}, text("and the menu?")]),
-]  # fmt: skip
+]
 SAID = [
     ("user", "which café port?"),
     ("bash", "command: ls"),
@@ -89,7 +97,7 @@ class Base:
 
     def listed(self, project: str = "") -> list[Identity]:
         head = self.path.read_bytes()[:4096]
-        return opencode.sessions(str(self.path), head, project)
+        return opencode_sessions.sessions(str(self.path), head, project)
 
 
 @pytest.fixture
@@ -105,12 +113,21 @@ def test_what_a_session_in_the_database_said(base: Base) -> None:
         base.say("s", *message)
     (identity,) = base.listed()
     assert identity[:5] == ("s", "", "/home/dev/shop", "", True)
-    found = opencode.read_session(str(base.path), identity)
+    found = opencode_sessions.read_session(str(base.path), identity)
     assert said(found) == SAID
     assert (found.malformed, found.left_out) == (0, 1)
     assert found.messages[0]._replace(text="") == (
-        "s-m1-0", "s", "opencode", "/home/dev/shop", "", "2026-11-20T17:24:10.513Z", "user", "", "", False,
-    )  # fmt: skip
+        "s-m1-0",
+        "s",
+        "opencode",
+        "/home/dev/shop",
+        "",
+        "2026-11-20T17:24:10.513Z",
+        "user",
+        "",
+        "",
+        False,
+    )
     assert found.messages[2].at == "2026-11-20T17:24:13.200Z"
 
 
@@ -127,7 +144,7 @@ def export(**more: object) -> bytes:
 
 
 def identify(data: bytes) -> Identity | None:
-    return opencode.identify(data.splitlines(keepends=True)[:200], "/x/export.json")
+    return opencode_sessions.identify(data.splitlines(keepends=True)[:200], "/x/export.json")
 
 
 def test_an_export_says_the_same(base: Base) -> None:
@@ -137,8 +154,8 @@ def test_an_export_says_the_same(base: Base) -> None:
     identity = identify(export())
     assert identity == Identity("s", "", "/home/dev/shop", whole=True)
     assert identity == base.listed()[0]._replace(mark="")
-    kept = opencode.read_session(str(base.path), base.listed()[0])
-    assert opencode.read_transcript(export(), identity, start=0).messages == kept.messages
+    kept = opencode_sessions.read_session(str(base.path), base.listed()[0])
+    assert opencode_sessions.read_transcript(export(), identity, start=0).messages == kept.messages
     side = identify(export(parentID="root") + b"\n" * 300)
     assert side == Identity("root", "s", "/home/dev/shop", whole=True)
 
@@ -157,15 +174,15 @@ def test_a_database_is_read_while_it_is_written_and_each_message_is_kept_once(
         base.say("side", *MESSAGES[0])
         base.say("other", *MESSAGES[0])
         tally = Tally()
-        intake.transcript(place.home, str(base.path), tally)
+        ingest_transcripts.ingest_transcript(place.home, str(base.path), tally)
         assert tally.skipped is None
         sizes.append(tally.messages)
     assert sizes == [2, 3, 0, 1]
     folder = Path(place.home.local) / "recall/opencode"
     assert sorted(path.name for path in folder.glob("*.jsonl")) == ["s.agent-side.jsonl", "s.jsonl"]
-    log = recall.Log(place.home, "opencode", Identity("s", ""))
+    log = recall.RecallLog(place.home, "opencode", Identity("s", ""))
     assert [(m.tool or m.role, m.text) for m in recall.messages(log.path)] == SAID
-    side = recall.Log(place.home, "opencode", Identity("s", "side"))
+    side = recall.RecallLog(place.home, "opencode", Identity("s", "side"))
     assert [(m.side, m.project) for m in recall.messages(side.path)] == [(True, f"{top}/web")]
 
 
@@ -174,8 +191,8 @@ def test_an_answer_that_was_still_being_written_is_replaced(place: Place, base: 
     base.session("s", place.project.top)
     for answer in ("It is", "It is eight."):
         base.say("s", "m", ANSWER, [text(answer)])
-        intake.transcript(place.home, str(base.path), Tally())
-    log = recall.Log(place.home, "opencode", Identity("s", ""))
+        ingest_transcripts.ingest_transcript(place.home, str(base.path), Tally())
+    log = recall.RecallLog(place.home, "opencode", Identity("s", ""))
     assert [message.text for message in recall.messages(log.path)] == ["It is eight."]
 
 
@@ -184,7 +201,7 @@ def test_a_database_is_never_written_to(base: Base) -> None:
     base.say("s", *MESSAGES[0])
     wal = base.path.with_name("opencode.db-wal")
     before = base.path.read_bytes(), wal.read_bytes()
-    opencode.read_session(str(base.path), base.listed()[0])
+    opencode_sessions.read_session(str(base.path), base.listed()[0])
     assert (base.path.read_bytes(), wal.read_bytes()) == before
 
 
@@ -195,12 +212,14 @@ def test_one_that_cannot_be_read_is_skipped_with_the_reason(place: Place, tmp_pa
             for table in tables:
                 base.execute(f"CREATE TABLE {table} (id text)")
         base.close()
-        intake.transcript(place.home, str(tmp_path / f"{name}.db"), tally)
+        ingest_transcripts.ingest_transcript(place.home, str(tmp_path / f"{name}.db"), tally)
     (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
-    intake.transcript(place.home, str(tmp_path / "broken.db"), tally)
+    ingest_transcripts.ingest_transcript(place.home, str(tmp_path / "broken.db"), tally)
     assert [reason.partition(":")[0] for _, reason in tally.skipped or []] == [
-        "not a transcript of a known assistant", "opencode's database", "opencode's database",
-    ]  # fmt: skip
+        "not a transcript of a known assistant",
+        "opencode's database",
+        "opencode's database",
+    ]
 
 
 def test_rows_that_hold_no_json_are_counted(base: Base) -> None:
@@ -208,18 +227,31 @@ def test_rows_that_hold_no_json_are_counted(base: Base) -> None:
     base.say("s", *MESSAGES[0])
     base.base.execute("INSERT INTO message VALUES ('x', 's', 1, 1, '{')")
     base.base.execute("INSERT INTO part VALUES ('y', 'x', 's', 1, 1, '[]')")
-    found = opencode.read_session(str(base.path), base.listed()[0])
+    found = opencode_sessions.read_session(str(base.path), base.listed()[0])
     assert (said(found), found.malformed) == (SAID[:1], 2)
 
 
-PART = odd({
-    "type": st.sampled_from(["text", "tool"]), "text": st.text(max_size=4), "id": st.text(max_size=2),
-    "tool": JSON, "state": odd({"input": JSON, "output": JSON, "error": JSON, "time": odd({"start": JSON})}),
-})  # fmt: skip
-MESSAGE = odd({
-    "info": odd({"role": st.sampled_from(["user", "assistant"]), "id": JSON, "time": odd({"created": JSON})}),
-    "parts": st.lists(PART, max_size=3),
-})  # fmt: skip
+PART = odd(
+    {
+        "type": st.sampled_from(["text", "tool"]),
+        "text": st.text(max_size=4),
+        "id": st.text(max_size=2),
+        "tool": JSON,
+        "state": odd({"input": JSON, "output": JSON, "error": JSON, "time": odd({"start": JSON})}),
+    }
+)
+MESSAGE = odd(
+    {
+        "info": odd(
+            {
+                "role": st.sampled_from(["user", "assistant"]),
+                "id": JSON,
+                "time": odd({"created": JSON}),
+            }
+        ),
+        "parts": st.lists(PART, max_size=3),
+    }
+)
 
 
 @given(
@@ -230,21 +262,27 @@ MESSAGE = odd({
 def test_odd_exports_raise_nothing(made: dict[str, object], cut: int) -> None:
     for data in (json.dumps(made).encode(), json.dumps(made, indent=1).encode()[:cut]):
         identify(data)
-        found = opencode_sessions.read(data, Identity("s", "", whole=True), start=0)
+        found = opencode_sessions.read_transcript(data, Identity("s", "", whole=True), start=0)
         assert found.end == len(data)
         assert can_be_kept(found)
 
 
 def read(*parts: dict[str, object]) -> Transcript:
     made = {"messages": [{"info": USER, "parts": list(parts)}]}
-    return opencode_sessions.read(json.dumps(made).encode(), Identity("s", ""), start=0)
+    return opencode_sessions.read_transcript(json.dumps(made).encode(), Identity("s", ""), start=0)
 
 
 @pytest.mark.parametrize(
     ("stored", "typed"),
-    [('"two words"', "two words"), ('"say \\"a b\\" now"', 'say "a b" now'), ('"word"', '"word"'),
-     ('"a" or "b"', '"a" or "b"'), ("plain", "plain"), ('""', '""')],
-)  # fmt: skip
+    [
+        ('"two words"', "two words"),
+        ('"say \\"a b\\" now"', 'say "a b" now'),
+        ('"word"', '"word"'),
+        ('"a" or "b"', '"a" or "b"'),
+        ("plain", "plain"),
+        ('""', '""'),
+    ],
+)
 def test_quotes_around_the_words_of_a_command_are_taken_off(stored: str, typed: str) -> None:
     assert said(read(text(stored))) == [("user", typed)]
 
@@ -257,17 +295,19 @@ def test_tool_texts_are_capped() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{}", b"[]", b"hello", b'{"info": {"id": "s"}}', b'{"info": 1, "projectID": 2}'], ids=repr
-)  # fmt: skip
+    "data",
+    [b"", b"{}", b"[]", b"hello", b'{"info": {"id": "s"}}', b'{"info": 1, "projectID": 2}'],
+    ids=repr,
+)
 def test_other_files_are_left_alone(data: bytes, tmp_path: Path) -> None:
     assert identify(data) is None
-    assert opencode.sessions(str(tmp_path / "x"), data, "") == []
+    assert opencode_sessions.sessions(str(tmp_path / "x"), data, "") == []
 
 
 def test_its_database_is_found_where_it_has_sessions_of_the_project(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert list(opencode.transcripts(str(home), "/home/dev/shop")) == []
+    assert list(opencode_sessions.list_transcripts(str(home), "/home/dev/shop")) == []
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     made = []
     for root, folder in (
@@ -278,14 +318,14 @@ def test_its_database_is_found_where_it_has_sessions_of_the_project(
         base.session("s", folder)
         base.base.close()
         made.append(str(base.path))
-    assert list(opencode.transcripts(str(home), "/home/dev/shop")) == made[:1]
-    assert list(opencode.transcripts(str(home), "/home/dev")) == made
+    assert list(opencode_sessions.list_transcripts(str(home), "/home/dev/shop")) == made[:1]
+    assert list(opencode_sessions.list_transcripts(str(home), "/home/dev")) == made
 
 
 def test_one_session_is_listed_with_its_subagents(base: Base) -> None:
     for name, parent in (("s", None), ("side", "s"), ("other", None)):
         base.session(name, "/elsewhere", parent)
-    found = opencode.sessions(str(base.path), base.path.read_bytes()[:4096], "", "s")
+    found = opencode_sessions.sessions(str(base.path), base.path.read_bytes()[:4096], "", "s")
     assert [each[:2] for each in found] == [("s", ""), ("s", "side")]
 
 
@@ -300,10 +340,10 @@ def test_at_the_end_of_a_turn_its_session_alone_is_read(
     sent: dict[str, object] = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(repo)}
     event = opencode.parse_event(sent)
     assert event
-    with lock.hold(place.home, name=intake.LOCK):
-        assert ingest.hear(event).messages == 0
-    assert [note[3] for note in inbox.waiting(place.home)] == ["s"]
-    assert ingest.hear(event).messages == 1
+    with lock.hold_lock(place.home, name=ingest_transcripts.LOCK):
+        assert ingest.ingest_event(event).messages == 0
+    assert [note[3] for note in spool.list_notes(place.home)] == ["s"]
+    assert ingest.ingest_event(event).messages == 1
     base.base.close()
     assert [Path(path).name for path in recall.sources(place.home)] == ["s.jsonl"]
 
@@ -321,7 +361,7 @@ def test_a_database_of_another_name_is_the_one_that_is_read(
     found = opencode.parse_event(sent)
     assert found
     assert found.transcript == str(path)
-    assert list(opencode.transcripts(str(home), "/p")) == []
+    assert list(opencode_sessions.list_transcripts(str(home), "/p")) == []
 
 
 def test_what_a_plugin_sends_is_an_event() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import shipped
+from memfs.store import resources
 from tests.hosts.opencode_cli import OpencodeCli
 from tests.hosts.project import Project
 from tests.hosts.script import Scripted
@@ -42,7 +42,7 @@ def run(project: Project, model: ScriptedModel, *args: str) -> None:
 def test_the_plugin_is_a_program() -> None:
     node = shutil.which("node")
     assert node, "node is not installed"
-    subprocess.run([node, "--check", shipped.path("hooks", "opencode", "memfs.js")], check=True)
+    subprocess.run([node, "--check", resources.path("hooks", "opencode", "memfs.js")], check=True)
 
 
 def test_the_brief_and_what_a_prompt_brings_are_in_each_request_and_not_kept(
@@ -71,10 +71,12 @@ def test_a_read_only_block_is_not_written_and_what_is_wrong_is_told(project: Pro
     given = {"filePath": str(block), "oldString": "8080", "newString": "80"}
     persona = project.repo / BLOCK
     script: list[Scripted] = [
-        ToolUse("read", {"filePath": str(block)}), ToolUse("edit", given),
+        ToolUse("read", {"filePath": str(block)}),
+        ToolUse("edit", given),
         ToolUse("read", {"filePath": str(persona)}),
-        ToolUse("write", {"filePath": str(persona), "content": long}), "Done.",
-    ]  # fmt: skip
+        ToolUse("write", {"filePath": str(persona), "content": long}),
+        "Done.",
+    ]
     with ScriptedModel(script) as model:
         run(project, model)
     assert "is read-only" in results(model.requests[2])[-1]

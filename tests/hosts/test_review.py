@@ -120,8 +120,10 @@ def test_a_job_changes_in_claude_code(project: Project) -> None:
     project.memfs("install", "claude", "--user")
     project.memfs("edit", "human", "--append", "User works at Google as engineer")
     change = {
-        "label": "human", "old_content": "works at Google", "new_content": "works at Anthropic",
-    }  # fmt: skip
+        "label": "human",
+        "old_content": "works at Google",
+        "new_content": "works at Anthropic",
+    }
     fact = {"content": "User changed jobs from Google to Anthropic in Jan 2025"}
     script: list[str | ToolUse] = [
         ToolUse("mcp__memfs__core_memory_read", {"label": "human"}),

@@ -29,20 +29,20 @@ OPENCODE = {"AGENT": "1", "OPENCODE": "1", "OPENCODE_PID": "10478"}
 def test_the_shell_of_an_assistant_tells_who_it_is_and_its_session_if_it_has_it(
     environment: Mapping[str, str], told: tuple[str, str]
 ) -> None:
-    assert hosts.running(environment) == told
+    assert hosts.find_running_session(environment) == told
 
 
 @pytest.mark.parametrize("inner", [CODEX, COPILOT, GEMINI, OPENCODE])
 def test_one_that_claude_code_started_is_not_taken_for_its_session(
     inner: Mapping[str, str],
 ) -> None:
-    assert hosts.running({**CLAUDE, **inner}) == hosts.running(inner)
-    host = hosts.running(inner)[1]
+    assert hosts.find_running_session({**CLAUDE, **inner}) == hosts.find_running_session(inner)
+    host = hosts.find_running_session(inner)[1]
     assert hosts.session_of(host, CLAUDE) == ""
 
 
 def test_a_session_of_our_own_holds_where_the_assistant_tells_none() -> None:
     ours = {"MEMFS_SESSION": "s-ours"}
-    assert hosts.running(ours) == ("s-ours", "")
-    assert hosts.running({**ours, **GEMINI}) == ("s-ours", "gemini")
-    assert hosts.running({**ours, **CODEX}) == ("s-codex", "codex")
+    assert hosts.find_running_session(ours) == ("s-ours", "")
+    assert hosts.find_running_session({**ours, **GEMINI}) == ("s-ours", "gemini")
+    assert hosts.find_running_session({**ours, **CODEX}) == ("s-codex", "codex")

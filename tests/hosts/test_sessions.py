@@ -26,10 +26,7 @@ def test_with_the_plugin_a_session_has_the_brief_once_and_edits_a_block(
     project.memfs("edit", "human", "--append", "Name: Quentin")
     append = ToolUse(host.tool, {"label": "human", "content": "Likes teal"})
     args = (*host.args, *PLUGINS) if host is CODEX else host.args
-    with (
-        ScriptedModel([append, "Noted.", "Teal."]) as model,
-        host.start(project, model) as program,
-    ):
+    with ScriptedModel([append, "Noted.", "Teal."]) as model, host.start(project, model) as program:
         if host.trust:
             host.install(project, "--plugin")
         else:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK as MARK
-from memfs.hosts import entries, jsontext, settings
-from memfs.hosts.entries import Json
+from memfs.hosts import jsonc_edit, settings, settings_merge
+from memfs.hosts.settings_merge import Json
 
 OURS = f"/py -I /x/{MARK} claude"
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop")
@@ -27,11 +27,14 @@ ENTRIES: Json = {"hooks": {event: [group()] for event in EVENTS}}
 
 KEY = st.text(max_size=5)
 VALUE = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEY, inner, max_size=3),
     max_leaves=5,
-)  # fmt: skip
+)
 COMMAND = st.sampled_from(["echo hi", "memfs_hook", "hook.py claude", "", "./x 'y'"]) | st.text(
     max_size=6
 )
@@ -40,9 +43,11 @@ GROUP = VALUE | st.fixed_dictionaries(
     {"hooks": st.lists(ENTRY, max_size=3) | VALUE}, optional={"matcher": KEY}
 )
 HOOKS = st.dictionaries(
-    st.sampled_from([*EVENTS, "PreToolUse", "Notification"]), st.lists(GROUP, min_size=1, max_size=3),
-    min_size=1, max_size=4,
-)  # fmt: skip
+    st.sampled_from([*EVENTS, "PreToolUse", "Notification"]),
+    st.lists(GROUP, min_size=1, max_size=3),
+    min_size=1,
+    max_size=4,
+)
 SETTINGS = st.builds(
     lambda before, hooks, after: {**before, **({"hooks": hooks} if hooks else {}), **after},
     st.dictionaries(st.text("abcXYZé ", max_size=4), VALUE, max_size=3),
@@ -73,19 +78,19 @@ def without(installed: Json) -> Json:
 @limits(max_examples=200, deadline=None)
 def test_foreign_entries_keep_their_content_and_order(found: Json) -> None:
     before = copy.deepcopy(found)
-    installed = entries.with_entries(found, ENTRIES)
+    installed = settings_merge.with_entries(found, ENTRIES)
     assert ordered(without(installed)) == ordered(before)
     assert ordered(found) == ordered(before), "the argument is not changed"
-    assert entries.commands(installed) == [OURS] * len(EVENTS)
-    assert ordered(entries.with_entries(installed, ENTRIES)) == ordered(installed)
+    assert settings_merge.commands(installed) == [OURS] * len(EVENTS)
+    assert ordered(settings_merge.with_entries(installed, ENTRIES)) == ordered(installed)
 
 
 @given(SETTINGS)
 @limits(max_examples=200, deadline=None)
 def test_in_and_out_again_is_the_original(found: Json) -> None:
-    removed = entries.without_entries(entries.with_entries(found, ENTRIES), ENTRIES)
+    removed = settings_merge.without_entries(settings_merge.with_entries(found, ENTRIES), ENTRIES)
     assert ordered(removed) == ordered(found)
-    assert entries.without_entries(found, ENTRIES) == found
+    assert settings_merge.without_entries(found, ENTRIES) == found
 
 
 @given(st.text(max_size=30) | st.sampled_from(["[" * 100_000, '{"a":' * 100_000, "1" * 5000]))
@@ -95,14 +100,14 @@ def test_any_text_is_settings_or_refused(text: str) -> None:
         found = settings.parse(text, "f")
     except StoreError:
         return
-    installed = entries.with_entries({} if "hooks" in found else found, ENTRIES)
-    assert ordered(settings.parse(jsontext.changed(text, installed), "f")) == ordered(installed)
+    installed = settings_merge.with_entries({} if "hooks" in found else found, ENTRIES)
+    assert ordered(settings.parse(jsonc_edit.set_value(text, installed), "f")) == ordered(installed)
 
 
 def test_an_older_entry_is_replaced_where_it_stands_with_others() -> None:
     shared = {"matcher": "x", "hooks": [*group("lint")["hooks"], *group(f"old {MARK}")["hooks"]]}  # type: ignore[misc]
     found: Json = {"hooks": {"Stop": [shared, group("mine")], "PreToolUse": [group(f"old {MARK}")]}}
-    installed = entries.with_entries(found, {"hooks": {"Stop": [group()]}})
+    installed = settings_merge.with_entries(found, {"hooks": {"Stop": [group()]}})
     assert installed == {
         "hooks": {"Stop": [{"matcher": "x", **group("lint")}, group(), group("mine")]}
     }
@@ -110,21 +115,21 @@ def test_an_older_entry_is_replaced_where_it_stands_with_others() -> None:
 
 def test_what_only_held_our_entries_goes_with_them() -> None:
     found: Json = {"model": "x", "hooks": {"Stop": [group()]}}
-    assert entries.without_entries(found, ENTRIES) == {"model": "x"}
+    assert settings_merge.without_entries(found, ENTRIES) == {"model": "x"}
 
 
 @pytest.mark.parametrize("odd", [None, [], {}, "x", 5, [None, "x", 5, {"hooks": None}]], ids=repr)
 def test_odd_hooks_of_others_survive_a_removal(odd: object) -> None:
     found: Json = {"hooks": {"Odd": odd, "Stop": [group()]}}
-    assert entries.without_entries(found, ENTRIES) == {"hooks": {"Odd": odd}}
-    installed = entries.with_entries({"hooks": {"Odd": odd}}, ENTRIES)
-    assert entries.without_entries(installed, ENTRIES) == {"hooks": {"Odd": odd}}
+    assert settings_merge.without_entries(found, ENTRIES) == {"hooks": {"Odd": odd}}
+    installed = settings_merge.with_entries({"hooks": {"Odd": odd}}, ENTRIES)
+    assert settings_merge.without_entries(installed, ENTRIES) == {"hooks": {"Odd": odd}}
 
 
 @pytest.mark.parametrize("odd", [None, {}, "x", {"matcher": "y"}], ids=repr)
 def test_hooks_that_are_no_list_are_not_overwritten(odd: object) -> None:
     with pytest.raises(StoreError, match="hooks for Stop are not a list"):
-        entries.with_entries({"hooks": {"Stop": odd}}, ENTRIES)
+        settings_merge.with_entries({"hooks": {"Stop": odd}}, ENTRIES)
 
 
 @pytest.mark.parametrize(
@@ -164,30 +169,32 @@ SERVED: Json = {
     ],
 )
 def test_a_server_and_its_leave_go_in_and_out(others: Json) -> None:
-    installed = entries.with_entries(others, SERVED)
-    assert entries.servers(installed, "/b") == ["/py"]
-    assert entries.with_entries(installed, SERVED) == installed
+    installed = settings_merge.with_entries(others, SERVED)
+    assert settings_merge.servers(installed, "/b") == ["/py"]
+    assert settings_merge.with_entries(installed, SERVED) == installed
     older = {**SERVED, "mcpServers": {"memfs": {"command": "/old/memfs", "args": ["mcp"]}}}
-    assert entries.with_entries(entries.with_entries(others, older), SERVED) == installed
-    assert entries.without_entries(installed, SERVED) == others
+    assert (
+        settings_merge.with_entries(settings_merge.with_entries(others, older), SERVED) == installed
+    )
+    assert settings_merge.without_entries(installed, SERVED) == others
 
 
 def test_what_stands_before_and_after_ours_keeps_its_place() -> None:
     found: Json = {"permissions": {"allow": ["a", "mcp__memfs", "b"]}}
-    assert entries.with_entries(found, {"permissions": SERVED["permissions"]}) == found
+    assert settings_merge.with_entries(found, {"permissions": SERVED["permissions"]}) == found
 
 
 def test_another_server_of_our_name_is_neither_replaced_nor_removed() -> None:
     theirs: Json = {"mcpServers": {"memfs": {"command": "node", "args": ["their-memfs.js"]}}}
     with pytest.raises(StoreError, match="another MCP server named memfs"):
-        entries.with_entries(theirs, SERVED)
-    assert entries.without_entries(theirs, SERVED) == theirs
+        settings_merge.with_entries(theirs, SERVED)
+    assert settings_merge.without_entries(theirs, SERVED) == theirs
 
 
 def test_a_server_of_one_project_is_not_that_of_another() -> None:
     found: Json = {"projects": {"/a": SERVED, "/b": {"mcpServers": {}}}}
-    assert entries.servers(found, "/a") == ["/py"]
-    assert entries.servers(found, "/b") == entries.servers(found, None) == []
+    assert settings_merge.servers(found, "/a") == ["/py"]
+    assert settings_merge.servers(found, "/b") == settings_merge.servers(found, None) == []
 
 
 def test_an_empty_file_is_empty_settings() -> None:

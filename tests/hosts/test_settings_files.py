@@ -12,9 +12,9 @@ import pytest
 
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.hosts import jsontext
+from memfs.hosts import jsonc_edit
 from memfs.ops import install
-from memfs.ops.install import Wired
+from memfs.ops.install import WiredHost
 from memfs.store.blocks import Place
 from tests.hosts.settings_samples import SAMPLES, Sample
 
@@ -39,7 +39,7 @@ class File:
     def text(self) -> str:
         return self.path.read_bytes().decode()
 
-    def run(self, **options: Any) -> Wired:
+    def run(self, **options: Any) -> WiredHost:
         """Wire or unwire the host; return what happened to this file."""
         host, scope = self._sample.host, self._sample.scope
         done = install.run(self._place, host, scope, str(self._home), **options)
@@ -64,7 +64,7 @@ def value_of(path: Path, text: str) -> object:
             for line in text.splitlines()
             if line.strip() and line.strip()[:2] not in ("//", "/*")
         ]
-        return jsontext.loads(text) if bare else {}
+        return jsonc_edit.loads(text) if bare else {}
 
 
 def ours(value: object) -> bool:

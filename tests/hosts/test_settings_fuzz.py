@@ -11,11 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
-from memfs.hosts import jsontext, tomltext
+from memfs.hosts import jsonc_edit, toml_edit
 from memfs.ops import init
-from memfs.ops.install.files import Edit, Shipped
+from memfs.ops.install.files import SettingsEdit, ShippedEntries
 from memfs.store.blocks import Place
-from tests.hosts.test_jsontext import VALUE, written
+from tests.hosts.test_jsonc_edit import VALUE, written
 from tests.hosts.test_settings_files import only_added
 
 SHIPPED = {
@@ -53,7 +53,7 @@ JSONC = SETTINGS.flatmap(lambda value: st.tuples(st.just(value), written(value))
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return init.apart(str(tmp_path_factory.mktemp("apart")), "")
+    return init.is_separate(str(tmp_path_factory.mktemp("apart")), "")
 
 
 class File:
@@ -62,7 +62,7 @@ class File:
     def __init__(self, place: Place, name: str, text: str, shipped: tuple[str, ...]) -> None:
         self._place = place
         self._path = Path(place.home.top, name)
-        self._given = Shipped.of(
+        self._given = ShippedEntries.of(
             place, shipped[0].partition("/")[0], shipped, tools=True, line=True, calls=True
         )
         self._path.unlink(missing_ok=True)
@@ -73,7 +73,7 @@ class File:
 
     def run(self, *, remove: bool = False) -> str:
         """Put ours in or take them out; return what is there then."""
-        edit = Edit.of(self._place, str(self._path), self._given, remove=remove)
+        edit = SettingsEdit.of(self._place, str(self._path), self._given, remove=remove)
         edit.write(self._place)
         return self._path.read_bytes().decode() if self._path.exists() else ""
 
@@ -87,7 +87,7 @@ def test_any_jsonc(place: Place, found: tuple[dict[str, object], str], host: str
             file.run()
         return
     after = file.run()
-    with_ours = jsontext.loads(after)
+    with_ours = jsonc_edit.loads(after)
     only_added(value, with_ours)
     assert file.run() == after
     for comment in COMMENTS:
@@ -96,7 +96,7 @@ def test_any_jsonc(place: Place, found: tuple[dict[str, object], str], host: str
     file.run()
     file.write(after + "\n// later\n")
     left = file.run(remove=True)
-    assert json.dumps(jsontext.loads(left)) == json.dumps(value)
+    assert json.dumps(jsonc_edit.loads(left)) == json.dumps(value)
     for comment in COMMENTS:
         assert left.count(comment) == text.count(comment)
     assert left.endswith("\n// later\n")
@@ -107,20 +107,43 @@ def test_any_jsonc(place: Place, found: tuple[dict[str, object], str], host: str
 
 
 ROOT = [
-    "a = 1", "", "# a comment", "# [mcp_servers.memfs]", 'b = """\n[t]\n"""', "c = '''\n" + tomltext.MARK + "\n'''",
-    'd = [\n  ["x"],\n  [1, # [y]\n  ],\n]', 'e.f = "#"', "g = {h = [{i = 1}]}", '"odd key" = "]"', "k = 1979-05-27",
-]  # fmt: skip
+    "a = 1",
+    "",
+    "# a comment",
+    "# [mcp_servers.memfs]",
+    'b = """\n[t]\n"""',
+    "c = '''\n" + toml_edit.MARK + "\n'''",
+    'd = [\n  ["x"],\n  [1, # [y]\n  ],\n]',
+    'e.f = "#"',
+    "g = {h = [{i = 1}]}",
+    '"odd key" = "]"',
+    "k = 1979-05-27",
+]
 TABLES = [
-    "[t]\nb = 2", '[u."x [y]"]\nc = """\n[no table]\n"""', "[[v]]\nd = 3", "[mcp_servers]", "[ w ] # spaced",
-    '[mcp_servers.other]\nargs = [\n  "[z]",\n]', "[mcp_servers.other.env]\nA = 1", "  [x]\n  y = 1",
-]  # fmt: skip
+    "[t]\nb = 2",
+    '[u."x [y]"]\nc = """\n[no table]\n"""',
+    "[[v]]\nd = 3",
+    "[mcp_servers]",
+    "[ w ] # spaced",
+    '[mcp_servers.other]\nargs = [\n  "[z]",\n]',
+    "[mcp_servers.other.env]\nA = 1",
+    "  [x]\n  y = 1",
+]
 ADDED = st.lists(
-    st.sampled_from([
-        "wait = 9", "# mine", "", 'odd = [\n  ["y"],\n  "[z]",\n]', 'long = """\n[mcp_servers.x]\n"""',
-        "lit = '''\n[q]\n'''", "one = {A = '[b]'}",
-    ]),
-    max_size=3, unique=True,
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "wait = 9",
+            "# mine",
+            "",
+            'odd = [\n  ["y"],\n  "[z]",\n]',
+            'long = """\n[mcp_servers.x]\n"""',
+            "lit = '''\n[q]\n'''",
+            "one = {A = '[b]'}",
+        ]
+    ),
+    max_size=3,
+    unique=True,
+)
 LATER = st.lists(
     st.sampled_from(["[later]\nx = 1", "# at the end", "", "[[more]]\ny = '['"]),
     max_size=3,

@@ -12,9 +12,13 @@ SESSION = "5e551011-0000-4000-8000-000000000001"
 def line(kind: str, content: object, uuid: str = "", **more: object) -> bytes:
     """A user or assistant line with its line end."""
     made: dict[str, object] = {
-        "type": kind, "message": {"role": kind, "content": content}, "sessionId": SESSION,
-        "cwd": "/home/dev/shop", "gitBranch": "main", "timestamp": "2026-05-03T10:00:00.000Z",
-    }  # fmt: skip
+        "type": kind,
+        "message": {"role": kind, "content": content},
+        "sessionId": SESSION,
+        "cwd": "/home/dev/shop",
+        "gitBranch": "main",
+        "timestamp": "2026-05-03T10:00:00.000Z",
+    }
     if uuid:
         made["uuid"] = uuid
     return json.dumps({**made, **more}).encode() + b"\n"

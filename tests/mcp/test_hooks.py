@@ -13,7 +13,7 @@ from memfs.core.edits import Append, Replace
 from memfs.core.records import Origin
 from memfs.mcp import hooks
 from memfs.ops import edit
-from memfs.store import shipped
+from memfs.store import resources
 from memfs.store.blocks import Place
 from tests.mcp.test_server import client, run, said
 
@@ -22,17 +22,30 @@ def hook(repo: Path, session: str, event: str, **more: str) -> str:
     """What the process of a hook prints."""
     payload = {"session_id": session, "cwd": str(repo), "hook_event_name": event, **more}
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", shipped.path("hooks", "memfs_hook.py"), "claude", "mcp"],
-        input=json.dumps(payload).encode(), capture_output=True, check=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-E",
+            resources.path("hooks", "memfs_hook.py"),
+            "claude",
+            "mcp",
+        ],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        check=True,
+    )
     return done.stdout.decode()
 
 
 def arguments(repo: Path, session: str, prompt: str) -> dict[str, object]:
     return {
-        "host": "claude", "hook_event_name": "UserPromptSubmit", "session_id": session,
-        "cwd": str(repo), "prompt": prompt,
-    }  # fmt: skip
+        "host": "claude",
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": session,
+        "cwd": str(repo),
+        "prompt": prompt,
+    }
 
 
 def test_a_prompt_is_answered_as_the_process_of_a_hook_answers(place: Place, repo: Path) -> None:
@@ -58,15 +71,25 @@ def test_a_session_whose_start_was_missed_is_given_the_whole_brief(
     place: Place, repo: Path
 ) -> None:
     edit.run(place, [Append("human", "Name: Alice")], Origin())
-    found = json.loads(hooks.answered(arguments(repo, "late", "hello")))
+    found = json.loads(hooks.answer_hook(arguments(repo, "late", "hello")))
     assert "Name: Alice" in found["hookSpecificOutput"]["additionalContext"]
 
 
 @pytest.mark.parametrize(
     "odd",
-    [{}, {"host": "nobody"}, {"host": "claude", "session_id": 7}, {"host": "claude", "cwd": "\0"},
-     {"host": "claude", "session_id": "s", "hook_event_name": "UserPromptSubmit", "cwd": "\ud800"}],
-)  # fmt: skip
+    [
+        {},
+        {"host": "nobody"},
+        {"host": "claude", "session_id": 7},
+        {"host": "claude", "cwd": "\0"},
+        {
+            "host": "claude",
+            "session_id": "s",
+            "hook_event_name": "UserPromptSubmit",
+            "cwd": "\ud800",
+        },
+    ],
+)
 @pytest.mark.usefixtures("place")
 def test_odd_arguments_disturb_nothing(odd: dict[str, object]) -> None:
-    assert hooks.answered(odd) == hooks.QUIET
+    assert hooks.answer_hook(odd) == hooks.QUIET

@@ -18,10 +18,18 @@ from memfs.store.blocks import Place
 from tests.mcp.test_server import START
 from tests.service import running
 
-HELLO = json.dumps({
-    "jsonrpc": "2.0", "id": "hello", "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
-})  # fmt: skip
+HELLO = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": "hello",
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "x", "version": "1"},
+        },
+    }
+)
 DEEP = "[" * 5000 + "]" * 5000
 
 
@@ -89,12 +97,29 @@ def test_what_is_no_message_is_answered_by_an_error(repo: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "null", "5", '"x"', "[]", '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', "x" * 100, DEEP, '{"id":',
-     '{"jsonrpc":"2.0","id":null,"method":"ping"}', '{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
-     '{"jsonrpc":"2.0","id":true,"method":"ping"}', '{"jsonrpc":"2.0","id":{"id":1},"method":"ping"}', "{}",
-     '{"method":"ping","id":[', '"', "]]]]", '{"x":"' + '\\"' * (1 << 20), "[" * (1 << 20)],
+    [
+        "{",
+        "null",
+        "5",
+        '"x"',
+        "[]",
+        '[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+        "x" * 100,
+        DEEP,
+        '{"id":',
+        '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+        '{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+        '{"jsonrpc":"2.0","id":true,"method":"ping"}',
+        '{"jsonrpc":"2.0","id":{"id":1},"method":"ping"}',
+        "{}",
+        '{"method":"ping","id":[',
+        '"',
+        "]]]]",
+        '{"x":"' + '\\"' * (1 << 20),
+        "[" * (1 << 20),
+    ],
     ids=lambda line: line[:60],
-)  # fmt: skip
+)
 def test_a_request_without_an_id_that_can_be_named_is_answered_too(line: str) -> None:
     answer = json.loads(messages.refuse_line(line))
     assert answer["id"] is None
@@ -103,12 +128,20 @@ def test_a_request_without_an_id_that_can_be_named_is_answered_too(line: str) ->
 
 @pytest.mark.parametrize(
     "line",
-    ["", " \t", '{"jsonrpc":"2.0","method":"notifications/x","params":5}', '{"jsonrpc":"2.0","method":"x","params":5}',
-     '{"jsonrpc":"2.0","id":1,"result":5}', '{"jsonrpc":"2.0","id":1,"error":5}', '{"jsonrpc":"2.0","id":1,"result":{}}',
-     '{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}', '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-     '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"id":1}}',
-     '{"jsonrpc":"2.0","method":"x","params":{"id":1}}'],
-)  # fmt: skip
+    [
+        "",
+        " \t",
+        '{"jsonrpc":"2.0","method":"notifications/x","params":5}',
+        '{"jsonrpc":"2.0","method":"x","params":5}',
+        '{"jsonrpc":"2.0","id":1,"result":5}',
+        '{"jsonrpc":"2.0","id":1,"error":5}',
+        '{"jsonrpc":"2.0","id":1,"result":{}}',
+        '{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}',
+        '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+        '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"id":1}}',
+        '{"jsonrpc":"2.0","method":"x","params":{"id":1}}',
+    ],
+)
 def test_what_asks_nothing_and_what_is_a_message_is_left_to_the_sdk(line: str) -> None:
     assert messages.refuse_line(line) == ""
 
@@ -116,10 +149,16 @@ def test_what_asks_nothing_and_what_is_a_message_is_left_to_the_sdk(line: str) -
 @pytest.mark.parametrize(
     ("line", "made"),
     [
-        (rb'"\ud800"', rb'"\ufffd"'), (rb'"\uDC00x"', rb'"\ufffdx"'), (rb'"\ud83d\ude00"', rb'"\ud83d\ude00"'),
-        (rb'"\\ud800"', rb'"\\ud800"'), (rb'"\\\ud800"', rb'"\\\ufffd"'), (rb'"\ud83d\ud83d\ude00"', rb'"\ufffd\ud83d\ude00"'),
-        (rb'"\ud83d\n\ude00"', rb'"\ufffd\n\ufffd"'), (rb'"\ud8', rb'"\ud8'), (rb'"\ue000"', rb'"\ue000"'),
+        (rb'"\ud800"', rb'"\ufffd"'),
+        (rb'"\uDC00x"', rb'"\ufffdx"'),
+        (rb'"\ud83d\ude00"', rb'"\ud83d\ude00"'),
+        (rb'"\\ud800"', rb'"\\ud800"'),
+        (rb'"\\\ud800"', rb'"\\\ufffd"'),
+        (rb'"\ud83d\ud83d\ude00"', rb'"\ufffd\ud83d\ude00"'),
+        (rb'"\ud83d\n\ude00"', rb'"\ufffd\n\ufffd"'),
+        (rb'"\ud8', rb'"\ud8'),
+        (rb'"\ue000"', rb'"\ue000"'),
     ],
-)  # fmt: skip
+)
 def test_halves_are_replaced_where_they_are_escapes(line: bytes, made: bytes) -> None:
     assert messages.replace_halves(line) == made

@@ -24,7 +24,7 @@ from memfs.core.records import Origin
 from memfs.ops import edit, history
 from memfs.store import blocks, journal
 from memfs.store.blocks import Place
-from memfs.tools import table
+from memfs.tools import registry
 
 START = "import sys; from memfs.cli.main import main; sys.exit(main())"
 Told = list[types.ServerNotification]
@@ -76,7 +76,7 @@ def test_every_tool_is_listed_with_its_annotations_and_can_be_called(
     async def test() -> None:
         async with client(repo) as session:
             listed = {tool.name: tool for tool in (await session.list_tools()).tools}
-            assert list(listed) == list(table.built_in())
+            assert list(listed) == list(registry.built_in())
             for tool in listed.values():
                 assert tool.annotations
                 assert tool.annotations.open_world_hint is False
@@ -125,8 +125,11 @@ def test_a_session_that_is_told_with_a_call_is_that_of_its_edit(place: Place, re
     run(test)
     entries = history.log(place, "human")[3::-1]
     assert [(each.host, each.session) for each in entries] == [
-        ("codex", "s-1"), ("codex", "s-2"), ("codex", "s-2"), ("codex", "s-2"),
-    ]  # fmt: skip
+        ("codex", "s-1"),
+        ("codex", "s-2"),
+        ("codex", "s-2"),
+        ("codex", "s-2"),
+    ]
 
 
 def test_a_client_is_not_given_the_session_of_another_one_that_started_it(
@@ -261,8 +264,9 @@ def test_no_block_begins_another_in_a_prompt(place: Place, repo: Path) -> None:
     async def test() -> None:
         async with client(repo) as session:
             for name, given in (
-                ("memory-review", {}), ("memory-rethink", {"label": "system_rules"}),
-            ):  # fmt: skip
+                ("memory-review", {}),
+                ("memory-rethink", {"label": "system_rules"}),
+            ):
                 [said] = (await session.get_prompt(name, given)).messages
                 assert isinstance(said.content, types.TextContent)
                 assert "\n> [human] All of the user.\n> The user has said" in said.content.text
@@ -334,9 +338,9 @@ def test_two_servers_on_one_store_interleave(place: Place, repo: Path) -> None:
 
 def test_nothing_heavy_is_loaded_before_it_is_needed() -> None:
     code = (
-        "import sys, memfs.mcp.server, memfs.tools.table; memfs.tools.table.built_in();"
+        "import sys, memfs.mcp.server, memfs.tools.registry; memfs.tools.registry.built_in();"
         "print(*sorted(set(sys.modules) & {'numpy', 'usearch', 'tantivy', 'tokenizers', 'ruamel', "
-        "'numkong', 'memfs.store.writer', 'memfs.ops.edit', 'memfs.memory.corpus'}))"
+        "'numkong', 'memfs.store.writer', 'memfs.ops.edit', 'memfs.recall.index_sources'}))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []

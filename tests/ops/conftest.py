@@ -17,7 +17,7 @@ def there(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """Another project, of another user, with something in it."""
     monkeypatch.setenv("HOME", str(tmp_path / "other"))
     init.run(str(tmp_path / "there"), str(tmp_path / "other"))
-    place = blocks.here(str(tmp_path / "there"))
+    place = blocks.find_place(str(tmp_path / "there"))
     monkeypatch.setenv("HOME", str(home))
     edit.run(place, [Create("api", "The API", "five seconds\nretry twice")], Origin("agent"))
     archive.run(place, "Green tea at 70 degrees.", importance=7, tags=("tea",), origin=Origin())

@@ -9,7 +9,7 @@ from memfs.core.records import Origin
 from memfs.ops import export, import_
 from memfs.ops.import_ import Imported
 from memfs.store.blocks import Place
-from tests.store.test_bundle import zipped
+from tests.store.test_archive_format import zipped
 
 BY = Origin("user", reason="from m.zip")
 
@@ -56,6 +56,17 @@ def everything(place: Place) -> dict[str, bytes]:
 def said(*texts: str, **more: object) -> str:
     lines = []
     for number, text in enumerate(texts):
-        lines.append({"id": f"m{number}", "session": "s", "host": "claude", "project": "/p",
-                      "branch": "", "at": "", "role": "user", "text": text, **more})  # fmt: skip
+        lines.append(
+            {
+                "id": f"m{number}",
+                "session": "s",
+                "host": "claude",
+                "project": "/p",
+                "branch": "",
+                "at": "",
+                "role": "user",
+                "text": text,
+                **more,
+            }
+        )
     return "".join(json.dumps(line) + "\n" for line in lines)

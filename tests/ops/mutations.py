@@ -29,21 +29,62 @@ SAMPLES = (
 )
 _MARKS = (b"<<<<<<< HEAD\n", b"=======\n", b">>>>>>> theirs\n")
 _ODD = (
-    b"\0", b"\xef\xbb\xbf", b"\t", b"\r", b"\x1b[31m", b"\x07", b"\x85", b"\xed\xa0\x80", b"\xff", b"\xc3",
-    b"\xe2\x80\xa8", b"\x0b", b"\n", b"'", b'"', b"{", b"[", b"&a ", b"*a", b"%", b"? ", b"- ", b": ",
-)  # fmt: skip
+    b"\0",
+    b"\xef\xbb\xbf",
+    b"\t",
+    b"\r",
+    b"\x1b[31m",
+    b"\x07",
+    b"\x85",
+    b"\xed\xa0\x80",
+    b"\xff",
+    b"\xc3",
+    b"\xe2\x80\xa8",
+    b"\x0b",
+    b"\n",
+    b"'",
+    b'"',
+    b"{",
+    b"[",
+    b"&a ",
+    b"*a",
+    b"%",
+    b"? ",
+    b"- ",
+    b": ",
+)
 _BOMB = b"".join(
     b"a%d: &a%d [%s]\n" % (n, n, b",".join([b"*a%d" % (n - 1)] * 9)) for n in range(1, 9)
 )
 _ENTRIES = (
-    b"limit: 0x" + b"F" * 5000, b"limit: " + b"9" * 6000, b"description: " + b"x" * 20_000,
-    b"deep: " + b"[" * 400 + b"]" * 400, b"deep: " + b"{a: " * 300, b"a0: &a0 [x]\n" + _BOMB,
-    b"limit: !!bool x", b"version: !!python/object:os.system x", b"? [complex, key]\n: value",
-    b"description: |\n  limit: 7\n  ---\n  more", b"<<: *nothing", b"read_only: yes", b"read_only:\ttrue",
-    b"\tlimit: 7", b"limit:\t\t9", b"limit: 8\nlimit: 9", b"read_only: true\nread_only: false",
-    b"tags: [a\ntags: [b]", b"just a line", b"--- two", b"...", b"limit: .inf", b"priority: -0o17",
-    b"description: !!binary aGVsbG8=", b"pinned: [true]", b"ttl: 2026-13-45", b"key with spaces : {",
-)  # fmt: skip
+    b"limit: 0x" + b"F" * 5000,
+    b"limit: " + b"9" * 6000,
+    b"description: " + b"x" * 20_000,
+    b"deep: " + b"[" * 400 + b"]" * 400,
+    b"deep: " + b"{a: " * 300,
+    b"a0: &a0 [x]\n" + _BOMB,
+    b"limit: !!bool x",
+    b"version: !!python/object:os.system x",
+    b"? [complex, key]\n: value",
+    b"description: |\n  limit: 7\n  ---\n  more",
+    b"<<: *nothing",
+    b"read_only: yes",
+    b"read_only:\ttrue",
+    b"\tlimit: 7",
+    b"limit:\t\t9",
+    b"limit: 8\nlimit: 9",
+    b"read_only: true\nread_only: false",
+    b"tags: [a\ntags: [b]",
+    b"just a line",
+    b"--- two",
+    b"...",
+    b"limit: .inf",
+    b"priority: -0o17",
+    b"description: !!binary aGVsbG8=",
+    b"pinned: [true]",
+    b"ttl: 2026-13-45",
+    b"key with spaces : {",
+)
 
 
 def _at(data: bytes, chance: Random) -> int:
@@ -154,9 +195,20 @@ def utf_16(data: bytes, chance: Random) -> bytes:
 
 
 MUTATIONS: Sequence[Mutation] = (
-    flip, truncate, insert, double_a_line, swap_lines, drop_a_line, add_an_entry, fences, conflict,
-    tabs, line_ends, long_line, utf_16,
-)  # fmt: skip
+    flip,
+    truncate,
+    insert,
+    double_a_line,
+    swap_lines,
+    drop_a_line,
+    add_an_entry,
+    fences,
+    conflict,
+    tabs,
+    line_ends,
+    long_line,
+    utf_16,
+)
 
 
 def broken(

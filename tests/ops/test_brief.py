@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from memfs.core import render
 from memfs.core.edits import Append, Delete, Describe, Edit, Replace
 from memfs.core.events import PROMPT, START, Event
 from memfs.core.records import Identity, Message, Origin, Transcript
-from memfs.memory import corpus
 from memfs.ops import brief, edit
+from memfs.recall import index_sources
 from memfs.store import recall, sessions
 from memfs.store.blocks import Place
 
@@ -38,8 +37,11 @@ def test_a_start_brings_everything(place: Place, say: Callable[..., str]) -> Non
     assert text.startswith("# Core memory (always available)\nYou are responsible")
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert [heading.split("]")[0] for heading in headings] == [
-        "## [PERSONA", "## [HUMAN", "## [SYSTEM_RULES", "## [WORKING",
-    ]  # fmt: skip
+        "## [PERSONA",
+        "## [HUMAN",
+        "## [SYSTEM_RULES",
+        "## [WORKING",
+    ]
     assert "## [HUMAN] 11/5000 chars\n*Everything known about the user." in text
     assert "\nName: Alice\n" in text
     assert text.splitlines()[-1].startswith("Memory tools: ")
@@ -149,9 +151,9 @@ def remember(place: Place, *texts: str) -> None:
         Message(f"m{n}", "earlier", "claude", "/p", "main", "2026-04-01T09:00:00Z", "user", text)
         for n, text in enumerate(texts)
     ]
-    log = recall.Log(place.home, "claude", Identity("earlier", ""))
+    log = recall.RecallLog(place.home, "claude", Identity("earlier", ""))
     log.replace(None, "/t.jsonl", Transcript(messages, 0, 0, 0), "")
-    corpus.sync(place, embed=False)
+    index_sources.sync(place, embed=False)
 
 
 def test_a_prompt_recalls_what_was_said_before_once(place: Place, say: Callable[..., str]) -> None:
@@ -182,28 +184,6 @@ def test_recall_can_be_switched_off(
     assert say(PROMPT, "backoff in the payments client") == ""
 
 
-def test_a_hook_that_searches_by_itself_can_go_by_meaning_too(
-    place: Place, say: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remember(place, "Postgres is backed up at three o'clock.", "lunch was good")
-    corpus.sync(place, embed=True)
-    prompt = "when is the postgres backup made?"
-    say(START)
-    assert say(PROMPT, prompt) == "", "by words"
-    monkeypatch.setenv("MEMFS_HOOKS_COLD", "hybrid")
-    monkeypatch.setenv("MEMFS_EMBEDDING", "none")
-    assert say(PROMPT, prompt) == "", "there is to be no meaning"
-    monkeypatch.delenv("MEMFS_EMBEDDING")
-    assert re.fullmatch(
-        "# Recalled .*\n"
-        "- 2026-04-01, claude, session earlier\n"
-        "> user: Postgres is backed up at three o'clock\\.\n"
-        "> user: lunch was good\n",
-        say(PROMPT, prompt),
-    )
-    assert say(PROMPT, prompt) == "", "it was said already"
-
-
 def test_hooks_of_a_start_and_of_a_prompt_at_once_give_the_brief_once(
     place: Place, repo: Path
 ) -> None:
@@ -211,7 +191,7 @@ def test_hooks_of_a_start_and_of_a_prompt_at_once_give_the_brief_once(
         event = Event("copilot", kind, kind, session, str(repo), "", source, "hello you")
         return brief.run(event).context
 
-    assert sessions.claim(place.home, "s1", START)  # it is about to give it
+    assert sessions.claim_brief(place.home, "s1", START)  # it is about to give it
     assert said(PROMPT, "s1") == ""
     assert said(START, "s1").startswith("# Core memory")
     assert said(PROMPT, "s2").startswith("# Core memory")  # the prompt's was quicker
@@ -243,12 +223,12 @@ def test_hooks_that_are_wired_twice_say_what_is_new_once(place: Place, repo: Pat
 def test_what_did_not_arrive_is_said_again(place: Place, repo: Path) -> None:
     event = Event("codex", START, START, "s1", str(repo), "", "startup")
     first = brief.run(event).context
-    brief.unsay(event)
+    brief.forget_shown(event)
     assert brief.run(event).context == first != ""
 
 
 def test_a_start_that_gave_nothing_is_made_up_for(place: Place, repo: Path) -> None:
-    assert sessions.claim(place.home, "s1", START)
+    assert sessions.claim_brief(place.home, "s1", START)
     prompt = Event("claude", PROMPT, "UserPromptSubmit", "s1", str(repo), prompt="hello you")
     assert brief.run(prompt).context == ""
     given = Path(place.home.session("s1")) / "given-by"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,11 +13,11 @@ import pytest
 
 from memfs.core.edits import Append, Create, Delete, Describe, Edit, Rejected, Rename
 from memfs.core.records import Origin
-from memfs.ops import archive, brief, doctor, edit, history, install, show
+from memfs.ops import archive, brief, doctor, edit, history, install
 from memfs.ops.doctor import Finding
-from memfs.store import blocks, inbox, sessions
+from memfs.store import blocks, sessions, spool
 from memfs.store.blocks import Place
-from memfs.store.sessions import Shown
+from memfs.store.sessions import ShownState
 
 Write = Callable[[str, str], Path]
 HEAD = "---\ndescription: mine\nlimit: 500\n"
@@ -63,22 +62,57 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "what", "hint"),
     [
-        (f"{HEAD}limit: 600\n---\nx\n", 4, "front matter: while constructing a mapping, found duplicate key", FIXES),
+        (
+            f"{HEAD}limit: 600\n---\nx\n",
+            4,
+            "front matter: while constructing a mapping, found duplicate key",
+            FIXES,
+        ),
         (f"{HEAD}pinned:\ttrue\n\ttags: a\n---\nx\n", 4, "front matter: while scanning", FIXES),
-        (f"{HEAD}tags:\n\t- a\n---\nx\n", 5, "front matter: while scanning for the next token, found character '\\t'", FIXES),
-        (f"{HEAD}stray\n---\nx\n", 4, "front matter: while scanning a simple key", "mend it in an editor"),
+        (
+            f"{HEAD}tags:\n\t- a\n---\nx\n",
+            5,
+            "front matter: while scanning for the next token, found character '\\t'",
+            FIXES,
+        ),
+        (
+            f"{HEAD}stray\n---\nx\n",
+            4,
+            "front matter: while scanning a simple key",
+            "mend it in an editor",
+        ),
         (f"{HEAD}x\n", 4, "the closing line --- of the front matter is missing", FIXES),
         (f"{HEAD[4:]}---\nx\n", 1, "the opening line --- of the front matter is missing", FIXES),
         ("---\nlimit: 5\nx\n", 1, "front matter begins here and does not end", "put a line ---"),
-        (f"{HEAD}---\n---\nlimit: 5\n---\nx\n", 5, "a second front matter: it counts as text", "move what"),
-        (f"{HEAD}---\na\n<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n", 6, "merge conflict markers", FIXES),
-        (f"{HEAD}---\na\n<<<<<<< x\nb\n>>>>>>> y\n", 6, "merge conflict markers", "resolve them in an editor"),
+        (
+            f"{HEAD}---\n---\nlimit: 5\n---\nx\n",
+            5,
+            "a second front matter: it counts as text",
+            "move what",
+        ),
+        (
+            f"{HEAD}---\na\n<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n",
+            6,
+            "merge conflict markers",
+            FIXES,
+        ),
+        (
+            f"{HEAD}---\na\n<<<<<<< x\nb\n>>>>>>> y\n",
+            6,
+            "merge conflict markers",
+            "resolve them in an editor",
+        ),
         (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
         (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
         (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,030 characters, at most 10,000", "mend it"),
-        (f"{HEAD}a: {'[' * 90}\n---\nx\n", 1, "front matter: nested more than 50 levels deep", "mend it"),
+        (
+            f"{HEAD}a: {'[' * 90}\n---\nx\n",
+            1,
+            "front matter: nested more than 50 levels deep",
+            "mend it",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_fault_is_named_where_it_is(
     place: Place, home: Path, block_file: Write, text: str, line: int, what: str, hint: str
 ) -> None:
@@ -158,85 +192,6 @@ def test_what_was_protected_stays_protected(place: Place, block_file: Write) -> 
         assert path.read_text() == text
 
 
-def test_a_file_that_is_too_large_is_shown_from_its_beginning(
-    place: Place, home: Path, block_file: Write
-) -> None:
-    path = block_file("big", f"{HEAD}---\nthe beginning\n")
-    with path.open("r+b") as handle:
-        handle.truncate(3 << 30)
-    session = Place(place.project, place.user, "s")
-    shown = brief.start(session).context
-    assert "(this is its beginning: its file has 3,221,225,472 bytes; run memfs doctor)" in shown
-    assert "the beginning" in shown
-    assert brief.prompt(session, "hello there").context == ""
-    with path.open("r+b") as handle:
-        handle.truncate(4 << 30)
-    assert "4,294,967,296 bytes" in brief.prompt(session, "hello there").context
-    refused = rejected(place, Append("big", "more"))
-    assert (
-        refused.message == f"{path} has 4,294,967,296 bytes; memfs edits blocks of at most 262,144"
-    )
-    assert refused.hint.startswith("shorten it in an editor")
-    assert len(show.every(place)) == 4
-    assert isinstance(edit.run(place, [Append("persona", "more")], Origin()), edit.Edited)
-    assert [entry.label for entry in history.log(place)][:1] == ["persona"]
-    [found] = wrong(place, home)
-    assert found.text == f"{path}: 4,294,967,296 bytes, a block has at most 262,144"
-    assert mended(place, home) == []
-    assert path.stat().st_size == 4 << 30
-
-
-def test_an_edit_does_not_make_a_block_too_large(place: Place, block_file: Write) -> None:
-    block_file("big", f"---\nlimit: 1000000\n---\n{'é' * 131_000}\n")
-    assert isinstance(edit.run(place, [Append("big", "x" * 50)], Origin()), edit.Edited)
-    assert "a block has at most 262,144" in rejected(place, Append("big", "x" * 500)).message
-
-
-def test_what_is_no_file_is_named_and_never_opened(
-    place: Place, home: Path, block_file: Write, tmp_path: Path
-) -> None:
-    folder = block_file("odd", "x\n").parent
-    (folder / "folder.md").mkdir()
-    (folder / "folder.md/in_it.md").write_text("x\n")
-    os.mkfifo(folder / "fifo.md")
-    os.chdir(folder)
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind("socket.md")
-    (folder / "gone.md").symlink_to(folder / "not-there")
-    (tmp_path / "outside.md").write_text("private")
-    (folder / "out.md").symlink_to(tmp_path / "outside.md")
-    (folder / "outside").symlink_to(tmp_path)
-    (folder / "inside.md").symlink_to(folder / "odd.md")
-    found = {each.text for each in wrong(place, home)}
-    assert found == {
-        f"{folder}/folder.md/in_it.md is no block: a file too deep",
-        f"{folder}/fifo.md is no block: a FIFO",
-        f"{folder}/socket.md is no block: a socket",
-        f"{folder}/gone.md is no block: a link",
-        f"{folder}/out.md is no block: a link",
-        f"{folder}/outside is no block: a link",
-        f"{folder}/inside.md is no block: a link",
-    }
-    assert "private" not in brief.start(Place(place.project, place.user, "s")).context
-    assert mended(place, home) == []
-    assert len(list(folder.iterdir())) == 10
-
-
-@pytest.mark.usefixtures("bound")
-def test_what_may_not_be_read_is_named(place: Place, home: Path, block_file: Write) -> None:
-    path = block_file("odd", "x\n")
-    inner = block_file("sub/inner", "y\n").parent
-    path.chmod(0)
-    inner.chmod(0)
-    shown = brief.start(Place(place.project, place.user, "s")).context
-    assert "(its file cannot be read; run memfs doctor)" in shown
-    found = {each.text for each in wrong(place, home)}
-    assert f"{path}: cannot be read: Permission denied" in found
-    assert f"{inner}: cannot be read: Permission denied" in found
-    assert mended(place, home) == []
-    inner.chmod(0o755)
-
-
 def test_a_file_where_the_blocks_should_be_is_named(place: Place, home: Path) -> None:
     assert place.project
     folder = Path(place.project.root, "blocks")
@@ -257,8 +212,10 @@ def test_of_two_files_with_one_label_the_second_gets_its_own(
     assert found.text == f"{second} and {first} have one label"
     assert mended(place, home) == [f"{second} is now project:notes-3"]
     assert [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")] == [
-        "upper", "taken", "lower",
-    ]  # fmt: skip
+        "upper",
+        "taken",
+        "lower",
+    ]
     assert wrong(place, home) == []
     assert (
         history.log(place, "notes-3")[0].reason
@@ -272,13 +229,17 @@ def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: P
     install.run(place, "claude", "project", str(home))
     dead, root = dead_process(), Path(place.project.root)
     edit.run(place, [Create("notes", "What is worth noting", "one")], Origin())
-    sessions.save(place.project, "s", Shown({}, []))
-    inbox.put(place.project, "claude", "/x")
+    sessions.save(place.project, "s", ShownState({}, []))
+    spool.write_note(place.project, "claude", "/x")
     left = [
-        root / f".config.yaml.{dead}.tmp", root / "blocks/.notes.md.tmp", root / f"archive/.p.md.{dead}.tmp",
-        root / f"local/sessions/s/.shown.json.{dead}.tmp", root / f"local/inbox/.1-a.json.{dead}.tmp",
-        home / f".agent-memory/blocks/.human.md.{dead}.tmp", repo / f".claude/.settings.json.{dead}.tmp",
-    ]  # fmt: skip
+        root / f".config.yaml.{dead}.tmp",
+        root / "blocks/.notes.md.tmp",
+        root / f"archive/.p.md.{dead}.tmp",
+        root / f"local/sessions/s/.shown.json.{dead}.tmp",
+        root / f"local/inbox/.1-a.json.{dead}.tmp",
+        home / f".agent-memory/blocks/.human.md.{dead}.tmp",
+        repo / f".claude/.settings.json.{dead}.tmp",
+    ]
     for path in left:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.write_text(f"half of {path.name}")
@@ -329,8 +290,10 @@ def test_private_files_are_closed_to_others(place: Place, home: Path) -> None:
         "user store: 2 files and folders made private",
     ]
     assert [path.stat().st_mode & 0o777 for path in (journal, human, user / "blocks")] == [
-        0o600, 0o600, 0o700,
-    ]  # fmt: skip
+        0o600,
+        0o600,
+        0o700,
+    ]
     assert wrong(place, home) == []
 
 

@@ -19,7 +19,7 @@ from memfs.core.edits import (
     Rename,
     Replace,
     Rethink,
-)  # fmt: skip
+)
 from memfs.core.errors import MemfsError
 from memfs.core.records import Origin
 from memfs.ops import edit, history
@@ -112,10 +112,18 @@ def test_a_token_cap_is_kept(place: Place, block_file: Callable[[str, str], Path
 
 @pytest.mark.parametrize(
     "wanted",
-    [Append("ro", "x"), Replace("ro", "text", "x"), Remove("ro", "text"), Insert("ro", 0, "x"),
-     Rethink("ro", "x"), Delete("ro"), Rename("ro", "rw"), Describe("ro", {"read_only": False})],
+    [
+        Append("ro", "x"),
+        Replace("ro", "text", "x"),
+        Remove("ro", "text"),
+        Insert("ro", 0, "x"),
+        Rethink("ro", "x"),
+        Delete("ro"),
+        Rename("ro", "rw"),
+        Describe("ro", {"read_only": False}),
+    ],
     ids=lambda wanted: type(wanted).__name__,
-)  # fmt: skip
+)
 def test_read_only_holds_for_every_operation(
     place: Place, block_file: Callable[[str, str], Path], wanted: Edit
 ) -> None:
@@ -263,7 +271,7 @@ def test_patches_in_any_order_do_not_wait_for_each_other(place: Place, repo: Pat
     code = (
         "import sys; from memfs.store import blocks; from memfs.ops import edit\n"
         "from memfs.core.edits import Append; from memfs.core.records import Origin\n"
-        "place = blocks.here('.')\n"
+        "place = blocks.find_place('.')\n"
         "for n in range(10):\n"
         "    edits = [Append(label, f'{sys.argv[1]} {n}') for label in sys.argv[2:]]\n"
         "    assert isinstance(edit.run(place, edits, Origin()), edit.Edited)\n"
@@ -292,9 +300,11 @@ def test_secrets_are_kept_out_of_blocks(
     place: Place, block_file: Callable[[str, str], Path]
 ) -> None:
     for wanted in (
-        Append("human", f"token: {TOKEN}"), Rethink("human", TOKEN), Create("x", "x", TOKEN),
+        Append("human", f"token: {TOKEN}"),
+        Rethink("human", TOKEN),
+        Create("x", "x", TOKEN),
         Insert("human", 0, TOKEN),
-    ):  # fmt: skip
+    ):
         outcome = run(place, wanted)
         assert isinstance(outcome, Rejected)
         assert "holds a secret (github" in outcome.message

@@ -50,7 +50,10 @@ def test_a_secret_that_an_editor_wrote_is_not_journalled(place: Place) -> None:
     assert TOKEN in path.read_text()
     assert TOKEN not in Path(place.user.journal).read_text()
     assert [each.op for each in history.log(place, "human")][:4] == [
-        "append", "append", "adopt", "append",
-    ]  # fmt: skip
+        "append",
+        "append",
+        "adopt",
+        "append",
+    ]
     history.undo(place, "human", Origin())
     assert "three" not in path.read_text()

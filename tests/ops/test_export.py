@@ -11,8 +11,8 @@ from memfs.core.edits import Append
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import archive, edit, export
-from memfs.ops.export import Exported, Held
-from memfs.store import blocks, bundle
+from memfs.ops.export import Exported, SecretsFound
+from memfs.store import archive_format, blocks
 from memfs.store.blocks import Place
 from tests.ops.test_purge import SECRET, put
 
@@ -20,19 +20,24 @@ WRITE = Callable[[str, str], Path]
 
 
 def run(
-    place: Place, path: str | Path = "", *, user: bool = False, everything: bool = False,
-    force: bool = False, anyway: bool = False,
-) -> Exported | Held:  # fmt: skip
+    place: Place,
+    path: str | Path = "",
+    *,
+    user: bool = False,
+    everything: bool = False,
+    force: bool = False,
+    anyway: bool = False,
+) -> Exported | SecretsFound:
     return export.run(
         place, str(path), user=user, everything=everything, force=force, anyway=anyway
     )
 
 
-def members(done: Exported | Held, tmp_path: Path) -> dict[str, bytes]:
+def members(done: Exported | SecretsFound, tmp_path: Path) -> dict[str, bytes]:
     assert isinstance(done, Exported)
     path = tmp_path / "read.zip"
     path.write_bytes(done.data)
-    return bundle.read(str(path)).files
+    return archive_format.read(str(path)).files
 
 
 def fill(place: Place) -> None:
@@ -51,11 +56,22 @@ def test_the_projects_memory_is_in_it_and_nothing_else(place: Place, tmp_path: P
     assert isinstance(done, Exported)
     found = members(done, tmp_path)
     assert sorted(name.partition("/")[0] for name in found) == [
-        "archive", "blocks", "blocks", "config.yaml", "facts", "static",
-    ]  # fmt: skip
+        "archive",
+        "blocks",
+        "blocks",
+        "config.yaml",
+        "facts",
+        "static",
+    ]
     assert done.counts == {
-        "blocks": 2, "passages": 1, "facts": 2, "static": 1, "sessions": 0, "windows": 0, "edits": 0,
-    }  # fmt: skip
+        "blocks": 2,
+        "passages": 1,
+        "facts": 2,
+        "static": 1,
+        "sessions": 0,
+        "windows": 0,
+        "edits": 0,
+    }
     path = Path(blocks.get(place, "persona").path)
     assert found["blocks/persona.md"] == path.read_bytes()
 
@@ -84,15 +100,16 @@ def test_a_secret_in_it_is_named_and_nothing_is_written(
     block_file("api", f"one\nuse {SECRET}\n")
     put(f"{place.home.root}/archive/2026-05/p.md", SECRET)
     held = run(place, tmp_path / "m.zip")
-    assert isinstance(held, Held)
+    assert isinstance(held, SecretsFound)
     assert [(name, leak.line) for name, leak in held.secrets] == [
-        ("blocks/api.md", 2), ("archive/2026-05/p.md", 1),
-    ]  # fmt: skip
+        ("blocks/api.md", 2),
+        ("archive/2026-05/p.md", 1),
+    ]
     assert not (tmp_path / "m.zip").exists()
     done = run(place, tmp_path / "m.zip", anyway=True)
     assert isinstance(done, Exported)
     assert done.secrets == held.secrets
-    assert SECRET.encode() in bundle.read(str(tmp_path / "m.zip")).files["blocks/api.md"]
+    assert SECRET.encode() in archive_format.read(str(tmp_path / "m.zip")).files["blocks/api.md"]
 
 
 def test_a_secret_in_the_history_counts_where_that_is_exported(
@@ -105,7 +122,7 @@ def test_a_secret_in_the_history_counts_where_that_is_exported(
     assert isinstance(run(place, everything=True), Exported)
     journal = Path(place.home.journal)
     journal.write_text(journal.read_text().replace("[redacted:github-token]", SECRET))  # of old
-    assert isinstance(run(place, everything=True), Held)
+    assert isinstance(run(place, everything=True), SecretsFound)
 
 
 def test_an_edit_made_with_an_editor_is_exported_as_it_is(place: Place, tmp_path: Path) -> None:

@@ -75,9 +75,9 @@ def test_restore_brings_a_deleted_block_back(place: Place) -> None:
 
 def test_diff_leaves_the_managed_keys_out(place: Place) -> None:
     append(place, "one", "two")
-    assert [line for line in history.diff(place, "human").text.splitlines() if line[:1] in "+-"] == [
-        "--- human@2", "+++ human@3", "+two",
-    ]  # fmt: skip
+    assert [
+        line for line in history.diff(place, "human").text.splitlines() if line[:1] in "+-"
+    ] == ["--- human@2", "+++ human@3", "+two"]
     wide = history.diff(place, "human", "1", "3").text.splitlines()
     assert [line for line in wide if line[:1] in "+-"][2:] == ["+one", "+two"]
     assert history.diff(place, "human", "3", "3").text == ""
@@ -154,8 +154,11 @@ def test_undoing_every_edit_gives_the_bytes_back(
     done = 0
     for text in texts:
         for wanted in (
-            Append(label, text), Replace(label, text, "x"), Remove(label, text), Rethink(label, text),
-        ):  # fmt: skip
+            Append(label, text),
+            Replace(label, text, "x"),
+            Remove(label, text),
+            Rethink(label, text),
+        ):
             done += isinstance(edit.run(place, [wanted], ORIGIN), edit.Edited)
     for _ in range(done):
         history.undo(place, label, ORIGIN)

@@ -24,9 +24,7 @@ WRITE = Callable[[str, str], Path]
 def test_what_is_not_here_is_added(place: Place, there: Place, tmp_path: Path) -> None:
     done = run(place, exported(there, tmp_path))
     [ident] = [item.name for item in done.items if item.kind == "passage"]
-    assert outcomes(done) == {
-        "api": "new", "persona": "same", "system_rules": "same", ident: "new",
-    }  # fmt: skip
+    assert outcomes(done) == {"api": "new", "persona": "same", "system_rules": "same", ident: "new"}
     assert blocks.get(place, "api").value == "five seconds\nretry twice"
     [entry] = history.log(place, "api")
     assert (entry.op, entry.version, entry.actor, entry.reason) == (
@@ -60,8 +58,10 @@ def test_blocks_of_both_sides_are_merged_and_can_be_undone(
     done = run(place, path)
     assert len({entry.group for entry in done.entries}) == 1
     assert sorted(blocks.get(place, "api").value.split("\n")) == [
-        "five seconds", "retry twice", "use TLS",
-    ]  # fmt: skip
+        "five seconds",
+        "retry twice",
+        "use TLS",
+    ]
     assert {"ours", "theirs"} < set(blocks.get(place, "persona").value.split("\n"))
     assert "+retry twice\n" in next(item.detail for item in done.items if item.name == "api")
     assert set(outcomes(run(place, path)).values()) == {"same"}
@@ -100,12 +100,17 @@ def test_config_and_history_are_never_taken_over(
 
 def test_secrets_are_refused_item_by_item(place: Place, tmp_path: Path) -> None:
     fact = json.dumps({"statement": f"use {SECRET}"})
-    path = packed(tmp_path, {
-        "blocks/bad.md": f"one\nuse {SECRET}\n", "blocks/good.md": "fine\n",
-        "archive/2026-05/p1.md": SECRET, "archive/2026-05/p2.md": "fine",
-        "facts/2026-05.jsonl": f'{fact}\n{{"statement": "fine"}}\n',
-        "static/k.md": SECRET,
-    })  # fmt: skip
+    path = packed(
+        tmp_path,
+        {
+            "blocks/bad.md": f"one\nuse {SECRET}\n",
+            "blocks/good.md": "fine\n",
+            "archive/2026-05/p1.md": SECRET,
+            "archive/2026-05/p2.md": "fine",
+            "facts/2026-05.jsonl": f'{fact}\n{{"statement": "fine"}}\n',
+            "static/k.md": SECRET,
+        },
+    )
     done = run(place, path)
     assert refusals(done) == [
         "cannot import 'bad': line 2 holds a secret (github-token)",
@@ -119,10 +124,16 @@ def test_secrets_are_refused_item_by_item(place: Place, tmp_path: Path) -> None:
 
 
 def test_what_is_private_is_left_out(place: Place, tmp_path: Path) -> None:
-    run(place, packed(tmp_path, {
-        "blocks/a.md": "---\ndescription: d\n---\nkept<private>not this</private>\n",
-        "archive/2026-05/p.md": "kept too <private>nor this</private>",
-    }))  # fmt: skip
+    run(
+        place,
+        packed(
+            tmp_path,
+            {
+                "blocks/a.md": "---\ndescription: d\n---\nkept<private>not this</private>\n",
+                "archive/2026-05/p.md": "kept too <private>nor this</private>",
+            },
+        ),
+    )
     found = b"".join(everything(place).values())
     assert blocks.get(place, "a").value == "kept"
     assert b"kept too" in found
@@ -162,17 +173,26 @@ def test_more_pinned_blocks_than_may_be_are_listed_by_name_only(
 
 
 def test_what_would_take_long_to_look_at_is_refused(place: Place, tmp_path: Path) -> None:
-    done = run(place, packed(tmp_path, {
-        "blocks/a.md": "x\n" * (5 << 20), "blocks/b.md": f"---\na: {'x' * 30_000}\n---\n",
-        "archive/2026-05/p.md": "x " * 60_000,
-    }))  # fmt: skip
+    done = run(
+        place,
+        packed(
+            tmp_path,
+            {
+                "blocks/a.md": "x\n" * (5 << 20),
+                "blocks/b.md": f"---\na: {'x' * 30_000}\n---\n",
+                "archive/2026-05/p.md": "x " * 60_000,
+            },
+        ),
+    )
     assert [why.partition(": ")[2][:15] for why in refusals(done)] == [
-        "it is too large", "it is too large", "120,000 charact",
-    ]  # fmt: skip
+        "it is too large",
+        "it is too large",
+        "120,000 charact",
+    ]
 
 
 def test_without_a_project_it_says_what_to_do(home: Path, place: Place, tmp_path: Path) -> None:
-    outside = blocks.here(str(tmp_path))
+    outside = blocks.find_place(str(tmp_path))
     with pytest.raises(StoreError, match="no project store"):
         run(outside, made(tmp_path, a="x\n"))
     run(outside, made(tmp_path, a="x\n"), user=True)
@@ -197,8 +217,12 @@ def test_what_is_no_sound_text_is_refused(
 
 
 def test_labels_are_made_as_everywhere_and_checked(place: Place, tmp_path: Path) -> None:
-    done = run(place, made(tmp_path, **{
-        "My Notes": "x\n", "my_notes": "y\n", "con": "x\n", "a/b/c/d": "x\n", "ü": "x\n",
-    }))  # fmt: skip
+    done = run(
+        place,
+        made(
+            tmp_path,
+            **{"My Notes": "x\n", "my_notes": "y\n", "con": "x\n", "a/b/c/d": "x\n", "ü": "x\n"},
+        ),
+    )
     assert len(refusals(done)) == 4
     assert blocks.get(place, "my_notes").value == "x"

@@ -10,9 +10,9 @@ import pytest
 from memfs.core.edits import Append, Describe
 from memfs.core.errors import MemfsError, NotFoundError, StoreError
 from memfs.core.records import Origin
-from memfs.hosts import notes
+from memfs.hosts import foreign_memory
 from memfs.hosts.instructions import MARKS
-from memfs.memory.brought import Brought
+from memfs.ingest.import_plan import ImportedFile
 from memfs.ops import edit, history, import_
 from memfs.ops.import_ import Imported
 from memfs.store import archive, blocks
@@ -36,16 +36,21 @@ def put(repo: Path, name: str, text: str | bytes) -> Path:
 def bring(
     place: Place, *paths: str | Path, user: bool = False, pin: bool = False, dry_run: bool = False
 ) -> Imported:
-    return import_.bring(
-        place, tuple(map(str, paths)), BY,
-        home=os.environ["HOME"], user=user, pin=pin, dry_run=dry_run,
-    )  # fmt: skip
+    return import_.import_files(
+        place,
+        tuple(map(str, paths)),
+        BY,
+        home=os.environ["HOME"],
+        user=user,
+        pin=pin,
+        dry_run=dry_run,
+    )
 
 
 def became(done: Imported) -> dict[str, str]:
     """What each file became: a label, how many passages, or why it did not."""
 
-    def of(each: Brought) -> str:
+    def of(each: ImportedFile) -> str:
         return each.left or (each.label if each.block else f"{len(each.files)} passages")
 
     return {each.path: of(each) for each in done.files}
@@ -60,16 +65,23 @@ def test_every_tool_s_files_are_found_and_named_and_nothing_is_written(
     place: Place, repo: Path, home: Path
 ) -> None:
     names = {
-        "CLAUDE.md": "claude", "AGENTS.md": "agents", "GEMINI.md": "gemini", "MEMORY.md": "memory",
+        "CLAUDE.md": "claude",
+        "AGENTS.md": "agents",
+        "GEMINI.md": "gemini",
+        "MEMORY.md": "memory",
         ".claude/CLAUDE.md": "claude/folder",
         ".github/copilot-instructions.md": "copilot",
         ".github/instructions/py.instructions.md": "copilot/py",
-        ".cursorrules": "cursor", ".cursor/rules/ui/Forms & Co.mdc": "cursor/ui/forms-co",
-        ".claude/rules/api/db.md": "claude/api/db", ".clinerules/tests.md": "cline/tests",
-        ".windsurfrules": "windsurf", ".windsurf/rules/go.md": "windsurf/go",
+        ".cursorrules": "cursor",
+        ".cursor/rules/ui/Forms & Co.mdc": "cursor/ui/forms-co",
+        ".claude/rules/api/db.md": "claude/api/db",
+        ".clinerules/tests.md": "cline/tests",
+        ".windsurfrules": "windsurf",
+        ".windsurf/rules/go.md": "windsurf/go",
         "memory-bank/activeContext.md": "memory-bank/activecontext",
-        ".serena/memories/style.md": "serena/style", ".claude/memory/MEMORY.md": "claude-memory",
-    }  # fmt: skip
+        ".serena/memories/style.md": "serena/style",
+        ".claude/memory/MEMORY.md": "claude-memory",
+    }
     for name in names:
         put(repo, name, f"# About {name}\n")
     put(auto_memory(repo, home), "debugging.md", "Use the debugger.\n")
@@ -81,7 +93,7 @@ def test_every_tool_s_files_are_found_and_named_and_nothing_is_written(
     assert everything(place) == before
     names[".windsurf/rules"] = ""  # as a file it is known, too
     for name in names:
-        assert notes.texts(name)
+        assert foreign_memory.is_text_path(name)
 
 
 def test_a_text_that_fits_becomes_a_block_that_is_not_pinned(place: Place, repo: Path) -> None:
@@ -90,13 +102,15 @@ def test_a_text_that_fits_becomes_a_block_that_is_not_pinned(place: Place, repo:
     done = bring(place, path)
     block = blocks.get(place, "claude")
     assert (block.value, block.description, block.pinned) == (
-        "# Our shop\n\nUse pnpm.", "Our shop", False,
-    )  # fmt: skip
+        "# Our shop\n\nUse pnpm.",
+        "Our shop",
+        False,
+    )
     assert (block.limit, block.meta["source"]) == (5000, "CLAUDE.md")
     assert [entry.reason for entry in done.entries] == [BY.reason]
     assert path.read_bytes() == before
     history.undo(place, "claude", Origin())
-    assert blocks.locate(place, "claude") is None
+    assert blocks.resolve_label(place, "claude") is None
 
 
 def test_pinned_if_asked_for_and_as_many_as_may_be(
@@ -136,8 +150,9 @@ def test_a_longer_text_becomes_passages_that_say_where_they_are_from(
     assert became(bring(place, "CLAUDE.md")) == {"CLAUDE.md": "6 passages"}
     found = [archive.read(path) for path in archive.sources(place.home)]
     assert {f"{each.text.split('.')[0]}." for each in found if each} == {
-        "Guide\n\nStart here.", *(f"Guide > Part {n}\n\nRule {n} is to be kept." for n in range(5)),
-    }  # fmt: skip
+        "Guide\n\nStart here.",
+        *(f"Guide > Part {n}\n\nRule {n} is to be kept." for n in range(5)),
+    }
     assert {(p.created_at, p.source, p.tags) for p in found if p} == {
         ("2026-01-01T00:00:00Z", "CLAUDE.md", ("claude",))
     }
@@ -160,14 +175,17 @@ def test_a_text_that_outgrew_its_block_is_pointed_out(place: Place, repo: Path) 
 @pytest.mark.parametrize(
     ("head", "description"),
     [
-        ("description: UI\nglobs: *.ts,src/**/*.tsx\nalwaysApply: false", "UI (for *.ts,src/**/*.tsx)"),
+        (
+            "description: UI\nglobs: *.ts,src/**/*.tsx\nalwaysApply: false",
+            "UI (for *.ts,src/**/*.tsx)",
+        ),
         ('description: "UI: forms"\nglobs: ["*.ts", "*.tsx"]', "UI: forms (for *.ts, *.tsx)"),
         ("description: a: b\nglobs:\n  - *.ts\n  - *.tsx", "a: b (for *.ts *.tsx)"),
         ("description:\nglobs:\nalwaysApply: true", "Forms"),
         ("applyTo: '**/*.py'", "Forms (for **/*.py)"),
         ("trigger: glob\nglobs: src/*", "Forms (for src/*)"),
     ],
-)  # fmt: skip
+)
 def test_front_matter_of_rules_is_never_lost(
     place: Place, repo: Path, head: str, description: str
 ) -> None:
@@ -202,10 +220,13 @@ def test_what_claude_remembers_of_its_user_is_private(place: Place, repo: Path, 
     private = "private: --user takes it into your own store"
     found = {Path(path).name: what for path, what in became(done).items()}
     assert found == {
-        "CLAUDE.local.md": private, "user_role.md": private, "notes.md": private,
-        "user_likes.md": private, "MEMORY.md": "claude-memory",
+        "CLAUDE.local.md": private,
+        "user_role.md": private,
+        "notes.md": private,
+        "user_likes.md": private,
+        "MEMORY.md": "claude-memory",
         "feedback_tests.md": "claude-memory/feedback_tests",
-    }  # fmt: skip
+    }
     assert blocks.get(place, "claude-memory").value == "- [Tests](feedback_tests.md)"
     topic = blocks.get(place, "claude-memory/feedback_tests")
     assert (topic.description, topic.tags, topic.meta["name"]) == ("Real", ["feedback"], "Tests")
@@ -229,7 +250,7 @@ def test_our_own_section_is_left_out(place: Place, repo: Path) -> None:
         "GEMINI.md": "it is ours already (memfs sync)",
         ".cursor/rules/memfs.mdc": "it is ours already (memfs sync)",
         "CLAUDE.md": f"half of a section of memfs is in it: line 2 has {MARKS[0]}, and {MARKS[1]} is nowhere",
-    }  # fmt: skip
+    }
     bring(place, "AGENTS.md")
     assert blocks.get(place, "agents").value == "Use pnpm."
 
@@ -260,11 +281,18 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
 ) -> None:
     (tmp_path / "secret.md").write_text("outside")
     for name, data in {
-        "latin.md": "caf\u00e9".encode("latin-1"), "utf16.md": "text".encode("utf-16"),
-        "empty.md": b" \n", "nul.md": b"a\0b", "fine.md": b"fine", "Fine.md": b"other",
-        "token.md": f"ok\n\nuse {SECRET}\n".encode(), "huge.md": b"# a\n" * (1 << 20),
-        f"of {SECRET}.md": b"text", "many.md": b"# a\n\ntext\n" * 5000, "private.md": f"a <private>{SECRET}</private>".encode(),
-    }.items():  # fmt: skip
+        "latin.md": "caf\u00e9".encode("latin-1"),
+        "utf16.md": "text".encode("utf-16"),
+        "empty.md": b" \n",
+        "nul.md": b"a\0b",
+        "fine.md": b"fine",
+        "Fine.md": b"other",
+        "token.md": f"ok\n\nuse {SECRET}\n".encode(),
+        "huge.md": b"# a\n" * (1 << 20),
+        f"of {SECRET}.md": b"text",
+        "many.md": b"# a\n\ntext\n" * 5000,
+        "private.md": f"a <private>{SECRET}</private>".encode(),
+    }.items():
         put(repo, f"memory-bank/{name}", data)
     put(repo, "memory-bank/closed.md", "x").chmod(0)
     os.mkfifo(repo / "memory-bank/pipe.md")
@@ -274,20 +302,24 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
     done = bring(place, "memory-bank")
     found = {path.removeprefix("memory-bank/"): what for path, what in became(done).items()}
     assert found == {
-        "latin.md": "it holds bytes that are not UTF-8", "utf16.md": "it is UTF-16, not UTF-8",
-        "empty.md": "it is empty", "nul.md": "it holds control characters",
+        "latin.md": "it holds bytes that are not UTF-8",
+        "utf16.md": "it is UTF-16, not UTF-8",
+        "empty.md": "it is empty",
+        "nul.md": "it holds control characters",
         "Fine.md": "memory-bank/fine",
         "fine.md": "memory-bank/Fine.md becomes memory-bank/fine already",
         "token.md": "line 3 holds a secret (github-token)",
         f"of {SECRET}.md": "its name holds a secret (github-token)",
         "huge.md": "it is too large (4,194,304 bytes)",
         "many.md": "it would be 5,000 passages, at most 2,000 are taken",
-        "private.md": "memory-bank/private", "closed.md": "it cannot be read: Permission denied",
-        "pipe.md": "it is not a file", "gone.md": "it is a link that leads nowhere",
+        "private.md": "memory-bank/private",
+        "closed.md": "it cannot be read: Permission denied",
+        "pipe.md": "it is not a file",
+        "gone.md": "it is a link that leads nowhere",
         "loop": "it is a link to a folder",
         "out.md": f"it is a link that leads out of {repo}, to {tmp_path}/secret.md: "
         "name that, if you want it",
-    }  # fmt: skip
+    }
     assert len(refusals(done)) == len(found) - 3
     assert f"cannot import memory-bank/empty.md: {found['empty.md']}" not in refusals(done)
     assert blocks.get(place, "memory-bank/private").value == "a"
@@ -344,12 +376,12 @@ def test_what_is_no_memory_of_a_tool_is_said(place: Place, repo: Path) -> None:
 
 
 def test_an_export_is_imported_alone() -> None:
-    assert import_.export_of(()) == ""
-    assert import_.export_of(("m.zip",)) == "m.zip"
-    assert import_.export_of(("CLAUDE.md", ".cursorrules", "x.MD")) == ""
+    assert import_.find_export(()) == ""
+    assert import_.find_export(("m.zip",)) == "m.zip"
+    assert import_.find_export(("CLAUDE.md", ".cursorrules", "x.MD")) == ""
     for paths in (("m.zip", "CLAUDE.md"), ("a.zip", "b.tar.gz")):
         with pytest.raises(MemfsError, match="one is imported alone"):
-            import_.export_of(paths)
+            import_.find_export(paths)
 
 
 def test_the_limit_is_the_one_of_the_label(place: Place, repo: Path, block_file: object) -> None:

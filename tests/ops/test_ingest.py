@@ -13,22 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from memfs.memory import corpus, whose
-from memfs.memory.shares import NO_STORE, NOT_TRUSTED
+from memfs.ingest import transcript_files
+from memfs.ingest.routing import NO_STORE, NOT_TRUSTED
 from memfs.ops import ingest, init
-from memfs.ops.ingest import Everything
+from memfs.ops.ingest import MachineIngest
+from memfs.recall import index_sources
 from memfs.search.engine import Filter
-from memfs.store import blocks, layout, lock, recall
+from memfs.store import blocks, lock, recall, store_paths
 from memfs.store.blocks import Place
-from memfs.store.layout import Store
+from memfs.store.store_paths import Store
 from tests.hosts.test_opencode import Base, text
 from tests.hosts.transcript_lines import SESSION, user
 
 Held = Callable[..., Path]
 
 
-def everything(home: Path) -> Everything:
-    return ingest.everything(str(home), lambda _name, _length: lambda _more: None)
+def everything(home: Path) -> MachineIngest:
+    return ingest.ingest_everything(str(home), lambda _name, _length: lambda _more: None)
 
 
 def codex(session: str, folder: object, said: str, thread: str = "") -> bytes:
@@ -59,7 +60,7 @@ def other(place: Place, tmp_path: Path, home: Path) -> Store:
     folder = tmp_path / "other"
     subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
     init.run(str(folder), str(home))
-    found = layout.find(str(folder))
+    found = store_paths.find(str(folder))
     assert found
     assert place.project
     return found
@@ -100,15 +101,15 @@ def test_what_is_of_no_project_is_found_in_no_project(
     everything(home)
 
     def found(where: Place) -> list[str]:
-        assert corpus.sync(where, embed=False) is not None
-        engine = corpus.open_index(where, None)
+        assert index_sources.sync(where, embed=False) is not None
+        engine = index_sources.open_index(where, None)
         return [
             hit.id for hit in engine.search("marmalade", mode="text", limit=9, only=Filter()).hits
         ]
 
     assert found(place) == ["claude/a/u-a"]
-    assert found(blocks.here(other.top)) == []
-    assert found(blocks.here(str(home))) == ["claude/d/u-d"]
+    assert found(blocks.find_place(other.top)) == []
+    assert found(blocks.find_place(str(home))) == ["claude/d/u-d"]
 
 
 def test_a_second_run_adds_what_is_new(place: Place, held: Held, repo: Path, home: Path) -> None:
@@ -260,7 +261,7 @@ def test_a_damaged_store_and_a_locked_one_do_not_stop_the_others(
     held(broken, "c", "three")
     assert place.project
     monkeypatch.setattr(lock, "WAIT", 0.1)
-    with lock.hold(place.project, name="ingest.lock"):
+    with lock.hold_lock(place.project, name="ingest.lock"):
         done = everything(home)
     problems = {given.store.root: given.problem for given in done.stores}
     assert "is locked by" in problems.pop(place.project.root)
@@ -293,7 +294,10 @@ def test_files_that_are_no_transcripts_are_skipped_with_the_reason(
     (folder / "journal.jsonl").write_text('{"what": "somebody else\'s"}\n')
     done = everything(home)
     skipped = {(os.path.basename(path), why) for path, why in done.total.skipped or []}
-    assert skipped == {("empty.jsonl", whose.EMPTY), ("journal.jsonl", whose.UNKNOWN)}
+    assert skipped == {
+        ("empty.jsonl", transcript_files.EMPTY),
+        ("journal.jsonl", transcript_files.UNKNOWN),
+    }
     assert (done.total.files, done.total.messages) == (3, 1)
 
 

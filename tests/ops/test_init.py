@@ -21,10 +21,13 @@ def test_a_new_project(repo: Path, home: Path) -> None:
     made = init.run(str(repo), str(home))
     assert made.store == f"{repo}/.agent-memory"
     assert {os.path.relpath(path, repo) for path in made.created if path.startswith(str(repo))} == {
-        ".agent-memory/config.yaml", ".agent-memory/.gitignore", ".agent-memory/.gitattributes",
-        ".agent-memory/blocks/persona.md", ".agent-memory/blocks/system_rules.md",
-    }  # fmt: skip
-    labels = [(tier, label) for tier, label, _ in blocks.paths(blocks.here(str(repo)))]
+        ".agent-memory/config.yaml",
+        ".agent-memory/.gitignore",
+        ".agent-memory/.gitattributes",
+        ".agent-memory/blocks/persona.md",
+        ".agent-memory/blocks/system_rules.md",
+    }
+    labels = [(tier, label) for tier, label, _ in blocks.paths(blocks.find_place(str(repo)))]
     assert labels == [("project", "persona"), ("project", "system_rules"), ("user", "human")]
 
 
@@ -43,20 +46,24 @@ def test_from_a_subfolder_it_is_at_the_top(repo: Path, home: Path) -> None:
 def test_a_plain_folder_works_too(tmp_path: Path, home: Path) -> None:
     (tmp_path / "plain").mkdir()
     assert init.run(str(tmp_path / "plain"), str(home)).store == f"{tmp_path}/plain/.agent-memory"
-    assert blocks.here(str(tmp_path / "plain")).project
+    assert blocks.find_place(str(tmp_path / "plain")).project
 
 
 def test_files_of_others_are_not_touched(repo: Path, home: Path) -> None:
     folder = repo / ".agent-memory"
     (folder / "blocks").mkdir(parents=True)
-    theirs = {"README.md": b"ours\r\n", "MEMORY.md": b"\xff\xfe", ".gitignore": b"*.log\n",
-              "blocks/persona.md": b"I am theirs"}  # fmt: skip
+    theirs = {
+        "README.md": b"ours\r\n",
+        "MEMORY.md": b"\xff\xfe",
+        ".gitignore": b"*.log\n",
+        "blocks/persona.md": b"I am theirs",
+    }
     for name, data in theirs.items():
         (folder / name).write_bytes(data)
     made = init.run(str(repo), str(home))
     assert {os.path.relpath(path, folder) for path in made.foreign} == set(theirs)
     assert {name: (folder / name).read_bytes() for name in theirs} == theirs
-    assert blocks.get(blocks.here(str(repo)), "persona").value == "I am theirs"
+    assert blocks.get(blocks.find_place(str(repo)), "persona").value == "I am theirs"
 
 
 def test_local_is_ignored_by_git_and_private(repo: Path, home: Path) -> None:
@@ -65,8 +72,9 @@ def test_local_is_ignored_by_git_and_private(repo: Path, home: Path) -> None:
     init.run(str(repo), str(home))
     status = subprocess.run(
         ["git", "-C", str(repo), "status", "--porcelain", "--untracked-files=all"],
-        capture_output=True, check=True,
-    ).stdout.decode()  # fmt: skip
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
     assert "config.yaml" in status
     assert "local/" not in status
     assert stat.S_IMODE((repo / ".agent-memory/local").stat().st_mode) == 0o700

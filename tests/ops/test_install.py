@@ -22,9 +22,15 @@ FOREIGN = """{
     "permissions": {"allow": ["Bash(ls:*)"]}
 }"""
 EVENTS = [
-    "SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact",
+    "SessionStart",
+    "SubagentStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "Stop",
+    "PreCompact",
     "SessionEnd",
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -34,7 +40,7 @@ def path(repo: Path) -> Path:
 
 def wire(
     place: Place, path: Path, *, remove: bool = False, dry_run: bool = False, tools: bool = True
-) -> install.Wired:
+) -> install.WiredHost:
     home = str(Path.home())
     scope = "user" if str(path).startswith(home) else "project"
     done = install.run(place, "claude", scope, home, remove=remove, dry_run=dry_run, tools=tools)
@@ -176,9 +182,11 @@ def test_the_tools_are_wired_with_the_hooks_in_every_scope(
             "memfs"
         ]
         assert server == {
-            "type": "stdio", "command": sys.executable, "args": ["-P", "-m", "memfs", "mcp"],
+            "type": "stdio",
+            "command": sys.executable,
+            "args": ["-P", "-m", "memfs", "mcp"],
             "alwaysLoad": True,
-        }  # fmt: skip
+        }
         assert json.loads(paths[0].read_text())["permissions"] == {"allow": ["mcp__memfs"]}
         install.run(place, "claude", scope, str(home), remove=True)
         assert account.read_text().startswith('{"numStartups": 4')
@@ -196,9 +204,11 @@ def test_without_the_tools_their_entries_go_and_the_brief_names_the_commands(
     [group] = json.loads(path.read_text())["hooks"]["SessionStart"]
     payload = {"session_id": "s", "cwd": str(repo), "hook_event_name": "SessionStart"}
     done = subprocess.run(
-        ["sh", "-c", group["hooks"][0]["command"]], input=json.dumps(payload).encode(),
-        capture_output=True, check=True,
-    )  # fmt: skip
+        ["sh", "-c", group["hooks"][0]["command"]],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        check=True,
+    )
     assert "edit LABEL --append TEXT" in done.stdout.decode()
 
 
@@ -214,10 +224,11 @@ def test_another_server_of_our_name_stops_it_before_anything_is_written(
 
 
 def test_hooks_that_would_run_twice_are_noticed(place: Place, path: Path, home: Path) -> None:
-    assert install.elsewhere(place, "claude", str(path), str(home)) == ""
+    assert install.find_elsewhere(place, "claude", str(path), str(home)) == ""
     wire(place, home / ".claude/settings.json")
     assert (
-        install.elsewhere(place, "claude", str(path), str(home)) == f"{home}/.claude/settings.json"
+        install.find_elsewhere(place, "claude", str(path), str(home))
+        == f"{home}/.claude/settings.json"
     )
 
 
@@ -265,5 +276,5 @@ def test_our_name_in_a_settings_file_is_not_our_hook(
 ) -> None:
     path.parent.mkdir()
     path.write_text(text)
-    assert install.elsewhere(place, "claude", "", str(home)) == ""
+    assert install.find_elsewhere(place, "claude", "", str(home)) == ""
     assert wire(place, path).outcome == "updated"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memfs import hosts
-from memfs.hosts import entries, version
+from memfs.hosts import settings_merge, version
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -84,14 +84,15 @@ def test_one_takes_the_place_of_the_other_beside_hooks_of_others(place: Place, s
 
 def test_a_call_of_another_tool_is_not_ours() -> None:
     hook = {"type": "mcp_tool", "server": "memfs", "tool": "core_memory_read"}
-    settings: entries.Json = {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}
-    assert entries.without_entries(settings, {"hooks": {"UserPromptSubmit": []}}) == settings
-    assert not entries.calls_tool(settings)
+    settings: settings_merge.Json = {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}
+    assert settings_merge.without_entries(settings, {"hooks": {"UserPromptSubmit": []}}) == settings
+    assert not settings_merge.calls_tool(settings)
 
 
 @pytest.mark.usefixtures("place")
 def test_hosts_that_cannot_are_not_asked(says: Path) -> None:
     says.write_text("99.0")
     assert [name for name in hosts.NAMES if version.calls_tools(hosts.get(name))] == [
-        "claude", "codex",
-    ]  # fmt: skip
+        "claude",
+        "codex",
+    ]

@@ -13,7 +13,7 @@ import pytest
 
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.hosts import settings, whole
+from memfs.hosts import owned_file, settings
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -36,9 +36,10 @@ def test_codex_is_wired_in_its_toml_without_a_change_to_what_is_there(
     found = tomllib.loads(config.read_text())["mcp_servers"]
     assert found["other"] == {"command": "x"}
     assert found["memfs"] == {
-        "command": sys.executable, "args": ["-P", "-m", "memfs", "mcp"],
+        "command": sys.executable,
+        "args": ["-P", "-m", "memfs", "mcp"],
         "default_tools_approval_mode": "approve",
-    }  # fmt: skip
+    }
     written = config.read_text()
     run(place, "codex")
     assert config.read_text() == written
@@ -114,9 +115,10 @@ def test_what_a_user_added_to_our_server_stays(place: Place, repo: Path) -> None
         config.read_text() + "startup_timeout_sec = 9\n[mcp_servers.memfs.env]\nA = 1\n"
     )
     run(place, "codex")
-    assert tomllib.loads(config.read_text())["mcp_servers"]["memfs"].items() >= {
-        "startup_timeout_sec": 9, "env": {"A": 1},
-    }.items()  # fmt: skip
+    assert (
+        tomllib.loads(config.read_text())["mcp_servers"]["memfs"].items()
+        >= {"startup_timeout_sec": 9, "env": {"A": 1}}.items()
+    )
 
 
 def test_a_linked_settings_folder_is_not_removed(place: Place, repo: Path) -> None:
@@ -160,20 +162,25 @@ def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
     plugin, settings = repo / ".opencode/plugins/memfs.js", repo / "opencode.json"
     assert run(place, "opencode") == [plugin, settings]
     assert json.loads(settings.read_text())["mcp"]["memfs"] == {
-        "type": "local", "command": [sys.executable, "-P", "-m", "memfs", "mcp"], "enabled": True,
-    }  # fmt: skip
-    command = whole.words(plugin.read_text())
+        "type": "local",
+        "command": [sys.executable, "-P", "-m", "memfs", "mcp"],
+        "enabled": True,
+    }
+    command = owned_file.list_words(plugin.read_text())
     assert command[:4] == [sys.executable, "-I", "-S", "-E"]
     assert command[-2:] == ["opencode", "mcp"]
     payload = {
-        "hook_event_name": "SessionStart", "host": "opencode", "session_id": "s", "cwd": str(repo),
-    }  # fmt: skip
+        "hook_event_name": "SessionStart",
+        "host": "opencode",
+        "session_id": "s",
+        "cwd": str(repo),
+    }
     done = subprocess.run(
         command, input=json.dumps(payload).encode(), capture_output=True, check=True
     )
     assert "Memory tools: core_memory_append, " in done.stdout.decode()
     assert run(place, "opencode", tools=False) == [plugin, settings]
-    assert whole.words(plugin.read_text())[-1] == "opencode"
+    assert owned_file.list_words(plugin.read_text())[-1] == "opencode"
     assert "memfs" not in settings.read_text()
     run(place, "opencode")
     run(place, "opencode", remove=True)
@@ -189,8 +196,9 @@ def test_opencode_gets_back_what_it_had_and_keeps_what_it_adds(
     settings.write_text(before)
     done = install.run(place, "opencode", "user", str(home))
     assert [each.path for each in done] == [
-        f"{home}/.config/opencode/plugins/memfs.js", str(settings),
-    ]  # fmt: skip
+        f"{home}/.config/opencode/plugins/memfs.js",
+        str(settings),
+    ]
     assert '"./mine.json", // mine' in settings.read_text()
     (settings.parent / "opencode.json").write_text("{}")  # ours stays where it is
     assert install.run(place, "opencode", "user", str(home))[1].outcome == "unchanged"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core import states
+from memfs.core import block_status
 from memfs.core.edits import Append, Create, Delete, Remove, Rename, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.ops import brief, edit, page, status
 from memfs.ops import history as history_op
-from memfs.store import archive, blocks, history, journal
+from memfs.store import archive, blocks, journal, journal_query
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
@@ -33,7 +33,7 @@ def write(place: Place, body: str, label: str = "system_rules") -> Path:
     path = Path(blocks.get(place, label).path)
     head = path.read_text().partition("---\n")[2].partition("---\n")[0]
     path.write_bytes(f"---\n{head}---\n{body}".encode())
-    history.adopt(place)
+    journal_query.adopt(place)
     return path
 
 
@@ -48,7 +48,7 @@ def passages(place: Place) -> list[str]:
 
 def test_what_is_off_the_task_leaves_by_its_kind(place: Place) -> None:
     path = write(place, BODY)
-    done = page.out(place, "system_rules", AGENT, task=TASK)
+    done = page.page_out(place, "system_rules", AGENT, task=TASK)
     assert {each.fate for each in done.gone} == {"archive", "discard"}
     assert body_of(path).decode() == (
         "The payment client retries three times with backoff.\nNever deploy on Fridays.\n"
@@ -65,7 +65,7 @@ def test_what_is_off_the_task_leaves_by_its_kind(place: Place) -> None:
 
 def test_a_pointer_stays_in_the_brief(place: Place, memfs: Run) -> None:
     write(place, BODY)
-    page.out(place, "system_rules", AGENT, task=TASK)
+    page.page_out(place, "system_rules", AGENT, task=TASK)
     pointer = (
         "(2 parts of it are paged out, most to the archive; back with memfs page in system_rules)"
     )
@@ -74,16 +74,16 @@ def test_a_pointer_stays_in_the_brief(place: Place, memfs: Run) -> None:
 
 def test_it_comes_back_byte_for_byte(place: Place) -> None:
     path = write(place, BODY)
-    page.out(place, "system_rules", AGENT, task=TASK)
-    page.out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "system_rules", AGENT, task=TASK)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
     assert body_of(path) == b""
-    back = page.back(place, "system_rules", AGENT)
+    back = page.page_in(place, "system_rules", AGENT)
     assert (back.parts, back.shortened) == (4, False)
     assert body_of(path).decode() == BODY
     assert passages(place) == []
     assert "paged_out" not in path.read_text()
     with pytest.raises(NotFoundError, match="nothing was paged out of 'system_rules'"):
-        page.back(place, "system_rules", AGENT)
+        page.page_in(place, "system_rules", AGENT)
 
 
 LINES = st.lists(
@@ -101,40 +101,40 @@ def test_any_block_comes_back_byte_for_byte(
 ) -> None:
     path = write(place, "".join(lines) + end)
     before = body_of(path)
-    if page.out(place, "system_rules", AGENT, task=TASK, free=free / 50).gone:
-        page.back(place, "system_rules", AGENT)
+    if page.page_out(place, "system_rules", AGENT, task=TASK, free=free / 50).gone:
+        page.page_in(place, "system_rules", AGENT)
     assert body_of(path) == before
 
 
 def test_what_was_written_meanwhile_stays(place: Place) -> None:
     path = write(place, BODY)
-    page.out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
     edit.run(place, [Append("system_rules", "The queue holds ten messages.")], AGENT)
-    page.back(place, "system_rules", AGENT)
+    page.page_in(place, "system_rules", AGENT)
     lines = body_of(path).decode().splitlines()
     assert sorted(lines) == sorted([*BODY.splitlines(), "The queue holds ten messages."])
 
 
 def test_undo_takes_it_back_too(place: Place) -> None:
     path = write(place, BODY)
-    page.out(place, "system_rules", AGENT, task=TASK)
+    page.page_out(place, "system_rules", AGENT, task=TASK)
     history_op.undo(place, "system_rules", AGENT)
     assert body_of(path).decode() == BODY
     with pytest.raises(NotFoundError):
-        page.back(place, "system_rules", AGENT)
-    page.out(place, "system_rules", AGENT, task=TASK)
-    page.back(place, "system_rules", AGENT)
+        page.page_in(place, "system_rules", AGENT)
+    page.page_out(place, "system_rules", AGENT, task=TASK)
+    page.page_in(place, "system_rules", AGENT)
     history_op.undo(place, "system_rules", AGENT)
-    assert page.back(place, "system_rules", AGENT).parts == 2
+    assert page.page_in(place, "system_rules", AGENT).parts == 2
     assert body_of(path).decode() == BODY
 
 
 def test_what_has_no_room_any_more_comes_back_shortened(place: Place) -> None:
     sentence = "The gateway answers slowly on Mondays because of the weekly report run {}.\n"
     path = write(place, "".join(sentence.format(n) for n in range(60)))
-    page.out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
     edit.run(place, [Rethink("system_rules", "filler text. " * 340)], AGENT)
-    done = page.back(place, "system_rules", AGENT)
+    done = page.page_in(place, "system_rules", AGENT)
     assert done.shortened
     block = blocks.get(place, "system_rules")
     assert block.chars <= block.limit
@@ -145,20 +145,20 @@ def test_what_has_no_room_any_more_comes_back_shortened(place: Place) -> None:
 def test_a_long_part_leaves_a_short_one(place: Place) -> None:
     text = "The importer reads one row after the other and checks each of its cells. " * 50
     path = write(place, f"{text.strip()}\nThe payment client retries three times.\n")
-    [gone] = page.out(place, "system_rules", AGENT, task=TASK).gone
+    [gone] = page.page_out(place, "system_rules", AGENT, task=TASK).gone
     assert gone.fate == "summarise"
     assert passages(place) == [text.strip()]
     first = body_of(path).decode().splitlines()[0]
     assert first.endswith("[shortened]")
     assert len(first) < len(text) / 5
-    page.back(place, "system_rules", AGENT)
+    page.page_in(place, "system_rules", AGENT)
     assert body_of(path).decode().startswith(text.strip())
 
 
 def test_a_dry_run_writes_nothing(place: Place) -> None:
     path = write(place, BODY)
     before, count = path.read_bytes(), len(journal.read(place.home))
-    assert len(page.out(place, "system_rules", AGENT, task=TASK, dry=True).gone) == 2
+    assert len(page.page_out(place, "system_rules", AGENT, task=TASK, dry=True).gone) == 2
     assert path.read_bytes() == before
     assert len(journal.read(place.home)) == count
     assert passages(place) == []
@@ -168,7 +168,7 @@ def test_a_read_only_block_is_left_alone(place: Place) -> None:
     path = write(place, BODY)
     path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
     with pytest.raises(RejectedError, match="it is read-only"):
-        page.out(place, "system_rules", AGENT, task=TASK)
+        page.page_out(place, "system_rules", AGENT, task=TASK)
 
 
 def test_a_block_that_is_all_out_is_archived(place: Place, home: Path) -> None:
@@ -179,9 +179,9 @@ def test_a_block_that_is_all_out_is_archived(place: Place, home: Path) -> None:
         return next(each.freshness for each in found if each.block.label == "system_rules")
 
     assert freshness() == "active"
-    page.out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
     assert freshness() == "archived"
-    page.back(place, "system_rules", AGENT)
+    page.page_in(place, "system_rules", AGENT)
     assert freshness() == "active"
 
 
@@ -203,11 +203,11 @@ def test_what_nobody_read_for_a_month_is_stale(
 
 def test_days_say_what_is_stale() -> None:
     then, now = "2026-05-01T10:00:00Z", "2026-05-08T10:00:00Z"
-    assert states.freshness(then, now, 7) == "stale"
-    assert states.freshness(then, now, 8) == "active"
-    assert states.freshness(then, now, 0) == "active"
-    assert states.freshness("nonsense", now, 7) == "active"
-    assert states.freshness(then, now, 7, paged_out=True) == "archived"
+    assert block_status.freshness(then, now, 7) == "stale"
+    assert block_status.freshness(then, now, 8) == "active"
+    assert block_status.freshness(then, now, 0) == "active"
+    assert block_status.freshness("nonsense", now, 7) == "active"
+    assert block_status.freshness(then, now, 7, paged_out=True) == "archived"
 
 
 def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
@@ -225,11 +225,11 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
 def test_what_is_the_users_is_archived_in_their_store(place: Place) -> None:
     assert place.user
     write(place, "My salary is 91000.\nThe logo is green.\n", "human")
-    page.out(place, "human", AGENT, free=1e9)
+    page.page_out(place, "human", AGENT, free=1e9)
     assert passages(place) == []
     found = [archive.read(path) for path in archive.sources(place.user)]
     assert {each.text for each in found if each} == {"My salary is 91000.", "The logo is green."}
-    page.back(place, "human", AGENT)
+    page.page_in(place, "human", AGENT)
     assert archive.sources(place.user) == []
 
 
@@ -237,45 +237,45 @@ def test_nothing_of_a_sessions_scratch_is_archived(place: Place) -> None:
     here = Place(place.project, place.user, "s1")
     brief.start(here)
     edit.run(here, [Append("session:working", "Never deploy on Fridays.")], AGENT)
-    page.out(here, "session:working", AGENT, free=1e9)
+    page.page_out(here, "session:working", AGENT, free=1e9)
     assert passages(place) == []
-    page.back(here, "session:working", AGENT)
+    page.page_in(here, "session:working", AGENT)
     assert blocks.get(here, "session:working").value == "Never deploy on Fridays."
 
 
 def test_what_is_out_follows_a_rename(place: Place) -> None:
     write(place, BODY)
-    page.out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
     edit.run(place, [Rename("system_rules", "rules")], AGENT)
-    assert page.back(place, "rules", AGENT).parts == 4
+    assert page.page_in(place, "rules", AGENT).parts == 4
     assert blocks.get(place, "rules").body == BODY
 
 
 def test_a_block_of_the_same_name_is_another_one(place: Place) -> None:
     write(place, BODY)
-    page.out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
     edit.run(place, [Delete("system_rules")], AGENT)
     edit.run(place, [Create("system_rules", "Rules.", "A new thing")], AGENT)
     with pytest.raises(NotFoundError):
-        page.back(place, "system_rules", AGENT)
+        page.page_in(place, "system_rules", AGENT)
 
 
 def test_what_came_back_shortened_comes_back_whole_once_there_is_room(place: Place) -> None:
     sentence = "The gateway answers slowly on Mondays because of the weekly report run {}.\n"
     body = "".join(sentence.format(n) for n in range(60))
     write(place, body)
-    page.out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
     edit.run(place, [Append("system_rules", "filler text. " * 340)], AGENT)
-    assert page.back(place, "system_rules", AGENT).shortened
+    assert page.page_in(place, "system_rules", AGENT).shortened
     edit.run(place, [Remove("system_rules", ("filler text. " * 340).strip())], AGENT)
-    assert not page.back(place, "system_rules", AGENT).shortened
+    assert not page.page_in(place, "system_rules", AGENT).shortened
     assert set(blocks.get(place, "system_rules").value.splitlines()) == set(body.splitlines())
 
 
 def test_a_passage_is_used_again(place: Place) -> None:
     write(place, BODY)
     for _ in range(3):
-        page.out(place, "system_rules", AGENT, task=TASK)
+        page.page_out(place, "system_rules", AGENT, task=TASK)
         history_op.undo(place, "system_rules", AGENT)
     assert len(passages(place)) == 1
 
@@ -283,4 +283,4 @@ def test_a_passage_is_used_again(place: Place) -> None:
 def test_conflicts_are_not_taken_apart(place: Place) -> None:
     write(place, "<<<<<<< HEAD\nOne.\n=======\nTwo.\n>>>>>>> other\n")
     with pytest.raises(RejectedError, match="it has conflict markers"):
-        page.out(place, "system_rules", AGENT, free=1e9)
+        page.page_out(place, "system_rules", AGENT, free=1e9)

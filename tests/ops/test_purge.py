@@ -14,15 +14,26 @@ from memfs.core import events
 from memfs.core.edits import Append, Remove
 from memfs.core.events import Event
 from memfs.core.records import Origin
-from memfs.memory import corpus, intake
-from memfs.memory.flow import build, database
-from memfs.memory.intake import Tally
+from memfs.ingest import transcripts
+from memfs.ingest.transcripts import Tally
+from memfs.knowledge.session_graph import builder, database
 from memfs.ops import archive, brief, edit, history, install, purge, trust
-from memfs.store import blocks, given, held, inbox, journal, lock, recall, sessions, standing
+from memfs.recall import index_sources
+from memfs.store import (
+    blocks,
+    journal,
+    lock,
+    prompt_log,
+    quarantine,
+    recall,
+    sessions,
+    spool,
+    standing_rules,
+)
 from memfs.store.blocks import Place
-from memfs.store.given import Given
-from memfs.store.layout import Store
-from memfs.store.standing import Rule
+from memfs.store.prompt_log import PromptRecord
+from memfs.store.standing_rules import StandingRule
+from memfs.store.store_paths import Store
 from tests.hosts.transcript_lines import conversation, user
 
 SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
@@ -50,8 +61,8 @@ def holding(folder: str | Path) -> list[str]:
 
 def replays(place: Place, store: Store) -> None:
     """The journal says of every block what is in its file, without a gap."""
-    entries, damaged, end = journal.since(store, 0)
-    assert (damaged, end) == (0, journal.size(store))
+    entries, damaged, end = journal.read_since(store, 0)
+    assert (damaged, end) == (0, journal.get_size(store))
     last: dict[str, str | None] = {}
     for _, entry in entries:
         assert last.get(entry.key, entry.before) == entry.before
@@ -68,7 +79,7 @@ def replays(place: Place, store: Store) -> None:
         assert found.id == head.id
 
 
-def find(place: Place, home: Path) -> purge.Looked:
+def find(place: Place, home: Path) -> purge.SecretScan:
     return purge.find(place, str(home), lambda _: None)
 
 
@@ -97,8 +108,21 @@ def spread(place: Place, home: Path) -> None:
     put(f"{store.root}/facts/2026-05.jsonl", json.dumps({"id": "f", "statement": token}) + "\n")
     put(f"{store.root}/static/key.md", token)
     put(f"{store.root}/config.yaml", f"memfs: 1\n# {token}\n")
-    line = json.dumps({"id": "m", "session": "s", "host": "claude", "project": "/p", "branch": "",
-                       "at": "", "role": "user", "text": token}) + "\n"  # fmt: skip
+    line = (
+        json.dumps(
+            {
+                "id": "m",
+                "session": "s",
+                "host": "claude",
+                "project": "/p",
+                "branch": "",
+                "at": "",
+                "role": "user",
+                "text": token,
+            }
+        )
+        + "\n"
+    )
     put(f"{local}/recall/claude/s.jsonl", line)
     put(f"{local}/recall/claude/s.superseded", line.replace('"m"', '"n"'))
     put(f"{local}/windows/vector/01.jsonl", json.dumps({"id": "01", "text": token}) + "\n")
@@ -149,12 +173,14 @@ def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
 
 def test_what_assistants_were_given_is_redacted_too(place: Place) -> None:
     text = f"# Core memory changed\nthe key\n{SECRET}\nends"
-    given.note(place.home, Given(1.0, "claude", "s", 0.5, 0.7, "", "", text))
-    standing.write(place.home, [Rule("2026-04-01", "claude", "s", "m", f"always send {SECRET}")])
+    prompt_log.note_prompt(place.home, PromptRecord(1.0, "claude", "s", 0.5, 0.7, "", "", text))
+    standing_rules.write(
+        place.home, [StandingRule("2026-04-01", "claude", "s", "m", f"always send {SECRET}")]
+    )
     assert len(holding(place.home.local)) == 2
     purge.run(place)
     assert holding(place.home.local) == []
-    [found] = given.read(place.home, 5)
+    [found] = prompt_log.read(place.home, 5)
     assert found.text == text.replace(SECRET, MARK)
 
 
@@ -186,8 +212,11 @@ def test_what_is_in_the_block_goes_as_an_edit_that_counts(place: Place, block_fi
     assert (block.version, block.read_only) == (5, True)
     [entry] = history.log(place, "api")
     assert (entry.op, entry.version, entry.actor, entry.reason) == (
-        "purge", 5, "user", "secrets redacted",
-    )  # fmt: skip
+        "purge",
+        5,
+        "user",
+        "secrets redacted",
+    )
     assert SECRET not in (entry.before or "")
     assert edit.run(place, [Append("human", "x")], Origin())
 
@@ -202,8 +231,10 @@ def test_ingest_goes_on_after_it_without_loss_or_repetition(place: Place, tmp_pa
     Path(log).write_text(text)  # as an earlier memfs wrote it
     purge.run(place)
     assert [each.text for each in recall.messages(log)] == [
-        "turn number 0", f"turn {MARK} 1", "turn number 2",
-    ]  # fmt: skip
+        "turn number 0",
+        f"turn {MARK} 1",
+        "turn number 2",
+    ]
     state = json.loads(Path(log.replace(".jsonl", ".state.json")).read_text())
     assert state["kept"] == os.path.getsize(log)
     path.write_bytes(conversation(3) + user("the fourth", "u3"))
@@ -213,27 +244,39 @@ def test_ingest_goes_on_after_it_without_loss_or_repetition(place: Place, tmp_pa
 
 def ingest(store: Store, path: Path) -> Tally:
     tally = Tally()
-    with lock.hold(store, name=intake.LOCK):
-        intake.transcript(store, str(path), tally)
+    with lock.hold_lock(store, name=transcripts.LOCK):
+        transcripts.ingest_transcript(store, str(path), tally)
     return tally
 
 
 def test_the_index_is_made_anew_without_it(place: Place) -> None:
     store = place.home
     put(f"{store.root}/archive/2026-05/p1.md", f"the deploy key is {SECRET}\n")
-    put(f"{store.local}/recall/claude/s.jsonl", json.dumps({
-        "id": "m", "session": "s", "host": "claude", "project": "/p", "branch": "", "at": "",
-        "role": "user", "text": f"the deploy key is {SECRET}",
-    }) + "\n")  # fmt: skip
-    corpus.sync(place, embed=False)
-    build.update(store, None)
+    put(
+        f"{store.local}/recall/claude/s.jsonl",
+        json.dumps(
+            {
+                "id": "m",
+                "session": "s",
+                "host": "claude",
+                "project": "/p",
+                "branch": "",
+                "at": "",
+                "role": "user",
+                "text": f"the deploy key is {SECRET}",
+            }
+        )
+        + "\n",
+    )
+    index_sources.sync(place, embed=False)
+    builder.update(store, None)
     assert os.path.exists(f"{store.index}/{database.FILE}")
     purge.run(place)
     assert not os.path.exists(store.index)
-    corpus.sync(place, embed=False)
-    build.update(store, None)
+    index_sources.sync(place, embed=False)
+    builder.update(store, None)
     assert holding(store.local) == []
-    hits = corpus.open_index(place, None).search("deploy key", mode="text", limit=3).hits
+    hits = index_sources.open_index(place, None).search("deploy key", mode="text", limit=3).hits
     assert {hit.text for hit in hits} == {f"the deploy key is {MARK}"}
 
 
@@ -268,25 +311,6 @@ def test_a_damaged_line_is_redacted_as_the_text_it_is(place: Place) -> None:
     assert path.read_text().splitlines()[-1] == f'{{"id": "half of {MARK}'
 
 
-def test_git_history_is_named_by_its_commits(place: Place, home: Path, block_file: WRITE) -> None:
-    top = project(place).top
-    block_file("api", f"use {SECRET}\n")
-    commit(top, "with")
-    block_file("api", "use the vault\n")
-    commit(top, "without")
-    looked = find(place, home)
-    assert looked.found == ()
-    assert looked.unread == ()
-    [found] = looked.commits
-    subject = subprocess.run(
-        ["git", "-C", top, "log", "-1", "--format=%s", found.commit],
-        capture_output=True,
-        check=True,
-    )
-    assert subject.stdout == b"with\n"
-    assert (found.path, found.type) == (".agent-memory/blocks/api.md", "github-token")
-
-
 def commit(top: str, subject: str) -> None:
     for words in (["user.name", "Tester"], ["user.email", "tester@example.invalid"]):
         subprocess.run(["git", "-C", top, "config", *words], check=True)
@@ -294,26 +318,10 @@ def commit(top: str, subject: str) -> None:
     subprocess.run(["git", "-C", top, "commit", "-qm", subject], check=True)
 
 
-def test_linked_worktrees_share_the_journal_and_are_redacted_too(
-    linked: Place, place: Place
-) -> None:
-    edit.run(linked, [Append("persona", "in the linked one")], Origin())
-    store = project(linked)
-    path = Path(store.root, "blocks/persona.md")
-    path.write_text(path.read_text() + f"use {SECRET}\n")
-    history.log(linked)
-    purge.run(place)
-    assert f"use {MARK}" in path.read_text()
-    assert holding(store.root) == holding(project(place).root) == []
-    before = len(history.log(linked))
-    assert len(history.log(linked)) == before
-    replays(linked, store)
-
-
 def test_nothing_is_touched_where_there_is_none(place: Place) -> None:
-    corpus.sync(place, embed=False)
+    index_sources.sync(place, embed=False)
     store = place.home
-    inbox.put(store, "claude", "/t.jsonl")
+    spool.write_note(store, "claude", "/t.jsonl")
     before = stamps(store)
     assert purge.run(place) == purge.Purged((), ())
     assert stamps(store) == before
@@ -351,27 +359,10 @@ def test_what_is_redacted_is_still_the_users(place: Place, home: Path, block_fil
     trust.accept(place)
     purge.run(place)
     assert holding(home.parent) == []
-    assert held.of(store) == {}
+    assert quarantine.map_copies(store) == {}
     commit(store.top, "without it")
-    assert held.of(store) == {}
+    assert quarantine.map_copies(store) == {}
     assert f"use {MARK}\n" in path.read_text()
-
-
-def test_it_is_committed_where_each_edit_is(place: Place, block_file: WRITE) -> None:
-    store = project(place)
-    put(f"{store.root}/config.yaml", "memfs: 1\ngit: {commit: edit, protected: []}\n")
-    block_file("api", f"use {SECRET}\n")
-    put(f"{store.root}/archive/2026-05/p1.md", SECRET)
-    put(f"{store.top}/own.txt", "not ours")
-    commit(store.top, "all")
-    put(f"{store.top}/own.txt", "changed")
-    assert purge.run(place).note == ""
-    said = ["git", "-C", store.top, "show", "--name-only", "--format=%s"]
-    done = subprocess.run(said, capture_output=True, check=True, text=True).stdout.split("\n")
-    assert done[0] == "memory: secrets redacted"
-    assert sorted(filter(None, done[1:])) == [
-        ".agent-memory/archive/2026-05/p1.md", ".agent-memory/blocks/api.md",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kept", ["a ", "päß\r\n", "---\n", ""])

@@ -13,8 +13,8 @@ from memfs import hosts
 from memfs.core.edits import Append, Rethink
 from memfs.core.events import PROMPT, REVIEW, STOP, Event, Reply
 from memfs.core.records import Origin
-from memfs.ops import brief, edit, end, ingest, page, review
-from memfs.store import blocks, inbox, sessions
+from memfs.ops import brief, edit, ingest, page, review, session_end
+from memfs.store import blocks, sessions, spool
 from memfs.store.blocks import Place
 
 
@@ -46,8 +46,8 @@ def stop(place: Place, count: int, *, again: bool = False, host: str = "claude")
     folder = Path(place.home.top)
     event = Event(host, STOP, "Stop", "s1", str(folder), transcript(folder, count))
     event.again = again
-    ingest.hear(event)
-    return review.stopped(event)
+    ingest.ingest_event(event)
+    return review.finish_turn(event)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_turn_that_a_hook_asked_for_is_never_gone_on_with(
 
 def test_off_asks_for_nothing(here: Place) -> None:
     assert stop(here, 9).more == ""
-    assert not review.wanted(here)
+    assert not review.is_wanted(here)
 
 
 def test_a_nudge_comes_with_the_next_prompt(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_our_own_prompt_is_nothing_a_person_said(here: Place) -> None:
     path = Path(transcript(folder, 1))
     text = path.read_text().replace("Prompt number 0.", f"{REVIEW} Before this ends, look.")
     path.write_text(text)
-    ingest.hear(Event("claude", STOP, "Stop", "s1", str(folder), str(path)))
+    ingest.ingest_event(Event("claude", STOP, "Stop", "s1", str(folder), str(path)))
     assert review.prompts(here, "claude") == 0
 
 
@@ -158,7 +158,7 @@ def test_a_compaction_pages_the_scratch_block_out(here: Place) -> None:
     after = blocks.get(here, "session:working")
     assert after.chars <= 0.72 * after.limit
     assert after.paged_out
-    page.back(here, "session:working", Origin("agent"))
+    page.page_in(here, "session:working", Origin("agent"))
     assert blocks.get(here, "session:working").body == before.body
 
 
@@ -167,20 +167,20 @@ def test_the_scratch_block_is_cleared_where_that_is_configured(here: Place) -> N
     config = Path(here.home.root, "config.yaml")
     event = Event("claude", "end", "SessionEnd", "s1", here.home.top)
     edit.run(here, [Append("session:working", "A note.")], Origin("agent"))
-    end.run(event)
+    session_end.run(event)
     assert blocks.get(here, "session:working").value == "A note."
     config.write_text(config.read_text() + "blocks: {working: {clear_on_session_end: true}}\n")
-    end.run(event)
+    session_end.run(event)
     assert blocks.get(here, "session:working").value == ""
 
 
 def test_a_prompt_notes_what_was_left_to_tell(here: Place) -> None:
     brief.start(here)
-    sessions.leave(here.home, "s1", "One.")
-    sessions.leave(here.home, "s1", "Two.")
+    sessions.queue_notice(here.home, "s1", "One.")
+    sessions.queue_notice(here.home, "s1", "Two.")
     event = Event("claude", PROMPT, "UserPromptSubmit", "s1", here.home.top, prompt="Hi")
     assert brief.run(event).context == "One.\nTwo."
-    assert sessions.left(here.home, "s1") == ""
+    assert sessions.peek_notice(here.home, "s1") == ""
 
 
 def test_what_is_held_back_is_not_named_under_pressure(
@@ -216,23 +216,23 @@ def test_odd_labels_of_a_repository_do_nothing_at_the_end(label: str, here: Plac
     config.write_text(
         config.read_text() + f'blocks: {{"{label}": {{clear_on_session_end: true}}}}\n'
     )
-    end.run(Event("claude", "end", "SessionEnd", "s9", here.home.top, "/x.jsonl"))
+    session_end.run(Event("claude", "end", "SessionEnd", "s9", here.home.top, "/x.jsonl"))
     assert blocks.get(here, "session:working").value == "A note."
-    assert inbox.waiting(here.home)
+    assert spool.list_notes(here.home)
 
 
 def test_a_repository_has_no_model_review_sessions(here: Place) -> None:
     config = Path(here.home.root, "config.yaml")
     config.write_text(config.read_text() + "review: {mode: background, min_messages: 0}\n")
     event = Event("claude", "end", "SessionEnd", "s1", here.home.top)
-    assert review.ended(event) == ""
+    assert review.finish_session(event) == ""
 
 
 def test_what_memfs_asked_itself_is_not_ingested(here: Place, home: Path) -> None:
     folder = Path(here.home.top)
     path = Path(transcript(folder, 2))
     path.write_text(path.read_text().replace(str(folder), str(home / ".agent-memory/local/model")))
-    ingest.hear(Event("claude", STOP, "Stop", "s1", str(folder), str(path)))
+    ingest.ingest_event(Event("claude", STOP, "Stop", "s1", str(folder), str(path)))
     assert review.prompts(here, "claude") == 0
 
 

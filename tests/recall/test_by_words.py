@@ -10,21 +10,44 @@ from hypothesis import strategies as st
 
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
-from memfs.search import reminder
+from memfs.search import prompt_bm25
 from memfs.search.lexical import TextIndex
 
 SAID = "the flaky login test fails because the clock is not frozen"
 DOCUMENTS: list[dict[str, object]] = [
-    {"id": "said", "kind": "message", "role": "user", "host": "claude", "session": "old", "text": SAID,
-     "time": "2026-05-03T10:00:00Z"},
+    {
+        "id": "said",
+        "kind": "message",
+        "role": "user",
+        "host": "claude",
+        "session": "old",
+        "text": SAID,
+        "time": "2026-05-03T10:00:00Z",
+    },
     {"id": "again", "kind": "message", "role": "assistant", "session": "old2", "text": SAID},
-    {"id": "mine", "kind": "message", "role": "user", "session": "now", "host": "claude",
-     "text": "frozen clock login flaky: freezegun since Monday"},
-    {"id": "tool", "kind": "message", "role": "tool", "session": "old", "text": "clock frozen login flaky flaky"},
+    {
+        "id": "mine",
+        "kind": "message",
+        "role": "user",
+        "session": "now",
+        "host": "claude",
+        "text": "frozen clock login flaky: freezegun since Monday",
+    },
+    {
+        "id": "tool",
+        "kind": "message",
+        "role": "tool",
+        "session": "old",
+        "text": "clock frozen login flaky flaky",
+    },
     {"id": "block", "kind": "block", "label": "notes", "text": "flaky login test frozen clock"},
-    {"id": "kept", "kind": "passage", "text": "Freeze the clock in login tests: they are flaky otherwise."},
+    {
+        "id": "kept",
+        "kind": "passage",
+        "text": "Freeze the clock in login tests: they are flaky otherwise.",
+    },
     {"id": "peas", "kind": "passage", "text": "peas"},
-]  # fmt: skip
+]
 OTHERS: list[dict[str, object]] = [
     {"id": f"o{n}", "kind": "message", "role": "user", "text": f"something else {n} entirely login"}
     for n in range(30)
@@ -56,8 +79,11 @@ def test_it_recalls_what_was_said_and_what_was_kept(folder: str) -> None:
     assert isinstance(hit, Recollection)
     assert hit.snippet in (f"user: {SAID}", f"assistant: {SAID}")
     assert set(hit.reason.removeprefix("words: ").split(", ")) == {
-        "login", "flaky", "clock", "frozen",
-    }  # fmt: skip
+        "login",
+        "flaky",
+        "clock",
+        "frozen",
+    }
 
 
 def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
@@ -111,12 +137,19 @@ def test_the_limit_holds(folder: str, limit: int) -> None:
 @pytest.mark.parametrize(
     "prompt",
     [
-        "login", "frozen", "login peas", "the", "", "  ", "???", "thanks, that is it",
+        "login",
+        "frozen",
+        "login peas",
+        "the",
+        "",
+        "  ",
+        "???",
+        "thanks, that is it",
         "login page of the customer portal should use a darker blue",
         "frozen yoghurt recipe with mango coconut and lime for the party on sunday",
         "clock clock clock clock",
     ],
-)  # fmt: skip
+)
 def test_one_word_in_common_is_not_enough(folder: str, prompt: str) -> None:
     assert ids(folder, prompt) == []
 
@@ -172,4 +205,4 @@ def test_no_prompt_raises(folder: str, prompt: str) -> None:
     assert index
     stems = index.stems(prompt)
     for hit in prompts.recall_by_words(folder, prompt, "now", [], 3).found:
-        assert len(stems & index.stems(hit.text)) >= reminder.FEWEST_WORDS
+        assert len(stems & index.stems(hit.text)) >= prompt_bm25.FEWEST_WORDS

@@ -45,11 +45,21 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     for number, (name, said) in enumerate(
         {"hook": WEBHOOK, "limit": LIMIT, "css": OTHER, "login": LOGIN}.items(), 1
     ):
-        made.write(f"{name}.jsonl", *(
-            document(f"{name}-{at}", text, session=name, group=number, role=role, host="claude",
-                     time=f"2026-05-0{number}T10:00:{at:02}Z")
-            for at, (role, text) in enumerate(said)
-        ))  # fmt: skip
+        made.write(
+            f"{name}.jsonl",
+            *(
+                document(
+                    f"{name}-{at}",
+                    text,
+                    session=name,
+                    group=number,
+                    role=role,
+                    host="claude",
+                    time=f"2026-05-0{number}T10:00:{at:02}Z",
+                )
+                for at, (role, text) in enumerate(said)
+            ),
+        )
     made.update(embed=True)
     return made
 
@@ -102,13 +112,26 @@ def test_what_was_shown_does_not_come_again(corpus: Corpus) -> None:
 def test_a_reply_has_its_room(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     for number in range(1, 8):
-        said = [(role, f"{text} Part {at} of the ledger import {number} has batch {at * 100}.")
-                for at in range(30) for role, text in (("user", "ledger import?"), ("assistant", "Yes."))]  # fmt: skip
-        corpus.write(f"{number}.jsonl", *(
-            document(f"{number}-{at}", text, session=f"s{number}", group=number, role=role,
-                     host="claude", time="2026-05-01T10:00:00Z")
-            for at, (role, text) in enumerate(said)
-        ))  # fmt: skip
+        said = [
+            (role, f"{text} Part {at} of the ledger import {number} has batch {at * 100}.")
+            for at in range(30)
+            for role, text in (("user", "ledger import?"), ("assistant", "Yes."))
+        ]
+        corpus.write(
+            f"{number}.jsonl",
+            *(
+                document(
+                    f"{number}-{at}",
+                    text,
+                    session=f"s{number}",
+                    group=number,
+                    role=role,
+                    host="claude",
+                    time="2026-05-01T10:00:00Z",
+                )
+                for at, (role, text) in enumerate(said)
+            ),
+        )
     corpus.update(embed=True)
     shown = told(corpus, "how large are the batches of the ledger import?")
     assert 0 < len("".join(shown.values())) <= ROOM
@@ -117,16 +140,25 @@ def test_a_reply_has_its_room(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
-        ("One thing that is said here. And another one, said behind it.",
-         ["One thing that is said here.", "And another one, said behind it."]),
+        (
+            "One thing that is said here. And another one, said behind it.",
+            ["One thing that is said here.", "And another one, said behind it."],
+        ),
         ("Short. It goes on with the short one.", ["Short. It goes on with the short one."]),
-        ("a line of its own that is long\nthe next line that is long",
-         ["a line of its own that is long", "the next line that is long"]),
-        ("今天的部署需要先运行数据库迁移然后再重启所有的服务进程。明天的会议改到下午三点在二楼的小会议室里举行。",
-         ["今天的部署需要先运行数据库迁移然后再重启所有的服务进程。", "明天的会议改到下午三点在二楼的小会议室里举行。"]),
+        (
+            "a line of its own that is long\nthe next line that is long",
+            ["a line of its own that is long", "the next line that is long"],
+        ),
+        (
+            "今天的部署需要先运行数据库迁移然后再重启所有的服务进程。明天的会议改到下午三点在二楼的小会议室里举行。",
+            [
+                "今天的部署需要先运行数据库迁移然后再重启所有的服务进程。",
+                "明天的会议改到下午三点在二楼的小会议室里举行。",
+            ],
+        ),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_sentences(text: str, sentences: list[str]) -> None:
     assert split_sentences(text) == sentences
 

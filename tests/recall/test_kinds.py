@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.records import Message
-from memfs.memory import facts
-from memfs.memory.kept import Kept
-from memfs.memory.kinds.static import put
+from memfs.knowledge import facts
+from memfs.knowledge.kinds.static import put
 from memfs.recall import prompts
-from tests.memory.flow.conftest import FIXED, say
+from memfs.recall.index_session import IndexSession
+from tests.knowledge.session_graph.conftest import FIXED, say
 
 if TYPE_CHECKING:
-    from memfs.recall.answers import Brought
+    from memfs.recall.answers import PromptRecall
     from memfs.store.blocks import Place
 
 AGAIN = "The retry test of the payment client fails with a timeout again"
 
 
-def brought(place: Place, prompt: str, session: str = "two", limit: int = 3) -> Brought:
-    return prompts.recall_warm(Kept(place).engine("hybrid"), prompt, session, [], limit)
+def brought(place: Place, prompt: str, session: str = "two", limit: int = 3) -> PromptRecall:
+    return prompts.recall_warm(IndexSession(place).engine("hybrid"), prompt, session, [], limit)
 
 
 def test_a_problem_that_comes_back_brings_what_worked(place: Place) -> None:
@@ -36,9 +36,17 @@ def test_a_session_is_not_told_of_itself(place: Place) -> None:
 
 
 def test_facts_and_static_entries_come_to_mind(place: Place) -> None:
-    said = Message("m", "one", "claude", "", "", "2026-05-01T09:00:00Z", "user",
-                   "We decided to keep the harbour ledger in Postgres.")  # fmt: skip
-    facts.add(place, facts.extracted([said]))
+    said = Message(
+        "m",
+        "one",
+        "claude",
+        "",
+        "",
+        "2026-05-01T09:00:00Z",
+        "user",
+        "We decided to keep the harbour ledger in Postgres.",
+    )
+    facts.store_facts(place, facts.extract_facts([said]))
     put(place, "limits", "The gateway allows 50 requests a second.")
     [fact] = brought(place, "where do we keep the harbour ledger?").found
     assert fact.kind == "fact"

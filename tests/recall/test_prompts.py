@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from memfs.core.records import Hit
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
-from memfs.search import warm
-from memfs.search.reminder import Recalled
+from memfs.search import warm_search
+from memfs.search.prompt_bm25 import PromptHit
 from tests.search.stores import Corpus, Document, document
 
-Found = Sequence[Hit | Recalled | Recollection]
+Found = Sequence[Hit | PromptHit | Recollection]
 Brings = Callable[[str, str, list[str], int], Found]
-Way = Callable[[Corpus], Brings]
 
 SAID = "the flaky login test fails because the clock is not frozen"
 FIXED = "I froze the clock with freezegun in the login tests, so that they are no longer flaky."
@@ -34,10 +33,18 @@ TEXTS = {
     "cjk": "データベースの接続は五秒でタイムアウトします",
 }
 TALK = [
-    "ok go on", "thanks, commit it", "fix the tests", "run the linter again", "yes", "lgtm",
-    "no, that's wrong, try again", "what did we do last week?", "now write tests for it",
-    "please check the code again and fix the errors", "why did you do that?",
-]  # fmt: skip
+    "ok go on",
+    "thanks, commit it",
+    "fix the tests",
+    "run the linter again",
+    "yes",
+    "lgtm",
+    "no, that's wrong, try again",
+    "what did we do last week?",
+    "now write tests for it",
+    "please check the code again and fix the errors",
+    "why did you do that?",
+]
 
 
 @pytest.fixture(scope="module")
@@ -62,27 +69,22 @@ def warmly(corpus: Corpus) -> Brings:
     return brings
 
 
-def coldly(corpus: Corpus) -> Brings:
-    return lambda *asked: prompts.recall_cold(corpus.index, *asked).found
-
-
-@pytest.fixture(scope="module", params=[warmly, coldly])
-def way(request: pytest.FixtureRequest) -> Way:
-    found: Way = request.param
-    return found
-
-
 @pytest.fixture(scope="module")
-def brings(corpus: Corpus, way: Way) -> Brings:
-    return way(corpus)
+def brings(corpus: Corpus) -> Brings:
+    return warmly(corpus)
 
 
 def _session(name: str, group: int, turns: list[tuple[str, str]]) -> Iterator[Document]:
     for number, (role, text) in enumerate(turns):
         yield document(
-            f"{name}-{number}", text, session=name, group=group, role=role, host="claude",
+            f"{name}-{number}",
+            text,
+            session=name,
+            group=group,
+            role=role,
+            host="claude",
             time="2026-05-03T10:00:00Z",
-        )  # fmt: skip
+        )
 
 
 def ids(
@@ -95,25 +97,25 @@ def ids(
     return [hit.id for hit in brings(prompt, session, shown or [], limit)]
 
 
-def test_a_first_session_is_brought_what_others_say_from_then_on(tmp_path: Path, way: Way) -> None:
+def test_a_first_session_is_brought_what_others_say_from_then_on(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("block.jsonl", document("block", SAID, kind="block"))
     corpus.write("now.jsonl", *_session("now", 1, [("user", SAID)]))
     corpus.update(embed=True)
     engine = corpus.engine()
-    assert warm.look(engine, PROMPT, "now") is None
-    assert warm.look(engine, PROMPT, "\ud800") is not None
-    assert warm.look(engine, PROMPT, "") is not None
-    assert ids(way(corpus), PROMPT) == []
+    assert warm_search.look_up(engine, PROMPT, "now") is None
+    assert warm_search.look_up(engine, PROMPT, "\ud800") is not None
+    assert warm_search.look_up(engine, PROMPT, "") is not None
+    assert ids(warmly(corpus), PROMPT) == []
     other = corpus.write("old.jsonl", *_session("old", 2, [("user", FIXED)]))
     corpus.update(embed=True)
-    assert ids(way(corpus), PROMPT) == ["old-0"]
+    assert ids(warmly(corpus), PROMPT) == ["old-0"]
     corpus.append("now.jsonl", *_session("now", 1, [("user", "one"), ("user", "two")]))
     other.unlink()
     corpus.update(embed=True)
-    assert ids(way(corpus), PROMPT) == []
-    assert warm.look(corpus.engine(), PROMPT, "now") is None
-    assert warm.look(corpus.engine(), PROMPT, "old") is not None
+    assert ids(warmly(corpus), PROMPT) == []
+    assert warm_search.look_up(corpus.engine(), PROMPT, "now") is None
+    assert warm_search.look_up(corpus.engine(), PROMPT, "old") is not None
 
 
 @pytest.mark.parametrize(
@@ -145,9 +147,15 @@ def test_talk_about_the_work_brings_nothing(brings: Brings, prompt: str) -> None
         "the header of the png parser reads the wrong chunk length",
         "three planets rotate around the wrong axis in the renderer",
         "what is the capital of Mongolia?",
-        "redis", "frozen", "clock clock clock", "", "   ", "???", "the",
+        "redis",
+        "frozen",
+        "clock clock clock",
+        "",
+        "   ",
+        "???",
+        "the",
     ],
-)  # fmt: skip
+)
 def test_what_is_about_something_else_brings_nothing(brings: Brings, prompt: str) -> None:
     assert ids(brings, prompt, session="") == []
 
@@ -161,28 +169,31 @@ def test_a_stack_trace_of_another_project_brings_nothing(brings: Brings) -> None
 
 
 @pytest.mark.parametrize("count", [1, 10, 60])
-def test_a_small_store_does_not_bring_back_everything(way: Way, tmp_path: Path, count: int) -> None:
+def test_a_small_store_does_not_bring_back_everything(tmp_path: Path, count: int) -> None:
     corpus = Corpus(tmp_path)
     texts = [f"{text} ({n})" for n in range(count // len(TEXTS) + 1) for text in TEXTS.values()]
     corpus.write("all.jsonl", *(document(f"p{n}", texts[n], kind="passage") for n in range(count)))
     corpus.update(embed=True)
-    brings = way(corpus)
+    brings = warmly(corpus)
     for prompt in [*TALK, "implement quicksort in Haskell", "rename the class of the png parser"]:
         assert ids(brings, prompt) == []
     assert ids(brings, "when are the postgres database backups made?")
 
 
-def test_an_empty_store_has_nothing_to_say(way: Way, tmp_path: Path) -> None:
+def test_an_empty_store_has_nothing_to_say(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.update(embed=True)
-    assert ids(way(corpus), PROMPT) == []
+    assert ids(warmly(corpus), PROMPT) == []
 
 
 def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
     (hit,) = brings(PROMPT, "now", [], 1)
     assert (hit.kind, hit.role, hit.host, hit.at) == (
-        "message", "session old", "claude", "2026-05-03T10:00:00Z",
-    )  # fmt: skip
+        "message",
+        "session old",
+        "claude",
+        "2026-05-03T10:00:00Z",
+    )
     assert hit.snippet == f"user: {SAID}\nassistant: {FIXED}"
     assert isinstance(hit, Recollection)
     assert hit.reason.startswith("words: ")
@@ -204,24 +215,22 @@ def test_the_running_session_is_left_out(brings: Brings) -> None:
     assert "now-0" in ids(brings, prompt, session="")
 
 
-def test_a_long_running_session_does_not_hide_what_was_said_before(
-    way: Way, tmp_path: Path
-) -> None:
+def test_a_long_running_session_does_not_hide_what_was_said_before(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     turns = [("user", f"the flaky login test {n}: is its clock {n} frozen?") for n in range(40)]
     corpus.write("now.jsonl", *_session("now", 2, turns))
     corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
-    assert ids(way(corpus), PROMPT) == ["old-0"]
+    assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
 
-def test_what_tools_put_out_does_not_hide_what_was_said(way: Way, tmp_path: Path) -> None:
+def test_what_tools_put_out_does_not_hide_what_was_said(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     turns = [("tool", f"flaky login test {n}: clock {n} is not frozen") for n in range(30)]
     corpus.write("cli.jsonl", *_session("cli", 2, turns))
     corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
-    assert ids(way(corpus), PROMPT) == ["old-0"]
+    assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
 
 def test_what_was_shown_is_left_out(brings: Brings) -> None:
@@ -231,38 +240,41 @@ def test_what_was_shown_is_left_out(brings: Brings) -> None:
     assert ids(brings, PROMPT, shown=["old-0", "old-1"]) == []
 
 
-def _copies(way: Way, folder: Path, *texts: str) -> Brings:
+def _copies(folder: Path, *texts: str) -> Brings:
     corpus = Corpus(folder)
     others = [document(name, text, kind="passage") for name, text in TEXTS.items()]
     mine = [document(f"c{n}", text, kind="passage") for n, text in enumerate(texts)]
     corpus.write("all.jsonl", *others, *mine)
     corpus.update(embed=True)
-    return way(corpus)
+    return warmly(corpus)
 
 
-def test_what_says_nearly_the_same_comes_once(way: Way, tmp_path: Path) -> None:
-    brings = _copies(way, tmp_path, FIXED, FIXED + " Done.", "Really: " + FIXED)
+def test_what_says_nearly_the_same_comes_once(tmp_path: Path) -> None:
+    brings = _copies(tmp_path, FIXED, FIXED + " Done.", "Really: " + FIXED)
     assert len(ids(brings, PROMPT)) == 1
     assert ids(brings, PROMPT, shown=ids(brings, PROMPT)) == []
 
 
-def test_what_a_person_asked_before_is_no_answer(way: Way, tmp_path: Path) -> None:
+def test_what_a_person_asked_before_is_no_answer(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("old.jsonl", *_session("old", 1, [("user", PROMPT), ("assistant", FIXED)]))
     corpus.write("other.jsonl", *_session("other", 2, [("user", PROMPT)]))
     corpus.update(embed=True)
-    [session] = way(corpus)(PROMPT, "now", [], 3)
+    [session] = warmly(corpus)(PROMPT, "now", [], 3)
     assert session.snippet == f"user: {PROMPT}\nassistant: {FIXED}"
 
 
-def test_what_was_removed_meanwhile_is_not_brought_up(way: Way, tmp_path: Path) -> None:
+def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
-    path = corpus.write("old.jsonl", *(
-        {**each, "source": str(corpus.files / "old.jsonl")}
-        for each in _session("old", 1, [("user", SAID), ("assistant", FIXED)])
-    ))  # fmt: skip
+    path = corpus.write(
+        "old.jsonl",
+        *(
+            {**each, "source": str(corpus.files / "old.jsonl")}
+            for each in _session("old", 1, [("user", SAID), ("assistant", FIXED)])
+        ),
+    )
     corpus.update(embed=True)
-    brings = way(corpus)
+    brings = warmly(corpus)
     assert ids(brings, PROMPT)
     path.unlink()
     assert ids(brings, PROMPT) == []
@@ -282,12 +294,19 @@ def test_of_a_huge_prompt_the_ends_count(brings: Brings) -> None:
 @pytest.mark.parametrize(
     "prompt",
     [
-        "\ud800", "login \udfff clock frozen \ud83d", "x" * 500_000, "a b " * 125_000, "日本" * 1000,
-        "src/login/test.py:12: ClockError: not frozen", "`getUserName(id)` returns null",
-        "what was said about redis sessions in May?", "\x00\x00", '"(((" AND OR NOT login:*',
+        "\ud800",
+        "login \udfff clock frozen \ud83d",
+        "x" * 500_000,
+        "a b " * 125_000,
+        "日本" * 1000,
+        "src/login/test.py:12: ClockError: not frozen",
+        "`getUserName(id)` returns null",
+        "what was said about redis sessions in May?",
+        "\x00\x00",
+        '"(((" AND OR NOT login:*',
     ],
     ids=range(10),
-)  # fmt: skip
+)
 def test_prompts_of_all_shapes_are_taken(brings: Brings, prompt: str) -> None:
     assert len(ids(brings, prompt)) <= 3
 

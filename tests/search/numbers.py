@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from memfs.search.model import losses
-from memfs.search.model.bags import Floats
+from training import losses
+from training.bags import Floats
 
 
 def slope_of(loss: Callable[[], float], values: Floats) -> Floats:

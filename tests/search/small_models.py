@@ -9,29 +9,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memfs.search import modelfiles
+from memfs.search import model_files
 
 WORDS = ("bread", "bake", "oven", "loaf", "piano", "music", "server", "request", "red", "blue")
 _NAMES = {"float32": "F32", "float16": "F16", "float64": "F64", "int8": "I8", "int64": "I64"}
 _PLAIN: dict[str, object] = {
-    "version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
-    "post_processor": None, "decoder": None,
-}  # fmt: skip
+    "version": "1.0",
+    "truncation": None,
+    "padding": None,
+    "added_tokens": [],
+    "post_processor": None,
+    "decoder": None,
+}
 _BERT: dict[str, object] = {
     "normalizer": {
-        "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
-        "strip_accents": None, "lowercase": True,
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
     },
     "pre_tokenizer": {"type": "BertPreTokenizer"},
-}  # fmt: skip
+}
 Array = NDArray[Any]
 
 
 def make(
-    folder: Path, dims: int = 16, words: tuple[str, ...] = WORDS, *, seed: int = 1,
-    dtype: str = "F32", kind: str = "WordLevel", weights: bool = False, mapped: bool = False,
+    folder: Path,
+    dims: int = 16,
+    words: tuple[str, ...] = WORDS,
+    *,
+    seed: int = 1,
+    dtype: str = "F32",
+    kind: str = "WordLevel",
+    weights: bool = False,
+    mapped: bool = False,
     config: dict[str, object] | None = None,
-) -> Path:  # fmt: skip
+) -> Path:
     """Make a model of `words` and one unknown token, with rows that are drawn by lot."""
     lots = np.random.default_rng(seed)
     size = len(words) + 1
@@ -45,8 +59,8 @@ def make(
     arrays["embeddings"] = typed(table, dtype)
     folder.mkdir(parents=True, exist_ok=True)
     save(folder, arrays, {"embeddings": "BF16"} if dtype == "BF16" else {})
-    (folder / modelfiles.TOKENIZER).write_text(json.dumps(tokenizer(words, kind)))
-    (folder / modelfiles.CONFIG).write_text(json.dumps(config or {"normalize": True}))
+    (folder / model_files.TOKENIZER).write_text(json.dumps(tokenizer(words, kind)))
+    (folder / model_files.CONFIG).write_text(json.dumps(config or {"normalize": True}))
     return folder
 
 
@@ -75,7 +89,7 @@ def save(folder: Path, arrays: dict[str, Array], types: dict[str, str] | None = 
             "data_offsets": [start, len(data)],
         }
     text = json.dumps(header).encode()
-    (folder / modelfiles.TABLE).write_bytes(len(text).to_bytes(8, "little") + text + data)
+    (folder / model_files.TABLE).write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
 def tokenizer(words: tuple[str, ...], kind: str) -> dict[str, object]:

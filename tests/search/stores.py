@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from memfs.search.catalog import Source
+from memfs.search.catalog import IndexSource
 from memfs.search.engine import Engine, Mode
 from memfs.search.indexer import Indexed, Indexer
 
@@ -18,7 +18,7 @@ def document(ident: str, text: str, **more: object) -> Document:
     return {"id": ident, "kind": "message", "text": text, **more}
 
 
-def read(source: Source, start: int) -> Iterator[Document]:
+def read(source: IndexSource, start: int) -> Iterator[Document]:
     with open(source.path, "rb") as file:
         file.seek(start)
         for line in file:
@@ -45,9 +45,9 @@ class Corpus:
         with (self.files / name).open("ab") as file:
             file.write(lines(*documents))
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[IndexSource]:
         return [
-            Source(str(path), "message", grows=path.suffix == ".jsonl")
+            IndexSource(str(path), "message", grows=path.suffix == ".jsonl")
             for path in sorted(self.files.iterdir())
         ]
 

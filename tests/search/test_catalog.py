@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.search import catalog
-from memfs.search.catalog import Catalog, Known
+from memfs.search.catalog import Catalog, KnownSource
 
 
 def test_what_was_published_is_known_again(tmp_path: Path) -> None:
@@ -18,13 +18,13 @@ def test_what_was_published_is_known_again(tmp_path: Path) -> None:
     assert (first.known(), first.get("next")) == ({}, "")
     first.put("dirty", "1")
     odd = os.fsdecode(b"/w/\xff\xc3\xa9 'x'.md")
-    first.publish(7, {"/a": Known("1:2:3", 9, "m"), odd: Known("", 0), "/never": None})
+    first.publish(7, {"/a": KnownSource("1:2:3", 9, "m"), odd: KnownSource("", 0), "/never": None})
     first.close()
     again = Catalog(str(tmp_path / "index"))
-    assert again.known() == {"/a": Known("1:2:3", 9, "m"), odd: Known("", 0, "")}
+    assert again.known() == {"/a": KnownSource("1:2:3", 9, "m"), odd: KnownSource("", 0, "")}
     assert (again.get("next"), again.get("dirty")) == ("7", "")
-    again.publish(8, {"/a": None, odd: Known("4:5:6", 1)})
-    assert again.known() == {odd: Known("4:5:6", 1, "")}
+    again.publish(8, {"/a": None, odd: KnownSource("4:5:6", 1)})
+    assert again.known() == {odd: KnownSource("4:5:6", 1, "")}
     again.clear()
     assert (again.known(), again.get("next")) == ({}, "")
     again.close()
@@ -32,12 +32,12 @@ def test_what_was_published_is_known_again(tmp_path: Path) -> None:
 
 def test_nothing_is_published_by_halves(tmp_path: Path) -> None:
     one = Catalog(str(tmp_path))
-    one.publish(1, {"/a": Known("1:1:1", 1)})
+    one.publish(1, {"/a": KnownSource("1:1:1", 1)})
     with pytest.raises(sqlite3.IntegrityError):
-        one.publish(2, {"/a": None, "/b": Known(None, 1)})  # type: ignore[arg-type]
+        one.publish(2, {"/a": None, "/b": KnownSource(None, 1)})  # type: ignore[arg-type]
     one.close()
     again = Catalog(str(tmp_path))
-    assert again.known() == {"/a": Known("1:1:1", 1)}
+    assert again.known() == {"/a": KnownSource("1:1:1", 1)}
     assert again.get("next") == "1"
     again.close()
 
@@ -59,8 +59,8 @@ def test_a_catalog_of_another_shape_is_made_anew(tmp_path: Path) -> None:
     other.execute("CREATE TABLE sources (path TEXT PRIMARY KEY, signature TEXT)")
     other.close()
     made = Catalog(str(tmp_path))
-    made.publish(3, {"/a": Known("1:1:1", 1, "x")})
-    assert made.known() == {"/a": Known("1:1:1", 1, "x")}
+    made.publish(3, {"/a": KnownSource("1:1:1", 1, "x")})
+    assert made.known() == {"/a": KnownSource("1:1:1", 1, "x")}
     made.close()
 
 
@@ -80,26 +80,26 @@ def test_a_catalog_that_is_only_in_use_is_kept(
 
 def test_a_signature_changes_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "f"
-    assert catalog.sign(str(path)) is None
+    assert catalog.sign_file(str(path)) is None
     path.write_bytes(b"one")
-    before = catalog.sign(str(path))
-    assert catalog.sign(str(path)) == before
+    before = catalog.sign_file(str(path))
+    assert catalog.sign_file(str(path)) == before
     path.write_bytes(b"three")
-    grown = catalog.sign(str(path))
+    grown = catalog.sign_file(str(path))
     assert grown
     assert before
     assert (grown.inode, grown.size) == (before.inode, 5)
     os.utime(path, ns=(1, 1))
-    assert str(catalog.sign(str(path))) == f"{grown.inode}:5:1"
+    assert str(catalog.sign_file(str(path))) == f"{grown.inode}:5:1"
 
 
 def test_a_mark_knows_the_indexed_part_only(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"a" * 9000)
-    before = catalog.mark(str(path), 9000)
+    before = catalog.hash_ends(str(path), 9000)
     path.write_bytes(b"a" * 9000 + b"more")
-    assert catalog.mark(str(path), 9000) == before
+    assert catalog.hash_ends(str(path), 9000) == before
     for other in (b"b" + b"a" * 8999, b"a" * 8999 + b"b"):
         path.write_bytes(other)
-        assert catalog.mark(str(path), 9000) != before
-    assert catalog.mark(str(tmp_path / "gone"), 5) == ""
+        assert catalog.hash_ends(str(path), 9000) != before
+    assert catalog.hash_ends(str(tmp_path / "gone"), 5) == ""

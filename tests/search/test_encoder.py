@@ -131,14 +131,22 @@ def test_a_model_without_weights_weighs_its_tokens_alike(tmp_path: Path) -> None
     data = len(header).to_bytes(8, "little") + header + rows.tobytes()
     (tmp_path / "model.safetensors").write_bytes(data)
     vocabulary = {"[UNK]": 0, "a": 1, "b": 2}
-    (tmp_path / "tokenizer.json").write_text(json.dumps({
-        "version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"},
-        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"},
-    }))  # fmt: skip
+    (tmp_path / "tokenizer.json").write_text(
+        json.dumps(
+            {
+                "version": "1.0",
+                "added_tokens": [],
+                "pre_tokenizer": {"type": "Whitespace"},
+                "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"},
+            }
+        )
+    )
     found = Encoder(str(tmp_path)).encode(["a b", "b x", "x"])
     assert found.vectors.tolist() == [
-        pytest.approx([3 / 10**0.5, 1 / 10**0.5]), [0.0, 1.0], [0.0, 0.0],
-    ]  # fmt: skip
+        pytest.approx([3 / 10**0.5, 1 / 10**0.5]),
+        [0.0, 1.0],
+        [0.0, 0.0],
+    ]
     assert os.listdir(tmp_path)
 
 
@@ -152,7 +160,7 @@ def test_cosines_of_tokens_are_those_of_their_rows() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
-@pytest.mark.parametrize("module", ["engine", "semantic", "encoder", "fuse"])
+@pytest.mark.parametrize("module", ["engine", "semantic", "encoder", "fusion"])
 def test_numpy_starts_no_threads_whatever_is_imported_first(module: str) -> None:
     code = f"import memfs.search.{module}, numpy, os; print(len(os.listdir('/proc/self/task')))"
     env = {name: value for name, value in os.environ.items() if "THREADS" not in name}

@@ -9,28 +9,39 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memfs.core.records import Hit
-from memfs.search.engine import LIMIT, Engine, Filter, Mode, Page
-from memfs.search.fuse import PIN
+from memfs.search.engine import LIMIT, Engine, Filter, HitPage, Mode
+from memfs.search.fusion import PIN
 from tests.search.stores import Corpus, Document, document
 
 MODES: tuple[Mode, ...] = ("hybrid", "text", "semantic")
 SUBJECTS = (
-    "baking sourdough bread", "migrating the postgres database", "indenting with tabs",
-    "a flaky login test", "the unpaid invoice", "a kernel panic", "playing the piano",
+    "baking sourdough bread",
+    "migrating the postgres database",
+    "indenting with tabs",
+    "a flaky login test",
+    "the unpaid invoice",
+    "a kernel panic",
+    "playing the piano",
     "watering the garden",
-)  # fmt: skip
+)
 DAY = 86_400
 
 
 def messages() -> list[Document]:
     return [
         document(
-            f"m{n:03}", f"{SUBJECTS[n % 8]}, turn {n}", role=("user", "assistant", "tool")[n % 3],
-            host=("claude", "codex")[n % 2], session=f"s{n % 5}", project="/w", branch="main",
-            at=n * DAY, time=f"day {n}",
+            f"m{n:03}",
+            f"{SUBJECTS[n % 8]}, turn {n}",
+            role=("user", "assistant", "tool")[n % 3],
+            host=("claude", "codex")[n % 2],
+            session=f"s{n % 5}",
+            project="/w",
+            branch="main",
+            at=n * DAY,
+            time=f"day {n}",
         )
         for n in range(240)
-    ]  # fmt: skip
+    ]
 
 
 PASSAGES = [
@@ -69,7 +80,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return corpus.engine()
 
 
-def ids(page: Page) -> list[str]:
+def ids(page: HitPage) -> list[str]:
     return [hit.id for hit in page.hits]
 
 
@@ -244,7 +255,7 @@ def test_accents_do_not_matter(engine: Engine) -> None:
     "query", ["*", '"', "", " \n", "(", "…—", "\x00\x07", "😀", "\ud800", "a1b2" * 20, "-" * 9999]
 )
 def test_a_query_without_words_finds_nothing(engine: Engine, mode: Mode, query: str) -> None:
-    assert engine.search(query, mode=mode) == Page([], 0)
+    assert engine.search(query, mode=mode) == HitPage([], 0)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +296,10 @@ def test_a_query_of_100_kilobytes_is_answered(engine: Engine, mode: Mode, query:
 @pytest.mark.parametrize("mode", MODES)
 def test_an_empty_index_finds_nothing(tmp_path: Path, mode: Mode) -> None:
     engine = Engine.open(str(tmp_path), mode)
-    assert engine.search("bread", mode=mode) == Page([], 0)
-    assert engine.search("bread", mode=mode, only=Filter(kinds=("block",), until=5)) == Page([], 0)
+    assert engine.search("bread", mode=mode) == HitPage([], 0)
+    assert engine.search("bread", mode=mode, only=Filter(kinds=("block",), until=5)) == HitPage(
+        [], 0
+    )
 
 
 def test_what_was_deleted_is_not_found_by_its_vectors(tmp_path: Path) -> None:
@@ -314,7 +327,7 @@ def test_what_has_no_vectors_yet_is_found_by_its_words(tmp_path: Path) -> None:
 def test_an_engine_opened_for_words_answers_every_mode(engine: Engine) -> None:
     words = Engine(engine.text, None)
     assert set(ids(words.search("sourdough"))) <= every(engine, "sourdough")
-    assert words.search("sourdough", mode="semantic") == Page([], 0)
+    assert words.search("sourdough", mode="semantic") == HitPage([], 0)
 
 
 def test_what_a_filter_allows_is_the_same_whether_it_is_listed_or_held_against_the_nearest(

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memfs.search import encoder, extents, semantic
-from memfs.search.catalog import Catalog, Source
+from memfs.search import encoder, semantic, vector_manifest
+from memfs.search.catalog import Catalog, IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
 from memfs.search.lexical import TextIndex
-from memfs.search.rows import WEIGHT
 from memfs.search.semantic import VectorIndex
+from memfs.search.vector_layout import WEIGHT
 from tests.search.stores import Corpus, Document, document, lines, read
 
 SUBJECTS = ("bread", "postgres", "tabs", "login", "invoice", "kernel", "piano", "garden")
@@ -94,7 +94,7 @@ def test_another_file_with_the_same_inode_is_read_whole(corpus: Corpus) -> None:
 
 
 def test_a_file_that_grows_while_it_is_read_gives_each_document_once(corpus: Corpus) -> None:
-    def growing(source: Source, start: int) -> Iterator[Document]:
+    def growing(source: IndexSource, start: int) -> Iterator[Document]:
         if source.path.endswith(".jsonl"):
             corpus.append("log.jsonl", *said(3, 4))
         yield from read(source, start)
@@ -122,7 +122,7 @@ def test_a_run_that_is_killed_is_done_again(corpus: Corpus, after: int) -> None:
     corpus.write("two.md", document("p2", "about beer"))
     count = 0
 
-    def mortal(source: Source, start: int) -> Iterator[Document]:
+    def mortal(source: IndexSource, start: int) -> Iterator[Document]:
         nonlocal count
         for each in read(source, start):
             if count == after:
@@ -174,7 +174,7 @@ def test_a_kill_between_commit_and_catalog_repeats_nothing(
 
 
 def test_an_interrupted_first_run_leaves_no_lock(corpus: Corpus) -> None:
-    def broken(_source: Source, _start: int) -> Iterator[Document]:
+    def broken(_source: IndexSource, _start: int) -> Iterator[Document]:
         yield document("x", "half")
         raise KilledError
 
@@ -205,7 +205,7 @@ def test_a_source_that_cannot_be_read_is_tried_again(corpus: Corpus) -> None:
     corpus.update()
     corpus.append("log.jsonl", *said(3, 4))
 
-    def partly(source: Source, start: int) -> Iterator[Document]:
+    def partly(source: IndexSource, start: int) -> Iterator[Document]:
         yield from read(source, start)
         if source.path.endswith(".jsonl"):
             raise PermissionError
@@ -219,7 +219,7 @@ def test_a_source_that_cannot_be_read_is_tried_again(corpus: Corpus) -> None:
 
 
 def test_a_source_that_is_listed_but_gone_is_no_trouble(corpus: Corpus) -> None:
-    listed = [*corpus.sources(), Source("/nowhere/x.jsonl", "message", grows=True)]
+    listed = [*corpus.sources(), IndexSource("/nowhere/x.jsonl", "message", grows=True)]
     indexer = Indexer(corpus.index)
     assert indexer.update(listed, read) == Indexed(4, 2)
     indexer.close()
@@ -266,7 +266,7 @@ def test_vectors_catch_up_with_words(corpus: Corpus) -> None:
 def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> None:
     corpus.update(embed=True)
     before = embedded(corpus)
-    rows = Path(extents.path(corpus.index, encoder.bundled().name), "rows.json")
+    rows = Path(vector_manifest.path(corpus.index, encoder.bundled().name), "rows.json")
     if damage == "gone":
         rows.unlink()
     elif damage == "torn":

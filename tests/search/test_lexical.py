@@ -11,8 +11,8 @@ import tantivy
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memfs.search import encoder, words
-from memfs.search.lexical import MOST_TERMS, Term, TextIndex, Wanted
+from memfs.search import encoder, stopwords
+from memfs.search.lexical import MOST_TERMS, Term, TextIndex, WantedStems
 
 TEXTS = [
     "The deployment of the payment service failed.",
@@ -73,8 +73,8 @@ def test_common_words_count_only_where_there_are_no_others(index: TextIndex) -> 
 
 
 def test_a_stop_word_is_one_whatever_its_form(index: TextIndex) -> None:
-    assert index.terms("payment " + " ".join(words.STOP).upper())[0].word == "payment"
-    assert len(index.terms("payment " + " ".join(words.STOP))) == 1
+    assert index.terms("payment " + " ".join(stopwords.STOP).upper())[0].word == "payment"
+    assert len(index.terms("payment " + " ".join(stopwords.STOP))) == 1
 
 
 def test_terms_come_rarest_first_and_unknown_ones_last(index: TextIndex) -> None:
@@ -91,7 +91,9 @@ def test_every_word_is_known_by_how_its_stem_begins(index: TextIndex) -> None:
     vocabulary += [f"{first}ying" for first in string.ascii_lowercase]
     for word in vocabulary:
         for stem in index.stems(word):
-            assert index.held(Wanted([Term(word, stem, 1, 1)]), f"The {word}, of course") == {stem}
+            assert index.held(WantedStems([Term(word, stem, 1, 1)]), f"The {word}, of course") == {
+                stem
+            }
 
 
 @given(
@@ -103,7 +105,7 @@ def test_words_that_a_text_holds_are_those_that_are_indexed(
     index: TextIndex, asked: list[str], text: str
 ) -> None:
     terms = [term for each in asked for term in index.terms(each)]
-    assert index.held(Wanted(terms), text) == index.stems(text) & {term.stem for term in terms}
+    assert index.held(WantedStems(terms), text) == index.stems(text) & {term.stem for term in terms}
 
 
 def test_the_same_stem_is_one_term(index: TextIndex) -> None:
@@ -138,8 +140,26 @@ def test_any_text_can_be_added(tmp_path: Path, text: str) -> None:
     assert index.searcher.num_docs == 0
 
 
-SYNTAX = ["foo:bar AND (", "don't", "*", '"', "text:*", "[a TO z]", "payment^5 OR", "-payment", "a" * 100_000,
-          "\\", "/regex.*/", "NOT", "{", "\ud800", "\x00\x07", "IN [", "payment~2", "@#%"]  # fmt: skip
+SYNTAX = [
+    "foo:bar AND (",
+    "don't",
+    "*",
+    '"',
+    "text:*",
+    "[a TO z]",
+    "payment^5 OR",
+    "-payment",
+    "a" * 100_000,
+    "\\",
+    "/regex.*/",
+    "NOT",
+    "{",
+    "\ud800",
+    "\x00\x07",
+    "IN [",
+    "payment~2",
+    "@#%",
+]
 
 
 @pytest.mark.parametrize("text", SYNTAX, ids=lambda text: repr(text)[:20])

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memfs.search import encoder, extents, rows, semantic
+from memfs.search import encoder, semantic, vector_layout, vector_manifest
 from memfs.search.chunks import OVERLAP, WINDOW, split
-from memfs.search.rows import AT, GROUP, SAID, WEIGHT
 from memfs.search.semantic import Document, VectorIndex
+from memfs.search.vector_layout import AT, GROUP, SAID, WEIGHT
 
 TEXTS = [
     "how to bake sourdough bread",
@@ -37,7 +37,7 @@ def opened(folder: Path) -> VectorIndex:
 
 
 def lies(folder: Path) -> Path:
-    return Path(extents.path(str(folder), encoder.bundled().name))
+    return Path(vector_manifest.path(str(folder), encoder.bundled().name))
 
 
 def filled(folder: Path) -> VectorIndex:
@@ -69,9 +69,14 @@ def rows_of(index: VectorIndex, number: int) -> NDArray[np.intp]:
 
 def content(index: VectorIndex) -> tuple[object, ...]:
     return (
-        index.extent.written(), index.vectors.tobytes(), index.owners.tolist(), index.tokens.tolist(),
-        index.ends.tolist(), index.documents.tolist(), index.frequencies.tolist(),
-    )  # fmt: skip
+        index.extent.written(),
+        index.vectors.tobytes(),
+        index.owners.tolist(),
+        index.tokens.tolist(),
+        index.ends.tolist(),
+        index.documents.tolist(),
+        index.frequencies.tolist(),
+    )
 
 
 def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
@@ -209,9 +214,12 @@ def test_the_extent_is_readable(tmp_path: Path) -> None:
     index = filled(tmp_path)
     saved = json.loads((lies(tmp_path) / "rows.json").read_text())
     assert saved == {
-        "model": encoder.bundled().name, "rows": len(index.owners), "tokens": len(index.tokens),
-        "documents": len(DOCUMENTS) + 1, "source": encoder.BUNDLED,
-    }  # fmt: skip
+        "model": encoder.bundled().name,
+        "rows": len(index.owners),
+        "tokens": len(index.tokens),
+        "documents": len(DOCUMENTS) + 1,
+        "source": encoder.BUNDLED,
+    }
 
 
 @given(st.integers(0, 700))
@@ -227,8 +235,12 @@ def test_windows_cover_a_text_and_overlap(count: int) -> None:
 def test_neighbours_are_of_the_same_group_and_nearest_first(tmp_path: Path) -> None:
     index = filled(tmp_path)
     assert index.neighbours(numbers(1, 4, 3, 5, 99), 2).tolist() == [
-        [0, 0, 2, 4], [2, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0],
-    ], "group 0 stands alone"  # fmt: skip
+        [0, 0, 2, 4],
+        [2, 1, 0, 0],
+        [0, 0, 0, 0],
+        [0, 0, 0, 0],
+        [0, 0, 0, 0],
+    ], "group 0 stands alone"
     assert index.neighbours(numbers(4), 1).tolist() == [[2, 0]]
     assert index.neighbours(numbers(), 2).shape == (0, 4)
     assert opened(tmp_path / "empty").neighbours(numbers(1), 2).tolist() == [[0, 0, 0, 0]]
@@ -246,11 +258,11 @@ def test_of_each_document_is_kept_what_ranking_asks_for(tmp_path: Path) -> None:
 def test_what_is_gone_is_not_near_anything_also_for_those_who_read(tmp_path: Path) -> None:
     index = filled(tmp_path)
     assert nearest(index, "baking a loaf of bread")[0] == 1
-    rows.forget(str(tmp_path), [1, 77])
+    vector_layout.forget(str(tmp_path), [1, 77])
     for each in (index, opened(tmp_path)):
         assert 1 not in nearest(each, "baking a loaf of bread", 9)
         assert each.of(numbers(1, 2))[:, WEIGHT].tolist() == [0, 92]
-    rows.forget(str(tmp_path / "none"), [1])
+    vector_layout.forget(str(tmp_path / "none"), [1])
     assert not (tmp_path / "none").exists()
 
 
@@ -274,9 +286,9 @@ def test_cosines_are_those_of_the_lies(tmp_path: Path) -> None:
 
 
 def test_ranges_are_flattened() -> None:
-    found = semantic.flat(np.array([3, 9, 5]), np.array([2, 0, 3]))
+    found = semantic.flatten_ranges(np.array([3, 9, 5]), np.array([2, 0, 3]))
     assert found.tolist() == [3, 4, 5, 6, 7]
-    assert semantic.distinct(numbers(5, 3, 5, 9, 3)).tolist() == [5, 3, 9]
+    assert semantic.drop_repeats(numbers(5, 3, 5, 9, 3)).tolist() == [5, 3, 9]
 
 
 def test_a_session_that_goes_on_in_later_runs_keeps_its_neighbours(tmp_path: Path) -> None:
@@ -285,15 +297,17 @@ def test_a_session_that_goes_on_in_later_runs_keeps_its_neighbours(tmp_path: Pat
         number = end - 1
         index.extend(iter([Document(number, 7 + number % 2, f"turn {number}")]), end)
     assert index.neighbours(numbers(1, 4, 6), 2).tolist() == [
-        [0, 0, 3, 5], [2, 0, 6, 0], [4, 2, 0, 0],
-    ]  # fmt: skip
+        [0, 0, 3, 5],
+        [2, 0, 6, 0],
+        [4, 2, 0, 0],
+    ]
     assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 0, 6, 0]]
 
 
 def test_a_neighbour_that_was_never_finished_is_none(tmp_path: Path) -> None:
     """A killed run told a document of the next one, which became another one afterwards."""
     index = filled(tmp_path)
-    rows.write(f"{index._folder}/documents.u32", rows.AFTER, {4: 6})
+    vector_layout.write(f"{index._folder}/documents.u32", vector_layout.AFTER, {4: 6})
     assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
     index.extend(iter([Document(6, 9, "of another session")]), 7)
     assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]

@@ -25,12 +25,17 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
             f"{session}.jsonl",
             *(
                 document(
-                    f"{session}-{n}", text, session=session, host="claude", group=group,
-                    time=f"2026-05-0{n + 1}", role="user",
+                    f"{session}-{n}",
+                    text,
+                    session=session,
+                    host="claude",
+                    group=group,
+                    time=f"2026-05-0{n + 1}",
+                    role="user",
                 )
                 for n, text in enumerate(texts)
             ),
-        )  # fmt: skip
+        )
     corpus.write("passage.jsonl", document("p", "how to login", kind="passage"))
     corpus.update(embed=True)
     return corpus.engine()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memfs.ipc.service_status import ServiceStatus
 from memfs.store.blocks import Place
-from memfs.store.daemon import Service
 from tests.service import running
 
 
@@ -20,7 +20,7 @@ def wanted(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def warm(place: Place) -> Service:
+def warm(place: Place) -> ServiceStatus:
     """A service that runs, and a place that it can serve."""
     assert place.project
     return running.begin()

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from memfs.hook import main
+from memfs.ipc import service_client, service_status, spawn
+from memfs.ipc.client import HookCall
+from memfs.ipc.service_status import ServiceStatus
+from memfs.ops import host_event
 from memfs.ops.install import commands
 from memfs.service.server import Server
-from memfs.store import daemon, layout, lock, service, starting
-from memfs.store.asking import Call
-from memfs.store.daemon import Service
+from memfs.store import lock, store_paths
 
 T = TypeVar("T")
 Command = Callable[..., str]  # of a hook, by its words
@@ -34,16 +35,16 @@ def until(found: Callable[[], T | None], wait: float = LONG) -> T:
     return value
 
 
-def begin() -> Service:
+def begin() -> ServiceStatus:
     """Start the service of this home; return how it is once it answers."""
-    until(lambda: daemon.look() or (starting.start(wait=True) and None))
-    return until(daemon.look)
+    until(lambda: service_status.load_status() or (spawn.start_service(wait=True) and None))
+    return until(service_status.load_status)
 
 
 def over() -> bool:
     """Tell whether no process has the lock: one that was killed loses it last, after its name."""
-    user = layout.user_store()
-    claimed = user and lock.claim(user, starting.LOCK, 3)
+    user = store_paths.user_store()
+    claimed = user and lock.claim(user, spawn.LOCK, 3)
     if claimed:
         os.close(claimed)
     return bool(claimed)
@@ -71,7 +72,7 @@ def end_all(home: Path) -> None:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
             continue
-    where = service.address()
+    where = service_client.address()
     if isinstance(where, str) and os.path.exists(where):
         os.remove(where)
 
@@ -98,15 +99,15 @@ def payload(folder: Path, event: str, prompt: str = "", session: str = "s1", **m
 def hook(data: bytes) -> str:
     """Answer a hook call as the hook does, but with time for the service; return what it prints."""
     out: list[bytes] = []
-    call = Call(["claude"], data)
-    if service.ask("hook", call.told(), data, LONG, out.append) is None:
-        main.run(call, [".", ""], out.append, lambda _: None)
+    call = HookCall(["claude"], data)
+    if service_client.ask("hook", call.told(), data, LONG, out.append) is None:
+        host_event.run(call, [".", ""], out.append, lambda _: None)
     return context(b"".join(out))
 
 
 def asked(data: bytes) -> str | None:
     """Return what the service answers to a hook call; None if it leaves it to the hook."""
-    found = service.ask("hook", Call(["claude"], data).told(), data, LONG)
+    found = service_client.ask("hook", HookCall(["claude"], data).told(), data, LONG)
     return None if found is None else context(found)
 
 
@@ -126,7 +127,7 @@ def context(printed: bytes) -> str:
 
 
 def log(home: Path) -> str:
-    path = home / ".agent-memory/local" / daemon.LOG
+    path = home / ".agent-memory/local" / service_status.LOG
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memfs.memory.kept import Kept
+from memfs.ipc import service_client, service_status
+from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter
-from memfs.store import daemon, service
 from memfs.store.blocks import Place
 from tests.service import running
 from tests.service.running import asked, hook, payload, until
@@ -23,7 +23,7 @@ HOSTS = Path(__file__).parent.parent / "hosts/fixtures"
 
 def found(place: Place, word: str) -> int:
     """Count what the index as it is published holds of a word: nothing is read for that."""
-    engine = Kept(place).opened("text")
+    engine = IndexSession(place).opened("text")
     return len(engine.search(word, mode="text", only=Filter(), limit=9, offset=0).hits)
 
 
@@ -31,7 +31,7 @@ def found(place: Place, word: str) -> int:
 def held(place: Place, repo: Path) -> Place:
     """A place that the service holds, with all that is in it indexed."""
     running.begin()
-    assert service.ask("hold", [str(repo)], wait=running.LONG) is not None
+    assert service_client.ask("hold", [str(repo)], wait=running.LONG) is not None
     (repo / ".agent-memory/blocks/first.md").write_text("The word is begonia.")
     until(lambda: found(place, "begonia"))
     return place
@@ -77,13 +77,23 @@ def lines(fixture: str, project: Path) -> list[str]:
 
 def claude(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(repo))
-    told = {"type": "user", "message": {"role": "user", "content": f"think of a {word}"},
-            "sessionId": "s", "cwd": str(repo), "timestamp": "2026-05-03T10:00:00Z", "uuid": word}  # fmt: skip
+    told = {
+        "type": "user",
+        "message": {"role": "user", "content": f"think of a {word}"},
+        "sessionId": "s",
+        "cwd": str(repo),
+        "timestamp": "2026-05-03T10:00:00Z",
+        "uuid": word,
+    }
     return home / f".claude/projects/{slug}/s.jsonl", [json.dumps(told)]
 
 
 def codex(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"think of a {word}"}]}  # fmt: skip
+    said = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": f"think of a {word}"}],
+    }
     told = {"timestamp": "2026-05-03T10:00:00Z", "type": "response_item", "payload": said}
     path = home / ".codex/sessions/2026/05/03/rollout-2026-05-03T10-00-00-x.jsonl"
     return path, [*lines("codex/session.jsonl", repo), json.dumps(told)]
@@ -93,7 +103,12 @@ def gemini(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
     folder = home / ".gemini/tmp/shop"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ".project_root").write_text(str(repo))
-    told = {"id": word, "timestamp": "2026-05-03T10:00:00Z", "type": "user", "content": [{"text": f"think of a {word}"}]}  # fmt: skip
+    told = {
+        "id": word,
+        "timestamp": "2026-05-03T10:00:00Z",
+        "type": "user",
+        "content": [{"text": f"think of a {word}"}],
+    }
     return folder / "chats/session-x.jsonl", [
         *lines("gemini/session.jsonl", repo),
         json.dumps(told),
@@ -101,16 +116,21 @@ def gemini(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
 
 
 def copilot(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
-    told = {"type": "user.message", "data": {"content": f"think of a {word}"}, "id": word, "timestamp": "2026-05-03T10:00:00Z", "parentId": None}  # fmt: skip
+    told = {
+        "type": "user.message",
+        "data": {"content": f"think of a {word}"},
+        "id": word,
+        "timestamp": "2026-05-03T10:00:00Z",
+        "parentId": None,
+    }
     path = home / ".copilot/session-state/x/events.jsonl"
     return path, [*lines("copilot/events.jsonl", repo), json.dumps(told)]
 
 
 @pytest.mark.parametrize("host", [claude, codex, gemini, copilot])
 def test_a_line_of_a_transcript_is_found(
-    held: Place, repo: Path, home: Path,
-    host: Callable[[Path, Path, str], tuple[Path, list[str]]],
-) -> None:  # fmt: skip
+    held: Place, repo: Path, home: Path, host: Callable[[Path, Path, str], tuple[Path, list[str]]]
+) -> None:
     """The folder is not there before; then the file is new; then it grows."""
     path, told = host(home, repo, "hydrangea")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,15 +177,15 @@ def test_a_prompt_is_reminded_of_what_was_said_elsewhere(
 def test_a_note_of_a_hook_that_did_not_ask_is_read(
     held: Place, repo: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memfs.store import inbox
+    from memfs.store import spool
 
     _, told = claude(home, repo, "oleander")
     path = tmp_path / "elsewhere.jsonl"
     path.write_text(told[0] + "\n")
-    inbox.put(held.home, "claude", str(path), "s")
+    spool.write_note(held.home, "claude", str(path), "s")
     until(lambda: found(held, "oleander"))
-    assert not inbox.waiting(held.home)
-    assert daemon.look()
+    assert not spool.list_notes(held.home)
+    assert service_status.load_status()
 
 
 def test_what_was_solved_comes_back_at_a_prompt(held: Place, home: Path, repo: Path) -> None:
@@ -176,10 +196,16 @@ def test_what_was_solved_comes_back_at_a_prompt(held: Place, home: Path, repo: P
         ("user", "thanks, that works"),
     ]
     told = [
-        {"type": role, "message": {"role": role, "content": text}, "sessionId": "s",
-         "cwd": str(repo), "timestamp": f"2026-05-03T10:00:0{number}Z", "uuid": f"u{number}"}
+        {
+            "type": role,
+            "message": {"role": role, "content": text},
+            "sessionId": "s",
+            "cwd": str(repo),
+            "timestamp": f"2026-05-03T10:00:0{number}Z",
+            "uuid": f"u{number}",
+        }
         for number, (role, text) in enumerate(said)
-    ]  # fmt: skip
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in told))
     tries: list[str] = []

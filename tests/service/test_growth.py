@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from memfs.core import label as labels
-from memfs.search.rows import DOCUMENTS
-from memfs.service import held
-from memfs.service.held import Held, Stores
-from memfs.store import blocks, daemon, service
+from memfs.ipc import service_client, service_status
+from memfs.ipc.service_status import ServiceStatus
+from memfs.search.vector_layout import DOCUMENTS
+from memfs.service import store_pool
+from memfs.service.store_pool import LoadedStore, StorePool
+from memfs.store import blocks
 from memfs.store.blocks import Place
-from memfs.store.daemon import Service
-from memfs.store.layout import Store
+from memfs.store.store_paths import Store
 from tests.service.running import asked, hook, payload, until
 
 
@@ -36,20 +37,22 @@ def threads_of(process: int) -> int:
     return len(os.listdir(f"/proc/{process}/task"))
 
 
-def test_two_thousand_questions_leave_nothing(warm: Service, place: Place, repo: Path) -> None:
+def test_two_thousand_questions_leave_nothing(
+    warm: ServiceStatus, place: Place, repo: Path
+) -> None:
     hook(payload(repo, "SessionStart"))
     prompt = payload(repo, "UserPromptSubmit", "go on with the work")
     until(lambda: list(repo.glob(".agent-memory/local/index/**/meta.json")))
     for _ in range(100):
         asked(prompt)
-    until(lambda: not (daemon.look() or warm).work)
+    until(lambda: not (service_status.load_status() or warm).work)
     until(lambda: asked(prompt) == "" and opened(warm.process, DOCUMENTS))
     files, threads = files_of(warm.process), threads_of(warm.process)
-    before = daemon.look()
+    before = service_status.load_status()
     quiet = payload(repo, "UserPromptSubmit", "go")
     for number in range(2000):
         assert asked(quiet if number % 4 else prompt) == ""
-    after = daemon.look()
+    after = service_status.load_status()
     assert before
     assert after
     assert after.process == warm.process
@@ -61,10 +64,10 @@ def test_two_thousand_questions_leave_nothing(warm: Service, place: Place, repo:
 def test_two_hundred_stores_leave_a_dozen_open(
     place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held, "MOST", 4)
-    met: list[Held] = []
-    gone: list[Held] = []
-    stores = Stores(met.append, gone.append)
+    monkeypatch.setattr(store_pool, "MOST", 4)
+    met: list[LoadedStore] = []
+    gone: list[LoadedStore] = []
+    stores = StorePool(met.append, gone.append)
     made = []
     for number in range(10):
         root = tmp_path / f"p{number}/.agent-memory"
@@ -86,10 +89,10 @@ def test_two_hundred_stores_leave_a_dozen_open(
 def test_who_asked_last_stays_and_what_is_old_or_gone_goes(
     place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone: list[Held] = []
-    stores = Stores(lambda _: None, gone.append)
+    gone: list[LoadedStore] = []
+    stores = StorePool(lambda _: None, gone.append)
     found = stores.of(place)
-    assert stores.of(blocks.here(str(repo))) is found
+    assert stores.of(blocks.find_place(str(repo))) is found
     stores.forget_old()
     assert not gone
     (repo / ".agent-memory").rename(repo / "away")
@@ -97,7 +100,7 @@ def test_who_asked_last_stays_and_what_is_old_or_gone_goes(
     assert gone == [found]
     (repo / "away").rename(repo / ".agent-memory")
     again = stores.of(place)
-    monkeypatch.setattr(held, "LONGEST", -1.0)
+    monkeypatch.setattr(store_pool, "LONGEST", -1.0)
     stores.forget_old()
     assert gone == [found, again]
 
@@ -118,4 +121,4 @@ def test_many_who_ask_at_once_are_all_answered(repo: Path) -> None:
     for thread in threads:
         thread.join()
     assert answers == [""] * 300
-    assert service.there()
+    assert service_client.is_listening()

@@ -8,40 +8,40 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import daemon, service
+from memfs.ipc import service_client, service_status
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
 
 @pytest.fixture(autouse=True)
 def loopback(place: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "UNIX", False)
+    monkeypatch.setattr(service_client, "UNIX", False)
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")  # none in a process of its own
 
 
 def test_it_answers_who_knows_the_token(repo: Path, home: Path) -> None:
-    assert not service.there()
+    assert not service_client.is_listening()
     with running.inside():
         note = home / ".agent-memory/local/service.port"
-        assert running.until(daemon.look)
+        assert running.until(service_status.load_status)
         assert note.stat().st_mode & 0o777 == 0o600
         assert running.begins(hook(payload(repo, "SessionStart")))
         assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
     assert not note.exists()
-    assert not service.there()
+    assert not service_client.is_listening()
 
 
 @pytest.mark.parametrize("token", ["", "-", "0" * 32, "²" * 32])
 def test_it_does_not_answer_who_does_not(token: str, home: Path) -> None:
     with running.inside():
-        assert running.until(daemon.look)
-        port, _ = service.note()
+        assert running.until(service_status.load_status)
+        port, _ = service_client.read_port_note()
         note = home / ".agent-memory/local/service.port"
         right = note.read_bytes()
         note.write_bytes(f"{port} {token}\n".encode())
-        assert daemon.look() is None
+        assert service_status.load_status() is None
         note.write_bytes(right)
-        assert daemon.look()
+        assert service_status.load_status()
 
 
 def test_it_listens_on_this_machine_alone() -> None:
@@ -54,7 +54,7 @@ def test_a_note_that_says_nothing_is_no_service(left: str, home: Path) -> None:
     note = home / ".agent-memory/local/service.port"
     note.parent.mkdir(exist_ok=True)
     note.write_bytes(left.encode("latin-1", "ignore"))
-    assert daemon.look() is None
+    assert service_status.load_status() is None
 
 
 def test_a_port_of_one_that_died_is_no_service(home: Path) -> None:
@@ -64,5 +64,5 @@ def test_a_port_of_one_that_died_is_no_service(home: Path) -> None:
     note = home / ".agent-memory/local/service.port"
     note.parent.mkdir(exist_ok=True)
     note.write_text(f"{port} token\n")
-    assert daemon.look() is None
+    assert service_status.load_status() is None
     assert os.path.exists(note)

@@ -17,22 +17,23 @@ import pytest
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
+from memfs.ipc import service_client, service_status
+from memfs.ipc.client import HookCall
+from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import edit
 from memfs.ops.install import commands
-from memfs.store import daemon, inbox, service, trust
-from memfs.store.asking import Call
+from memfs.store import spool, trust
 from memfs.store.blocks import Place
-from memfs.store.daemon import Service
 from tests.hosts.transcript_lines import user
 from tests.service import running
 from tests.service.running import Command, asked, hook, payload
 
 
-@pytest.fixture(params=["python", "python, short path", "perl"])
+@pytest.fixture(params=["python", "python, short path"])
 def by(
     request: pytest.FixtureRequest, place: Place, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Command]:
-    """What a host runs as hook. The launchers know short paths alone."""
+    """What a host runs as hook. The launcher knows short paths alone."""
     if request.param == "python":
         yield commands.hook
         return
@@ -40,10 +41,8 @@ def by(
         shutil.copytree(home / ".agent-memory", f"{folder}/user")
         monkeypatch.setenv("MEMFS_HOME", f"{folder}/user")
         assert place.project
-        trust.give(place.project)
-        if request.param == "perl" and not commands.perl("claude"):
-            pytest.skip("no Perl")
-        yield commands.quick if request.param == "perl" else commands.hook
+        trust.grant_trust(place.project)
+        yield commands.hook
         running.end_all(home)
 
 
@@ -74,9 +73,11 @@ def test_who_dies_before_the_answer_was_taken_gets_it_again(place: Place, repo: 
     changed(place, "Timeouts are 5 seconds.")
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     for received in (False, True):
-        line = service.connect(running.LONG)
+        line = service_client.connect(running.LONG)
         assert line
-        line.send(service.question("hook", Call(["claude"], prompt).told(), prompt))
+        line.send(
+            service_client.format_question("hook", HookCall(["claude"], prompt).told(), prompt)
+        )
         if received:
             assert b"Timeouts" in line.receive()
         line.close()
@@ -125,7 +126,7 @@ def test_what_was_told_is_noted_before_the_next_prompt_is_answered(
 
 
 def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
-    by: Command, warm: Service, place: Place, repo: Path
+    by: Command, warm: ServiceStatus, place: Place, repo: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     os.kill(warm.process, signal.SIGKILL)
@@ -133,7 +134,7 @@ def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
     changed(place, "Timeouts are 5 seconds.")
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     assert "Timeouts" in running.process(prompt, by=by)
-    found = running.until(daemon.look)
+    found = running.until(service_status.load_status)
     assert found.process != warm.process
     assert asked(prompt) == ""
 
@@ -142,11 +143,11 @@ def test_a_service_that_dies_over_a_question_is_there_again(
     place: Place, repo: Path, home: Path, by: Command
 ) -> None:
     hook(payload(repo, "SessionStart"))
-    running.until(daemon.look)
+    running.until(service_status.load_status)
     running.end_all(home)
     running.until(running.over)
     changed(place, "Timeouts are 5 seconds.")
-    where = service.address()
+    where = service_client.address()
     with socket.socket(socket.AF_UNIX) as dying:
         dying.bind(str(where))
         dying.listen()
@@ -161,11 +162,11 @@ def test_a_service_that_dies_over_a_question_is_there_again(
         prompt = payload(repo, "UserPromptSubmit", "go on with it")
         assert "Timeouts" in running.process(prompt, by=by)
         thread.join()
-    assert running.until(daemon.look)
+    assert running.until(service_status.load_status)
 
 
 def test_a_service_that_hangs_costs_a_prompt_a_moment(
-    by: Command, warm: Service, place: Place, repo: Path
+    by: Command, warm: ServiceStatus, place: Place, repo: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     changed(place, "Timeouts are 5 seconds.")
@@ -195,7 +196,7 @@ def test_killed_at_any_moment_it_loses_and_doubles_nothing(
 
     def killing() -> None:
         while not done.wait(0.15):
-            found = daemon.look()
+            found = service_status.load_status()
             if found:
                 os.kill(found.process, signal.SIGKILL)
 
@@ -214,20 +215,20 @@ def test_killed_at_any_moment_it_loses_and_doubles_nothing(
     told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it"), by=by))
     assert all(any(f"Rule {number:03}." in text for text in told) for number in range(6))
     running.begin()
-    service.ask("hold", [str(repo)], wait=running.LONG)
+    service_client.ask("hold", [str(repo)], wait=running.LONG)
     recall = place.home.local + "/recall/claude"
 
     def said() -> str:
         return "".join(path.read_text() for path in Path(recall).glob("*.jsonl"))
 
-    running.until(lambda: not inbox.waiting(place.home) and "message 005" in said())
+    running.until(lambda: not spool.list_notes(place.home) and "message 005" in said())
     assert [said().count(f"message {number:03}") for number in range(6)] == [1] * 6
     assert "Traceback" not in running.log(home)
 
 
 @pytest.mark.thorough
 def test_a_worker_that_is_killed_is_replaced(
-    warm: Service, place: Place, repo: Path, home: Path, tmp_path: Path
+    warm: ServiceStatus, place: Place, repo: Path, home: Path, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "t.jsonl"
     transcript.write_bytes(
@@ -240,19 +241,19 @@ def test_a_worker_that_is_killed_is_replaced(
         [worker] = running.until(lambda: [one for one in running.ours(home) if one != warm.process])
         os.kill(worker, signal.SIGKILL)
         running.until(lambda gone=worker: gone not in running.ours(home))  # type: ignore[misc]
-    running.until(lambda: not inbox.waiting(place.home), 30)
+    running.until(lambda: not spool.list_notes(place.home), 30)
     [path] = Path(place.home.local + "/recall/claude").glob("*.jsonl")
     assert path.read_text().count('"message ') == 4000
 
 
-def test_a_worker_ends_with_its_service(warm: Service, repo: Path, home: Path) -> None:
+def test_a_worker_ends_with_its_service(warm: ServiceStatus, repo: Path, home: Path) -> None:
     hook(payload(repo, "SessionStart"))
     running.until(lambda: len(running.ours(home)) > 1)
     os.kill(warm.process, signal.SIGKILL)
     running.until(lambda: not running.ours(home))
 
 
-def test_stop_ends_everything_at_once(warm: Service, repo: Path, home: Path) -> None:
+def test_stop_ends_everything_at_once(warm: ServiceStatus, repo: Path, home: Path) -> None:
     hook(payload(repo, "SessionStart"))
     running.until(lambda: len(running.ours(home)) > 1)
     subprocess.run(

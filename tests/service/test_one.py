@@ -14,27 +14,27 @@ from pathlib import Path
 
 import pytest
 
+from memfs.ipc import client, service_client, service_status, spawn
+from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import daemon as op
 from memfs.ops import init
 from memfs.service import server
-from memfs.store import asking, daemon, service, starting
 from memfs.store.blocks import Place
-from memfs.store.daemon import Service
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
 
 def listening() -> str:
-    where = service.address()
+    where = service_client.address()
     assert isinstance(where, str)
     return where
 
 
-def test_a_socket_that_nobody_listens_on_is_taken_over(warm: Service) -> None:
+def test_a_socket_that_nobody_listens_on_is_taken_over(warm: ServiceStatus) -> None:
     os.kill(warm.process, signal.SIGKILL)
     began = time.monotonic()
-    running.until(lambda: service.ask("hold", [os.getcwd()]) is not None)
-    found = running.until(daemon.look)
+    running.until(lambda: service_client.ask("hold", [os.getcwd()]) is not None)
+    found = running.until(service_status.load_status)
     assert found.process != warm.process
     assert time.monotonic() - began < 5
 
@@ -67,7 +67,7 @@ def test_a_home_elsewhere_has_a_service_of_its_own(
     first = running.begin()
     monkeypatch.setenv("MEMFS_HOME", str(home / "m"))
     shutil.copytree(home / ".agent-memory", home / "m", ignore=shutil.ignore_patterns("service.*"))
-    assert daemon.look() is None
+    assert service_status.load_status() is None
     second = running.begin()
     assert second.process != first.process
 
@@ -81,33 +81,33 @@ def test_a_folder_that_others_write_to_is_no_place_for_it(
         shutil.copytree(home / ".agent-memory", short, dirs_exist_ok=True)
         monkeypatch.setenv("MEMFS_HOME", short)
         with running.inside():
-            assert running.until(daemon.look)
+            assert running.until(service_status.load_status)
             folder = os.path.dirname(listening())
             assert folder == os.path.realpath(f"{short}/local")
             os.chmod(folder, 0o777)  # noqa: S103 - that is what is tested
-            assert not service.there()
-            assert daemon.look() is None
+            assert not service_client.is_listening()
+            assert service_status.load_status() is None
             os.chmod(folder, 0o700)
-            assert daemon.look()
+            assert service_status.load_status()
 
 
 @pytest.mark.usefixtures("place")
 def test_without_its_socket_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_TICK", 0.1)
     with running.inside() as inside:
-        running.until(daemon.look)
+        running.until(service_status.load_status)
         os.remove(listening())
         running.until(lambda: inside._leave)
         assert inside._leave == "its socket is gone"
 
 
 def test_a_store_that_is_removed_is_not_made_again(
-    warm: Service, place: Place, repo: Path, home: Path
+    warm: ServiceStatus, place: Place, repo: Path, home: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     asked(payload(repo, "UserPromptSubmit", "go on with it"))
     running.until(lambda: list(repo.glob(".agent-memory/local/index/**/meta.json")))
-    running.until(lambda: not (daemon.look() or warm).work)
+    running.until(lambda: not (service_status.load_status() or warm).work)
     shutil.rmtree(repo / ".agent-memory")
     # The user's own store serves that folder now.
     assert asked(payload(repo, "UserPromptSubmit", "go on with it")) is None
@@ -122,22 +122,29 @@ def test_a_local_folder_that_cannot_be_written_leaves_hooks_alone(home: Path, na
     """A folder stands where it would have a file: root may write to all that is read-only."""
     path = listening() if name == "service.sock" else f"{home}/.agent-memory/local/{name}"
     os.makedirs(path, 0o700)
-    assert starting.start(wait=True) is (name != "service.lock")
+    assert spawn.start_service(wait=True) is (name != "service.lock")
     if name == "service.log":
-        assert running.until(daemon.look)
+        assert running.until(service_status.load_status)
     else:
         running.until(lambda: not running.ours(home))
-        assert daemon.look() is None
+        assert service_status.load_status() is None
     if name == "service.sock":
         os.rmdir(listening())
         assert "cannot serve" in running.log(home)
 
 
 HOSTILE = [
-    b"", b"\0", b"\0\0\0", b"\0\0\0\0", b"\0\0\0\1x", b"\xff\xff\xff\xff" + b"x" * 100,
-    b"\0\0\0\x08memfs-1\n", (1 << 20).to_bytes(4, "big") + b"h" * (1 << 20),
-    (20).to_bytes(4, "big") + b"GET / HTTP/1.1\r\n\r\n??", b"\0\0\0\x0a" + b"\xff\xfe" * 5,
-]  # fmt: skip
+    b"",
+    b"\0",
+    b"\0\0\0",
+    b"\0\0\0\0",
+    b"\0\0\0\1x",
+    b"\xff\xff\xff\xff" + b"x" * 100,
+    b"\0\0\0\x08memfs-1\n",
+    (1 << 20).to_bytes(4, "big") + b"h" * (1 << 20),
+    (20).to_bytes(4, "big") + b"GET / HTTP/1.1\r\n\r\n??",
+    b"\0\0\0\x0a" + b"\xff\xfe" * 5,
+]
 
 
 def connected() -> socket.socket:
@@ -165,16 +172,18 @@ def test_what_is_no_question_is_not_answered_and_harms_nobody(
             with suppress(ConnectionResetError):  # it did not read all of it
                 assert one.recv(1) == b""
             one.close()
-            assert daemon.look()
+            assert service_status.load_status()
         for words in (["hook"], ["hook", ""], ["search", "x"], ["hold"], ["what"], ["hook", "no"]):
-            line = service.connect(running.LONG)
+            line = service_client.connect(running.LONG)
             assert line
-            line.send(service.question(words[0], words[1:], b"\xff{["))
-            assert line.receive()[:1] in (asking.YOURS, asking.MINE)
+            line.send(service_client.format_question(words[0], words[1:], b"\xff{["))
+            assert line.receive()[:1] in (client.YOURS, client.MINE)
             line.close()
-        line = service.connect(running.LONG)
+        line = service_client.connect(running.LONG)
         assert line
-        odd = service.question("status", [], b"").replace(b"0.1.0", b"\xb2.9" + b"9" * 9000)
+        odd = service_client.format_question("status", [], b"").replace(
+            b"0.1.0", b"\xb2.9" + b"9" * 9000
+        )
         line.send(odd.replace(b"memfs-1\n-", b"memfs-1\n\xff"))
         with pytest.raises(OSError, match="ended"):
             line.receive()
@@ -205,7 +214,7 @@ def test_those_who_say_nothing_or_say_it_slowly_do_not_keep_others_waiting(
         times = []
         for _ in range(10):
             began = time.monotonic()
-            assert daemon.look()
+            assert service_status.load_status()
             times.append(time.monotonic() - began)
         assert sorted(times)[5] < 0.5
         # They have their time, also who says something now and then.
@@ -220,17 +229,17 @@ def test_those_who_say_nothing_or_say_it_slowly_do_not_keep_others_waiting(
 @pytest.mark.usefixtures("place")
 def test_where_too_many_ask_the_last_do_their_own_work(monkeypatch: pytest.MonkeyPatch) -> None:
     with running.inside():
-        assert running.until(daemon.look)
+        assert running.until(service_status.load_status)
         monkeypatch.setattr(server, "_MOST", 4)
         idle = [connected() for _ in range(8)]
-        running.until(lambda: service.ask("hold", ["."], wait=1.0) is None)
+        running.until(lambda: service_client.ask("hold", ["."], wait=1.0) is None)
         for one in idle:
             one.close()
-        assert running.until(daemon.look)
+        assert running.until(service_status.load_status)
 
 
 def test_a_user_without_a_store_has_no_service(home: Path) -> None:
-    assert not starting.start(wait=True)
-    assert not service.there()
+    assert not spawn.start_service(wait=True)
+    assert not service_client.is_listening()
     init.run(str(home), str(home))
     assert running.begin()

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 
 from memfs.core.edits import Append
 from memfs.core.records import Origin
-from memfs.memory import corpus
+from memfs.ipc import service_client, service_status
 from memfs.ops import archive, brief, edit, init
-from memfs.store import blocks, daemon, service
+from memfs.recall import index_sources
+from memfs.store import blocks
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
@@ -78,18 +79,32 @@ def both(worlds: list[World], do: Callable[[World], str]) -> list[str]:
 SESSIONS = st.sampled_from(["a", "b"])
 REPOS = st.integers(0, 1)
 STEP = st.one_of(
-    st.tuples(st.just("start"), REPOS, SESSIONS, st.sampled_from(["startup", "resume", "compact", "clear"])),
-    st.tuples(st.just("prompt"), REPOS, SESSIONS, st.sampled_from(["", "go", "go on with it, please"])),
-    st.tuples(st.just("edit"), REPOS, st.sampled_from(["human", "system_rules"]), st.sampled_from("xyz")),
-    st.tuples(st.just("file"), REPOS, st.sampled_from(["human", "new"]), st.sampled_from(["", "A.\n", "B.\n"])),
+    st.tuples(
+        st.just("start"),
+        REPOS,
+        SESSIONS,
+        st.sampled_from(["startup", "resume", "compact", "clear"]),
+    ),
+    st.tuples(
+        st.just("prompt"), REPOS, SESSIONS, st.sampled_from(["", "go", "go on with it, please"])
+    ),
+    st.tuples(
+        st.just("edit"), REPOS, st.sampled_from(["human", "system_rules"]), st.sampled_from("xyz")
+    ),
+    st.tuples(
+        st.just("file"),
+        REPOS,
+        st.sampled_from(["human", "new"]),
+        st.sampled_from(["", "A.\n", "B.\n"]),
+    ),
     st.tuples(st.just("compaction"), REPOS, SESSIONS, st.just("")),
-)  # fmt: skip
+)
 
 
 def step(world: World, kind: str, number: int, name: str, text: str, run: str) -> str:
     repo = world.repo(number)
     if kind == "edit":
-        edit.run(blocks.here(str(repo)), [Append(f"project:{name}", text)], Origin())
+        edit.run(blocks.find_place(str(repo)), [Append(f"project:{name}", text)], Origin())
         return ""
     if kind == "file":
         path = repo / f".agent-memory/blocks/{name}.md"
@@ -144,25 +159,22 @@ PROMPTS = (
 )
 
 
-def test_what_words_find_is_told_by_the_service_too_and_nothing_twice(
-    worlds: list[World],
-) -> None:
+def test_what_words_find_is_told_by_the_service_too_and_nothing_twice(worlds: list[World]) -> None:
     def fill(world: World) -> str:
-        place = blocks.here(str(world.repo(0)))
+        place = blocks.find_place(str(world.repo(0)))
         for fact in FACTS:
             archive.run(place, fact, importance=5, tags=(), origin=Origin())
-        corpus.sync(place, embed=True)
+        index_sources.sync(place, embed=True)
         return hook(payload(world.repo(0), "SessionStart", session="s"))
 
     both(worlds, fill)
     worlds[0].enter("auto")
-    assert service.ask("hold", [str(worlds[0].repo(0))], wait=running.LONG) is not None
-    running.until(lambda: not (daemon.look() or running.begin()).work)
+    assert service_client.ask("hold", [str(worlds[0].repo(0))], wait=running.LONG) is not None
+    running.until(lambda: not (service_status.load_status() or running.begin()).work)
     seen: list[set[str]] = [set(), set()]
     for prompt in PROMPTS:
         warm, cold = both(
-            worlds,
-            partial(step, kind="prompt", number=0, name="s", text=prompt, run=""),
+            worlds, partial(step, kind="prompt", number=0, name="s", text=prompt, run="")
         )
         found = [set(_HIT.findall(text)) for text in (warm, cold)]
         assert (_RECALLED in warm) == bool(found[0])

@@ -12,11 +12,12 @@ import pytest
 
 from memfs.core.errors import MemfsError
 from memfs.core.records import Message, Origin
-from memfs.memory import corpus
-from memfs.memory.kept import Kept
+from memfs.ipc import service_client
 from memfs.ops import archive, search
+from memfs.recall import index_sources
+from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter
-from memfs.store import recall, service
+from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.service import running
 
@@ -28,27 +29,31 @@ def told(place: Place) -> Place:
     """A place with something in its archive and its recall."""
     for text in ("Gophers dig tunnels under the meadow.", "Badgers sleep all day, \ud83e\udda1."):
         archive.run(
-            place, text.encode("utf-16", "surrogatepass").decode("utf-16"), importance=5,
-            tags=("animals",), origin=Origin(),
-        )  # fmt: skip
+            place,
+            text.encode("utf-16", "surrogatepass").decode("utf-16"),
+            importance=5,
+            tags=("animals",),
+            origin=Origin(),
+        )
     said = [
-        Message(f"m{number}", "s1", "claude", place.home.top, "main",
-                       "2026-05-03T10:00:00Z", role, text)
+        Message(
+            f"m{number}", "s1", "claude", place.home.top, "main", "2026-05-03T10:00:00Z", role, text
+        )
         for number, (role, text) in enumerate(
             [("user", "where do gophers live?"), ("assistant", "In tunnels, gophers do.")]
         )
-    ]  # fmt: skip
+    ]
     folder = Path(place.home.local, "recall/claude")
     folder.mkdir(parents=True)
-    recall.add(f"{folder}/s1{recall.SUFFIX}", said)
-    corpus.sync(place, embed=True)
+    recall.write_session(f"{folder}/s1{recall.SUFFIX}", said)
+    index_sources.sync(place, embed=True)
     return place
 
 
 @pytest.mark.usefixtures("warm")
 def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def found() -> tuple[object, object, object]:
-        kept = Kept(told)
+        kept = IndexSession(told)
         asked = {"mode": None, "only": EVERYTHING, "limit": 3, "page": 1}
         return (
             search.run(kept, "where gophers dig", **asked),  # type: ignore[arg-type]
@@ -56,23 +61,25 @@ def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.Monkey
             search.run(kept, "animals", **{**asked, "only": Filter(tags=("animals",))}),  # type: ignore[arg-type]
         )
 
-    running.until(lambda: service.ask("hold", [told.home.top], wait=running.LONG) is not None)
+    running.until(
+        lambda: service_client.ask("hold", [told.home.top], wait=running.LONG) is not None
+    )
     asked: list[str] = []
-    ask = service.ask
+    ask = service_client.ask
 
     def noted(kind: str, *given: object, **more: object) -> bytes | None:
         answer = ask(kind, *given, **more)  # type: ignore[arg-type]
         asked.append(f"{kind} {answer is not None}")
         return answer
 
-    monkeypatch.setattr(service, "ask", noted)
+    monkeypatch.setattr(service_client, "ask", noted)
     by_service = found()
     while asked[-3:] != ["search True"] * 3:  # while it reads what is new, it leaves searches to us
         assert len(asked) < 300
         time.sleep(0.1)
         by_service = found()
     assert "Traceback" not in running.log(Path.home())
-    monkeypatch.setattr(service, "there", lambda: False)
+    monkeypatch.setattr(service_client, "is_listening", lambda: False)
     assert found() == by_service
 
 
@@ -83,8 +90,8 @@ def test_the_command_line_says_the_same(told: Place) -> None:
     for _ in range(2):
         done = subprocess.run(command, cwd=told.home.top, capture_output=True, check=True)
         outputs.append(json.loads(done.stdout))
-        service.ask("stop", [], wait=running.LONG)
-        running.until(lambda: not service.there())
+        service_client.ask("stop", [], wait=running.LONG)
+        running.until(lambda: not service_client.is_listening())
     assert outputs[0] == outputs[1]
     assert outputs[0]["hits"]
 
@@ -92,4 +99,4 @@ def test_the_command_line_says_the_same(told: Place) -> None:
 @pytest.mark.usefixtures("warm")
 def test_what_is_wrong_is_said_by_the_asker(told: Place) -> None:
     with pytest.raises(MemfsError, match="the query is empty"):
-        search.run(Kept(told), " ", mode=None, only=EVERYTHING, limit=3, page=1)
+        search.run(IndexSession(told), " ", mode=None, only=EVERYTHING, limit=3, page=1)

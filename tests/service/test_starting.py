@@ -17,21 +17,23 @@ import pytest
 
 from memfs import files
 from memfs.core.errors import StoreError
+from memfs.ipc import service_status
+from memfs.ipc import spawn as ipc_spawn
+from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import daemon as op
-from memfs.store import daemon, layout, local_folder, lock, starting
+from memfs.store import local_folder, lock, store_paths
 from memfs.store.blocks import Place
-from memfs.store.daemon import Service
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
-_START = "from memfs.store import starting; starting.start(wait=True)"
+_START = "from memfs.ipc import spawn; spawn.start_service(wait=True)"
 
 
 @pytest.mark.usefixtures("place")
 def test_twenty_that_start_it_at_once_get_one(home: Path) -> None:
     starts = [subprocess.Popen([sys.executable, "-c", _START]) for _ in range(20)]
     assert [start.wait(60) for start in starts] == [0] * 20
-    found = running.until(daemon.look)
+    found = running.until(service_status.load_status)
     running.until(lambda: running.ours(home) == [found.process])
     assert running.log(home).count("version") == 1
 
@@ -46,9 +48,9 @@ def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch)
         return spawned[-1]
 
     monkeypatch.setattr(os, "posix_spawn", count)
-    assert all(starting.start(wait=True) for _ in range(5))
-    assert running.until(daemon.look)
-    assert starting.start(wait=True)
+    assert all(ipc_spawn.start_service(wait=True) for _ in range(5))
+    assert running.until(service_status.load_status)
+    assert ipc_spawn.start_service(wait=True)
     assert len(spawned) == 1
 
 
@@ -57,44 +59,46 @@ def test_one_that_dies_before_it_listens_keeps_nobody_out(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(starting, "_CODE", "raise SystemExit(1)")
-        assert starting.start(wait=True)
-    assert daemon.look() is None
+        broken.setattr(ipc_spawn, "_CODE", "raise SystemExit(1)")
+        assert ipc_spawn.start_service(wait=True)
+    assert service_status.load_status() is None
     assert running.begin().process in running.ours(home)
 
 
 @pytest.mark.usefixtures("place")
 def test_what_it_runs_has_no_part_in_its_lock() -> None:
     """A job that outlives a service that was killed must not keep the next one out."""
-    user = layout.user_store()
+    user = store_paths.user_store()
     assert user
     local_folder.make(user)
-    Path(user.local, starting.LOCK).write_text("process 4242")
-    claimed = lock.claim(user, starting.LOCK, 3)
+    Path(user.local, ipc_spawn.LOCK).write_text("process 4242")
+    claimed = lock.claim(user, ipc_spawn.LOCK, 3)
     assert claimed is not None
-    assert lock.claim(user, starting.LOCK, 3) is None
+    assert lock.claim(user, ipc_spawn.LOCK, 3) is None
     os.set_inheritable(claimed, True)  # as it comes to the service
-    assert files.read(f"{user.local}/{starting.LOCK}") == ""  # its last owner's name is gone
-    with lock.hold(user, 0, starting.LOCK, claimed):
+    assert files.read(f"{user.local}/{ipc_spawn.LOCK}") == ""  # its last owner's name is gone
+    with lock.hold_lock(user, 0, ipc_spawn.LOCK, claimed):
         assert not os.get_inheritable(claimed)
-        assert files.read(f"{user.local}/{starting.LOCK}") == f"process {os.getpid()}"
-    again = lock.claim(user, starting.LOCK, 3)
+        assert files.read(f"{user.local}/{ipc_spawn.LOCK}") == f"process {os.getpid()}"
+    again = lock.claim(user, ipc_spawn.LOCK, 3)
     assert again is not None
     os.close(again)
 
 
 @pytest.mark.usefixtures("place")
 def test_a_folder_that_cannot_be_looked_at_ends_nothing(home: Path) -> None:
-    assert starting.start("/" + "x" * 5000, wait=True)
-    assert running.until(daemon.look).stores == ()
+    assert ipc_spawn.start_service("/" + "x" * 5000, wait=True)
+    assert running.until(service_status.load_status).stores == ()
     assert running.until(lambda: "File name too long" in running.log(home))
 
 
 def test_who_starts_it_or_finds_it_dead_has_a_store_held(
     place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def begun(former: int) -> Service:
-        found = running.until(lambda: one if (one := daemon.look()) and one.stores else None)
+    def begun(former: int) -> ServiceStatus:
+        found = running.until(
+            lambda: one if (one := service_status.load_status()) and one.stores else None
+        )
         assert found.stores == (place.home.root,)
         assert found.process != former
         return found
@@ -109,7 +113,7 @@ def test_who_starts_it_or_finds_it_dead_has_a_store_held(
     os.kill(second.process, signal.SIGKILL)
     running.until(running.over)
     monkeypatch.chdir("/")
-    daemon.wake(str(repo))
+    service_status.wake_service(str(repo))
     begun(second.process)
 
 
@@ -118,17 +122,17 @@ def test_who_starts_it_or_finds_it_dead_has_a_store_held(
 def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed: str) -> None:
     command = f"{sys.executable} -c '{_START}' {closed}"
     subprocess.run(["/bin/sh", "-c", command], check=True, stdin=subprocess.DEVNULL)
-    found = running.until(daemon.look)
-    lock_file = f"{home}/.agent-memory/local/{starting.LOCK}"
+    found = running.until(service_status.load_status)
+    lock_file = f"{home}/.agent-memory/local/{ipc_spawn.LOCK}"
     assert files.read(lock_file) == f"process {found.process}"
-    assert starting.start(wait=True)
+    assert ipc_spawn.start_service(wait=True)
     assert running.ours(home) == [found.process]
 
 
 @pytest.mark.usefixtures("place")
 def test_one_is_started_when_the_last_has_ended() -> None:
-    user = layout.user_store()
-    claimed = user and lock.claim(user, starting.LOCK, 3)
+    user = store_paths.user_store()
+    claimed = user and lock.claim(user, ipc_spawn.LOCK, 3)
     assert claimed
     ending = threading.Timer(0.3, os.close, [claimed])
     ending.start()
@@ -140,9 +144,9 @@ def test_one_is_started_when_the_last_has_ended() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_one_that_is_stopped_before_it_listens_stops() -> None:
-    assert starting.start(wait=True)
+    assert ipc_spawn.start_service(wait=True)
     assert op.stop()
-    assert daemon.look() is None
+    assert service_status.load_status() is None
     assert not op.stop()
 
 
@@ -152,8 +156,8 @@ def test_a_local_folder_that_leads_elsewhere_is_no_place_for_it(
     assert place.user
     shutil.move(place.user.local, tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", place.user.local)
-    assert not starting.start(wait=True)
-    daemon.wake(str(repo))
+    assert not ipc_spawn.start_service(wait=True)
+    service_status.wake_service(str(repo))
     with pytest.raises(StoreError, match="did not start"):
         op.start()
     assert not running.ours(home)
@@ -166,7 +170,7 @@ def test_a_lock_that_cannot_be_had_leaves_no_file_open(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-    assert not any(starting.start(wait=True) for _ in range(5))
+    assert not any(ipc_spawn.start_service(wait=True) for _ in range(5))
     if before:
         assert len(os.listdir("/proc/self/fd")) == before
 
@@ -175,7 +179,7 @@ def test_a_lock_that_cannot_be_had_leaves_no_file_open(monkeypatch: pytest.Monke
 def test_a_full_disk_leaves_hooks_with_what_they_can_do(repo: Path, home: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
     subprocess.run([sys.executable, "-c", limit + _START], check=True)
-    assert running.until(daemon.look)
+    assert running.until(service_status.load_status)
     assert running.log(home) == ""
     assert running.begins(hook(payload(repo, "SessionStart")))
     (repo / ".agent-memory/blocks/new.md").write_text("A new block.")

@@ -7,43 +7,43 @@ from pathlib import Path
 
 import pytest
 
+from memfs.ipc import client, service_client, service_status
+from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import daemon as op
 from memfs.service import server
-from memfs.store import asking, daemon, service
 from memfs.store.blocks import Place
-from memfs.store.daemon import Service
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
 
 def as_version(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "VERSION", version)
+    monkeypatch.setattr(client, "VERSION", version)
 
 
 def test_a_newer_asker_makes_it_leave_and_the_next_starts_another(
-    warm: Service, repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    warm: ServiceStatus, repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_version("99.0.0", monkeypatch)
-    assert daemon.look() is None
+    assert service_status.load_status() is None
     running.until(lambda: not running.ours(home))
     running.until(running.over)
-    assert service.there()  # where it was listened: who asks next starts one
+    assert service_client.is_listening()  # where it was listened: who asks next starts one
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "auto")
-    assert daemon.look() is None
-    assert service.ask("hold", ["."]) is None
-    assert running.until(daemon.look).process != warm.process
+    assert service_status.load_status() is None
+    assert service_client.ask("hold", ["."]) is None
+    assert running.until(service_status.load_status).process != warm.process
 
 
 def test_an_older_asker_does_its_own_work(
-    warm: Service, repo: Path, monkeypatch: pytest.MonkeyPatch
+    warm: ServiceStatus, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as older:
         as_version("0.0.1", older)
-        assert service.ask("hold", ["."], wait=2) is None
+        assert service_client.ask("hold", ["."], wait=2) is None
         assert running.begins(hook(payload(repo, "UserPromptSubmit", "go on")))
-    found = daemon.look()
+    found = service_status.load_status()
     assert found
     assert found.process == warm.process
 
@@ -95,54 +95,54 @@ def test_other_code_on_the_disk_makes_it_leave_also_while_it_is_asked(
         monkeypatch.setattr(server, "_code", lambda: "another")
 
         def left() -> str:
-            service.ask("hold", ["."], wait=0.5)
+            service_client.ask("hold", ["."], wait=0.5)
             return inside._leave
 
         assert running.until(left) == "memfs is another one now"
-    assert service.there()
+    assert service_client.is_listening()
 
 
 def test_code_that_changed_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = Path(server.__file__).parent.parent
-    for name in ("__init__.py", "store/asking.py", "service/server.py"):
+    for name in ("__init__.py", "ipc/client.py", "service/server.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(package / name, tmp_path / name)
     monkeypatch.setattr(server, "__file__", str(tmp_path / "service/server.py"))
     before = server._code()
     assert server._code() == before
-    shutil.copy(package / "store/asking.py", tmp_path / "new")
-    (tmp_path / "new").replace(tmp_path / "store/asking.py")
+    shutil.copy(package / "ipc/client.py", tmp_path / "new")
+    (tmp_path / "new").replace(tmp_path / "ipc/client.py")
     assert server._code() != before
-    shutil.rmtree(tmp_path / "store")
+    shutil.rmtree(tmp_path / "ipc")
     assert server._code() is None
 
 
 def test_idle_it_leaves_and_the_next_prompt_starts_it(place: Place, repo: Path, home: Path) -> None:
     hook(payload(repo, "SessionStart", session="s1"))
-    running.until(daemon.look)
+    running.until(service_status.load_status)
     assert op.stop()
     with running.inside(idle=2.0) as inside:
         assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
         used = inside._used
-        assert daemon.look()
+        assert service_status.load_status()
         assert inside._used == used  # that is no reason to stay
         assert running.until(lambda: inside._leave) == "nobody asked"
     running.until(lambda: not running.ours(home))
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
-    assert running.until(daemon.look)
+    assert running.until(service_status.load_status)
 
 
 def test_stopped_it_stays_away_until_the_next_session(
-    warm: Service, repo: Path, home: Path
+    warm: ServiceStatus, repo: Path, home: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
     assert op.stop()
     running.until(lambda: not running.ours(home), 2)
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
     running.until(lambda: not running.ours(home))
-    assert not service.there()
+    assert not service_client.is_listening()
     running.process(payload(repo, "SessionStart", session="s2"))
-    assert running.until(daemon.look).process != warm.process
+    assert running.until(service_status.load_status).process != warm.process
 
 
 def test_turned_off_it_is_not_started(

@@ -15,7 +15,7 @@ from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
 from memfs.service import observers, watch
-from memfs.service.watch import Watch
+from memfs.service.watch import FolderWatch
 from tests.service.running import until
 
 
@@ -41,13 +41,13 @@ def told() -> Told:
 
 
 @pytest.fixture
-def watched(told: Told) -> Iterator[Watch]:
-    made = Watch(told)
+def watched(told: Told) -> Iterator[FolderWatch]:
+    made = FolderWatch(told)
     yield made
     made.stop()
 
 
-def begin(watched: Watch, told: Told, key: str, *folders: Path) -> None:
+def begin(watched: FolderWatch, told: Told, key: str, *folders: Path) -> None:
     watched.add(key, lambda: map(str, folders))
     until(lambda: told.begun(key))
 
@@ -66,7 +66,7 @@ def vim(path: Path, text: str) -> None:
 
 
 def test_a_file_that_is_written_renamed_or_removed_is_told(
-    watched: Watch, told: Told, tmp_path: Path
+    watched: FolderWatch, told: Told, tmp_path: Path
 ) -> None:
     folder = tmp_path / "blocks"
     folder.mkdir()
@@ -84,7 +84,7 @@ def test_a_file_that_is_written_renamed_or_removed_is_told(
 
 
 def test_vim_saves_are_told_by_the_name_of_the_file(
-    watched: Watch, told: Told, tmp_path: Path
+    watched: FolderWatch, told: Told, tmp_path: Path
 ) -> None:
     folder = tmp_path / "blocks"
     folder.mkdir()
@@ -95,7 +95,7 @@ def test_vim_saves_are_told_by_the_name_of_the_file(
     until(lambda: told.of("a") == {str(folder / "human.md")})
 
 
-def test_looking_at_files_is_no_change(watched: Watch, told: Told, tmp_path: Path) -> None:
+def test_looking_at_files_is_no_change(watched: FolderWatch, told: Told, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x")
     begin(watched, told, "a", tmp_path)
     (tmp_path / "a.md").read_text()
@@ -106,7 +106,7 @@ def test_looking_at_files_is_no_change(watched: Watch, told: Told, tmp_path: Pat
 
 
 def test_a_folder_that_comes_later_is_told_with_what_is_in_it(
-    watched: Watch, told: Told, tmp_path: Path
+    watched: FolderWatch, told: Told, tmp_path: Path
 ) -> None:
     folder = tmp_path / "host/projects/shop"
     begin(watched, told, "a", folder)
@@ -119,7 +119,7 @@ def test_a_folder_that_comes_later_is_told_with_what_is_in_it(
 
 @pytest.mark.parametrize("away", [shutil.rmtree, lambda path: path.rename(f"{path}.away")])
 def test_a_folder_that_goes_and_comes_back_is_watched_again(
-    watched: Watch, told: Told, tmp_path: Path, away: Callable[[Path], object]
+    watched: FolderWatch, told: Told, tmp_path: Path, away: Callable[[Path], object]
 ) -> None:
     folder = tmp_path / "store/blocks"
     folder.mkdir(parents=True)
@@ -134,7 +134,7 @@ def test_a_folder_that_goes_and_comes_back_is_watched_again(
 
 
 def test_a_folder_that_two_want_is_watched_until_neither_does(
-    watched: Watch, told: Told, tmp_path: Path
+    watched: FolderWatch, told: Told, tmp_path: Path
 ) -> None:
     begin(watched, told, "a", tmp_path)
     begin(watched, told, "b", tmp_path)
@@ -150,7 +150,7 @@ def test_a_folder_that_two_want_is_watched_until_neither_does(
 
 
 def test_what_is_wanted_no_more_before_its_folders_are_known_is_not_watched(
-    watched: Watch, told: Told, tmp_path: Path
+    watched: FolderWatch, told: Told, tmp_path: Path
 ) -> None:
     asked, known = threading.Event(), threading.Event()
 
@@ -167,7 +167,9 @@ def test_what_is_wanted_no_more_before_its_folders_are_known_is_not_watched(
     assert told.of("a") == set()
 
 
-def test_a_link_to_a_folder_is_watched_as_that(watched: Watch, told: Told, tmp_path: Path) -> None:
+def test_a_link_to_a_folder_is_watched_as_that(
+    watched: FolderWatch, told: Told, tmp_path: Path
+) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     begin(watched, told, "a", tmp_path / "link")
@@ -175,7 +177,9 @@ def test_a_link_to_a_folder_is_watched_as_that(watched: Watch, told: Told, tmp_p
     until(lambda: str(tmp_path / "real/file") in told.of("a"))
 
 
-def test_many_changes_at_once_are_told_together(watched: Watch, told: Told, tmp_path: Path) -> None:
+def test_many_changes_at_once_are_told_together(
+    watched: FolderWatch, told: Told, tmp_path: Path
+) -> None:
     begin(watched, told, "a", tmp_path)
     for number in range(500):
         (tmp_path / f"{number}.md").write_text("x")
@@ -191,7 +195,7 @@ def test_what_tell_raises_ends_nothing(tmp_path: Path, capfd: pytest.CaptureFixt
         if any(path.endswith("bad") for path in paths):
             raise ZeroDivisionError
 
-    watched = Watch(failing)
+    watched = FolderWatch(failing)
     begin(watched, told, "a", tmp_path)
     (tmp_path / "bad").write_text("x")
     until(lambda: str(tmp_path / "bad") in told.of("a"))
@@ -215,7 +219,7 @@ def test_where_nothing_more_can_be_watched_it_is_looked_at(
     monkeypatch.setattr(BaseObserver, "schedule", schedule)
     for name in ("full", "room"):
         (tmp_path / name).mkdir()
-    watched = Watch(told)
+    watched = FolderWatch(told)
     begin(watched, told, "a", tmp_path / "full", tmp_path / "room")
     assert watched.polling
     for name in ("full", "room"):
@@ -238,7 +242,7 @@ def test_what_is_below_a_folder_has_room_too_or_it_is_looked_at(
 
     monkeypatch.setattr(BaseObserver, "schedule", schedule)
     (tmp_path / "deep/er").mkdir(parents=True)
-    watched = Watch(told)
+    watched = FolderWatch(told)
     begin(watched, told, "a", tmp_path / "deep")
     assert watched.polling
     (tmp_path / "deep/er/file").write_text("x")
@@ -255,7 +259,7 @@ def test_where_nothing_can_be_watched_at_all_everything_is_looked_at(
         raise OSError(errno.EMFILE, "inotify instance limit reached")
 
     monkeypatch.setattr(observers, "Observer", none)
-    watched = Watch(told)
+    watched = FolderWatch(told)
     begin(watched, told, "a", tmp_path)
     (tmp_path / "file").write_text("x")
     until(lambda: str(tmp_path / "file") in told.of("a"))
@@ -269,14 +273,14 @@ def test_it_leaves_no_thread_and_no_file_behind(tmp_path: Path) -> None:
     before = state()
     for _ in range(3):
         told = Told()
-        watched = Watch(told)
+        watched = FolderWatch(told)
         begin(watched, told, "a", tmp_path, tmp_path / "later")
         watched.stop()
     until(lambda: state()[0] <= before[0] and state()[1] <= before[1] + 1)
 
 
 def test_git_that_changes_a_branch_is_told(
-    watched: Watch, told: Told, repo: Path, tmp_path: Path
+    watched: FolderWatch, told: Told, repo: Path, tmp_path: Path
 ) -> None:
     def git(*words: str) -> None:
         subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
@@ -300,7 +304,7 @@ def test_git_that_changes_a_branch_is_told(
 
 
 def test_a_folder_that_comes_back_with_the_same_inode_is_watched_again(
-    watched: Watch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    watched: FolderWatch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As ext4 gives it; here every folder has the same."""
     folder = tmp_path / "blocks"
@@ -317,7 +321,7 @@ def test_a_folder_that_comes_back_with_the_same_inode_is_watched_again(
 
 
 def test_of_what_is_above_a_folder_that_is_missing_only_folders_are_told(
-    watched: Watch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    watched: FolderWatch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The home of a user, as a rule, where many files change."""
     noted: list[str] = []

@@ -9,7 +9,7 @@ from memfs.core.edits import Append, Create, Delete, Edit, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.events import END, Event
 from memfs.core.records import Origin
-from memfs.ops import archive, edit, end, history
+from memfs.ops import archive, edit, history, session_end
 from memfs.ops.edit import Edited
 from memfs.store import journal
 from memfs.store.blocks import Place
@@ -78,12 +78,15 @@ def test_what_is_staged_stays_staged_and_nothing_else_is_taken(place: Place, wor
     before = git(work, "diff", "--cached", "--", "code.py", "new.py")
     change(place, Append("persona", "x"), Create("api", "The API", "JSON"))
     assert git(work, "show", "--name-only", "--format=").split() == [
-        ".agent-memory/blocks/api.md", ".agent-memory/blocks/persona.md",
-    ]  # fmt: skip
+        ".agent-memory/blocks/api.md",
+        ".agent-memory/blocks/persona.md",
+    ]
     assert git(work, "diff", "--cached", "--", "code.py", "new.py") == before
     assert git(work, "status", "--porcelain").splitlines() == [
-        "MM code.py", "A  new.py", "?? other.py",
-    ]  # fmt: skip
+        "MM code.py",
+        "A  new.py",
+        "?? other.py",
+    ]
 
 
 def test_creating_renaming_deleting_and_undoing_are_committed(place: Place, work: Path) -> None:
@@ -193,7 +196,7 @@ def test_a_repository_does_not_commit_in_its_users_own(place: Place, work: Path)
 
 
 def finish(repo: Path) -> None:
-    end.run(Event("claude", END, "SessionEnd", "s-123", str(repo)))
+    session_end.run(Event("claude", END, "SessionEnd", "s-123", str(repo)))
 
 
 def test_a_session_is_committed_when_it_ends(place: Place, work: Path) -> None:

@@ -115,11 +115,16 @@ def test_the_model_is_the_bundled_one(place: Place) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "folder"),
     [
-        ("bundled", "bundled", ""), ("none", "none", ""), ("false", "none", ""), ("~/m", "folder", "{home}/m"),
-        ("/m/../x", "folder", "/x"), ("./m", "folder", "{user}/m"), ("../m", "folder", "{home}/m"),
+        ("bundled", "bundled", ""),
+        ("none", "none", ""),
+        ("false", "none", ""),
+        ("~/m", "folder", "{home}/m"),
+        ("/m/../x", "folder", "/x"),
+        ("./m", "folder", "{user}/m"),
+        ("../m", "folder", "{home}/m"),
         ("minishlab/potion-base-8M", "hub", ""),
     ],
-)  # fmt: skip
+)
 def test_a_user_may_name_any_model(
     place: Place, home: Path, text: str, kind: str, folder: str
 ) -> None:
@@ -132,7 +137,9 @@ def test_a_user_may_name_any_model(
     assert config.problems(place.user) == []
 
 
-@pytest.mark.parametrize("text", ["5", "true", "[a]", "models", "a/b/c", "-a/b", "a/b--c", '"a/b c"', "http://x/y"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text", ["5", "true", "[a]", "models", "a/b/c", "-a/b", "a/b--c", '"a/b c"', "http://x/y"]
+)
 def test_what_names_no_model_is_named_and_not_used(place: Place, text: str) -> None:
     assert place.user
     Path(place.user.root, "config.yaml").write_text(f"memfs: 1\nembedding: {text}\n")
@@ -151,7 +158,9 @@ def test_a_repository_may_name_a_model_that_is_in_it(place: Place, repo: Path) -
     assert config.model(place).kind == "none"
 
 
-@pytest.mark.parametrize("text", ["/etc", "~/m", "minishlab/potion-base-8M", "../../m", "./out", "./in", "C:/m"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text", ["/etc", "~/m", "minishlab/potion-base-8M", "../../m", "./out", "./in", "C:/m"]
+)
 def test_a_repository_may_not_have_a_machine_read_elsewhere(
     place: Place, home: Path, tmp_path: Path, text: str
 ) -> None:
@@ -185,9 +194,13 @@ def test_variables_make_nothing_looser(place: Place, monkeypatch: pytest.MonkeyP
         "memfs: 1\ntrust:\n  pulled: hold\nservice:\n  mode: off\nllm:\n  command: mine\n"
     )
     for name, value in {
-        "TRUST_PULLED": "name", "SERVICE_MODE": "auto", "LLM_COMMAND": "evil", "LLM_ENDPOINT": "evil",
-        "REVIEW_MODE": "background", "REVIEW_APPLY": "true",
-    }.items():  # fmt: skip
+        "TRUST_PULLED": "name",
+        "SERVICE_MODE": "auto",
+        "LLM_COMMAND": "evil",
+        "LLM_ENDPOINT": "evil",
+        "REVIEW_MODE": "background",
+        "REVIEW_APPLY": "true",
+    }.items():
         monkeypatch.setenv(f"MEMFS_{name}", value)
     found = config.load(place)
     assert found.get("trust.pulled") == "hold"

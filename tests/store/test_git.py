@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import commits, git, tracked
+from memfs.store import commits, git, tracked_files
 from memfs.store.blocks import Place
 
 
@@ -26,19 +26,30 @@ def test_outside_of_one_nothing_is_known(repo: Path, home: Path) -> None:
     for folder in (home, repo.parent, home / "not-there"):
         assert git.top_level(str(folder)) is None
         assert git.head(str(folder)) == ""
-        assert tracked.dirty(str(folder), "blocks") is None
+        assert tracked_files.list_dirty(str(folder), "blocks") is None
         assert git.start(str(folder), "rev-parse", "HEAD") is None
-        assert git.ignored(str(folder / "file"))
+        assert git.is_ignored(str(folder / "file"))
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["status"], ["log"], ["show", "HEAD"], ["diff"], ["add", "-A"], ["commit"], ["fetch"],
-        ["checkout", "."], ["diff-files"], ["cat-file", "--filters", "HEAD:x"], ["hash-object", "x"],
-        ["update-index", "--refresh"], ["worktree", "add", "x"], ["ls-files", "-m"],
+        ["status"],
+        ["log"],
+        ["show", "HEAD"],
+        ["diff"],
+        ["add", "-A"],
+        ["commit"],
+        ["fetch"],
+        ["checkout", "."],
+        ["diff-files"],
+        ["cat-file", "--filters", "HEAD:x"],
+        ["hash-object", "x"],
+        ["update-index", "--refresh"],
+        ["worktree", "add", "x"],
+        ["ls-files", "-m"],
     ],
-)  # fmt: skip
+)
 def test_what_may_run_a_program_is_refused(repo: Path, words: list[str]) -> None:
     with pytest.raises(ValueError, match=f"git {words[0]} may run programs"):
         git.start(str(repo), *words)
@@ -61,8 +72,8 @@ def test_where_git_says_the_files_are_makes_no_difference(
     subprocess.run(["git", "config", "core.worktree", str(home)], check=True)
     (repo / ".gitignore").write_text("local\n")
     assert git.top_level(place.project.root) == str(repo)
-    assert git.ignored(f"{place.project.root}/local")
-    assert not git.ignored(f"{place.project.root}/blocks/persona.md")
+    assert git.is_ignored(f"{place.project.root}/local")
+    assert not git.is_ignored(f"{place.project.root}/blocks/persona.md")
 
 
 def test_a_working_tree_of_a_git_folder_elsewhere_is_one(
@@ -78,7 +89,7 @@ def test_a_working_tree_of_a_git_folder_elsewhere_is_one(
     subprocess.run(["git", "config", "core.worktree", str(repo)], check=True)
     assert (repo / ".git").is_file()
     assert git.head(place.project.root) == head != ""
-    assert tracked.dirty(place.project.root, "blocks") == set()
+    assert tracked_files.list_dirty(place.project.root, "blocks") == set()
 
 
 def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo: Path) -> None:
@@ -88,7 +99,7 @@ def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo:
     (inner / ".git").mkdir(parents=True)
     assert git.head(str(inner)) == ""
     assert git.checked_out(str(inner)) is None
-    assert git.ignored(str(inner / "x"))
+    assert git.is_ignored(str(inner / "x"))
 
 
 def test_what_unpacks_to_very_much_is_left_out(place: Place, repo: Path) -> None:
@@ -98,7 +109,7 @@ def test_what_unpacks_to_very_much_is_left_out(place: Place, repo: Path) -> None
     for size in (100, 9 << 20, 70 << 20):
         done = subprocess.run(words, input=b"0" * size, check=True, capture_output=True)
         blobs.append(done.stdout.decode().strip())
-    assert set(commits.texts(str(repo), blobs)) == {blobs[0]}
+    assert set(commits.read_blobs(str(repo), blobs)) == {blobs[0]}
     assert git.run(str(repo), "cat-file", "blob", blobs[1]) is not None
     assert git.run(str(repo), "cat-file", "blob", blobs[2]) is None
 
@@ -106,12 +117,16 @@ def test_what_unpacks_to_very_much_is_left_out(place: Place, repo: Path) -> None
 def test_a_message_that_unpacks_to_very_much_is_not_read(place: Place, repo: Path) -> None:
     subprocess.run(["git", "add", "-A"], check=True)
     subprocess.run(["git", "commit", "-q", "-F", "-"], input=b"0" * (70 << 20), check=True)
-    assert commits.touching(str(repo), ".agent-memory") == []
+    assert commits.list_touching(str(repo), ".agent-memory") == []
 
 
-@pytest.mark.parametrize("where", [
-    "index", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("include", ".gitattributes"))
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "where",
+    [
+        "index",
+        *(pytest.param(each, marks=pytest.mark.thorough) for each in ("include", ".gitattributes")),
+    ],
+)
 def test_git_that_hangs_is_waited_for_once(place: Place, repo: Path, where: str) -> None:
     subprocess.run(["git", "add", "-A"], check=True)
     subprocess.run(["git", "commit", "-qm", "x"], check=True)
@@ -123,9 +138,9 @@ def test_git_that_hangs_is_waited_for_once(place: Place, repo: Path, where: str)
     start = time.monotonic()
     for _ in range(5):
         git.head(str(repo))
-        tracked.dirty(str(repo), ".agent-memory")
-        tracked.staged(str(repo), ["."])
-        tracked.filters(str(repo), ["x"])
+        tracked_files.list_dirty(str(repo), ".agent-memory")
+        tracked_files.read_staged(str(repo), ["."])
+        tracked_files.list_filters(str(repo), ["x"])
     assert time.monotonic() - start < 12
 
 

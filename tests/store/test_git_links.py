@@ -15,14 +15,30 @@ from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import edit, init
 from memfs.ops.sync import githook
-from memfs.store import blocks, drafts, git
+from memfs.store import blocks, git, merge_driver, proposals
 from memfs.store.blocks import Place
 
 PARTS = (
-    "HEAD", "config", "index", "logs", "logs/HEAD", "logs/refs/heads/work", "refs", "refs/heads",
-    "refs/heads/work", "objects", "objects/pack", "objects/info", "objects/00", "packed-refs", "worktrees",
-    "worktrees/other", "ORIG_HEAD", "config.worktree", "fast_import_crash_1",
-)  # fmt: skip
+    "HEAD",
+    "config",
+    "index",
+    "logs",
+    "logs/HEAD",
+    "logs/refs/heads/work",
+    "refs",
+    "refs/heads",
+    "refs/heads/work",
+    "objects",
+    "objects/pack",
+    "objects/info",
+    "objects/00",
+    "packed-refs",
+    "worktrees",
+    "worktrees/other",
+    "ORIG_HEAD",
+    "config.worktree",
+    "fast_import_crash_1",
+)
 
 
 def run(folder: Path, *words: str) -> str:
@@ -45,7 +61,7 @@ def work(place: Place, repo: Path) -> Path:
 
 def change(folder: Path) -> str:
     origin = Origin("agent", "claude", "s", "why")
-    outcome = edit.run(blocks.here(str(folder)), [Append("persona", "x")], origin)
+    outcome = edit.run(blocks.find_place(str(folder)), [Append("persona", "x")], origin)
     assert isinstance(outcome, edit.Edited)
     return outcome.note
 
@@ -64,12 +80,12 @@ def test_nothing_is_written_through_a_link(work: Path, tmp_path: Path, part: str
     path.symlink_to("refs/heads/work" if part == "HEAD" else victim / "it")
     before = content(victim)
     assert change(work) == f"not committed: memfs has git write nothing here: {path} is a link"
-    assert not git.set_driver(str(work), "other")
+    assert not merge_driver.set_driver(str(work), "other")
     init.run(str(work), str(tmp_path))
-    draft = drafts.Draft(blocks.here(str(work)))
+    draft = proposals.StoreDraft(blocks.find_place(str(work)))
     draft.drop()
     with pytest.raises(StoreError, match=f"{path} is a link"):
-        githook.run(blocks.here(str(work)))
+        githook.run(blocks.find_place(str(work)))
     with pytest.raises(StoreError, match=f"{path} is a link"):
         git.start(str(work), "update-ref", "refs/heads/x", "HEAD")
     assert content(victim) == before
@@ -110,12 +126,12 @@ def test_a_repository_that_does_not_know_the_folder_is_not_written(
     plant(work, own)
     before = content(own)
     change(work)
-    git.set_driver(str(work), "other")
+    merge_driver.set_driver(str(work), "other")
     with pytest.raises(StoreError):
-        githook.run(blocks.here(str(work)))
+        githook.run(blocks.find_place(str(work)))
     with pytest.raises(StoreError, match="memfs has git write nothing here"):
         git.start(str(work), "update-ref", "refs/heads/x", "HEAD")
-    drafts.Draft(blocks.here(str(work))).drop()
+    proposals.StoreDraft(blocks.find_place(str(work))).drop()
     assert content(own) == before
 
 

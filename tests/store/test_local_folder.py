@@ -11,9 +11,9 @@ import pytest
 from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit, history
-from memfs.store import blocks, layout, local_folder
+from memfs.store import blocks, local_folder, store_paths
 from memfs.store.blocks import Place
-from memfs.store.layout import Store
+from memfs.store.store_paths import Store
 from tests.terminal import type_into
 
 
@@ -28,7 +28,7 @@ def remember(place: Place) -> None:
 
 def test_what_was_made_here_is_ours_and_stays(place: Place, repo: Path) -> None:
     assert local_folder.is_ours(project(place))
-    assert blocks.here(str(repo)).aside == ""
+    assert blocks.find_place(str(repo)).aside == ""
     token = Path(project(place).local, "token").read_text()
     local_folder.make(project(place))
     assert Path(project(place).local, "token").read_text() == token
@@ -39,11 +39,11 @@ def test_a_project_that_was_moved_keeps_it_and_a_copy_does_not(
 ) -> None:
     remember(place)
     shutil.copytree(repo, tmp_path / "copy")
-    there = blocks.here(str(tmp_path / "copy"))
+    there = blocks.find_place(str(tmp_path / "copy"))
     assert Path(there.aside, "journal.jsonl").exists()
-    assert blocks.here(str(repo)).aside == ""
+    assert blocks.find_place(str(repo)).aside == ""
     repo.rename(tmp_path / "moved")
-    moved = blocks.here(str(tmp_path / "moved"))
+    moved = blocks.find_place(str(tmp_path / "moved"))
     assert moved.aside == ""
     assert [each.op for each in history.log(moved, "system_rules")] == ["append", "create"]
 
@@ -51,7 +51,7 @@ def test_a_project_that_was_moved_keeps_it_and_a_copy_does_not(
 def test_a_token_of_nobody_is_none(place: Place, repo: Path) -> None:
     for token in ("0" * 32, "../../../../x", "", "x" * 100_000):
         Path(project(place).local, "token").write_text(token)
-        found = blocks.here(str(repo))
+        found = blocks.find_place(str(repo))
         assert found.aside
         assert local_folder.is_ours(project(found))
 
@@ -71,7 +71,7 @@ def test_it_is_taken_back_by_who_knows_that_it_is_theirs(
     assert code == 0, shown
     _, shown = type_into([*command, "log", "system_rules"], "", repo)
     assert "append" in shown
-    assert not layout.trusted(project(blocks.here(str(repo))))
+    assert not store_paths.is_trusted(project(blocks.find_place(str(repo))))
     _, shown = type_into([*command, "trust", "--local"], "", repo)
     _, shown = type_into([*command, "trust", "--local"], "", repo)
     _, shown = type_into([*command, "log", "system_rules"], "", repo)

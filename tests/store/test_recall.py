@@ -12,11 +12,11 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.store import inbox, layout, recall
+from memfs.store import recall, spool, store_paths
 from memfs.store.blocks import Place
-from memfs.store.checkpoint import State
-from memfs.store.layout import Store
-from memfs.store.recall import Log
+from memfs.store.checkpoint import ReadState
+from memfs.store.recall import RecallLog
+from memfs.store.store_paths import Store
 
 MARK = "0" * 32
 
@@ -29,8 +29,8 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def log(store: Store) -> Log:
-    return Log(store, "claude", Identity("s1", ""))
+def log(store: Store) -> RecallLog:
+    return RecallLog(store, "claude", Identity("s1", ""))
 
 
 def message(ident: str, text: str = "text") -> Message:
@@ -41,27 +41,27 @@ def reading(*idents: str, end: int = 100, malformed: int = 0) -> Transcript:
     return Transcript([message(ident) for ident in idents], end, malformed, 0)
 
 
-def kept(log: Log) -> list[str]:
+def kept(log: RecallLog) -> list[str]:
     return [found.id for found in recall.messages(log.path)]
 
 
-def superseded(log: Log) -> list[str]:
+def superseded(log: RecallLog) -> list[str]:
     path = log.path.removesuffix(".jsonl") + ".superseded"
     return [found.id for found in recall.messages(path)] if os.path.exists(path) else []
 
 
-def extend(log: Log, state: State, path: str, read: Transcript, mark: str) -> int:
+def extend(log: RecallLog, state: ReadState, path: str, read: Transcript, mark: str) -> int:
     untold, places = log.extend(state, path, recall.rows(read), mark)
-    recall.settle([(log, state)])
+    recall.flush([(log, state)])
     return untold + len(places)
 
 
-def holds(log: Log, read: Transcript) -> bool:
+def holds(log: RecallLog, read: Transcript) -> bool:
     known = log.known()
     return all(message.id in known for message in read.messages)
 
 
-def test_a_session_is_replaced_then_extended(log: Log) -> None:
+def test_a_session_is_replaced_then_extended(log: RecallLog) -> None:
     assert log.state() is None
     assert log.replace(None, "/t", reading("a", "b", malformed=1), MARK) == 2
     state = log.state()
@@ -71,12 +71,16 @@ def test_a_session_is_replaced_then_extended(log: Log) -> None:
     state = log.state()
     assert state
     assert vars(state) == {
-        "path": "/t2", "offset": 200, "print": "1" * 32, "kept": os.path.getsize(log.path),
-        "malformed": 3, "versions": [],
-    }  # fmt: skip
+        "path": "/t2",
+        "offset": 200,
+        "print": "1" * 32,
+        "kept": os.path.getsize(log.path),
+        "malformed": 3,
+        "versions": [],
+    }
 
 
-def test_what_a_rewritten_transcript_lost_is_set_aside(log: Log) -> None:
+def test_what_a_rewritten_transcript_lost_is_set_aside(log: RecallLog) -> None:
     log.replace(None, "/t", reading("a", "b", "c"), MARK)
     assert log.replace(log.state(), "/t", reading("a", "d", end=50), "2" * 32) == 1
     assert kept(log) == ["a", "d"]
@@ -86,7 +90,7 @@ def test_what_a_rewritten_transcript_lost_is_set_aside(log: Log) -> None:
     assert state.versions == [(100, MARK)]
 
 
-def test_a_lost_state_loses_no_message(log: Log) -> None:
+def test_a_lost_state_loses_no_message(log: RecallLog) -> None:
     """The state is not fsynced: after a power cut it may be empty while the messages are there."""
     log.replace(None, "/t", reading("a", "b"), MARK)
     Path(log._state_path).write_bytes(b"")
@@ -98,7 +102,7 @@ def test_a_lost_state_loses_no_message(log: Log) -> None:
 @pytest.mark.parametrize(
     "junk", [b"", b"[]", b"5", b"{}", b"\xff", b'{"versions": [[1]]}', b'{"x": 1, "versions": []}']
 )
-def test_a_damaged_state_is_none(log: Log, junk: bytes) -> None:
+def test_a_damaged_state_is_none(log: RecallLog, junk: bytes) -> None:
     log.replace(None, "/t", reading("a"), MARK)
     Path(log._state_path).write_bytes(junk)
     assert log.state() is None
@@ -107,7 +111,7 @@ def test_a_damaged_state_is_none(log: Log, junk: bytes) -> None:
 @pytest.mark.parametrize(
     "tail", [b'{"id": "x", "session"', b'{"id": "', b"\x00\x00", b'{"id": "y"}\n\xff']
 )
-def test_what_a_killed_run_appended_is_cut_off(log: Log, tail: bytes) -> None:
+def test_what_a_killed_run_appended_is_cut_off(log: RecallLog, tail: bytes) -> None:
     log.replace(None, "/t", reading("a"), MARK)
     state = log.state()
     assert state
@@ -131,7 +135,7 @@ def test_any_id_is_known_again(
     tmp_path_factory: pytest.TempPathFactory, idents: list[str], text: str
 ) -> None:
     folder = tmp_path_factory.mktemp("ids")
-    log = Log(Store(str(folder / ".agent-memory"), "project"), "claude", Identity("s", ""))
+    log = RecallLog(Store(str(folder / ".agent-memory"), "project"), "claude", Identity("s", ""))
     found = Transcript([message(ident, text) for ident in idents], 1, 0, 0)
     assert log.replace(None, "/t", found, MARK) == len(idents)
     assert holds(log, found)
@@ -141,13 +145,13 @@ def test_any_id_is_known_again(
 
 
 @pytest.mark.parametrize("ident", ["a, b", '", "', "a\\", "ü"])
-def test_an_id_with_our_own_punctuation_is_known_again(log: Log, ident: str) -> None:
+def test_an_id_with_our_own_punctuation_is_known_again(log: RecallLog, ident: str) -> None:
     log.replace(None, "/t", reading(ident), MARK)
     assert holds(log, reading(ident))
     assert not holds(log, reading(ident, "other"))
 
 
-def test_reading_begins_at_any_line_and_leaves_an_unfinished_one(log: Log) -> None:
+def test_reading_begins_at_any_line_and_leaves_an_unfinished_one(log: RecallLog) -> None:
     log.replace(None, "/t", reading("a", "b", "c"), MARK)
     data = Path(log.path).read_bytes()
     lines = data.splitlines(keepends=True)
@@ -161,22 +165,22 @@ def test_reading_begins_at_any_line_and_leaves_an_unfinished_one(log: Log) -> No
     assert [found.id for found in recall.messages(log.path, 5)] == ["a", "b", "c"]
 
 
-def test_a_start_inside_a_very_long_line_finds_its_beginning(log: Log) -> None:
+def test_a_start_inside_a_very_long_line_finds_its_beginning(log: RecallLog) -> None:
     log.replace(None, "/t", Transcript([message("a"), message("b", "x" * 300_000)], 1, 0, 0), MARK)
     assert [found.id for found in recall.messages(log.path, 290_000)] == ["b"]
 
 
-def test_the_last_message_is_found_from_the_end(log: Log, store: Store) -> None:
-    assert recall.of(store, "claude", "s1") == log.path
-    assert recall.last(log.path) is None
+def test_the_last_message_is_found_from_the_end(log: RecallLog, store: Store) -> None:
+    assert recall.get_path(store, "claude", "s1") == log.path
+    assert recall.read_last(log.path) is None
     log.replace(None, "/t", reading("a", "b"), MARK)
-    assert recall.last(log.path) == message("b")
+    assert recall.read_last(log.path) == message("b")
     with open(log.path, "ab") as handle:
         handle.write(b'{"id": "torn')
-    assert recall.last(log.path) is None
+    assert recall.read_last(log.path) is None
 
 
-def test_damaged_lines_are_left_out(log: Log) -> None:
+def test_damaged_lines_are_left_out(log: RecallLog) -> None:
     log.replace(None, "/t", reading("a"), MARK)
     with open(log.path, "ab") as file:
         file.write(b'\xff\n[]\n5\n{"id": "x"}\n{"odd": 1}\n\n')
@@ -185,9 +189,12 @@ def test_damaged_lines_are_left_out(log: Log) -> None:
 
 
 def test_side_chains_have_files_of_their_own_and_names_are_safe(store: Store) -> None:
-    odd = Log(store, "claude", Identity("../../etc/passwd", "../x"))
+    odd = RecallLog(store, "claude", Identity("../../etc/passwd", "../x"))
     assert os.path.dirname(odd.path) == f"{store.local}/recall/claude"
-    plain, side = Log(store, "claude", Identity("s", "")), Log(store, "claude", Identity("s", "a"))
+    plain, side = (
+        RecallLog(store, "claude", Identity("s", "")),
+        RecallLog(store, "claude", Identity("s", "a")),
+    )
     for each in (odd, plain, side):
         each.replace(None, "/t", reading("a"), MARK)
         each.replace(each.state(), "/t", reading("b"), MARK)
@@ -201,14 +208,14 @@ def test_side_chains_have_files_of_their_own_and_names_are_safe(store: Store) ->
 def test_a_note_in_the_inbox_waits_until_it_is_done(place: Place) -> None:
     store = place.project
     assert store
-    assert inbox.waiting(store) == []
-    inbox.put(store, "claude", '/t/"odd" \ud800é.jsonl', "s-1")
-    ((note, host, path, session),) = inbox.waiting(store)
+    assert spool.list_notes(store) == []
+    spool.write_note(store, "claude", '/t/"odd" \ud800é.jsonl', "s-1")
+    ((note, host, path, session),) = spool.list_notes(store)
     assert (host, path, session) == ("claude", '/t/"odd" \ud800é.jsonl', "s-1")
     assert os.stat(note).st_mode & 0o777 == 0o600
-    inbox.done(note)
-    inbox.done(note)
-    assert inbox.waiting(store) == []
+    spool.done(note)
+    spool.done(note)
+    assert spool.list_notes(store) == []
 
 
 @pytest.mark.parametrize(
@@ -220,27 +227,35 @@ def test_other_files_in_the_inbox_are_removed(place: Place, junk: bytes) -> None
     folder.mkdir()
     (folder / "1.json").write_bytes(junk)
     (folder / "2.json").mkdir()
-    inbox.put(place.project, "claude", "/t")
-    assert [path for _, _, path, _ in inbox.waiting(place.project)] == ["/t"]
+    spool.write_note(place.project, "claude", "/t")
+    assert [path for _, _, path, _ in spool.list_notes(place.project)] == ["/t"]
     assert not (folder / "1.json").exists()
 
 
 def test_file_names_of_sessions_do_not_collide() -> None:
     names = ["a", "A.b-c_d", "", "..", "a/b", "-a", ".a", "x" * 200, "é", "\ud800"]
-    made = [layout.file_name(name) for name in names if name]
+    made = [store_paths.file_name(name) for name in names if name]
     assert len(set(made)) == len(made)
 
 
 def test_lines_are_read_as_json_reads_them(tmp_path: Path) -> None:
     """Also what the quick reader does not take: halves of characters, and names it does not know."""
-    good = {"id": "1", "session": "s", "host": "h", "project": "", "branch": "", "at": "",
-            "role": "user", "text": "a"}  # fmt: skip
+    good = {
+        "id": "1",
+        "session": "s",
+        "host": "h",
+        "project": "",
+        "branch": "",
+        "at": "",
+        "role": "user",
+        "text": "a",
+    }
     rows = [good, {**good, "text": "\ud800"}, {**good, "side": True, "tool": "t"}]
     bad = ["{", "[]", "5", json.dumps({**good, "more": 1}), json.dumps({"id": "1"})]
     path = tmp_path / "r.jsonl"
     lines = [*map(json.dumps, rows), *bad, json.dumps(good)]
     path.write_text("\n".join(lines) + '\n{"torn')
-    found = list(recall.located(str(path)))
+    found = list(recall.read_located(str(path)))
     assert [message for message, _ in found] == [Message(**row) for row in [*rows, good]]  # type: ignore[arg-type]
     data = path.read_bytes()
     assert [data[:end].count(b"\n") for _, end in found] == [1, 2, 3, 9]

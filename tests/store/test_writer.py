@@ -93,7 +93,7 @@ def test_a_torn_last_line_was_never_acknowledged(place: Place) -> None:
         handle.write(b'{"id": "torn", "at": "2026')
     append(place, "two")
     assert [entry.version for entry in history.log(place, "human")] == [3, 2, 1]
-    assert journal.since(place.user, 0)[1] == 0
+    assert journal.read_since(place.user, 0)[1] == 0
 
 
 def test_a_damaged_line_costs_only_itself(place: Place) -> None:
@@ -102,7 +102,7 @@ def test_a_damaged_line_costs_only_itself(place: Place) -> None:
     lines = Path(place.user.journal).read_bytes().splitlines(keepends=True)
     Path(place.user.journal).write_bytes(lines[0] + b"garbage\n" + lines[1])
     assert [entry.version for entry in journal.read(place.user)] == [1, 2]
-    assert journal.since(place.user, 0)[1] == 1
+    assert journal.read_since(place.user, 0)[1] == 1
 
 
 def test_an_editors_change_is_adopted(place: Place) -> None:
@@ -112,8 +112,11 @@ def test_an_editors_change_is_adopted(place: Place) -> None:
     append(place, "Likes tea")
     entries = history.log(place, "human")
     assert [(entry.version, entry.op) for entry in entries] == [
-        (4, "append"), (3, "adopt"), (2, "append"), (1, "create"),
-    ]  # fmt: skip
+        (4, "append"),
+        (3, "adopt"),
+        (2, "append"),
+        (1, "create"),
+    ]
     assert entries[1].reason == "changed outside memfs"
     assert "Carol" in (entries[1].after or "")
     assert value(place) == "Name: Carol\nLikes tea"
@@ -214,9 +217,9 @@ def test_an_edit_interrupted_in_a_linked_worktree_is_rolled_forward_from_the_mai
 
 def test_a_held_lock_is_explained_and_not_waited_on_for_ever(place: Place) -> None:
     assert place.project
-    with lock.hold(place.project):
+    with lock.hold_lock(place.project):
         with pytest.raises(StoreError, match=r"the store is locked by process \d+") as caught:
-            with lock.hold(place.project, wait=0.05):
+            with lock.hold_lock(place.project, wait=0.05):
                 pass
     assert place.project.local in caught.value.hint
 
@@ -224,12 +227,12 @@ def test_a_held_lock_is_explained_and_not_waited_on_for_ever(place: Place) -> No
 def test_the_lock_of_a_dead_process_is_free(place: Place) -> None:
     assert place.project
     code = (
-        "import os, sys; from memfs.store import layout, lock\n"
-        "with lock.hold(layout.Store(sys.argv[1], 'project')): os._exit(9)\n"
+        "import os, sys; from memfs.store import lock, store_paths\n"
+        "with lock.hold_lock(store_paths.Store(sys.argv[1], 'project')): os._exit(9)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, place.project.root], check=False)
     assert done.returncode == 9
-    with lock.hold(place.project, wait=0.05):
+    with lock.hold_lock(place.project, wait=0.05):
         pass
 
 
@@ -237,7 +240,7 @@ def test_writers_in_several_processes_lose_nothing(place: Place, repo: Path) -> 
     code = (
         "import sys; from memfs.store import blocks; from memfs.ops import edit\n"
         "from memfs.core.edits import Append; from memfs.core.records import Origin\n"
-        "place = blocks.here('.')\n"
+        "place = blocks.find_place('.')\n"
         "for n in range(20): edit.run(place, [Append('human', f'{sys.argv[1]}-{n}')], Origin())\n"
     )
     running = [
@@ -265,6 +268,16 @@ def test_journal_lines_have_the_documented_keys(place: Place) -> None:
     assert place.user
     line = Path(place.user.journal).read_text().splitlines()[0]
     assert list(json.loads(line)) == [
-        "id", "at", "actor", "host", "session", "tier", "label", "op", "reason", "version",
-        "before", "after",
-    ]  # fmt: skip
+        "id",
+        "at",
+        "actor",
+        "host",
+        "session",
+        "tier",
+        "label",
+        "op",
+        "reason",
+        "version",
+        "before",
+        "after",
+    ]

@@ -62,10 +62,16 @@ class Journal:
         key = f"{found.get('tree', '')}|{found['tier']}:{found['label']}"
         self.entries.append(
             Entry(
-                found["id"], key, found["op"], found["version"], found["reason"],
-                found["before"], found["after"], offset,
+                found["id"],
+                key,
+                found["op"],
+                found["version"],
+                found["reason"],
+                found["before"],
+                found["after"],
+                offset,
             )
-        )  # fmt: skip
+        )
         if found.get("group"):
             patch, size = found["group"]
             self._groups.setdefault(patch, []).append(size)

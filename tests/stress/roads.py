@@ -56,10 +56,14 @@ class Cli:
     def __call__(self, step: Step) -> Versions:
         words = _command(step, self._world.ledgers)
         with subprocess.Popen(
-            [*COMMAND, *words], cwd=self._world.trees[step.tree], env=self._world.environment(),
-            pass_fds=(self._life,), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        ) as process:  # fmt: skip
+            [*COMMAND, *words],
+            cwd=self._world.trees[step.tree],
+            env=self._world.environment(),
+            pass_fds=(self._life,),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
             self._doom(process)
             try:
                 out, err = process.communicate(timeout=_TIMEOUT)
@@ -132,9 +136,13 @@ class Mcp:
 
     def _start(self, tree: str) -> subprocess.Popen[bytes]:
         server = subprocess.Popen(
-            [*COMMAND, "mcp"], cwd=self._world.trees[tree], env=self._world.environment(),
-            pass_fds=(self._life,), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+            [*COMMAND, "mcp"],
+            cwd=self._world.trees[tree],
+            env=self._world.environment(),
+            pass_fds=(self._life,),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         self._servers[tree] = server
         client = {"name": "stress", "version": "1"}
         self._send(
@@ -177,15 +185,16 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 Doom = Callable[["subprocess.Popen[bytes]"], None]  # kills a process if that is its lot
 # Made once in each worker. What a road starts must inherit `life` (its second argument).
-ROADS: dict[str, Callable[[World, int, Doom], Road]] = {
-    "cli": Cli, "python": Python, "mcp": Mcp,
-}  # fmt: skip
+ROADS: dict[str, Callable[[World, int, Doom], Road]] = {"cli": Cli, "python": Python, "mcp": Mcp}
 
 
 _TOOLS = {
-    "append": "core_memory_append", "insert": "memory_insert", "replace": "core_memory_replace",
-    "remove": "core_memory_remove", "undo": "memory_undo",
-}  # fmt: skip
+    "append": "core_memory_append",
+    "insert": "memory_insert",
+    "replace": "core_memory_replace",
+    "remove": "core_memory_remove",
+    "undo": "memory_undo",
+}
 
 
 def _arguments(part: Part, step: Step) -> dict[str, object]:
@@ -240,7 +249,9 @@ def _values(part: Part) -> dict[str, object]:
 
 def _edit(part: Part) -> Edit:
     kinds: dict[str, Callable[..., Edit]] = {
-        "append": edits.Append, "insert": edits.Insert, "replace": edits.Replace,
+        "append": edits.Append,
+        "insert": edits.Insert,
+        "replace": edits.Replace,
         "remove": edits.Remove,
-    }  # fmt: skip
+    }
     return kinds[part.op](label=part.label, **_values(part))

@@ -18,8 +18,13 @@ from pathlib import Path
 from tests.stress.world import BLOCKS, LINKED, MAIN, USER_BLOCK
 
 APPEND, INSERT, REPLACE, REMOVE, PATCH, UNDO = (
-    "append", "insert", "replace", "remove", "patch", "undo",
-)  # fmt: skip
+    "append",
+    "insert",
+    "replace",
+    "remove",
+    "patch",
+    "undo",
+)
 # How often each is done; blocks stay small, for the price of a step not to grow with the round.
 _MIX = {APPEND: 30, INSERT: 14, REPLACE: 18, REMOVE: 20, PATCH: 14, UNDO: 4}
 ONE_AT_A_TIME = ("mcp",)  # roads that take no patch

@@ -45,9 +45,13 @@ def test_a_small_run_finds_nothing_and_leaves_nothing_behind(tmp_path: Path) -> 
     words = ["--processes", "3", "--edits", "8", "--kills", "0.3", "--seed", "small"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.stress", *words],
-        cwd=ROOT, env=os.environ | {"TMPDIR": str(tmp_path)}, pass_fds=(life,), text=True,
-        capture_output=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        pass_fds=(life,),
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     os.close(life)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("failures             0\n")

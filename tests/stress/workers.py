@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memfs.core.errors import LockedError
-from memfs.store import layout, lock
+from memfs.store import lock, store_paths
 from tests.stress.kills import Hunter
 from tests.stress.roads import ROADS, BrokenError, KilledError, RefusedError
 from tests.stress.steps import (
@@ -66,9 +66,16 @@ class Round:
     """What the processes of a round are told: how much to do, until when, what they inherit."""
 
     def __init__(
-        self, world: World, edits: int, roads: dict[str, int], kills: float, seed: str,
-        until: float, life: int, wishes: int,
-    ) -> None:  # fmt: skip
+        self,
+        world: World,
+        edits: int,
+        roads: dict[str, int],
+        kills: float,
+        seed: str,
+        until: float,
+        life: int,
+        wishes: int,
+    ) -> None:
         self.world = world
         self.edits = edits
         self.roads = roads
@@ -136,11 +143,13 @@ def save(told: Round, who: str) -> None:
         step = Step(who, number, EDITOR, tree, (Part(APPEND, label, line),))
         ledger.begin(step)
         store = (
-            layout.user_store() if label == USER_BLOCK else layout.find(str(told.world.trees[tree]))
+            store_paths.user_store()
+            if label == USER_BLOCK
+            else store_paths.find(str(told.world.trees[tree]))
         )
         assert store
         try:
-            with lock.hold(store):
+            with lock.hold_lock(store):
                 _save(told.world.file(tree, label), line, chance)
         except LockedError as error:
             ledger.refused(error.message)
@@ -164,10 +173,11 @@ def prompt(told: Round, who: str) -> None:
     notes = Notes(told.world, who)
     while not told.stopped():
         payload = {
-            "session_id": f"s{chance.randint(1, 5)}", "prompt": "what did we decide about cedars",
+            "session_id": f"s{chance.randint(1, 5)}",
+            "prompt": "what did we decide about cedars",
             "cwd": str(told.world.trees[chance.choice((MAIN, LINKED))]),
             "hook_event_name": chance.choice(("SessionStart", *["UserPromptSubmit"] * 4)),
-        }  # fmt: skip
+        }
         start = time.monotonic()
         done = _run(told, ("hook", "claude"), MAIN, json.dumps(payload))
         seconds = time.monotonic() - start
@@ -190,9 +200,16 @@ def look(told: Round, who: str) -> None:
     while not told.stopped():
         label = chance.choice(BLOCKS)
         words = chance.choice(
-            (("log",), ("log", label), ("show", label), ("diff", label), ("status",), ("blocks",),
-             ("doctor",))
-        )  # fmt: skip
+            (
+                ("log",),
+                ("log", label),
+                ("show", label),
+                ("diff", label),
+                ("status",),
+                ("blocks",),
+                ("doctor",),
+            )
+        )
         start = time.monotonic()
         done = _run(told, words, chance.choice((MAIN, LINKED)))
         notes.call(
@@ -210,9 +227,15 @@ def _run(
     told: Round, words: tuple[str, ...], tree: str, text: str = ""
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *words], cwd=told.world.trees[tree], env=told.world.environment(), input=text,
-        text=True, capture_output=True, check=False, pass_fds=(told.life,),
-    )  # fmt: skip
+        [*COMMAND, *words],
+        cwd=told.world.trees[tree],
+        env=told.world.environment(),
+        input=text,
+        text=True,
+        capture_output=True,
+        check=False,
+        pass_fds=(told.life,),
+    )
 
 
 Role = Callable[[Round, str], None]

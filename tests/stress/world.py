@@ -31,8 +31,9 @@ class World:
         self.trees = {MAIN: root / "repo", LINKED: root / LINKED}
         self.ledgers = root / "ledgers"
         self.stores = {
-            "project": self.trees[MAIN] / ".agent-memory", "user": self.home / ".agent-memory",
-        }  # fmt: skip
+            "project": self.trees[MAIN] / ".agent-memory",
+            "user": self.home / ".agent-memory",
+        }
 
     def make(self) -> None:
         """Make the stores with the program itself, in both trees."""
@@ -67,9 +68,13 @@ class World:
     def memfs(self, *words: str, tree: str = MAIN) -> subprocess.CompletedProcess[str]:
         """Run the command line to its end; raises where it fails."""
         return subprocess.run(
-            [*COMMAND, *words], cwd=self.trees[tree], env=self.environment(), text=True,
-            capture_output=True, check=True,
-        )  # fmt: skip
+            [*COMMAND, *words],
+            cwd=self.trees[tree],
+            env=self.environment(),
+            text=True,
+            capture_output=True,
+            check=True,
+        )
 
     def git(self, *words: str) -> None:
         subprocess.run(["git", *words], env=self.environment(), check=True, capture_output=True)
@@ -82,12 +87,21 @@ class World:
             for role in ("AUTHOR", "COMMITTER")
             for what, value in (("NAME", "Tester"), ("EMAIL", "tester@example.invalid"))
         }
-        return kept | who | {
-            "HOME": str(self.home), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull, "MEMFS_DEBUG": "1",
-            "MEMFS_SERVICE_MODE": "off",  # whoever is killed does its own work
-            "PYTHONPATH": str(Path(memfs.__file__).parent.parent),  # the very code that is checked
-        }  # fmt: skip
+        return (
+            kept
+            | who
+            | {
+                "HOME": str(self.home),
+                "LANG": "C.UTF-8",
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "MEMFS_DEBUG": "1",
+                "MEMFS_SERVICE_MODE": "off",  # whoever is killed does its own work
+                "PYTHONPATH": str(
+                    Path(memfs.__file__).parent.parent
+                ),  # the very code that is checked
+            }
+        )
 
 
 COMMAND = (sys.executable, "-m", "memfs")

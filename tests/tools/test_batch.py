@@ -9,38 +9,41 @@ import pytest
 from memfs.core.records import Origin
 from memfs.store import archive, blocks, journal
 from memfs.store.blocks import Place
-from memfs.tools import batch, table
-from memfs.tools.calls import Call
-from memfs.tools.desk import Desk
+from memfs.tools import batch, registry
+from memfs.tools.calls import ToolCall
+from memfs.tools.tool_context import ToolContext
 
-TOOLS = table.built_in()
+TOOLS = registry.built_in()
 
 
 @pytest.fixture
-def desk(place: Place, repo: Path) -> Desk:
-    return Desk(str(repo), Origin("agent"))
+def desk(place: Place, repo: Path) -> ToolContext:
+    return ToolContext(str(repo), Origin("agent"))
 
 
-def append(label: str, text: str, **more: object) -> Call:
-    return Call("core_memory_append", {"label": label, "content": text, **more})
+def append(label: str, text: str, **more: object) -> ToolCall:
+    return ToolCall("core_memory_append", {"label": label, "content": text, **more})
 
 
-def test_in_order_one_failure_keeps_no_other_from_being_done(desk: Desk, place: Place) -> None:
-    results = batch.in_order(
+def test_in_order_one_failure_keeps_no_other_from_being_done(
+    desk: ToolContext, place: Place
+) -> None:
+    results = batch.run_in_order(
         desk, TOOLS, [append("human", "a"), append("no", "b"), append("human", "c")]
     )
     assert [each.is_error for each in results] == [False, True, False]
     assert blocks.get(place, "human").value == "a\nc"
 
 
-def test_together_all_is_done_in_one_step(desk: Desk, place: Place) -> None:
+def test_together_all_is_done_in_one_step(desk: ToolContext, place: Place) -> None:
     calls = [
-        append("human", "a", expected_version=1), append("persona", "b", reason="both"),
-        Call("archival_memory_insert", {"content": "a passage"}),
-        Call("core_memory_read", {"label": "human"}),
-        Call("memory", {"command": "create", "path": "/memories/new.md", "file_text": "n"}),
-    ]  # fmt: skip
-    results = batch.together(desk, TOOLS, calls)
+        append("human", "a", expected_version=1),
+        append("persona", "b", reason="both"),
+        ToolCall("archival_memory_insert", {"content": "a passage"}),
+        ToolCall("core_memory_read", {"label": "human"}),
+        ToolCall("memory", {"command": "create", "path": "/memories/new.md", "file_text": "n"}),
+    ]
+    results = batch.run_together(desk, TOOLS, calls)
     assert not any(each.is_error for each in results)
     assert results[3].text.endswith("\n\na"), "it reads what was just written"
     assert blocks.get(place, "new").value == "n"
@@ -48,17 +51,28 @@ def test_together_all_is_done_in_one_step(desk: Desk, place: Place) -> None:
     assert {entry.reason for entry in journal.read(place.home)[-2:]} == {"both"}
 
 
-@pytest.mark.parametrize("bad", [
-    append("nobody", "x"), append("human", "x" * 9000), Call("zzz"), Call("memory_undo", {"label": "human"}),
-    append("human", "x", expected_version=9), Call("archival_memory_insert", {"content": ""}),
-    Call("memory", {"command": "delete", "path": "/memories/none.md"}), Call("core_memory_append", 5),
-])  # fmt: skip
-def test_together_nothing_is_done_if_one_cannot_be(desk: Desk, place: Place, bad: Call) -> None:
+@pytest.mark.parametrize(
+    "bad",
+    [
+        append("nobody", "x"),
+        append("human", "x" * 9000),
+        ToolCall("zzz"),
+        ToolCall("memory_undo", {"label": "human"}),
+        append("human", "x", expected_version=9),
+        ToolCall("archival_memory_insert", {"content": ""}),
+        ToolCall("memory", {"command": "delete", "path": "/memories/none.md"}),
+        ToolCall("core_memory_append", 5),
+    ],
+)
+def test_together_nothing_is_done_if_one_cannot_be(
+    desk: ToolContext, place: Place, bad: ToolCall
+) -> None:
     before = [block.raw for block in blocks.load(place)]
-    results = batch.together(
-        desk, TOOLS,
-        [append("persona", "a"), Call("archival_memory_insert", {"content": "p"}), bad],
-    )  # fmt: skip
+    results = batch.run_together(
+        desk,
+        TOOLS,
+        [append("persona", "a"), ToolCall("archival_memory_insert", {"content": "p"}), bad],
+    )
     assert all(each.is_error for each in results)
     assert results[2].text.startswith(("error: ", "Error: "))
     assert [block.raw for block in blocks.load(place)] == before

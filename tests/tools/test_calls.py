@@ -15,24 +15,24 @@ from memfs.core.records import Origin
 from memfs.ops import history
 from memfs.store import blocks, journal
 from memfs.store.blocks import Place
-from memfs.tools import calls, table
-from memfs.tools.calls import Call, Result
+from memfs.tools import calls, registry
+from memfs.tools.calls import Result, ToolCall
 from memfs.tools.definition import Tool
-from memfs.tools.desk import Desk
+from memfs.tools.tool_context import ToolContext
 
-TOOLS = table.built_in()
+TOOLS = registry.built_in()
 Do = Callable[..., Result]
 
 
 @pytest.fixture
-def desk(place: Place, repo: Path) -> Desk:
-    return Desk(str(repo), Origin("agent", "claude", "s1"))
+def desk(place: Place, repo: Path) -> ToolContext:
+    return ToolContext(str(repo), Origin("agent", "claude", "s1"))
 
 
 @pytest.fixture
-def do(desk: Desk) -> Do:
+def do(desk: ToolContext) -> Do:
     def run(name: str, **given: object) -> Result:
-        return calls.run(desk, TOOLS, Call(name, given))
+        return calls.run(desk, TOOLS, ToolCall(name, given))
 
     return run
 
@@ -82,8 +82,10 @@ def test_reading_shows_text_and_numbers_or_lists_all(do: Do) -> None:
     assert do("core_memory_read", label="human", version=1).text.endswith("\n\n")
     listed = do("core_memory_read").text.splitlines()
     assert [line.split("]")[0] for line in listed] == [
-        "[project:persona", "[project:system_rules", "[user:human",
-    ]  # fmt: skip
+        "[project:persona",
+        "[project:system_rules",
+        "[user:human",
+    ]
     assert "- human (user): version 2, 11/5,000 characters" in do("memory_status").text
 
 
@@ -111,8 +113,10 @@ def test_passages_are_archived_once_and_found(do: Do) -> None:
     assert do("archival_memory_insert", content=text).text.endswith(f"already, as {ident[1]}")
     found = do("archival_memory_search", query="why postgres", tags=["x", "database"], match="any")
     assert found.text.splitlines()[:3] == [
-        "showing 1-1 of 1 hits", f"1. 2026-05-03 passage {ident[1]} #database", f"   {text}",
-    ]  # fmt: skip
+        "showing 1-1 of 1 hits",
+        f"1. 2026-05-03 passage {ident[1]} #database",
+        f"   {text}",
+    ]
     assert do("archival_memory_search", query="postgres", tags=["x", "database"]).text == (
         "nothing found"
     )
@@ -153,21 +157,53 @@ def test_a_refusal_says_what_the_model_can_do(do: Do, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "given_", "told"),
     [
-        ("core_memory_apend", {}, "there is no tool 'core_memory_apend'; did you mean core_memory_append"),
+        (
+            "core_memory_apend",
+            {},
+            "there is no tool 'core_memory_apend'; did you mean core_memory_append",
+        ),
         ("zzz", {}, "there is no tool 'zzz'; there are core_memory_read, "),
         ("core_memory_append", {"label": "human"}, "core_memory_append needs content"),
         ("core_memory_append", {}, "core_memory_append needs label and content"),
-        ("core_memory_append", {"label": "human", "text": "x"}, "has no argument 'text'; it takes label"),
-        ("core_memory_append", {"label": 5, "content": "x"}, "label of core_memory_append has to be a string, not 5"),
-        ("memory_insert", {"label": "a", "content": "x", "line": -2}, "line of memory_insert is -2, expected -1 or more"),
-        ("memory_insert", {"label": "a", "content": "x", "line": "one"}, "has to be a whole number, not 'one'"),
+        (
+            "core_memory_append",
+            {"label": "human", "text": "x"},
+            "has no argument 'text'; it takes label",
+        ),
+        (
+            "core_memory_append",
+            {"label": 5, "content": "x"},
+            "label of core_memory_append has to be a string, not 5",
+        ),
+        (
+            "memory_insert",
+            {"label": "a", "content": "x", "line": -2},
+            "line of memory_insert is -2, expected -1 or more",
+        ),
+        (
+            "memory_insert",
+            {"label": "a", "content": "x", "line": "one"},
+            "has to be a whole number, not 'one'",
+        ),
         ("memory_insert", {"label": "a", "content": "x", "line": 10**400}, "a very large number"),
         ("archival_memory_insert", {"content": "x", "importance": 11}, "is 11, expected 1 to 10"),
-        ("conversation_search", {"query": "x", "role": "boss"}, "is 'boss', expected one of user, assistant, tool"),
-        ("archival_memory_search", {"query": "x", "tags": [1]}, "has to be a list of strings, not 1"),
-        ("core_memory_replace", {"label": "a", "old_content": "a", "new_content": "b", "all": "maybe"}, "true or false"),
+        (
+            "conversation_search",
+            {"query": "x", "role": "boss"},
+            "is 'boss', expected one of user, assistant, tool",
+        ),
+        (
+            "archival_memory_search",
+            {"query": "x", "tags": [1]},
+            "has to be a list of strings, not 1",
+        ),
+        (
+            "core_memory_replace",
+            {"label": "a", "old_content": "a", "new_content": "b", "all": "maybe"},
+            "true or false",
+        ),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object], told: str) -> None:
     result = do(name, **given_)
     assert result.is_error
@@ -175,8 +211,8 @@ def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object],
 
 
 @pytest.mark.parametrize("arguments", [None, [], "x", 5, True])
-def test_arguments_that_are_no_object_are_refused(desk: Desk, arguments: object) -> None:
-    result = calls.run(desk, TOOLS, Call("memory_status", arguments))
+def test_arguments_that_are_no_object_are_refused(desk: ToolContext, arguments: object) -> None:
+    result = calls.run(desk, TOOLS, ToolCall("memory_status", arguments))
     assert result.is_error
     assert "have to be an object" in result.text
 
@@ -199,7 +235,7 @@ def test_a_store_that_is_not_trusted_is_neither_read_nor_written(
 
 
 def test_a_folder_without_memory_says_how_to_make_one(home: Path, tmp_path: Path) -> None:
-    told = calls.run(Desk(str(tmp_path)), TOOLS, Call("memory_status"))
+    told = calls.run(ToolContext(str(tmp_path)), TOOLS, ToolCall("memory_status"))
     assert told.text.endswith("hint: ask the user to make it, in the project's folder: memfs init")
 
 
@@ -210,19 +246,24 @@ def arguments(schema: dict[str, object]) -> st.SearchStrategy[object]:
         st.text(max_size=40), labels, st.just("x" * 6000), st.sampled_from(["/memories/a.md", ""])
     )
     values: dict[str, st.SearchStrategy[object]] = {
-        "string": text, "integer": st.integers(-3, 12), "boolean": st.booleans(),
+        "string": text,
+        "integer": st.integers(-3, 12),
+        "boolean": st.booleans(),
         "array": st.lists(st.one_of(text, st.integers(-2, 9)), max_size=3),
-    }  # fmt: skip
+    }
     properties = schema["properties"]
     assert isinstance(properties, dict)
     odd: st.SearchStrategy[object] = st.one_of(
         st.none(), st.integers(), st.floats(), st.text(max_size=9), st.just([[]])
     )
     usual = {
-        name: labels if name == "label" else st.sampled_from(told["enum"]) if "enum" in told
+        name: labels
+        if name == "label"
+        else st.sampled_from(told["enum"])
+        if "enum" in told
         else values[told["type"]]
         for name, told in properties.items()
-    }  # fmt: skip
+    }
     required = schema.get("required", [])
     assert isinstance(required, list)
     valid = st.fixed_dictionaries(
@@ -248,10 +289,10 @@ def sound(block: Block) -> bool:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_random_calls_never_raise_and_leave_the_store_whole(
-    desk: Desk, place: Place, made: list[tuple[str, object]]
+    desk: ToolContext, place: Place, made: list[tuple[str, object]]
 ) -> None:
     for name, given_ in made:
-        told = calls.run(desk, TOOLS, Call(name, given_))
+        told = calls.run(desk, TOOLS, ToolCall(name, given_))
         assert told.text
     assert all(sound(block) for block in blocks.load(place))
     for store in {store.root: store for _, store in place.tiers()}.values():
@@ -280,12 +321,12 @@ def test_a_secret_is_kept_neither_as_a_reason_nor_as_a_tag(do: Do, place: Place)
     assert secret.lower() not in kept
 
 
-def test_whatever_a_tool_raises_is_said(desk: Desk) -> None:
-    def broken(_desk: Desk, _given: object) -> str:
+def test_whatever_a_tool_raises_is_said(desk: ToolContext) -> None:
+    def broken(_desk: ToolContext, _given: object) -> str:
         raise OSError(28, "No space left on device")
 
     tools = {"broken": Tool("broken", "Broken", "read", (), broken)}
-    told = calls.run(desk, tools, Call("broken", {"request_heartbeat": True}))
+    told = calls.run(desk, tools, ToolCall("broken", {"request_heartbeat": True}))
     assert told.text == "error: broken failed: OSError: [Errno 28] No space left on device"
     assert (told.is_error, told.heartbeat) == (True, True)
 
@@ -298,7 +339,7 @@ def test_what_is_gone_is_told_as_what_became_of_it(do: Do) -> None:
 
 
 def test_no_hint_names_an_option_of_the_command_line(place: Place, repo: Path) -> None:
-    desk = Desk(str(repo), Origin("agent"))
-    call = Call("memory_create", {"label": "session:notes", "description": "d"})
+    desk = ToolContext(str(repo), Origin("agent"))
+    call = ToolCall("memory_create", {"label": "session:notes", "description": "d"})
     told = calls.run(desk, TOOLS, call).text
     assert told == "error: there is no session tier here\nhint: there is no session here"

@@ -10,20 +10,20 @@ import pytest
 from memfs.core.records import Origin
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from memfs.tools import calls, table
-from memfs.tools.calls import Call
-from memfs.tools.desk import Desk
+from memfs.tools import calls, registry
+from memfs.tools.calls import ToolCall
+from memfs.tools.tool_context import ToolContext
 
-TOOLS = table.built_in()
+TOOLS = registry.built_in()
 Do = Callable[..., str]
 
 
 @pytest.fixture
 def do(place: Place, repo: Path) -> Do:
-    desk = Desk(str(repo), Origin("agent"))
+    desk = ToolContext(str(repo), Origin("agent"))
 
     def run(command: str, **given: object) -> str:
-        return calls.run(desk, TOOLS, Call("memory", {"command": command, **given})).text
+        return calls.run(desk, TOOLS, ToolCall("memory", {"command": command, **given})).text
 
     return run
 
@@ -47,7 +47,7 @@ def test_a_file_lives_from_creation_to_deletion(do: Do, place: Place) -> None:
         f"Successfully renamed {path} to /memories/api.md"
     )
     assert do("delete", path="/memories/api.md") == "Successfully deleted /memories/api.md"
-    assert blocks.locate(place, "api") is None
+    assert blocks.resolve_label(place, "api") is None
 
 
 def test_a_folder_is_listed_renamed_and_deleted_whole(do: Do, place: Place) -> None:
@@ -59,33 +59,75 @@ def test_a_folder_is_listed_renamed_and_deleted_whole(do: Do, place: Place) -> N
         "items and node_modules:"
     )
     assert [line.split("\t")[1] for line in listed[1:]] == [
-        "/memories", "/memories/human.md", "/memories/persona.md", "/memories/system_rules.md",
-        "/memories/x", "/memories/x/deep", "/memories/x/one.md", "/memories/x/two.md",
-    ]  # fmt: skip
+        "/memories",
+        "/memories/human.md",
+        "/memories/persona.md",
+        "/memories/system_rules.md",
+        "/memories/x",
+        "/memories/x/deep",
+        "/memories/x/one.md",
+        "/memories/x/two.md",
+    ]
     assert all(line.split("\t")[0].endswith("K") for line in listed[1:])
     assert do("rename", old_path="/memories/x", new_path="/memories/y").startswith("Successfully")
     assert blocks.get(place, "y/deep/three").value == "x/deep/three"
     assert do("delete", path="/memories/y").startswith("Successfully")
-    assert blocks.locate(place, "y/one") is None
+    assert blocks.resolve_label(place, "y/one") is None
 
 
 @pytest.mark.parametrize(
     ("command", "given", "told"),
     [
-        ("view", {"path": "/memories/no.md"}, "The path /memories/no.md does not exist. Please provide a valid path."),
-        ("create", {"path": "/memories/human.md", "file_text": "x"}, "Error: File /memories/human.md already exists"),
-        ("str_replace", {"path": "/memories/no.md", "old_str": "a", "new_str": "b"}, "Error: The path /memories/no.md does not exist. Please provide a valid path."),
-        ("str_replace", {"path": "/memories/persona.md", "old_str": "zz", "new_str": "b"}, "No replacement was performed, old_str `zz` did not appear verbatim in /memories/persona.md."),
-        ("insert", {"path": "/memories/no.md", "insert_line": 0, "insert_text": "x"}, "Error: The path /memories/no.md does not exist"),
-        ("insert", {"path": "/memories/human.md", "insert_line": 9, "insert_text": "x"}, "Error: Invalid `insert_line` parameter: 9. It should be within the range of lines of the file: [0, 0]"),
+        (
+            "view",
+            {"path": "/memories/no.md"},
+            "The path /memories/no.md does not exist. Please provide a valid path.",
+        ),
+        (
+            "create",
+            {"path": "/memories/human.md", "file_text": "x"},
+            "Error: File /memories/human.md already exists",
+        ),
+        (
+            "str_replace",
+            {"path": "/memories/no.md", "old_str": "a", "new_str": "b"},
+            "Error: The path /memories/no.md does not exist. Please provide a valid path.",
+        ),
+        (
+            "str_replace",
+            {"path": "/memories/persona.md", "old_str": "zz", "new_str": "b"},
+            "No replacement was performed, old_str `zz` did not appear verbatim in /memories/persona.md.",
+        ),
+        (
+            "insert",
+            {"path": "/memories/no.md", "insert_line": 0, "insert_text": "x"},
+            "Error: The path /memories/no.md does not exist",
+        ),
+        (
+            "insert",
+            {"path": "/memories/human.md", "insert_line": 9, "insert_text": "x"},
+            "Error: Invalid `insert_line` parameter: 9. It should be within the range of lines of the file: [0, 0]",
+        ),
         ("delete", {"path": "/memories/no.md"}, "Error: The path /memories/no.md does not exist"),
-        ("rename", {"old_path": "/memories/no.md", "new_path": "/memories/a.md"}, "Error: The path /memories/no.md does not exist"),
-        ("rename", {"old_path": "/memories/human.md", "new_path": "/memories/persona.md"}, "Error: The destination /memories/persona.md already exists"),
+        (
+            "rename",
+            {"old_path": "/memories/no.md", "new_path": "/memories/a.md"},
+            "Error: The path /memories/no.md does not exist",
+        ),
+        (
+            "rename",
+            {"old_path": "/memories/human.md", "new_path": "/memories/persona.md"},
+            "Error: The destination /memories/persona.md already exists",
+        ),
         ("delete", {"path": "/memories"}, "Error: Cannot delete the /memories directory itself"),
         ("view", {}, "error: the command view of memory needs path"),
-        ("view", {"path": "/memories/persona.md", "view_range": [7, 9]}, "Error: Invalid `view_range` parameter: [7, 9] of 2 lines"),
+        (
+            "view",
+            {"path": "/memories/persona.md", "view_range": [7, 9]},
+            "Error: Invalid `view_range` parameter: [7, 9] of 2 lines",
+        ),
     ],
-)  # fmt: skip
+)
 def test_errors_have_the_wording_of_the_reference(
     do: Do, command: str, given: dict[str, object], told: str
 ) -> None:
@@ -100,10 +142,19 @@ def test_several_occurrences_are_named_by_their_lines(do: Do) -> None:
     )
 
 
-@pytest.mark.parametrize("path", [
-    "/etc/passwd", "memories/a.md", "/memories/../a.md", "/memories/..\\a", "/memories/%2e%2e/a",
-    "/memoriesx/a", "../../a", "",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "memories/a.md",
+        "/memories/../a.md",
+        "/memories/..\\a",
+        "/memories/%2e%2e/a",
+        "/memoriesx/a",
+        "../../a",
+        "",
+    ],
+)
 def test_paths_stay_below_the_folder(do: Do, path: str, place: Place) -> None:
     before = sorted(Path(place.home.root).rglob("*.md"))
     told = do("create", path=path, file_text="x")
@@ -118,4 +169,4 @@ def test_what_memfs_refuses_says_why(do: Do) -> None:
 
 def test_a_file_of_a_tier_is_renamed_to_what_was_asked_for(do: Do, place: Place) -> None:
     do("rename", old_path="/memories/user:human.md", new_path="/memories/people.md")
-    assert blocks.locate(place, "people")
+    assert blocks.resolve_label(place, "people")

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.agent import chosen, queue, session
-from memfs.agent.loop import Rules
-from memfs.agent.session import Session
-from memfs.cli import screen
+from memfs.agent import configured_model, queue, session
+from memfs.agent.loop import LoopLimits
+from memfs.agent.session import AgentSession
+from memfs.cli import console
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.store.blocks import Place
-from memfs.tools.desk import Desk
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
-    from memfs.agent.loop import Turn
-    from memfs.agent.spending import Metered
+    from memfs.agent.loop import AgentTurn
+    from memfs.agent.usage_limits import MeteredModel
     from memfs.tools.calls import Result
 
 _ENDS = ("/quit", "/exit", "quit", "exit")
@@ -34,13 +34,21 @@ _SHOWN = 100  # characters of what a tool answers
 @click.option(
     "--session", "named", default="", metavar="ID", help="Go on with, or begin, this one."
 )
-@click.option("--steps", type=click.IntRange(1), default=None,
-              help="Answers of the model in one turn at most; 16 if not configured.")  # fmt: skip
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    default=None,
+    help="Answers of the model in one turn at most; 16 if not configured.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and what was done.")
 def command(
-    text: tuple[str, ...], interactive: bool, again: bool, named: str, steps: int | None,
+    text: tuple[str, ...],
+    interactive: bool,
+    again: bool,
+    named: str,
+    steps: int | None,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Talk with a model that manages this memory.
 
     The model is that of `llm` in your own configuration (an OpenAI-compatible endpoint, or a
@@ -54,13 +62,15 @@ def command(
         raise MemfsError(
             "there is nothing to say", 'memfs agent "what did we decide?", or --interactive', USAGE
         )
-    settings = chosen.settings()
-    rules = Rules(steps or settings.number("llm.max_steps"), settings.number("llm.max_retries"))
-    model = chosen.configured()
+    settings = configured_model.settings()
+    rules = LoopLimits(
+        steps or settings.number("llm.max_steps"), settings.number("llm.max_retries")
+    )
+    model = configured_model.load_model()
     try:
-        with Session(_place(named, again), model, rules) as opened:
+        with AgentSession(_place(named, again), model, rules) as opened:
             for problem in opened.problems:
-                screen.talk(f"! {problem}")
+                console.talk(f"! {problem}")
             _Talk(opened, model, as_json=as_json).run(said, interactive=interactive)
     finally:
         model.close()
@@ -68,8 +78,8 @@ def command(
 
 def _place(named: str, again: bool) -> Place:
     """Return the place of the session that is meant: it has to be one that its user trusts."""
-    found = Desk(os.getcwd(), Origin("agent", OWN)).place()
-    latest = queue.latest(found.home) if again and not named else ""
+    found = ToolContext(os.getcwd(), Origin("agent", OWN)).place()
+    latest = queue.find_latest_session(found.home) if again and not named else ""
     if again and not named and not latest:
         raise MemfsError("there is no session to go on with", "memfs agent TEXT begins one")
     return Place(found.project, found.user, named or latest or session.new_id())
@@ -78,7 +88,7 @@ def _place(named: str, again: bool) -> Place:
 class _Talk:
     """What is said and shown at a terminal, or in a pipe."""
 
-    def __init__(self, opened: Session, model: Metered, *, as_json: bool) -> None:
+    def __init__(self, opened: AgentSession, model: MeteredModel, *, as_json: bool) -> None:
         self._opened, self._model, self._json = opened, model, as_json
         self._streams = not as_json and sys.stdout.isatty()
         self._results: list[Result] = []
@@ -98,9 +108,9 @@ class _Talk:
             try:
                 self._turn(said)
             except MemfsError as error:  # the conversation is kept: it can be tried again
-                screen.error(error.message, error.hint)
+                console.error(error.message, error.hint)
         if not self._json:
-            screen.talk(
+            console.talk(
                 f"{self._model.told()}; go on with memfs agent --continue, or --session "
                 f"{self._opened.queue.session}"
             )
@@ -109,17 +119,17 @@ class _Talk:
         self._results.clear()
         turn = self._opened.say(said, self._piece if self._streams else None, self._did)
         if self._json:
-            screen.as_json(self._record(turn))
+            console.as_json(self._record(turn))
         elif self._streams:
             self._end_line()
         elif turn.text:
-            screen.data(turn.text)
+            console.data(turn.text)
         if turn.problem:
-            screen.error(turn.problem)
-            screen.refuse()
+            console.error(turn.problem)
+            console.refuse()
 
     def _piece(self, text: str) -> None:
-        screen.print_piece(text)
+        console.print_piece(text)
         self._column = not text.endswith("\n")
 
     def _end_line(self) -> None:
@@ -135,17 +145,24 @@ class _Talk:
         mark = "✗" if result.is_error else "·"
         told = " ".join(result.text.split())
         more = "…" if len(told) > _SHOWN else ""
-        screen.talk(f"{mark} {result.call.name}: {told[:_SHOWN]}{more}")
+        console.talk(f"{mark} {result.call.name}: {told[:_SHOWN]}{more}")
 
-    def _record(self, turn: Turn) -> dict[str, object]:
+    def _record(self, turn: AgentTurn) -> dict[str, object]:
         return {
-            "session": self._opened.queue.session, "text": turn.text, "problem": turn.problem,
-            "steps": turn.steps, "refused": turn.refused,
+            "session": self._opened.queue.session,
+            "text": turn.text,
+            "problem": turn.problem,
+            "steps": turn.steps,
+            "refused": turn.refused,
             "calls": [
-                {"tool": each.call.name, "arguments": each.call.arguments, "result": each.text,
-                 "error": each.is_error}
+                {
+                    "tool": each.call.name,
+                    "arguments": each.call.arguments,
+                    "result": each.text,
+                    "error": each.is_error,
+                }
                 for each in self._results
             ],
             "tokens": {"read": turn.usage.read, "written": turn.usage.written},
             "spent": {"calls": self._model.run.calls, "tokens": self._model.run.tokens},
-        }  # fmt: skip
+        }

@@ -8,14 +8,14 @@ import sys
 
 import click
 
-from memfs.cli import context, screen
-from memfs.tools import batch, shapes, table
-from memfs.tools.desk import Desk
+from memfs.cli import console, options
+from memfs.tools import batch, provider_formats, registry
+from memfs.tools.tool_context import ToolContext
 
 
 @click.command("apply")
 @click.option("--atomic", is_flag=True, help="All of the calls or none.")
-@context.session_option
+@options.session_option
 def command(atomic: bool, session: str) -> None:
     """Do the tool calls on standard input, and print a result for each, a line of JSON.
 
@@ -24,11 +24,11 @@ def command(atomic: bool, session: str) -> None:
     shape of its call; what could not be done says why, and what to do instead. Exit code 1: some
     call was not done.
     """
-    written = shapes.read(sys.stdin.read())
-    desk = Desk(os.getcwd(), context.origin(session=session))
-    do = batch.together if atomic else batch.in_order
-    results = do(desk, table.offered(desk).tools, [each.call for each in written])
+    written = provider_formats.read(sys.stdin.read())
+    desk = ToolContext(os.getcwd(), options.get_origin(session=session))
+    do = batch.run_together if atomic else batch.run_in_order
+    results = do(desk, registry.offer_tools(desk).tools, [each.call for each in written])
     for each, result in zip(written, results, strict=True):
-        screen.data(json.dumps(shapes.write(result, each.shape), ensure_ascii=False))
+        console.data(json.dumps(provider_formats.write(result, each.shape), ensure_ascii=False))
     if any(result.is_error for result in results):
         raise SystemExit(1)

@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import click
 
-from memfs.cli import context, screen
-from memfs.cli.edits import note, text_of
+from memfs.cli import console, options
+from memfs.cli.edit_output import format_remainder, text_of
 from memfs.ops import archive as op
 
 
 @click.command("archive")
 @click.argument("text")
 @click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
-@click.option("-i", "--importance", type=click.IntRange(1, 10), default=5, show_default=True,
-              help="How much it matters.")  # fmt: skip
+@click.option(
+    "-i",
+    "--importance",
+    type=click.IntRange(1, 10),
+    default=5,
+    show_default=True,
+    help="How much it matters.",
+)
 @click.option("--user", is_flag=True, help="Into your own store, for all projects.")
-@context.json_option
+@options.json_option
 def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
     """Keep TEXT for the long term: found by `memfs search`, not shown in every brief.
 
     `-` reads it from stdin. What says the same as an earlier passage is not kept twice.
     """
     kept = op.run(
-        context.place(), text_of(text), importance=importance, tags=tag, user=user,
-        origin=context.origin(),
-    )  # fmt: skip
+        options.place(),
+        text_of(text),
+        importance=importance,
+        tags=tag,
+        user=user,
+        origin=options.get_origin(),
+    )
     if as_json:
-        screen.as_json({"id": kept.id, "path": kept.path, "duplicate": kept.duplicate})
+        console.as_json({"id": kept.id, "path": kept.path, "duplicate": kept.duplicate})
     elif kept.duplicate:
-        screen.done(f"it is in the archive already: {kept.id}")
+        console.done(f"it is in the archive already: {kept.id}")
     else:
-        screen.done(f"archived as {kept.id}")
-        note(kept.note)
+        console.done(f"archived as {kept.id}")
+        format_remainder(kept.note)

@@ -6,45 +6,47 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.ops import history
-from memfs.store.timeline import COMMIT
+from memfs.store.block_history import COMMIT
 
 if TYPE_CHECKING:
-    from memfs.core.records import Entry
+    from memfs.core.records import JournalEntry
 
 _EARLIER = ("-", "-", "before the history")
 
 
 @click.command("blame")
-@click.argument("label", type=context.Label())
-@context.session_option
-@context.json_option
+@click.argument("label", type=options.LabelType())
+@options.session_option
+@options.json_option
 def command(label: str, session: str, as_json: bool) -> None:
     """Show of each line of a block who wrote it, when, and in which version or commit."""
-    lines = history.blame(context.place(session), label)
+    lines = history.blame(options.place(session), label)
     if as_json:
-        screen.as_json([
-            {"line": number, "text": line.text, **_record(line.source)}
-            for number, line in enumerate(lines, 1)
-        ])  # fmt: skip
+        console.as_json(
+            [
+                {"line": number, "text": line.text, **_record(line.source)}
+                for number, line in enumerate(lines, 1)
+            ]
+        )
         return
     rows = [("VERSION", "WHEN", "WHO", "", "TEXT")]
     for number, line in enumerate(lines, 1):
         version, when, who = _source(line.source) if line.source else _EARLIER
         rows.append((version, when, who, str(number), line.text))
     if lines:
-        screen.styled(screen.table(rows, right=(0, 3)))
+        console.styled(console.table(rows, right=(0, 3)))
     else:
-        screen.talk("the block is empty")
+        console.talk("the block is empty")
 
 
-def _source(entry: Entry) -> tuple[str, str, str]:
+def _source(entry: JournalEntry) -> tuple[str, str, str]:
     version = entry.commit[:7] if entry.op == COMMIT else str(entry.version)
-    return version, screen.ago(entry.at), context.who(entry)
+    return version, console.format_age(entry.at), options.who(entry)
 
 
-def _record(entry: Entry | None) -> dict[str, object]:
+def _record(entry: JournalEntry | None) -> dict[str, object]:
     if entry is None:
         return {"version": None, "commit": None, "at": None, "actor": None, "reason": None}
     return {

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.ops import show as op
 
 
 @click.command("blocks")
-@context.session_option
-@context.json_option
+@options.session_option
+@options.json_option
 def command(session: str, as_json: bool) -> None:
     """List the blocks of all tiers, with how full they are."""
-    place = context.place(session)
-    listed = op.every(place)
+    place = options.place(session)
+    listed = op.show_all(place)
     if as_json:
-        screen.as_json([op.record(shown) for shown in listed])
+        console.as_json([op.record(shown) for shown in listed])
         return
     rows = [("TIER", "LABEL", "USED", "", "CHARS", "VERSION", "")]
     for shown in listed:
@@ -25,17 +25,25 @@ def command(session: str, as_json: bool) -> None:
         marks = [
             mark
             for mark, there in (
-                ("read-only", block.read_only), ("unpinned", not block.pinned),
+                ("read-only", block.read_only),
+                ("unpinned", not block.pinned),
                 ("broken: memfs doctor", bool(block.problem)),
             )
             if there
-        ]  # fmt: skip
+        ]
         chars = f"{block.chars:,} / {block.limit:,}"
         rows.append(
-            (block.tier, block.label, screen.bar(share), f"{share:.0%}", chars,
-             str(shown.version), ", ".join(marks))
-        )  # fmt: skip
+            (
+                block.tier,
+                block.label,
+                console.bar(share),
+                f"{share:.0%}",
+                chars,
+                str(shown.version),
+                ", ".join(marks),
+            )
+        )
     if len(rows) == 1:
-        screen.talk("no blocks yet; make one with: memfs create LABEL DESCRIPTION")
+        console.talk("no blocks yet; make one with: memfs create LABEL DESCRIPTION")
     else:
-        screen.styled(screen.table(rows, right=(3, 4, 5)))
+        console.styled(console.table(rows, right=(3, 4, 5)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from memfs.cli import screen
+from memfs.cli import console
 
 
 @click.command("completion")
@@ -17,4 +17,4 @@ def command(shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"no completion for {shell}")
-    screen.data(found(group(), {}, "memfs", "_MEMFS_COMPLETE").source())
+    console.data(found(group(), {}, "memfs", "_MEMFS_COMPLETE").source())

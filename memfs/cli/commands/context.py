@@ -7,32 +7,52 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.core.errors import USAGE, MemfsError
-from memfs.memory.kept import Kept
 from memfs.ops import context as op
+from memfs.recall.index_session import IndexSession
 
 if TYPE_CHECKING:
     from memfs.context.assemble import Compression
-    from memfs.memory.orchestrator import Context
+    from memfs.knowledge.orchestrator import Context
     from memfs.store.blocks import Place
 
 
 @click.command("context")
-@click.option("--task", default="", metavar="TEXT",
-              help="Compose what memory holds for this task, to put before a model.")  # fmt: skip
-@click.option("--budget", type=click.IntRange(1), default=None, metavar="N",
-              help="Tokens: of the window, or with --task of what is composed.")  # fmt: skip
-@click.option("--compression", type=click.Choice(["smart", "aggressive"]), default=None,
-              help="How what does not fit is shortened: by its sentences, or cut off.")  # fmt: skip
-@click.option("--nearest", is_flag=True,
-              help="With --task: show the nearest where nothing is clearly relevant.")  # fmt: skip
-@context.session_option
-@context.json_option
+@click.option(
+    "--task",
+    default="",
+    metavar="TEXT",
+    help="Compose what memory holds for this task, to put before a model.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    default=None,
+    metavar="N",
+    help="Tokens: of the window, or with --task of what is composed.",
+)
+@click.option(
+    "--compression",
+    type=click.Choice(["smart", "aggressive"]),
+    default=None,
+    help="How what does not fit is shortened: by its sentences, or cut off.",
+)
+@click.option(
+    "--nearest",
+    is_flag=True,
+    help="With --task: show the nearest where nothing is clearly relevant.",
+)
+@options.session_option
+@options.json_option
 def command(
-    task: str, budget: int | None, compression: Compression | None, nearest: bool, session: str,
+    task: str,
+    budget: int | None,
+    compression: Compression | None,
+    nearest: bool,
+    session: str,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Show what the memory here takes of a context window, or compose a context for a task.
 
     Part of the window (context.max_tokens) is kept free for the answer and for tool calls; blocks
@@ -42,11 +62,11 @@ def command(
     With --task, passages, past messages and blocks that are not pinned are searched, and the best
     are put together in at most N tokens (orchestrator.context_limit), nothing twice.
     """
-    place = context.place(session)
+    place = options.place(session)
     if task:
-        found = op.for_task(Kept(place), task, budget or 0, compression)
+        found = op.for_task(IndexSession(place), task, budget or 0, compression)
         if as_json:
-            screen.as_json(asdict(found))
+            console.as_json(asdict(found))
         else:
             _show(found, nearest=nearest)
         return
@@ -57,20 +77,20 @@ def command(
 
 def _show(found: Context, *, nearest: bool) -> None:
     for problem in found.problems:
-        screen.talk(f"! {problem}")
+        console.talk(f"! {problem}")
     if not found.pieces:
-        screen.talk("memory holds nothing about that")
+        console.talk("memory holds nothing about that")
         return
     if not found.sure and not nearest:
-        pieces = screen.count(len(found.pieces), "piece")
-        screen.talk(f"nothing is clearly relevant; --nearest shows the {pieces}")
+        pieces = console.format_count(len(found.pieces), "piece")
+        console.talk(f"nothing is clearly relevant; --nearest shows the {pieces}")
         return
-    screen.exact(found.text)
+    console.print_text(found.text)
     shortened = f", {found.compressed} of them shortened" if found.compressed else ""
     if found.steps:
-        screen.talk(f"what usually came next: {', '.join(found.steps)}")
-    screen.talk(
-        f"{found.tokens:,} tokens: {screen.count(len(found.pieces), 'piece')}{shortened}; "
+        console.talk(f"what usually came next: {', '.join(found.steps)}")
+    console.talk(
+        f"{found.tokens:,} tokens: {console.format_count(len(found.pieces), 'piece')}{shortened}; "
         f"{found.left_out:,} left out"
     )
 
@@ -78,24 +98,34 @@ def _show(found: Context, *, nearest: bool) -> None:
 def _weighed(place: Place, budget: int, *, as_json: bool) -> None:
     found = op.run(place, budget)
     if as_json:
-        screen.as_json({**asdict(found), "used": found.used, "left": found.left})
+        console.as_json({**asdict(found), "used": found.used, "left": found.left})
         return
     room = found.budget.room
     rows = [("SECTION", "TOKENS", "", "OF THE ROOM", "CUT")]
     rows += [
-        (section.name, f"{section.shown:,}", screen.bar(section.shown / room),
-         f"{section.shown / room:.0%}", f"{section.cut:,}" if section.cut > 0 else "-")
+        (
+            section.name,
+            f"{section.shown:,}",
+            console.bar(section.shown / room),
+            f"{section.shown / room:.0%}",
+            f"{section.cut:,}" if section.cut > 0 else "-",
+        )
         for section in found.sections
-    ]  # fmt: skip
+    ]
     rows.append(
-        ("left for the conversation", f"{found.left:,}", screen.bar(max(0, found.left) / room),
-         f"{found.left / room:.0%}", "-")
-    )  # fmt: skip
-    screen.styled(screen.table(rows, right=(1, 3, 4)))
+        (
+            "left for the conversation",
+            f"{found.left:,}",
+            console.bar(max(0, found.left) / room),
+            f"{found.left / room:.0%}",
+            "-",
+        )
+    )
+    console.styled(console.table(rows, right=(1, 3, 4)))
     kept = found.budget
-    screen.talk(
+    console.talk(
         f"{kept.window:,} tokens, {kept.response:,} of them kept free for the answer, "
         f"{kept.tools:,} for tool calls; counted by {found.counter}"
     )
     for name in found.host:
-        screen.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")
+        console.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")

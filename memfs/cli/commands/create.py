@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from memfs.cli import context
-from memfs.cli.edits import report, text_of
+from memfs.cli import options
+from memfs.cli.edit_output import report, text_of
 from memfs.core.edits import Create
 from memfs.ops import edit
 
@@ -17,15 +17,20 @@ from memfs.ops import edit
 @click.option("--limit", type=click.IntRange(1), default=None, help="Characters at most.")
 @click.option("--unpinned", is_flag=True, help="List it in the brief by name; read on demand.")
 @click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
-@context.reason_option
+@options.reason_option
 def command(
-    label: str, description: str, value: str, limit: int | None, unpinned: bool,
-    tag: tuple[str, ...], reason: str,
-) -> None:  # fmt: skip
+    label: str,
+    description: str,
+    value: str,
+    limit: int | None,
+    unpinned: bool,
+    tag: tuple[str, ...],
+    reason: str,
+) -> None:
     """Make a new block.
 
     DESCRIPTION tells the assistant what belongs into it; VALUE is what it holds at first (`-`
     reads it from stdin). LABEL may name a tier: user:human.
     """
     wanted = Create(label, description, text_of(value), limit or 0, not unpinned, tag)
-    report(edit.run(context.place(), [wanted], context.origin(reason)))
+    report(edit.run(options.place(), [wanted], options.get_origin(reason)))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.cli.commands.status import of_service
 from memfs.ops import daemon as op
 
@@ -14,7 +14,7 @@ _LINES = 40
 
 
 @click.group("daemon", invoke_without_command=True)
-@context.json_option
+@options.json_option
 @click.pass_context
 def command(called: click.Context, as_json: bool) -> None:
     """Show the service that keeps indexes open and current, so that nothing waits for them.
@@ -30,7 +30,7 @@ def command(called: click.Context, as_json: bool) -> None:
 def start() -> None:
     """Start it, if it does not run."""
     found, new = op.start()
-    screen.done(f"the service runs{'' if new else ' already'}: process {found.process}")
+    console.done(f"the service runs{'' if new else ' already'}: process {found.process}")
 
 
 @command.command("stop")
@@ -39,11 +39,11 @@ def stop() -> None:
 
     `service: {mode: off}` in your own configuration keeps it from being started.
     """
-    screen.done("the service has stopped" if op.stop() else "the service does not run")
+    console.done("the service has stopped" if op.stop() else "the service does not run")
 
 
 @command.command("status")
-@context.json_option
+@options.json_option
 def status(as_json: bool) -> None:
     """Show how it is: the stores it holds, and what it is doing."""
     _show(as_json=as_json)
@@ -53,16 +53,16 @@ def status(as_json: bool) -> None:
 def logs() -> None:
     """Print the end of its log."""
     path, text = op.log()
-    screen.talk(path)
-    screen.data("\n".join(text.splitlines()[-_LINES:]))
+    console.talk(path)
+    console.data("\n".join(text.splitlines()[-_LINES:]))
 
 
 def _show(*, as_json: bool) -> None:
-    found = op.look()
+    found = op.load_status()
     if as_json:
-        screen.as_json(asdict(found) if found else {})
+        console.as_json(asdict(found) if found else {})
         return
     for line in of_service(found):
-        screen.data(line)
+        console.data(line)
     for store in found.stores if found else ():
-        screen.data(f"  {store}")
+        console.data(f"  {store}")

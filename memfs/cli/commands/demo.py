@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
 import click
 
-from memfs.cli import screen
+from memfs.cli import console
 from memfs.core.errors import BUG, MemfsError
-from memfs.store import git, shipped
+from memfs.store import git, resources
 
 _SESSION = "demo-session"
 
@@ -29,10 +30,8 @@ def command(keep: bool) -> None:
         _play(folder)
     finally:
         if keep:
-            screen.talk(f"the project is {folder}/shop")
+            console.talk(f"the project is {folder}/shop")
         else:
-            import shutil
-
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -41,7 +40,7 @@ def _play(folder: str) -> None:
     stage.title("A project gets a memory: files in .agent-memory/, committed with it")
     stage.memfs("init")
     stage.title("What was said in an earlier session (recorded from Claude Code) is ingested")
-    stage.memfs("ingest", shipped.path("templates", "demo", "session.jsonl"))
+    stage.memfs("ingest", resources.path("templates", "demo", "session.jsonl"))
     stage.title("Facts go into blocks, and long-term details into the archive")
     stage.memfs("edit", "human", "--append", "Name: Alice")
     stage.memfs("edit", "system_rules", "--append", "HTTP timeouts are 5 seconds.")
@@ -79,34 +78,38 @@ class _Stage:
             raise MemfsError("git made no repository for the demo", "is git installed?")
 
     def title(self, text: str) -> None:
-        screen.styled("")
-        screen.styled(screen.style(f"── {text}", "cyan", bold=True))
+        console.styled("")
+        console.styled(console.style(f"── {text}", "cyan", bold=True))
 
     def memfs(self, *arguments: str) -> None:
         """Run a memfs command in the project, for everybody to see."""
         shown = " ".join(f'"{a}"' if " " in a else os.path.basename(a) for a in arguments)
-        screen.styled(screen.style(f"$ memfs {shown}", "", bold=True))
+        console.styled(console.style(f"$ memfs {shown}", "", bold=True))
         sys.stdout.flush()
         self._run(arguments, None)
 
     def hook(self, event: str, **more: str) -> None:
         """Call the hook as Claude Code does, and show what gets into the context."""
         shown = f": {more['prompt']}" if "prompt" in more else ""
-        screen.styled(screen.style(f"> {event}{shown}", "", bold=True))
+        console.styled(console.style(f"> {event}{shown}", "", bold=True))
         payload = {"session_id": _SESSION, "cwd": self._project, "hook_event_name": event, **more}
         out = self._run(("hook", "claude"), json.dumps(payload).encode())
         text = (
             json.loads(out)["hookSpecificOutput"]["additionalContext"] if out else "(nothing new)"
         )
         for line in text.rstrip("\n").splitlines():
-            screen.data("  │ " + line)
+            console.data("  │ " + line)
 
     def _run(self, arguments: tuple[str, ...], stdin: bytes | None) -> bytes:
         done = subprocess.run(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "memfs", *arguments], cwd=self._project, env=self._env,
-            input=stdin, stdin=subprocess.DEVNULL if stdin is None else None,
-            stdout=None if stdin is None else subprocess.PIPE, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "memfs", *arguments],
+            cwd=self._project,
+            env=self._env,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            stdout=None if stdin is None else subprocess.PIPE,
+            check=False,
+        )
         if done.returncode:
             raise MemfsError(f"memfs {arguments[0]} failed in the demo", "please report it", BUG)
         return done.stdout or b""

@@ -6,26 +6,26 @@ from dataclasses import asdict
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.cli.diff import show
 from memfs.ops import history
 
 
 @click.command("diff")
-@click.argument("label", type=context.Label())
+@click.argument("label", type=options.LabelType())
 @click.argument("old", required=False, default="")
 @click.argument("new", required=False, default="")
-@context.session_option
-@context.json_option
+@options.session_option
+@options.json_option
 def command(label: str, old: str, new: str, session: str, as_json: bool) -> None:
     """Show what changed in a block: last, or between OLD and NEW (or OLD and now).
 
     Both are versions, or ids of commits, as memfs log shows them.
     """
-    found = history.diff(context.place(session), label, old, new)
+    found = history.diff(options.place(session), label, old, new)
     if as_json:
-        screen.as_json(asdict(found))
+        console.as_json(asdict(found))
         return
     if not found.text:
-        screen.talk("no difference")
+        console.talk("no difference")
     show(found.text)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
-from memfs.cli.edits import note
+from memfs.cli import console, options
+from memfs.cli.edit_output import format_remainder
 from memfs.core.errors import MemfsError
-from memfs.core.quoting import flatten_text
+from memfs.core.escaping import flatten_text
 from memfs.ops import doctor as op
 
 if TYPE_CHECKING:
-    from memfs.ops.purge import Found, Looked
+    from memfs.ops.purge import SecretScan, StoredSecret
     from memfs.store.blocks import Place
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "red")}
@@ -27,7 +27,7 @@ _COMMITS = 20  # named at most
 @click.option("--secrets", is_flag=True, help="Look for secrets in all that is kept, and in git.")
 @click.option("--purge", is_flag=True, help="With --secrets: redact them; cannot be undone.")
 @click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask.")
-@context.json_option
+@options.json_option
 def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> None:
     """Check stores, blocks, journal and hooks; say what is wrong, where, and what to do.
 
@@ -41,83 +41,87 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
         raise click.UsageError("--purge and --yes go with --secrets")
     if fix and secrets:
         raise click.UsageError("--fix and --secrets exclude each other")
-    place = context.place(untrusted=True)
+    place = options.place(untrusted=True)
     if secrets:
         _secrets(place, purge=purge, yes=yes, as_json=as_json)
         return
-    home = context.home()
+    home = options.home()
     found = [*(op.fix(place, home) if fix else ()), *op.run(place, home)]
     if as_json:
-        screen.as_json([asdict(finding) for finding in found])
+        console.as_json([asdict(finding) for finding in found])
     else:
         for finding in found:
             mark, colour = _MARKS[finding.level]
-            screen.styled(f"{screen.style(mark, colour)} {flatten_text(finding.text)}")
+            console.styled(f"{console.style(mark, colour)} {flatten_text(finding.text)}")
             if finding.hint:
-                screen.styled(f"  → {flatten_text(finding.hint)}")
+                console.styled(f"  → {flatten_text(finding.hint)}")
     if any(finding.level == "error" for finding in found):
-        screen.refuse()
+        console.refuse()
 
 
 def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
     from memfs.ops import purge as op
 
-    counter = screen.Counter("files looked through")
-    looked = op.find(place, context.home(), counter)
+    counter = console.ProgressCounter("files looked through")
+    looked = op.find(place, options.home(), counter)
     counter.clear()
     mine = sum(found.ours for found in looked.found)
     if not as_json:
         _listed(looked)
-    done: tuple[Found, ...] = ()
+    done: tuple[StoredSecret, ...] = ()
     if purge and mine:
         if not yes:
             _ask(mine)
         purged = op.run(place)
         done, looked = purged.done, replace(looked, found=purged.left)
-        note(purged.note)
+        format_remainder(purged.note)
     if as_json:
-        screen.as_json({**asdict(looked), "purged": [asdict(found) for found in done]})
+        console.as_json({**asdict(looked), "purged": [asdict(found) for found in done]})
     else:
         _told(looked, len(done), purge=purge)
     if looked.found:
-        screen.refuse()
+        console.refuse()
 
 
-def _listed(looked: Looked) -> None:
+def _listed(looked: SecretScan) -> None:
     for found in looked.found:
-        screen.data(flatten_text(f"{found.path}:{found.line} {found.type} {found.masked}"))
+        console.data(flatten_text(f"{found.path}:{found.line} {found.type} {found.masked}"))
 
 
 def _ask(count: int) -> None:
     if not sys.stdin.isatty():
-        raise MemfsError("--purge asks before it redacts, and nobody is here to answer",
-                         "memfs doctor --secrets --purge --yes")  # fmt: skip
-    what = screen.count(count, "secret")
+        raise MemfsError(
+            "--purge asks before it redacts, and nobody is here to answer",
+            "memfs doctor --secrets --purge --yes",
+        )
+    what = console.format_count(count, "secret")
     click.confirm(f"Redact {what}, in the history too? No copy is kept.", abort=True, err=True)
 
 
-def _told(looked: Looked, purged: int, *, purge: bool) -> None:
+def _told(looked: SecretScan, purged: int, *, purge: bool) -> None:
     """Say what was done, what is left, and what is out of our reach."""
     others = [found for found in looked.found if not found.ours]
     if purged:
-        screen.done(f"{screen.count(purged, 'place')} redacted; rotate these secrets all the same")
+        console.done(
+            f"{console.format_count(purged, 'place')} redacted; rotate these secrets all the same"
+        )
     if purge and others:
-        where = screen.count(len(others), "place")
-        screen.talk(f"! left in {where}: files of others, and what is known of other projects")
+        where = console.format_count(len(others), "place")
+        console.talk(f"! left in {where}: files of others, and what is known of other projects")
     if not looked.found and not purged:
-        screen.done("no secret was found")
+        console.done("no secret was found")
     elif looked.found and not purge:
-        screen.talk("→ rotate them, then: memfs doctor --secrets --purge")
+        console.talk("→ rotate them, then: memfs doctor --secrets --purge")
     for each in looked.commits[:_COMMITS]:
-        screen.talk(f"! git: commit {each.commit[:10]} {each.path} {each.type} {each.masked}")
+        console.talk(f"! git: commit {each.commit[:10]} {each.path} {each.type} {each.masked}")
     if looked.commits:
         more = len(looked.commits) - _COMMITS
-        screen.talk(
+        console.talk(
             (f"  and {more:,} more. " if more > 0 else "  ")
             + "git keeps them, and so does every clone: rotate the secrets; git filter-repo can "
             "take them out"
         )
     for name in looked.unread:
-        screen.talk(f"! not looked through, or not to its end: {name}")
+        console.talk(f"! not looked through, or not to its end: {name}")
     for folder in looked.transcripts if looked.found or purged else ():
-        screen.talk(f"! not looked through: the assistant's own transcripts in {folder}")
+        console.talk(f"! not looked through: the assistant's own transcripts in {folder}")

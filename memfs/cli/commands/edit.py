@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
 
-from memfs.cli import context
-from memfs.cli.edits import in_editor, report, text_of
+from memfs.cli import options
+from memfs.cli.edit_output import in_editor, report, text_of
 from memfs.cli.patch import read
 from memfs.core.edits import Append, Describe, Edit, Insert, Remove, Replace, Rethink
 from memfs.ops import edit as op
@@ -16,7 +17,7 @@ _KEYS = {"description": "description", "limit": "limit", "pin": "pinned", "prior
 
 
 @click.command("edit")
-@click.argument("label", required=False, default="", type=context.Label())
+@click.argument("label", required=False, default="", type=options.LabelType())
 @click.option("--append", metavar="TEXT", help="Add TEXT on a new line at the end.")
 @click.option("--replace", nargs=2, metavar="OLD NEW", help="Replace OLD, which must occur once.")
 @click.option("--remove", metavar="TEXT", help="Remove TEXT, which must occur once.")
@@ -29,10 +30,11 @@ _KEYS = {"description": "description", "limit": "limit", "pin": "pinned", "prior
 @click.option("--priority", type=int, help="Order and survival under a budget; higher first.")
 @click.option("--patch", metavar="FILE", help="Several edits from a JSON list: all or nothing.")
 @click.option("--expect", type=int, metavar="VERSION", help="Refuse if it is at another version.")
-@context.reason_option
-@context.session_option
-def command(label: str, patch: str | None, expect: int | None, reason: str, session: str,
-            **given: object) -> None:  # fmt: skip
+@options.reason_option
+@options.session_option
+def command(
+    label: str, patch: str | None, expect: int | None, reason: str, session: str, **given: object
+) -> None:
     """Edit a block; with no operation, in your editor.
 
     A TEXT of `-` is read from stdin. One operation at a time; --patch takes several, over several
@@ -41,8 +43,8 @@ def command(label: str, patch: str | None, expect: int | None, reason: str, sess
     rethink (text), create (description, value, limit, pinned, tags), delete, rename (new),
     describe (changes).
     """
-    place = context.place(session)
-    who = context.origin(reason, session)
+    place = options.place(session)
+    who = options.get_origin(reason, session)
     wanted = _wanted(label, given)
     if patch:
         if label or wanted:
@@ -90,6 +92,4 @@ def _line(text: str) -> int:
 
 def _has_editor() -> bool:
     """Tell whether the user named an editor: scripts may, and then it need not be a terminal."""
-    import os
-
     return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR"))

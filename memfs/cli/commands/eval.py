@@ -8,36 +8,72 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.agent import conversations, endpoint, evaluation, loop
-from memfs.cli import context, screen
-from memfs.core.quoting import flatten_text
-from memfs.store import config, layout
+from memfs.cli import console, options
+from memfs.core.escaping import flatten_text
+from memfs.store import config, store_paths
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.agent.evaluation import Played, Report
+    from memfs.agent.evaluation import EvaluationReport, PlayedConversation
 
 
 @click.command("eval")
-@click.option("--endpoint", "url", default="", metavar="URL",
-              help="An OpenAI-compatible endpoint: http://localhost:11434/v1.")  # fmt: skip
+@click.option(
+    "--endpoint",
+    "url",
+    default="",
+    metavar="URL",
+    help="An OpenAI-compatible endpoint: http://localhost:11434/v1.",
+)
 @click.option("--model", default="", metavar="NAME", help="The model's name there.")
-@click.option("--key-env", default="", metavar="VARIABLE",
-              help="The environment variable that holds the key.")  # fmt: skip
-@click.option("--only", multiple=True, metavar="KIND|NAME",
-              help="Conversations of this kind, or this one; may be repeated.")  # fmt: skip
-@click.option("--set", "folder", default="", metavar="FOLDER",
-              help="Your own conversations: YAML files like those of templates/eval.")  # fmt: skip
-@click.option("--steps", type=click.IntRange(1), default=loop.STEPS, show_default=True,
-              help="Answers of the model in one turn at most.")  # fmt: skip
-@click.option("--timeout", type=click.IntRange(1), default=None, metavar="SECONDS",
-              help="How long an answer may take; 120 if nothing is configured.")  # fmt: skip
-@click.option("-v", "--verbose", is_flag=True,
-              help="Show what was expected and what is there, where that differs.")  # fmt: skip
-@context.json_option
+@click.option(
+    "--key-env", default="", metavar="VARIABLE", help="The environment variable that holds the key."
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="KIND|NAME",
+    help="Conversations of this kind, or this one; may be repeated.",
+)
+@click.option(
+    "--set",
+    "folder",
+    default="",
+    metavar="FOLDER",
+    help="Your own conversations: YAML files like those of templates/eval.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    default=loop.STEPS,
+    show_default=True,
+    help="Answers of the model in one turn at most.",
+)
+@click.option(
+    "--timeout",
+    type=click.IntRange(1),
+    default=None,
+    metavar="SECONDS",
+    help="How long an answer may take; 120 if nothing is configured.",
+)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show what was expected and what is there, where that differs.",
+)
+@options.json_option
 def command(
-    url: str, model: str, key_env: str, only: tuple[str, ...], folder: str, steps: int,
-    timeout: int | None, verbose: bool, as_json: bool,
-) -> None:  # fmt: skip
+    url: str,
+    model: str,
+    key_env: str,
+    only: tuple[str, ...],
+    folder: str,
+    steps: int,
+    timeout: int | None,
+    verbose: bool,
+    as_json: bool,
+) -> None:
     """Find out how well a model manages memory.
 
     Scripted conversations are played with it, each in a temporary store of its own, with the brief
@@ -45,61 +81,62 @@ def command(
     model is the one that is named, or that of the section llm (endpoint, model, key_env, timeout)
     in your own configuration. Exit code 1: a target was missed.
     """
-    wanted = conversations.chosen(conversations.load(folder), only)
-    settings = config.load(Place(None, layout.user_store()))
-    asked = endpoint.chosen(settings, url, model, key_env, timeout or 0)
+    wanted = conversations.select_conversations(conversations.load(folder), only)
+    settings = config.load(Place(None, store_paths.user_store()))
+    asked = endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)
     started = time.monotonic()
     try:
-        with screen.progress(len(wanted), f"asking {flatten_text(asked.name)}") as tick:
+        with console.progress(len(wanted), f"asking {flatten_text(asked.name)}") as tick:
             report = evaluation.run(asked, wanted, steps, tick)
     finally:
         asked.close()
     if not report.ok:
-        screen.refuse()
+        console.refuse()
     if as_json:
-        screen.as_json({"model": asked.name, **report.record()})
+        console.as_json({"model": asked.name, **report.record()})
         return
     _show(report, verbose=verbose)
     _sum_up(report, asked.name, time.monotonic() - started)
 
 
-def _show(report: Report, *, verbose: bool) -> None:
+def _show(report: EvaluationReport, *, verbose: bool) -> None:
     table = [("WHAT", "COUNT", "SHARE", "TARGET", "")]
     for row in report.rows:
-        mark = screen.style("ok", "green") if row.ok else screen.style("missed", "red")
+        mark = console.style("ok", "green") if row.ok else console.style("missed", "red")
         count = f"{row.counted}/{row.total}"
-        table.append((row.name, count, f"{row.share:.0f} %", row.aim, screen.Styled(mark)))
-    screen.styled(screen.table(table, right=(1, 2, 3)))
+        table.append((row.name, count, f"{row.share:.0f} %", row.aim, console.StyledText(mark)))
+    console.styled(console.table(table, right=(1, 2, 3)))
     for played in report.played if verbose else ():
         if not played.passed:
             _explain(played)
 
 
-def _explain(played: Played) -> None:
+def _explain(played: PlayedConversation) -> None:
     name = f"{flatten_text(played.conversation.name)} ({played.conversation.kind})"
-    screen.styled(f"\n{screen.style('✗', 'red')} {name}")
+    console.styled(f"\n{console.style('✗', 'red')} {name}")
     if played.problem:
-        screen.styled(screen.wrapped(f"not scored: {played.problem}", 2))
+        console.styled(console.wrapped(f"not scored: {played.problem}", 2))
         return
     for miss in played.misses:
-        screen.styled(screen.wrapped(f"expected {miss.expected}", 2))
-        screen.styled(screen.wrapped(f"there is {miss.there or 'nothing'}", 4))
+        console.styled(console.wrapped(f"expected {miss.expected}", 2))
+        console.styled(console.wrapped(f"there is {miss.there or 'nothing'}", 4))
 
 
-def _sum_up(report: Report, name: str, seconds: float) -> None:
+def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     played = report.played
     calls, refused = sum(each.calls for each in played), sum(each.refused for each in played)
-    screen.talk(
-        f"{screen.count(len(played), 'conversation')} with {name} in {screen.duration(seconds)}: "
-        f"{screen.count(sum(each.answers for each in played), 'answer')}, "
-        f"{screen.count(calls, 'tool call')} ({refused:,} refused), "
+    console.talk(
+        f"{console.format_count(len(played), 'conversation')} with {name} in "
+        f"{console.duration(seconds)}: "
+        f"{console.format_count(sum(each.answers for each in played), 'answer')}, "
+        f"{console.format_count(calls, 'tool call')} ({refused:,} refused), "
         f"{report.usage.read:,} tokens read, {report.usage.written:,} written"
     )
     endless = [each.conversation.name for each in played if each.endless]
     if endless:
-        screen.talk(f"! a turn did not end within its steps: {', '.join(endless)}")
+        console.talk(f"! a turn did not end within its steps: {', '.join(endless)}")
     for each in played:
         if each.problem:
-            screen.talk(f"! not scored: {each.conversation.name}: {each.problem}")
+            console.talk(f"! not scored: {each.conversation.name}: {each.problem}")
     if report.stopped:
-        screen.error(report.stopped.message, report.stopped.hint)
+        console.error(report.stopped.message, report.stopped.hint)

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.core.errors import USAGE, MemfsError, RejectedError
 from memfs.ops import export as op
 from memfs.store import git
 
 if TYPE_CHECKING:
-    from memfs.core.leaks import Leak
+    from memfs.core.file_redaction import FileSecret
 
 _NOUNS = {
-    "blocks": "block", "passages": "passage", "facts": "fact", "static": "static text",
-    "sessions": "session", "windows": "window", "edits": "edit",
-}  # fmt: skip
+    "blocks": "block",
+    "passages": "passage",
+    "facts": "fact",
+    "static": "static text",
+    "sessions": "session",
+    "windows": "window",
+    "edits": "edit",
+}
 
 
 @click.command("export")
@@ -35,27 +40,27 @@ def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> 
     """
     if file == "-" and sys.stdout.isatty():
         raise MemfsError("a zip is not for a terminal", "memfs export - > memory.zip", USAGE)
-    place = context.place()
+    place = options.place()
     path = "" if file == "-" else file
     done = op.run(place, path, user=user, everything=everything, force=force, anyway=yes)
     _name(done.secrets)
-    if isinstance(done, op.Held):
+    if isinstance(done, op.SecretsFound):
         raise RejectedError(
-            f"cannot export: {screen.count(len(done.secrets), 'secret')} would be in it",
+            f"cannot export: {console.format_count(len(done.secrets), 'secret')} would be in it",
             "memfs doctor --secrets --purge takes them out; --yes exports them all the same",
         )
     for left in done.left_out:
-        screen.talk(f"! left out, its name is none that can be imported: {left}")
+        console.talk(f"! left out, its name is none that can be imported: {left}")
     if not path:
-        screen.raw(done.data)
+        console.write_bytes(done.data)
     what = ", ".join(
-        screen.count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
+        console.format_count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
     )
-    screen.done(f"{what or 'nothing but settings'}: {file}, {screen.size(done.size)}")
-    if path and (user or everything) and not git.ignored(path):
-        screen.talk("  git does not ignore that file: it is not for a commit.")
+    console.done(f"{what or 'nothing but settings'}: {file}, {console.format_size(done.size)}")
+    if path and (user or everything) and not git.is_ignored(path):
+        console.talk("  git does not ignore that file: it is not for a commit.")
 
 
-def _name(secrets: tuple[tuple[str, Leak], ...]) -> None:
+def _name(secrets: tuple[tuple[str, FileSecret], ...]) -> None:
     for name, leak in secrets:
-        screen.talk(f"! {name}:{leak.line} {leak.type} {leak.masked}")
+        console.talk(f"! {name}:{leak.line} {leak.type} {leak.masked}")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import flatten_text
+from memfs.core.escaping import flatten_text
 from memfs.ops import graph as op
 
 if TYPE_CHECKING:
-    from memfs.memory.flow.flows import Flow
+    from memfs.knowledge.session_graph.records import Flow
     from memfs.store.blocks import Place
 
 _MARKS = {1: ("\u2713", "green"), -1: ("\u2717", "red"), 0: ("\u00b7", "bright_black")}
@@ -24,18 +24,47 @@ _ID = 8  # characters of a session's id in a list
 @click.command("graph")
 @click.argument("name", required=False, default="")
 @click.option("--svg", type=click.Path(dir_okay=False), help="Draw it into this file.")
-@click.option("--similar", "text", default="", metavar="TEXT",
-              help="The turns most like a text, what fixed them, what came next.")  # fmt: skip
+@click.option(
+    "--similar",
+    "text",
+    default="",
+    metavar="TEXT",
+    help="The turns most like a text, what fixed them, what came next.",
+)
 @click.option("--patterns", is_flag=True, help="The steps that recur, and how they came out.")
-@click.option("--path", "node", default="", metavar="NODE",
-              help="What leads from topic:NAME or message:ID on.")  # fmt: skip
-@click.option("--depth", type=click.IntRange(1, 100), default=10, show_default=True,
-              help="How far a path goes.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True,
-              help="Turns that are alike.")  # fmt: skip
-@context.json_option
-def command(name: str, svg: str | None, text: str, patterns: bool, node: str, depth: int,
-            limit: int, as_json: bool) -> None:  # fmt: skip
+@click.option(
+    "--path",
+    "node",
+    default="",
+    metavar="NODE",
+    help="What leads from topic:NAME or message:ID on.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 100),
+    default=10,
+    show_default=True,
+    help="How far a path goes.",
+)
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, 100),
+    default=5,
+    show_default=True,
+    help="Turns that are alike.",
+)
+@options.json_option
+def command(
+    name: str,
+    svg: str | None,
+    text: str,
+    patterns: bool,
+    node: str,
+    depth: int,
+    limit: int,
+    as_json: bool,
+) -> None:
     """Show the flow of past sessions: what was wanted, what was done, and how it came out.
 
     NAME is a session (the beginning of its id will do) or a topic; without it, all together.
@@ -44,7 +73,7 @@ def command(name: str, svg: str | None, text: str, patterns: bool, node: str, de
         raise MemfsError("one of NAME, --similar, --patterns and --path", "", USAGE)
     if svg and not name:
         raise MemfsError("--svg draws a session or a topic", "memfs graph NAME --svg FILE", USAGE)
-    place = context.place()
+    place = options.place()
     if node:
         _paths(place, node, depth, as_json=as_json)
     elif text:
@@ -56,75 +85,79 @@ def command(name: str, svg: str | None, text: str, patterns: bool, node: str, de
 
 
 def _overview(place: Place, *, patterns: bool, as_json: bool) -> None:
-    found = op.overview(place)
+    found = op.load_overview(place)
     if as_json:
-        screen.as_json(asdict(found))
+        console.as_json(asdict(found))
         return
     if not patterns:
-        counts = [screen.count(number, name) for name, number in found.counts.items()]
-        screen.data(", ".join(counts))
+        counts = [console.format_count(number, name) for name, number in found.counts.items()]
+        console.data(", ".join(counts))
         if found.topics:
             topics = ", ".join(f"{name} ({count})" for name, count in found.topics)
-            screen.styled(screen.wrapped(f"topics: {topics}", 0))
+            console.styled(console.wrapped(f"topics: {topics}", 0))
         for flow in found.latest:
             _show(flow, session=True)
     for each in found.patterns[: None if patterns else 3]:
         known = f"{each.worked} worked, {each.failed} did not"
-        screen.data(f"{' > '.join(each.steps)}: {screen.count(each.turns, 'turn')}, {known}")
+        console.data(
+            f"{' > '.join(each.steps)}: {console.format_count(each.turns, 'turn')}, {known}"
+        )
 
 
 def _drawn(place: Place, name: str, svg: str | None, *, as_json: bool) -> None:
-    found = op.drawn(place, name)
+    found = op.draw_graph(place, name)
     if svg:
         with open(svg, "w", encoding="utf-8") as handle:
-            handle.write(op.svg(found))
-        screen.done(f"{found.title}: {screen.count(len(found.flows), 'turn')} drawn into {svg}")
+            handle.write(op.draw_svg(found))
+        console.done(
+            f"{found.title}: {console.format_count(len(found.flows), 'turn')} drawn into {svg}"
+        )
         return
     if as_json:
-        screen.as_json(asdict(found))
+        console.as_json(asdict(found))
         return
-    screen.styled(screen.style(flatten_text(found.title), "cyan"))
+    console.styled(console.style(flatten_text(found.title), "cyan"))
     for flow in found.flows:
         _show(flow, found.topics.get(flow.id, ()), session=found.title.startswith("topic"))
 
 
 def _similar(place: Place, text: str, limit: int, *, as_json: bool) -> None:
-    found = op.similar(place, text, limit)
+    found = op.find_similar(place, text, limit)
     if as_json:
-        screen.as_json(asdict(found))
+        console.as_json(asdict(found))
         return
     if not found.flows:
-        screen.talk("nothing like that was ever asked")
+        console.talk("nothing like that was ever asked")
     for flow, fixed in found.flows:
         _show(flow, session=True)
         if fixed is not None:
-            screen.styled(screen.wrapped(f"what worked: {_flat(fixed.reply)}", 8))
+            console.styled(console.wrapped(f"what worked: {_flat(fixed.reply)}", 8))
     if found.steps:
         said = ", ".join(f"{step.name} ({step.share:.0%})" for step in found.steps)
-        screen.data(f"what usually came first: {said}")
+        console.data(f"what usually came first: {said}")
 
 
 def _paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:
-    found = op.paths(place, node, depth)
+    found = op.find_paths(place, node, depth)
     if as_json:
-        screen.as_json([asdict(edge) for edge in found])
+        console.as_json([asdict(edge) for edge in found])
         return
     for edge in found:
-        screen.data(f"{edge.source} {edge.type} {edge.target}")
+        console.data(f"{edge.source} {edge.type} {edge.target}")
     if not found:
-        screen.talk(f"nothing leads on from {node}")
+        console.talk(f"nothing leads on from {node}")
 
 
 def _show(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> None:
     mark, colour = _MARKS[flow.outcome]
     where = f"session {flow.session[:_ID]} " if session else ""
     head = f"{flow.at[:16].replace('T', ' ')}  {where}{flow.number}  {flow.intent}"
-    screen.styled(f"  {screen.style(mark, colour)} {screen.style(flatten_text(head), 'cyan')}")
-    screen.styled(screen.wrapped(_flat(flow.prompt), 8))
+    console.styled(f"  {console.style(mark, colour)} {console.style(flatten_text(head), 'cyan')}")
+    console.styled(console.wrapped(_flat(flow.prompt), 8))
     more = [" > ".join(flow.steps), flow.why, " ".join(f"#{name}" for name in topics)]
     said = "; ".join(part for part in more if part)
     if said:
-        screen.styled(screen.style(screen.wrapped(said, 8), "bright_black"))
+        console.styled(console.style(console.wrapped(said, 8), "bright_black"))
 
 
 def _flat(text: str) -> str:

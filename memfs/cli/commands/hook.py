@@ -19,6 +19,6 @@ def command(host: str, tools: str | None) -> None:
     always 0.
     """
     from memfs.hook.main import main
-    from memfs.store.asking import Call
+    from memfs.ipc.client import HookCall
 
-    main(Call([host, tools] if tools else [host]))
+    main(HookCall([host, tools] if tools else [host]))

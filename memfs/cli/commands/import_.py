@@ -6,8 +6,8 @@ import os
 
 import click
 
-from memfs.cli import brought, context, screen
-from memfs.cli.edits import note
+from memfs.cli import console, import_report, options
+from memfs.cli.edit_output import format_remainder
 from memfs.ops import import_ as op
 
 
@@ -17,7 +17,7 @@ from memfs.ops import import_ as op
 @click.option("--pin", is_flag=True, help="Blocks of other tools' files: in full in the prompt.")
 @click.option("--anyway", is_flag=True, help="Also if PATH is the export of the other store.")
 @click.option("--dry-run", is_flag=True, help="Show what would be added, and write nothing.")
-@context.json_option
+@options.json_option
 def command(
     paths: tuple[str, ...], user: bool, pin: bool, anyway: bool, dry_run: bool, as_json: bool
 ) -> None:
@@ -36,62 +36,84 @@ def command(
     each back. What holds a secret, is over its limit or read-only here is left and named: exit
     code 1. It is somebody's text, and an assistant will read it: look at what was added.
     """
-    place = context.place()
-    export = op.export_of(paths)
+    place = options.place()
+    export = op.find_export(paths)
     named = f"{len(paths)} files and folders" if len(paths) > 1 else "".join(paths)
-    origin = context.origin(f"from {os.path.basename(named.rstrip('/')) or named}")
+    origin = options.get_origin(f"from {os.path.basename(named.rstrip('/')) or named}")
     if export and pin:
         raise click.UsageError("--pin is for the files of other tools: an export says it itself")
     if export:
         done = op.run(place, export, origin, user=user, anyway=anyway, dry_run=dry_run)
     else:
-        done = op.bring(
-            place, paths, origin, home=context.home(), user=user, pin=pin, dry_run=dry_run
+        done = op.import_files(
+            place, paths, origin, home=options.home(), user=user, pin=pin, dry_run=dry_run
         )
     if as_json:
-        screen.as_json(_record(done))
+        console.as_json(_record(done))
     elif export:
         _told(done, dry_run=dry_run)
     else:
-        brought.told(place, done, looked=not paths, dry_run=dry_run, pin=pin, user=user)
+        import_report.print_import(
+            place, done, looked=not paths, dry_run=dry_run, pin=pin, user=user
+        )
     if paths and any(item.outcome == "refused" for item in done.items):
-        screen.refuse()
+        console.refuse()
 
 
 def _record(done: op.Imported) -> dict[str, object]:
     items = [
-        {"kind": item.kind, "name": item.name, "outcome": item.outcome, "detail": item.detail,
-         "signs": [sign._asdict() for sign in item.signs]}
+        {
+            "kind": item.kind,
+            "name": item.name,
+            "outcome": item.outcome,
+            "detail": item.detail,
+            "signs": [sign._asdict() for sign in item.signs],
+        }
         for item in done.items
-    ]  # fmt: skip
+    ]
     files = [
-        {"path": each.path, "label": each.label, "characters": each.chars, "block": each.block,
-         "becomes": list(each.files), "imports": list(each.imports), "left": each.left}
+        {
+            "path": each.path,
+            "label": each.label,
+            "characters": each.chars,
+            "block": each.block,
+            "becomes": list(each.files),
+            "imports": list(each.imports),
+            "left": each.left,
+        }
         for each in done.files
-    ]  # fmt: skip
-    return {"items": items, "config": done.config, "edits": done.edits, "left_out": done.left_out,
-            "unpinned": done.unpinned, "files": files}  # fmt: skip
+    ]
+    return {
+        "items": items,
+        "config": done.config,
+        "edits": done.edits,
+        "left_out": done.left_out,
+        "unpinned": done.unpinned,
+        "files": files,
+    }
 
 
 def _told(done: op.Imported, *, dry_run: bool) -> None:
     for item in done.items:
-        brought.shown(item)
+        import_report.print_item(item)
     for item in done.items:
         if item.outcome == "refused":
-            screen.talk(f"! {item.detail}")
+            console.talk(f"! {item.detail}")
     for item in done.items:
         for sign in item.signs:
-            quoted = f": {screen.shorten(sign.text, 60)}" if sign.text else ""
-            screen.talk(f"! {item.name}:{sign.line} {sign.what}{quoted}")
+            quoted = f": {console.shorten(sign.text, 60)}" if sign.text else ""
+            console.talk(f"! {item.name}:{sign.line} {sign.what}{quoted}")
     for label in done.unpinned:
-        screen.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
+        console.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
     if done.config:
-        screen.talk("  its config.yaml is not taken over; settings are yours")
+        console.talk("  its config.yaml is not taken over; settings are yours")
     if done.edits:
-        screen.talk(f"  its history ({screen.count(done.edits, 'edit')}) is not taken over")
+        console.talk(
+            f"  its history ({console.format_count(done.edits, 'edit')}) is not taken over"
+        )
     if done.left_out:
-        screen.talk(f"  {screen.count(done.left_out, 'file')} in it are no memory")
-    added = brought.summary(done, dry_run=dry_run)
-    note(done.note)
+        console.talk(f"  {console.format_count(done.left_out, 'file')} in it are no memory")
+    added = import_report.summary(done, dry_run=dry_run)
+    format_remainder(done.note)
     if added and not dry_run:
-        screen.talk("  look at it: memfs show, memfs log; memfs undo LABEL takes a block back")
+        console.talk("  look at it: memfs show, memfs log; memfs undo LABEL takes a block back")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.core import label as labels
 from memfs.core.errors import USAGE, MemfsError
 from memfs.ops import ingest as op
 
 if TYPE_CHECKING:
-    from memfs.memory.intake import Tally
+    from memfs.ingest.transcripts import Tally
 
 _NAMED = 5  # skipped files, and folders without a store, are named up to so many
 
@@ -23,10 +23,12 @@ _NAMED = 5  # skipped files, and folders without a store, are named up to so man
 @click.command("ingest")
 @click.argument("paths", nargs=-1, type=click.Path())
 @click.option(
-    "--all", "everything", is_flag=True,
+    "--all",
+    "everything",
+    is_flag=True,
     help="All that assistants keep on this machine, each session into the store of its project.",
-)  # fmt: skip
-@context.json_option
+)
+@options.json_option
 def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
 
@@ -36,94 +38,97 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     if everything and paths:
         raise MemfsError(
             "--all reads what assistants keep, and takes no PATHS",
-            "memfs ingest PATHS reads files and folders into the store of this folder", USAGE,
-        )  # fmt: skip
+            "memfs ingest PATHS reads files and folders into the store of this folder",
+            USAGE,
+        )
     if everything:
         _everything(as_json)
         return
-    place = context.place()
-    planned = op.plan(place, list(paths), context.home())
-    with screen.stages(in_bytes=("reading",)) as stage:
+    place = options.place()
+    planned = op.plan(place, list(paths), options.home())
+    with console.stages(in_bytes=("reading",)) as stage:
         tally = op.run(place, planned, stage)
     if as_json:
-        screen.as_json(_as_data(tally))
+        console.as_json(_as_data(tally))
         return
     if not tally.files and not tally.messages:
         where = "in these folders" if paths else f"of {_short(place.home.top)}"
-        screen.talk(f"There are no transcripts {where}.")
+        console.talk(f"There are no transcripts {where}.")
         if not paths:
-            screen.talk("Those of all projects are read by: memfs ingest --all")
+            console.talk("Those of all projects are read by: memfs ingest --all")
         return
     _done(tally)
     _rest(tally)
 
 
 def _everything(as_json: bool) -> None:
-    with screen.stages(in_bytes=("reading",)) as stage:
-        done = op.everything(context.home(), stage)
+    with console.stages(in_bytes=("reading",)) as stage:
+        done = op.ingest_everything(options.home(), stage)
     if any(each.problem for each in done.stores):
-        screen.refuse()
+        console.refuse()
     if as_json:
         stores = [
             {
-                "store": each.store.root, **_as_data(each.tally),
-                "problem": each.problem, "hint": each.hint,
+                "store": each.store.root,
+                **_as_data(each.tally),
+                "problem": each.problem,
+                "hint": each.hint,
             }
             for each in done.stores
-        ]  # fmt: skip
+        ]
         left = [asdict(each) for each in done.left]
-        screen.as_json({**_as_data(done.total), "stores": stores, "no_store": left})
+        console.as_json({**_as_data(done.total), "stores": stores, "no_store": left})
         return
     if not done.total.files:
-        screen.talk("No assistant keeps transcripts on this machine.")
+        console.talk("No assistant keeps transcripts on this machine.")
         return
     _done(done.total)
     for each in done.stores:
         own = " (of folders without a store)" if each.store.tier == labels.USER else ""
         folder = each.store.root if own else each.store.top
-        screen.talk(f"  {_short(folder)}: {_counts(each.tally)}{own}")
+        console.talk(f"  {_short(folder)}: {_counts(each.tally)}{own}")
         if each.problem:
-            screen.error(f"not all of it: {each.problem}", each.hint)
+            console.error(f"not all of it: {each.problem}", each.hint)
     _left(done)
     _rest(done.total)
 
 
-def _left(done: op.Everything) -> None:
+def _left(done: op.MachineIngest) -> None:
     """Name the folders whose sessions went nowhere, and what to do there."""
     for reason, hint in dict.fromkeys((each.reason, each.hint) for each in done.left):
         some = [each for each in done.left if (each.reason, each.hint) == (reason, hint)]
-        number = screen.count(sum(each.sessions for each in some), "session")
-        screen.talk(f"  {number} left out: {reason}; {hint}")
+        number = console.format_count(sum(each.sessions for each in some), "session")
+        console.talk(f"  {number} left out: {reason}; {hint}")
         _names([each.folder for each in some if each.folder])
 
 
 def _done(tally: Tally) -> None:
-    screen.done(f"{_counts(tally)}, from {screen.count(tally.files, 'file')}")
+    console.done(f"{_counts(tally)}, from {console.format_count(tally.files, 'file')}")
 
 
 def _counts(tally: Tally) -> str:
-    messages = screen.count(tally.messages, "new message")
-    return f"{messages} in {screen.count(tally.sessions, 'session')}"
+    messages = console.format_count(tally.messages, "new message")
+    return f"{messages} in {console.format_count(tally.sessions, 'session')}"
 
 
 def _rest(tally: Tally) -> None:
     """Say what was not read."""
     if tally.malformed:
-        screen.talk(f"  {screen.count(tally.malformed, 'malformed line')} skipped")
+        console.talk(f"  {console.format_count(tally.malformed, 'malformed line')} skipped")
     skipped = tally.skipped or []
     for reason, number in Counter(reason for _, reason in skipped).most_common():
-        screen.talk(f"  {screen.count(number, 'file')} skipped: {reason}")
+        console.talk(f"  {console.format_count(number, 'file')} skipped: {reason}")
         _names([path for path, why in skipped if why == reason])
 
 
 def _names(paths: list[str]) -> None:
     for path in paths if len(paths) <= _NAMED else ():
-        screen.talk(f"    {_short(path)}")
+        console.talk(f"    {_short(path)}")
 
 
 def _short(path: str) -> str:
     """Write a path with `~` for the home folder."""
-    home = context.home()
+    home = options.home()
     return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
 
 

@@ -8,8 +8,8 @@ import sys
 import click
 
 from memfs import hosts
-from memfs.cli import context, screen
-from memfs.cli.commands.install import told, trusted
+from memfs.cli import console, options
+from memfs.cli.commands.install import obtain_trust, print_wired
 from memfs.ops import init as op
 from memfs.ops import install
 
@@ -22,39 +22,36 @@ def command(yes: bool) -> None:
     The project's store is `.agent-memory/` at the top of the repository; yours is in your home
     folder and holds what is known about you. What is there already is kept as it is.
     """
-    made = op.run(
-        os.getcwd(),
-        context.home(),
-    )
+    made = op.run(os.getcwd(), options.home())
     for path in made.created:
-        screen.talk(f"  + {_short(path)}")
+        console.talk(f"  + {_short(path)}")
     if made.foreign:
-        screen.talk(
+        console.talk(
             f"  {len(made.foreign)} files of others in {_short(made.store)} were left alone"
         )
-    screen.done(f"the store is {_short(made.store)}" + ("" if made.created else " (as before)"))
+    console.done(f"the store is {_short(made.store)}" + ("" if made.created else " (as before)"))
     if not made.trusted:
-        screen.talk("It was here before: hooks use nothing of it until you have run memfs trust.")
-    place = context.place(untrusted=True)
+        console.talk("It was here before: hooks use nothing of it until you have run memfs trust.")
+    place = options.place(untrusted=True)
     if place.project is None:
-        screen.talk("It is your own, for all projects; a project gets one with memfs init in it.")
+        console.talk("It is your own, for all projects; a project gets one with memfs init in it.")
         return
     for name in made.hosts:
         title = hosts.get(name).TITLE
-        other = install.elsewhere(place, name, "", context.home())
+        other = install.find_elsewhere(place, name, "", options.home())
         if other:
-            screen.talk(f"{title} is wired already, in {_short(other)}")
+            console.talk(f"{title} is wired already, in {_short(other)}")
         elif yes or (sys.stdin.isatty() and click.confirm(f"Wire {title} to it?", default=True)):
-            told(install.run(place, name, "project", context.home()), "project")
-            trusted(place, name)
+            print_wired(install.run(place, name, "project", options.home()), "project")
+            obtain_trust(place, name)
         else:
-            screen.talk(f"{title} is installed; wire it with: memfs install {name}")
+            console.talk(f"{title} is installed; wire it with: memfs install {name}")
     if not made.hosts:
-        screen.talk("No assistant was found; when you have one: memfs install")
+        console.talk("No assistant was found; when you have one: memfs install")
 
 
 def _short(path: str) -> str:
     """Write a path relative to here where that is shorter, or with `~`."""
     relative = os.path.relpath(path)
-    home = path.replace(context.home() + os.sep, "~/", 1)
+    home = path.replace(options.home() + os.sep, "~/", 1)
     return relative if not relative.startswith("..") else home

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs import hosts
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.core.errors import RejectedError, StoreError
 from memfs.ops import init, install
 from memfs.store import git
@@ -27,9 +27,15 @@ if TYPE_CHECKING:
 @click.option("--status-line", is_flag=True, help="A line on the screen, too (Claude Code).")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
-    host: tuple[str, ...], user: bool, local: bool, no_mcp: bool, plugin: bool, trust: bool,
-    status_line: bool, dry_run: bool,
-) -> None:  # fmt: skip
+    host: tuple[str, ...],
+    user: bool,
+    local: bool,
+    no_mcp: bool,
+    plugin: bool,
+    trust: bool,
+    status_line: bool,
+    dry_run: bool,
+) -> None:
     """Wire assistants to the memory: put our hooks and tools into their settings.
 
     Without HOST, every assistant that is found. Entries of others are never touched; `memfs
@@ -39,32 +45,31 @@ def command(
         raise click.UsageError("--user and --local exclude each other")
     if plugin and (user or local or no_mcp or status_line or dry_run):
         raise click.UsageError("--plugin writes no settings: it takes no other option")
-    found = host or tuple(init.installed(context.home()))
+    found = host or tuple(init.list_assistants(options.home()))
     if not found:
         raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
-    place = context.place(untrusted=True)
+    place = options.place(untrusted=True)
     scope = "user" if user else "local" if local else "project"
     for name in found:
         if plugin:
-            for line in install.plugin(place, name, context.home()):
-                screen.done(f"{hosts.get(name).TITLE}: {line}")
-            trusted(place, name, unasked=trust)
+            for line in install.plugin(place, name, options.home()):
+                console.done(f"{hosts.get(name).TITLE}: {line}")
+            obtain_trust(place, name, unasked=trust)
             continue
         wired = install.run(
-            place, name, scope, context.home(),
-            dry_run=dry_run, tools=not no_mcp, line=status_line,
-        )  # fmt: skip
-        told(wired, scope, dry_run=dry_run)
+            place, name, scope, options.home(), dry_run=dry_run, tools=not no_mcp, line=status_line
+        )
+        print_wired(wired, scope, dry_run=dry_run)
         if not dry_run:
-            trusted(place, name, unasked=trust)
+            obtain_trust(place, name, unasked=trust)
 
 
-def trusted(place: Place, host: str, *, unasked: bool = False) -> None:
+def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
     """Have a host run our hooks that runs none unless a person said so: if one says so."""
-    if not install.asks_trust(host):
+    if not install.needs_trust(host):
         return
     title = hosts.get(host).TITLE
-    agent = context.origin().actor == "agent"
+    agent = options.get_origin().actor == "agent"
     if unasked and agent:
         raise RejectedError(
             f"an assistant cannot trust hooks for {title}", "run it in a terminal of your own"
@@ -72,13 +77,13 @@ def trusted(place: Place, host: str, *, unasked: bool = False) -> None:
     asked = sys.stdin.isatty() and not unasked and not agent
     if unasked or (asked and click.confirm(f"{title} runs only hooks you trust. Trust ours?")):
         number = install.trust(place, host)
-        screen.done(f"{title}: {screen.count(number, 'hook')} trusted")
+        console.done(f"{title}: {console.format_count(number, 'hook')} trusted")
     else:
         where = f"memfs install {host} --trust, or /hooks in it"
-        screen.talk(f"  {title} runs them once you trust them: {where}.")
+        console.talk(f"  {title} runs them once you trust them: {where}.")
 
 
-def told(wired: list[install.Wired], scope: str, *, dry_run: bool = False) -> None:
+def print_wired(wired: list[install.WiredHost], scope: str, *, dry_run: bool = False) -> None:
     """Say what happened to settings files, or what would."""
     for each in wired:
         _told(each, dry_run=dry_run)
@@ -86,20 +91,20 @@ def told(wired: list[install.Wired], scope: str, *, dry_run: bool = False) -> No
     if dry_run or not written:
         return
     if scope == "project":
-        screen.talk(
+        console.talk(
             "  It names this machine's Python: in a repository that is shared, take --local or "
             "--user."
         )
     for path in written if scope == "local" else ():
-        if path.startswith(context.place(untrusted=True).home.top) and not git.ignored(path):
-            screen.talk(f"  git does not ignore {path} yet: name it in .gitignore.")
+        if path.startswith(options.place(untrusted=True).home.top) and not git.is_ignored(path):
+            console.talk(f"  git does not ignore {path} yet: name it in .gitignore.")
 
 
-def _told(wired: install.Wired, *, dry_run: bool) -> None:
+def _told(wired: install.WiredHost, *, dry_run: bool) -> None:
     title = hosts.get(wired.host).TITLE
     if dry_run:
         if wired.diff:
-            screen.data(wired.diff.rstrip("\n"))
-        screen.talk(f"{title}: {wired.path} would be {wired.outcome}")
+            console.data(wired.diff.rstrip("\n"))
+        console.talk(f"{title}: {wired.path} would be {wired.outcome}")
         return
-    screen.done(f"{title}: {wired.path} {wired.outcome}")
+    console.done(f"{title}: {wired.path} {wired.outcome}")

@@ -7,51 +7,63 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.ops import history
 from memfs.store import blocks
 
 if TYPE_CHECKING:
-    from memfs.core.records import Entry
+    from memfs.core.records import JournalEntry
 
 
 @click.command("log")
-@click.argument("label", required=False, default="", type=context.Label())
-@click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True,
-              help="Edits shown at most.")  # fmt: skip
-@context.session_option
-@context.json_option
+@click.argument("label", required=False, default="", type=options.LabelType())
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Edits shown at most.",
+)
+@options.session_option
+@options.json_option
 def command(label: str, limit: int, session: str, as_json: bool) -> None:
     """Show who changed a block when and why, newest first; without LABEL, all blocks.
 
     Edits are from the journal; what teammates committed is from git.
     """
-    found = history.log(context.place(session), label, limit)
+    found = history.log(options.place(session), label, limit)
     if as_json:
-        screen.as_json([asdict(entry) for entry in found])
+        console.as_json([asdict(entry) for entry in found])
         return
     git = any(entry.commit for entry in found)
     commit = ("COMMIT",) if git else ()
     head = ("VERSION", *commit, "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")
     rows = [head, *(_row(entry, git=git) for entry in found)]
     if found:
-        screen.styled(screen.table(rows, right=(0, len(head) - 2)))
+        console.styled(console.table(rows, right=(0, len(head) - 2)))
     else:
-        screen.talk("no edits yet")
+        console.talk("no edits yet")
 
 
-def _row(entry: Entry, *, git: bool) -> tuple[str, ...]:
+def _row(entry: JournalEntry, *, git: bool) -> tuple[str, ...]:
     commit = (entry.commit[:7] or "-",) if git else ()
     return (
-        str(entry.version or "-"), *commit, screen.ago(entry.at), context.who(entry),
-        f"{entry.tier}:{entry.label}", entry.op, _growth(entry), screen.shorten(entry.reason, 40),
-    )  # fmt: skip
+        str(entry.version or "-"),
+        *commit,
+        console.format_age(entry.at),
+        options.who(entry),
+        f"{entry.tier}:{entry.label}",
+        entry.op,
+        _growth(entry),
+        console.shorten(entry.reason, 40),
+    )
 
 
-def _growth(entry: Entry) -> str:
+def _growth(entry: JournalEntry) -> str:
     before, after = _chars(entry, entry.before), _chars(entry, entry.after)
     return f"{after - before:+,}" if after != before else "0"
 
 
-def _chars(entry: Entry, text: str | None) -> int:
+def _chars(entry: JournalEntry, text: str | None) -> int:
     return 0 if text is None else blocks.make(entry.tier, entry.label, "", text).chars

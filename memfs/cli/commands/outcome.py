@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.ops import graph as op
 
 
@@ -19,5 +19,5 @@ def command(session: str, how: str, why: str, turn: int | None) -> None:
     memfs sees that tests passed, a commit was made, or you said thanks; what you say here counts
     more. `memfs graph` shows it, and prompts about the same thing are told what worked.
     """
-    op.outcome(context.place(), session, worked=how == "worked", why=why, turn=turn or 0)
-    screen.done(f"{how}: session {session}" + (f", turn {turn}" if turn else ""))
+    op.set_outcome(options.place(), session, worked=how == "worked", why=why, turn=turn or 0)
+    console.done(f"{how}: session {session}" + (f", turn {turn}" if turn else ""))

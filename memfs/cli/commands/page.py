@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
-from memfs.cli.edits import note
+from memfs.cli import console, options
+from memfs.cli.edit_output import format_remainder
 from memfs.ops import page as op
 
 if TYPE_CHECKING:
-    from memfs.ops.page import Paged
+    from memfs.ops.page import PagedOut
 
-_FATES = {"archive": "to the archive", "summarise": "shortened, whole in the archive",
-          "discard": "away (the history keeps it)"}  # fmt: skip
+_FATES = {
+    "archive": "to the archive",
+    "summarise": "shortened, whole in the archive",
+    "discard": "away (the history keeps it)",
+}
 _SHOWN = 90  # characters of a part
 
 
@@ -24,11 +27,20 @@ def command() -> None:
 
 
 @command.command("out")
-@click.argument("label", type=context.Label())
-@click.option("--task", default="", metavar="TEXT",
-              help="What you work on; the session's last prompts if not given.")  # fmt: skip
-@click.option("--free", type=click.IntRange(1, 100), default=None, metavar="PERCENT",
-              help="Free so much of the block's limit, of what is worth least.")  # fmt: skip
+@click.argument("label", type=options.LabelType())
+@click.option(
+    "--task",
+    default="",
+    metavar="TEXT",
+    help="What you work on; the session's last prompts if not given.",
+)
+@click.option(
+    "--free",
+    type=click.IntRange(1, 100),
+    default=None,
+    metavar="PERCENT",
+    help="Free so much of the block's limit, of what is worth least.",
+)
 @click.option(
     "--all",
     "everything",
@@ -36,13 +48,19 @@ def command() -> None:
     help="Everything goes but headings and code; a pointer stays.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would go, and where to.")
-@context.reason_option
-@context.session_option
-@context.json_option
-def out(
-    label: str, task: str, free: int | None, everything: bool, dry_run: bool, reason: str,
-    session: str, as_json: bool,
-) -> None:  # fmt: skip
+@options.reason_option
+@options.session_option
+@options.json_option
+def page_out_command(
+    label: str,
+    task: str,
+    free: int | None,
+    everything: bool,
+    dry_run: bool,
+    reason: str,
+    session: str,
+    as_json: bool,
+) -> None:
     """Take out of a block what the task at hand does not need.
 
     Each part is scored: how near it is to the task, whether recent prompts came back to it, how
@@ -51,57 +69,72 @@ def out(
     last step.
     """
     share = 1e9 if everything else (free or 0) / 100
-    done = op.out(
-        context.place(session), label, context.origin(reason, session), task=task, free=share,
+    done = op.page_out(
+        options.place(session),
+        label,
+        options.get_origin(reason, session),
+        task=task,
+        free=share,
         dry=dry_run,
-    )  # fmt: skip
+    )
     if as_json:
-        screen.as_json(_record(done))
+        console.as_json(_record(done))
         return
     if not done.gone:
-        screen.talk(f"nothing in '{done.label}' is off the task; it stays as it is")
+        console.talk(f"nothing in '{done.label}' is off the task; it stays as it is")
         return
     rows = [("RELEVANCE", "WORTH", "", "PART")]
     rows += [
-        (f"{each.relevance:.2f}", f"{each.worth:.2f}", _FATES[each.fate],
-         " ".join(each.part.text.split())[:_SHOWN])
+        (
+            f"{each.relevance:.2f}",
+            f"{each.worth:.2f}",
+            _FATES[each.fate],
+            " ".join(each.part.text.split())[:_SHOWN],
+        )
         for each in done.gone
-    ]  # fmt: skip
-    screen.styled(screen.table(rows, right=(0, 1)))
-    parts = screen.count(len(done.gone), "part")
+    ]
+    console.styled(console.table(rows, right=(0, 1)))
+    parts = console.format_count(len(done.gone), "part")
     if dry_run:
-        screen.talk(f"{parts} of '{done.label}' would go; nothing was written")
+        console.talk(f"{parts} of '{done.label}' would go; nothing was written")
         return
-    screen.done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
-    note(done.note)
+    console.done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
+    format_remainder(done.note)
 
 
 @command.command("in")
-@click.argument("label", type=context.Label())
-@context.reason_option
-@context.session_option
-def back(label: str, reason: str, session: str) -> None:
+@click.argument("label", type=options.LabelType())
+@options.reason_option
+@options.session_option
+def page_in_command(label: str, reason: str, session: str) -> None:
     """Bring back what was paged out of a block.
 
     A block that did not change meanwhile gets its former bytes; else what left it is merged into
     it. What has no room any more comes back shortened.
     """
-    done = op.back(context.place(session), label, context.origin(reason, session))
-    parts = screen.count(done.parts, "part")
+    done = op.page_in(options.place(session), label, options.get_origin(reason, session))
+    parts = console.format_count(done.parts, "part")
     if done.shortened:
-        screen.done(f"'{done.label}' has a summary of {parts} back: there is no room for all")
-        screen.talk("make room, and page it in again, for the rest")
+        console.done(f"'{done.label}' has a summary of {parts} back: there is no room for all")
+        console.talk("make room, and page it in again, for the rest")
     else:
-        screen.done(f"'{done.label}' has {parts} back")
-    note(done.note)
+        console.done(f"'{done.label}' has {parts} back")
+    format_remainder(done.note)
 
 
-def _record(done: Paged) -> dict[str, object]:
+def _record(done: PagedOut) -> dict[str, object]:
     return {
-        "label": done.label, "passages": list(done.passages),
+        "label": done.label,
+        "passages": list(done.passages),
         "parts": [
-            {"text": each.part.text, "fate": each.fate, "relevance": each.relevance,
-             "worth": each.worth, "importance": each.importance, "tokens": each.tokens}
+            {
+                "text": each.part.text,
+                "fate": each.fate,
+                "relevance": each.relevance,
+                "worth": each.worth,
+                "importance": each.importance,
+                "tokens": each.tokens,
+            }
             for each in done.gone
         ],
-    }  # fmt: skip
+    }

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import click
 
-from memfs.agent import chosen
+from memfs.agent import configured_model
 from memfs.agent import reflect as agent
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.cli.commands.review import show_proposal
-from memfs.core.quoting import flatten_text
+from memfs.core.escaping import flatten_text
 from memfs.ops import reflect as op
 from memfs.store import config
 
 
 @click.command("reflect")
-@click.option("--sessions", "most", type=click.IntRange(1), default=agent.MOST, show_default=True,
-              help="Look over so many sessions at most.")  # fmt: skip
+@click.option(
+    "--sessions",
+    "most",
+    type=click.IntRange(1),
+    default=agent.MOST,
+    show_default=True,
+    help="Look over so many sessions at most.",
+)
 @click.option("--again", is_flag=True, help="The latest ones, also if they were looked at before.")
 @click.option("--apply", "applied", is_flag=True, help="Take what is proposed without asking.")
 def command(most: int, again: bool, applied: bool) -> None:
@@ -25,22 +31,22 @@ def command(most: int, again: bool, applied: bool) -> None:
     before you have seen it: the diff is shown, memfs review --accept takes it. With --apply, or
     review.apply in your own configuration, it is taken at once.
     """
-    place = context.place()
-    model = chosen.configured()
+    place = options.place()
+    model = configured_model.load_model()
     try:
-        count = len(agent.waiting(place, most, again=again))
-        with screen.progress(count, f"asking {flatten_text(model.name)}") as tick:
+        count = len(agent.list_sessions(place, most, again=again))
+        with console.progress(count, f"asking {flatten_text(model.name)}") as tick:
             found = agent.run(place, model, most, tick, again=again)
     finally:
         model.close()
-    screen.talk(model.told())
+    console.talk(model.told())
     if found is None:
-        screen.done("memory is up to date: nothing is proposed")
+        console.done("memory is up to date: nothing is proposed")
         return
     show_proposal(found)
     if applied or config.load(place).get("review.apply") is True:
-        done = op.accept(place, found.id, agent.origin())
-        changed = screen.count(len(done.entries), "block")
-        screen.done(f"taken: {changed}, {screen.count(done.passages, 'passage')}")
+        done = op.accept(place, found.id, agent.get_origin())
+        changed = console.format_count(len(done.entries), "block")
+        console.done(f"taken: {changed}, {console.format_count(done.passages, 'passage')}")
         return
-    screen.talk(f"memfs review --accept {found.id} takes it, --reject {found.id} drops it")
+    console.talk(f"memfs review --accept {found.id} takes it, --reject {found.id} drops it")

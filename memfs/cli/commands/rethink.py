@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 import click
 
-from memfs.agent import chosen
+from memfs.agent import configured_model
 from memfs.agent import rethink as agent
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.cli.diff import show
-from memfs.cli.edits import report
+from memfs.cli.edit_output import report
 from memfs.core import changes
 from memfs.core.edits import Rethink
 from memfs.core.errors import MemfsError
@@ -18,43 +18,45 @@ from memfs.ops import edit
 
 
 @click.command("rethink")
-@click.argument("label", type=context.Label())
+@click.argument("label", type=options.LabelType())
 @click.option("--apply", "applied", is_flag=True, help="Write it, as an edit that can be undone.")
 @click.option("--no-model", is_flag=True, help="By rules alone, also if a model is configured.")
-@context.reason_option
-@context.session_option
-@context.json_option
+@options.reason_option
+@options.session_option
+@options.json_option
 def command(
     label: str, applied: bool, no_model: bool, reason: str, session: str, as_json: bool
-) -> None:  # fmt: skip
+) -> None:
     """Propose a tidier text for a cluttered block, as a diff.
 
     The model of `llm` in your own configuration writes it, if there is one; else rules do: what is
     said twice comes once, of two values for one name the later one counts. Nothing is written
     without --apply.
     """
-    place = context.place(session)
-    model = None if no_model or not chosen.is_configured() else chosen.configured()
+    place = options.place(session)
+    model = (
+        None if no_model or not configured_model.is_configured() else configured_model.load_model()
+    )
     try:
-        found = agent.proposed(place, label, model)
+        found = agent.propose_text(place, label, model)
     finally:
         if model is not None:
             model.close()
     if as_json:
-        screen.as_json(asdict(found))
+        console.as_json(asdict(found))
     elif found.before == found.after:
-        screen.talk(f"'{found.label}' is tidy as it is")
+        console.talk(f"'{found.label}' is tidy as it is")
     else:
         name = found.label
         show(changes.unified(f"{found.before}\n", f"{found.after}\n", f"a/{name}", f"b/{name}"))
     if found.note:
-        screen.talk(f"! {found.note}")
+        console.talk(f"! {found.note}")
     if found.before == found.after:
         return
     if not applied:
-        screen.talk(f"written by {found.by}; memfs rethink {found.label} --apply takes it")
+        console.talk(f"written by {found.by}; memfs rethink {found.label} --apply takes it")
         return
     if model is not None and found.by != model.name:
         raise MemfsError(found.note, "try again; --no-model takes what rules propose")
     edits = [Rethink(label, found.after)]
-    report(edit.run(place, list(edits), context.origin(reason, session), [found.version]))
+    report(edit.run(place, list(edits), options.get_origin(reason, session), [found.version]))

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs import hosts
-from memfs.agent import chosen
+from memfs.agent import configured_model
 from memfs.agent import review as agent
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.cli.diff import show
-from memfs.cli.edits import note, report, told
+from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.core import changes
 from memfs.core.edits import Append
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import flatten_text, plain
-from memfs.ops import edit, standing
+from memfs.core.escaping import flatten_text, make_plain
+from memfs.ops import edit, standing_rules
 from memfs.ops import reflect as op
 from memfs.store import reviews
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.store.blocks import Place
-    from memfs.store.drafts import Proposal
-    from memfs.store.standing import Rule
+    from memfs.store.proposals import Proposal
+    from memfs.store.standing_rules import StandingRule
 
 
 @click.command("review")
@@ -39,12 +39,15 @@ if TYPE_CHECKING:
 )
 @click.option("--reject", metavar="ID", default=None, help="Drop it: a rule is not shown again.")
 @click.option("--session", default="", metavar="ID", help="Have the model review this session now.")
-@click.option("--host", type=click.Choice(hosts.READ), default="claude", show_default=True,
-              help="The assistant whose session that is.")  # fmt: skip
-@context.json_option
-def command(
-    accept: str | None, reject: str | None, session: str, host: str, as_json: bool
-) -> None:  # fmt: skip
+@click.option(
+    "--host",
+    type=click.Choice(list(hosts.READERS)),
+    default="claude",
+    show_default=True,
+    help="The assistant whose session that is.",
+)
+@options.json_option
+def command(accept: str | None, reject: str | None, session: str, host: str, as_json: bool) -> None:
     """Show what you stated to hold, what reviews saved, what reflection proposes; decide on it.
 
     At a terminal one key takes a rule that you stated in a past session into a block, or drops it.
@@ -54,28 +57,28 @@ def command(
     """
     if sum(map(bool, (accept is not None, reject is not None, session))) > 1:
         raise MemfsError("one of --accept, --reject and --session", "", USAGE)
-    place = context.place(session)
+    place = options.place(session)
     if session:
         _review(place, host)
     elif accept is not None and (rule := _rule(place, accept)):
         _take(place, rule)
     elif reject is not None and (rule := _rule(place, reject)):
-        standing.refuse(place, rule)
-        screen.done(f"not shown any more: {flatten_text(rule.text)}")
+        standing_rules.refuse_rule(place, rule)
+        console.done(f"not shown any more: {flatten_text(rule.text)}")
     elif accept is not None:
-        done = op.accept(place, accept, context.origin("reflect"))
+        done = op.accept(place, accept, options.get_origin("reflect"))
         for entry in done.entries:
-            screen.done(told(entry))
+            console.done(format_entry(entry))
         if done.passages:
-            screen.done(f"archived {screen.count(done.passages, 'passage')}")
-        note(done.note)
+            console.done(f"archived {console.format_count(done.passages, 'passage')}")
+        format_remainder(done.note)
     elif reject is not None:
         dropped = op.reject(place, reject)
-        screen.done(f"dropped the proposal {dropped.id}")
+        console.done(f"dropped the proposal {dropped.id}")
     elif as_json:
         found = {
-            "reviews": [asdict(each) for each in reviews.kept(place.home)],
-            "proposals": [asdict(each) for each in op.pending(place)],
+            "reviews": [asdict(each) for each in reviews.list_reviews(place.home)],
+            "proposals": [asdict(each) for each in op.list_pending(place)],
             "standing": [
                 {
                     "id": rule.id,
@@ -83,95 +86,97 @@ def command(
                     "host": rule.host,
                     "session": rule.session,
                     "text": rule.text,
-                    "label": standing.label(rule),
+                    "label": standing_rules.label(rule),
                 }
-                for rule in standing.pending(place)
+                for rule in standing_rules.list_pending(place)
             ],
         }
-        screen.as_json(found)
+        console.as_json(found)
     else:
         _show(place)
 
 
 def _review(place: Place, host: str) -> None:
-    model = chosen.configured()
+    model = configured_model.load_model()
     try:
         found = agent.run(place, host, model)
     finally:
         model.close()
-    reviews.keep(place.home, found)
+    reviews.write_review(place.home, found)
     if found.text:
-        screen.data(found.text)
-    screen.talk(model.told())
+        console.data(found.text)
+    console.talk(model.told())
     if found.problem:
-        screen.error(found.problem)
-        screen.refuse()
+        console.error(found.problem)
+        console.refuse()
         return
-    screen.done(found.line())
+    console.done(found.line())
 
 
-def _rule(place: Place, ident: str) -> Rule | None:
+def _rule(place: Place, ident: str) -> StandingRule | None:
     """Return the standing rule that an id names, None for what may name something else."""
-    found = [rule for rule in standing.pending(place) if ident and rule.id.startswith(ident)]
+    found = [
+        rule for rule in standing_rules.list_pending(place) if ident and rule.id.startswith(ident)
+    ]
     return found[0] if len(found) == 1 else None
 
 
-def _take(place: Place, rule: Rule) -> None:
+def _take(place: Place, rule: StandingRule) -> None:
     """Put a rule at the end of its block, in the words of its user."""
     day = f"stated on {rule.at[:10]}" if rule.at else "stated in a past session"
-    wanted = Append(standing.label(rule), f"- {rule.text}")
-    report(edit.run(place, [wanted], context.origin(day)))
+    wanted = Append(standing_rules.label(rule), f"- {rule.text}")
+    report(edit.run(place, [wanted], options.get_origin(day)))
 
 
-def _offer(place: Place, rules: Sequence[Rule]) -> None:
+def _offer(place: Place, rules: Sequence[StandingRule]) -> None:
     """Show rules that no block says; at a terminal one key decides on each."""
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     for rule in rules:
-        label = standing.label(rule)
-        head = f"{rule.id}  {screen.day(rule.at)}  you stated, in no block yet (for {label}):"
-        screen.styled(screen.style(flatten_text(head), "cyan"))
-        screen.styled(screen.wrapped(rule.text, 4))
+        label = standing_rules.label(rule)
+        head = f"{rule.id}  {console.day(rule.at)}  you stated, in no block yet (for {label}):"
+        console.styled(console.style(flatten_text(head), "cyan"))
+        console.styled(console.wrapped(rule.text, 4))
         if asks:
-            screen.talk(f"y: take it into {label}   n: drop it   any other key: later   q: stop")
+            console.talk(f"y: take it into {label}   n: drop it   any other key: later   q: stop")
             key = click.getchar().lower()
             if key == "y":
                 _take(place, rule)
             elif key == "n":
-                standing.refuse(place, rule)
-                screen.done("not shown any more")
+                standing_rules.refuse_rule(place, rule)
+                console.done("not shown any more")
             elif key == "q":
                 return
     if rules and not asks:
-        screen.talk("memfs review --accept ID takes one into its block, --reject ID drops it")
+        console.talk("memfs review --accept ID takes one into its block, --reject ID drops it")
 
 
 def _show(place: Place) -> None:
-    rules = standing.pending(place)
+    rules = standing_rules.list_pending(place)
     _offer(place, rules)
-    for each in reviews.kept(place.home):
-        screen.styled(f"{screen.style(each.at, 'bright_black')} {flatten_text(each.line())}")
-    pending = op.pending(place)
+    for each in reviews.list_reviews(place.home):
+        console.styled(f"{console.style(each.at, 'bright_black')} {flatten_text(each.line())}")
+    pending = op.list_pending(place)
     for proposal in pending:
         show_proposal(proposal)
-        screen.talk(
+        console.talk(
             f"memfs review --accept {proposal.id} takes it, --reject {proposal.id} drops it"
         )
-    if not rules and not pending and not reviews.kept(place.home):
-        screen.talk("no session was reviewed yet, and nothing is proposed")
+    if not rules and not pending and not reviews.list_reviews(place.home):
+        console.talk("no session was reviewed yet, and nothing is proposed")
 
 
 def show_proposal(found: Proposal) -> None:
     """Show what a proposal would change, as a diff."""
-    sessions = screen.count(len(found.sessions), "session")
-    screen.talk(f"proposed by {found.model} of {sessions}, {found.at} ({found.id})")
+    sessions = console.format_count(len(found.sessions), "session")
+    console.talk(f"proposed by {found.model} of {sessions}, {found.at} ({found.id})")
     if found.branch:
-        screen.talk(f"in git, it is the branch {found.branch}")
+        console.talk(f"in git, it is the branch {found.branch}")
     for each in found.changes:
         name = f"{each.tier}:{each.label}"
         show(changes.unified(each.before or "", each.after or "", f"a/{name}", f"b/{name}"))
     for passage in found.passages:
-        screen.styled(f"{screen.style('+ archive:', 'green')} {plain(passage.text)}")
+        console.styled(f"{console.style('+ archive:', 'green')} {make_plain(passage.text)}")
     if found.said:
-        screen.talk(found.said)
+        console.talk(found.said)
     if found.problem:
-        screen.error(found.problem)
+        console.error(found.problem)

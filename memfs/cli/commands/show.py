@@ -6,52 +6,52 @@ import sys
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.core.errors import USAGE, MemfsError
-from memfs.core.quoting import flatten_text
+from memfs.core.escaping import flatten_text
 from memfs.core.render import units
 from memfs.ops import show as op
-from memfs.store.timeline import is_commit
+from memfs.store.block_history import is_commit
 
 
 @click.command("show")
-@click.argument("label", required=False, default="", type=context.Label())
+@click.argument("label", required=False, default="", type=options.LabelType())
 @click.option("--raw", is_flag=True, help="The whole file, with its front matter.")
-@context.session_option
-@context.json_option
+@options.session_option
+@options.json_option
 def command(label: str, raw: bool, session: str, as_json: bool) -> None:
     """Show a block: LABEL, TIER:LABEL or LABEL@VERSION (or @ the id of a commit).
 
     Without LABEL, the brief: what an assistant is given when a session starts.
     """
-    place = context.place(session)
+    place = options.place(session)
     name, at, number = label.partition("@")
     if at and not (number.isdigit() or is_commit(number)):
         raise MemfsError(f"{number!r} is not a version", f"for example: memfs show {name}@1", USAGE)
     if not label:
         text = op.brief(place)
         if as_json:
-            screen.as_json({"brief": text, "units": units(text)})
+            console.as_json({"brief": text, "units": units(text)})
         else:
-            screen.data(text.rstrip("\n"))
+            console.data(text.rstrip("\n"))
         return
     shown = op.run(place, name, number)
     block = shown.block
     if as_json:
-        screen.as_json(op.record(shown))
+        console.as_json(op.record(shown))
     elif raw:
-        screen.exact(block.raw)
+        console.print_text(block.raw)
     else:
         if sys.stdout.isatty():
             share = block.chars / block.limit
             name = flatten_text(f"{block.tier}:{block.label}")
-            head = f"{name}  version {shown.version}  {screen.bar(share)}"
-            screen.styled(f"{head}  {block.chars:,} of {block.limit:,} characters", err=True)
+            head = f"{name}  version {shown.version}  {console.bar(share)}"
+            console.styled(f"{head}  {block.chars:,} of {block.limit:,} characters", err=True)
             if block.description:
-                about = screen.style(flatten_text(block.description), "bright_black", err=True)
-                screen.styled(about, err=True)
+                about = console.style(flatten_text(block.description), "bright_black", err=True)
+                console.styled(about, err=True)
         if block.problem:
-            screen.talk(f"! {block.path}: {block.problem}")
-        screen.exact(
+            console.talk(f"! {block.path}: {block.problem}")
+        console.print_text(
             block.body if block.body.endswith("\n") or not block.body else block.body + "\n"
         )

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
-from memfs.cli.edits import text_of
+from memfs.cli import console, options
+from memfs.cli.edit_output import text_of
 from memfs.core.errors import USAGE, MemfsError, RejectedError
 from memfs.ops import static as op
 
 if TYPE_CHECKING:
-    from memfs.ops.static import Placed
+    from memfs.ops.static import StoredEntry
 
 
 @click.command("static")
@@ -24,52 +24,63 @@ if TYPE_CHECKING:
 @click.option("--find", "wanted", default="", metavar="TEXT", help="List those with these words.")
 @click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
 @click.option("--remove", is_flag=True, help="Remove it. That is for people.")
-@context.json_option
+@options.json_option
 def command(
-    key: str, text: str, category: str, tag: tuple[str, ...], wanted: str, user: bool,
-    remove: bool, as_json: bool,
-) -> None:  # fmt: skip
+    key: str,
+    text: str,
+    category: str,
+    tag: tuple[str, ...],
+    wanted: str,
+    user: bool,
+    remove: bool,
+    as_json: bool,
+) -> None:
     """Keep reference texts that do not change: a style guide, limits, contacts.
 
     With KEY and TEXT (- reads it from stdin) an entry is stored, once: a key that is taken is
     refused. With KEY alone it is shown, without one entries are listed.
     """
-    place = context.place()
+    place = options.place()
     if remove:
         if not key or text:
             raise MemfsError("remove which entry?", "memfs static KEY --remove", USAGE)
-        if context.origin().actor == "agent":
+        if options.get_origin().actor == "agent":
             raise RejectedError("an entry is removed by a person", "ask the user to do it")
-        screen.done(f"removed '{op.remove(place, key).entry.key}'")
+        console.done(f"removed '{op.remove(place, key).entry.key}'")
         return
     if key and text:
         made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
-        screen.done(f"stored '{made.entry.key}' in the {made.tier}'s store")
+        console.done(f"stored '{made.entry.key}' in the {made.tier}'s store")
         return
     if key:
         found = op.get(place, key)
         if as_json:
-            screen.as_json(_record(found))
+            console.as_json(_record(found))
             return
-        screen.data(found.entry.text)
+        console.data(found.entry.text)
         if found.entry.changed:
-            screen.talk("! this text was changed by hand since it was stored")
+            console.talk("! this text was changed by hand since it was stored")
         return
     listed = op.find(place, category=category, tags=tag, text=wanted)
     if as_json:
-        screen.as_json([_record(each) for each in listed])
+        console.as_json([_record(each) for each in listed])
         return
     if not listed:
-        screen.talk("no entries; memfs static KEY TEXT stores one")
+        console.talk("no entries; memfs static KEY TEXT stores one")
         return
     rows = [("KEY", "TIER", "CATEGORY", "TAGS", "SIZE")]
     rows += [
-        (each.entry.key, each.tier, each.entry.category or "-", " ".join(each.entry.tags) or "-",
-         f"{len(each.entry.text):,}")
+        (
+            each.entry.key,
+            each.tier,
+            each.entry.category or "-",
+            " ".join(each.entry.tags) or "-",
+            f"{len(each.entry.text):,}",
+        )
         for each in listed
-    ]  # fmt: skip
-    screen.styled(screen.table(rows, right=(4,)))
+    ]
+    console.styled(console.table(rows, right=(4,)))
 
 
-def _record(found: Placed) -> dict[str, object]:
+def _record(found: StoredEntry) -> dict[str, object]:
     return {"tier": found.tier, **asdict(found.entry)}

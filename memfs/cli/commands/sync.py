@@ -6,7 +6,7 @@ import os
 
 import click
 
-from memfs.cli import context, diff, screen
+from memfs.cli import console, diff, options
 from memfs.hosts.instructions import TARGETS
 from memfs.ops import sync as op
 from memfs.ops.sync import githook, staging
@@ -20,11 +20,17 @@ from memfs.ops.sync import githook, staging
 @click.option("--git-hook", is_flag=True, help="Have git run this with --stage before each commit.")
 @click.option("--no-git-hook", is_flag=True, help="Take our lines out of git's hook again.")
 @click.option("--stage", is_flag=True, help="In a git hook: add what is renewed to the commit.")
-@context.json_option
+@options.json_option
 def command(
-    target: tuple[str, ...], remove: bool, dry_run: bool, check: bool, git_hook: bool,
-    no_git_hook: bool, stage: bool, as_json: bool,
-) -> None:  # fmt: skip
+    target: tuple[str, ...],
+    remove: bool,
+    dry_run: bool,
+    check: bool,
+    git_hook: bool,
+    no_git_hook: bool,
+    stage: bool,
+    as_json: bool,
+) -> None:
     """Keep the project's memory in files that assistants read by themselves.
 
     For assistants without hooks: agents is AGENTS.md, claude CLAUDE.md, gemini GEMINI.md, cursor
@@ -41,24 +47,24 @@ def command(
     if stage:
         _stage()
     elif alone:
-        hooked = githook.run(context.place(untrusted=True), remove=no_git_hook)
-        screen.done(f"{hooked.path} {hooked.outcome}")
+        hooked = githook.run(options.place(untrusted=True), remove=no_git_hook)
+        console.done(f"{hooked.path} {hooked.outcome}")
     else:
         found = op.run(
-            context.place(untrusted=True), target, remove=remove, write=not (dry_run or check)
+            options.place(untrusted=True), target, remove=remove, write=not (dry_run or check)
         )
         _told(found, target, dry_run=dry_run, check=check, as_json=as_json)
         if check and any(plan.outcome != "unchanged" for plan in found):
-            screen.refuse()
+            console.refuse()
 
 
 def _stage() -> None:
     index = os.environ.get("GIT_INDEX_FILE", "")
-    staged = staging.run(context.place(untrusted=True), os.path.abspath(index) if index else "")
+    staged = staging.run(options.place(untrusted=True), os.path.abspath(index) if index else "")
     for path in staged.added:
-        screen.done(f"memfs: {path} renewed, and added to the commit")
+        console.done(f"memfs: {path} renewed, and added to the commit")
     for why in staged.left:
-        screen.talk(f"! memfs: not in step in this commit: {why}")
+        console.talk(f"! memfs: not in step in this commit: {why}")
 
 
 def _told(
@@ -66,22 +72,24 @@ def _told(
 ) -> None:
     """Say what happened to files, or what would."""
     if as_json:
-        screen.as_json(
-            [{"target": plan.target.name, "path": plan.real, "outcome": plan.outcome}
-             for plan in found]
-        )  # fmt: skip
+        console.as_json(
+            [
+                {"target": plan.target.name, "path": plan.real, "outcome": plan.outcome}
+                for plan in found
+            ]
+        )
         return
     if not found:
-        screen.done("no file has a section of ours: memfs sync agents begins one in AGENTS.md")
+        console.done("no file has a section of ours: memfs sync agents begins one in AGENTS.md")
     for plan in found:
         path = plan.target.path
         if dry_run:
             diff.show(plan.diff())
         if not (dry_run or check):
-            screen.done(f"{path} {plan.outcome}")
+            console.done(f"{path} {plan.outcome}")
         elif plan.outcome == "unchanged":
-            screen.done(f"{path} " + ("is in step" if check else "would be unchanged"))
+            console.done(f"{path} " + ("is in step" if check else "would be unchanged"))
         else:
-            screen.talk(f"! {path} is out of step" if check else f"{path} would be {plan.outcome}")
+            console.talk(f"! {path} is out of step" if check else f"{path} would be {plan.outcome}")
     if check and any(plan.outcome != "unchanged" for plan in found):
-        screen.talk("→ " + " ".join(["memfs sync", *names]))
+        console.talk("→ " + " ".join(["memfs sync", *names]))

@@ -6,23 +6,27 @@ import os
 
 import click
 
-from memfs.cli import context, screen
-from memfs.tools import shapes, table
-from memfs.tools.desk import Desk
+from memfs.cli import console, options
+from memfs.tools import provider_formats, registry
+from memfs.tools.tool_context import ToolContext
 
 
 @click.command("tools")
-@click.option("--format", "form", type=click.Choice(shapes.FORMATS),
-              help="Print the definitions as JSON, as this provider takes them.")  # fmt: skip
-@context.json_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(provider_formats.FORMATS),
+    help="Print the definitions as JSON, as this provider takes them.",
+)
+@options.json_option
 def command(form: str | None, as_json: bool) -> None:
     """List the tools by which a model edits and searches memory."""
-    offer = table.offered(Desk(os.getcwd(), context.origin()))
+    offer = registry.offer_tools(ToolContext(os.getcwd(), options.get_origin()))
     for problem in offer.problems:
-        screen.talk(problem)
+        console.talk(problem)
     tools = offer.tools.values()
     if form or as_json:
-        screen.as_json(shapes.definitions(tools, form or "mcp"))
+        console.as_json(provider_formats.definitions(tools, form or "mcp"))
         return
     for tool in tools:
         arguments = ", ".join(
@@ -30,5 +34,5 @@ def command(form: str | None, as_json: bool) -> None:
             for each in tool.parameters
             if each.name not in tool.fixed
         )
-        screen.styled(f"{screen.style(tool.name, 'cyan')}({arguments})")
-        screen.styled(screen.wrapped(tool.description.splitlines()[0], 5))
+        console.styled(f"{console.style(tool.name, 'cyan')}({arguments})")
+        console.styled(console.wrapped(tool.description.splitlines()[0], 5))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import context, screen
+from memfs.cli import console, options
 from memfs.cli.diff import show
 from memfs.core.errors import RejectedError
-from memfs.core.quoting import flatten_text
+from memfs.core.escaping import flatten_text
 from memfs.ops import trust as op
 
 if TYPE_CHECKING:
-    from memfs.ops.trust import Looked, Report
+    from memfs.ops.trust import BlockReview, TrustReport
 
 _MOST_SIGNS = 20
 _MOST_SETTINGS = 200  # lines
@@ -25,7 +25,7 @@ _MOST_SETTINGS = 200  # lines
 @click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal all the same.")
 @click.option("--revoke", is_flag=True, help="Trust it no more: hooks use nothing of it.")
 @click.option("--local", is_flag=True, help="Use the local/ again that was put aside: it is yours.")
-@context.json_option
+@options.json_option
 def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
     """Look at a project's memory that came with a clone, and let assistants be given it.
 
@@ -37,34 +37,34 @@ def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
     assistant or script did it in passing. It is no lock: a program that runs as you, an assistant
     with a shell for one, can open a terminal of its own.
     """
-    place = context.place(untrusted=True)
+    place = options.place(untrusted=True)
     if revoke:
         gone = op.revoke(place)
-        screen.done("hooks use nothing of it any more" if gone else "it was not trusted")
+        console.done("hooks use nothing of it any more" if gone else "it was not trusted")
         return
     if local:
         _require_person()
-        other = op.take_back(place)
-        screen.done(f"the other one is in {other}" if other else "nothing was put aside")
+        other = op.revert_changes(place)
+        console.done(f"the other one is in {other}" if other else "nothing was put aside")
         return
-    report = op.look(place)
+    report = op.review_store(place)
     if as_json:
-        screen.as_json(_record(report))
+        console.as_json(_record(report))
     else:
         _show(report)
     if report.trusted and not report.changed:
-        screen.done(f"{report.root} is trusted, and others changed nothing since you looked")
+        console.done(f"{report.root} is trusted, and others changed nothing since you looked")
         return
     _require_person()
     if not yes:
         click.confirm("Give this to your assistants?", abort=True, err=True)
     op.accept(place, report)
-    screen.done(f"{report.root} is trusted")
+    console.done(f"{report.root} is trusted")
 
 
 def _require_person() -> None:
     """Raise `RejectedError` in the shell of an assistant, and where there is no terminal."""
-    if context.origin().actor == "agent":
+    if options.get_origin().actor == "agent":
         raise RejectedError(
             "an assistant cannot trust a store", "run memfs trust in a terminal of your own"
         )
@@ -75,7 +75,7 @@ def _require_person() -> None:
         )
 
 
-def _show(report: Report) -> None:
+def _show(report: TrustReport) -> None:
     if report.trusted:
         for change in report.changed:
             why = f": {change.why}" if change.why else ""
@@ -88,16 +88,19 @@ def _show(report: Report) -> None:
         pinned = "whole" if looked.block.pinned else "its name"
         rows.append((looked.block.label, f"{looked.block.chars:,}", pinned, _who(looked)))
     if report.blocks:
-        screen.styled(screen.table(rows, right=(1,)))
+        console.styled(console.table(rows, right=(1,)))
     else:
-        screen.talk("it holds no blocks")
+        console.talk("it holds no blocks")
     if report.passages:
-        _say(f"{screen.count(report.passages, 'passage')} may be recalled at a prompt")
+        _say(f"{console.format_count(report.passages, 'passage')} may be recalled at a prompt")
     if report.sessions:
-        _say(f"{screen.count(report.sessions, 'session')} of recall may be, too")
+        _say(f"{console.format_count(report.sessions, 'session')} of recall may be, too")
     if report.facts or report.entries:
         entries = f"{report.entries:,} static entr{'y' if report.entries == 1 else 'ies'}"
-        _say(f"{screen.count(report.facts, 'fact')} and {entries} may be composed into a context")
+        _say(
+            f"{console.format_count(report.facts, 'fact')} and {entries} may be composed into "
+            "a context"
+        )
     settings = [line for line in report.config.splitlines() if line.strip()]
     if len(settings) > 1:
         _say("config.yaml says:")
@@ -109,43 +112,48 @@ def _show(report: Report) -> None:
         _say(f"! {problem}")
     if report.tracked:
         _say(
-            f"! {screen.count(report.tracked, 'file')} in local/ came with the repository: "
+            f"! {console.format_count(report.tracked, 'file')} in local/ came with the repository: "
             "memfs never commits that folder"
         )
     _show_signs(report)
-    screen.talk("The text itself: memfs show, or memfs show LABEL")
+    console.talk("The text itself: memfs show, or memfs show LABEL")
 
 
 def _say(text: str) -> None:
     """Print what may hold words of others: without control characters, into a pipe too."""
-    screen.styled(flatten_text(text))
+    console.styled(flatten_text(text))
 
 
-def _show_signs(report: Report) -> None:
+def _show_signs(report: TrustReport) -> None:
     found = [(looked.block.label, sign) for looked in report.blocks for sign in looked.signs]
     found += report.elsewhere
     for label, sign in found[:_MOST_SIGNS]:
-        mark = screen.style("!", "yellow")
-        quoted = f": {screen.shorten(sign.text, 60)}" if sign.text else ""
-        screen.styled(f"{mark} {flatten_text(label)}:{sign.line} {sign.what}{quoted}")
+        mark = console.style("!", "yellow")
+        quoted = f": {console.shorten(sign.text, 60)}" if sign.text else ""
+        console.styled(f"{mark} {flatten_text(label)}:{sign.line} {sign.what}{quoted}")
     if len(found) > _MOST_SIGNS:
         _say(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
 
 
-def _who(looked: Looked) -> str:
+def _who(looked: BlockReview) -> str:
     if not looked.authors:
         return "not committed"
     first, *others = [author.partition(" <")[0] for author in looked.authors]
-    return screen.shorten(first, 30) + (f" and {len(others)} more" if others else "")
+    return console.shorten(first, 30) + (f" and {len(others)} more" if others else "")
 
 
-def _record(report: Report) -> dict[str, object]:
+def _record(report: TrustReport) -> dict[str, object]:
     found = asdict(replace(report, found=None))
     del found["found"]
     found["elsewhere"] = [{"file": name, **sign._asdict()} for name, sign in report.elsewhere]
     found["blocks"] = [
-        {"label": looked.block.label, "chars": looked.block.chars, "pinned": looked.block.pinned,
-         "authors": list(looked.authors), "signs": [sign._asdict() for sign in looked.signs]}
+        {
+            "label": looked.block.label,
+            "chars": looked.block.chars,
+            "pinned": looked.block.pinned,
+            "authors": list(looked.authors),
+            "signs": [sign._asdict() for sign in looked.signs],
+        }
         for looked in report.blocks
-    ]  # fmt: skip
+    ]
     return found

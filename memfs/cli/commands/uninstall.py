@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from memfs import hosts
-from memfs.cli import context, screen
-from memfs.cli.commands.install import told
+from memfs.cli import console, options
+from memfs.cli.commands.install import print_wired
 from memfs.ops import install
 
 
@@ -19,18 +19,23 @@ def command(host: tuple[str, ...], user: bool, dry_run: bool) -> None:
 
     A settings file that nobody changed meanwhile gets back the very bytes it had before.
     """
-    place = context.place(untrusted=True)
+    place = options.place(untrusted=True)
     scopes = ("user",) if user else ("project", "local")
     changed = 0
     names = host or hosts.NAMES
     for number, name in enumerate(names):
         for scope in scopes:
             wired = install.run(
-                place, name, scope, context.home(),
-                remove=True, dry_run=dry_run, gone=names[:number],
-            )  # fmt: skip
+                place,
+                name,
+                scope,
+                options.home(),
+                remove=True,
+                dry_run=dry_run,
+                gone=names[:number],
+            )
             out = [each for each in wired if each.outcome != "unchanged"]
             changed += len(out)
-            told(out, "", dry_run=dry_run)
+            print_wired(out, "", dry_run=dry_run)
     if not changed:
-        screen.done("nothing of ours is in those settings")
+        console.done("nothing of ours is in those settings")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.ops.doctor import blocks, hosts, mend, model, passages, sections, stores
+from memfs.ops.doctor import blocks, hosts, model, passages, sections, stores
+from memfs.ops.doctor import fix as doctor_fix
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks as stored
 
@@ -16,15 +17,15 @@ __all__ = ["Finding", "fix", "run"]
 
 def run(place: Place, home: str) -> list[Finding]:
     """Look at stores, configuration, blocks, passages, journal and hooks, as they are."""
-    place = stored.as_is(place)
+    place = stored.without_quarantine(place)
     return [
-        *stores.look(place),
-        *blocks.look(place),
-        *passages.look(place),
+        *stores.check_stores(place),
+        *blocks.check_blocks(place),
+        *passages.check_passages(place),
         *stores.merging(place),
-        *hosts.look(place, home),
-        *sections.look(place),
-        *model.look(place),
+        *hosts.check_hosts(place, home),
+        *sections.check_sections(place),
+        *model.check_model(place),
         *stores.calls(place),
     ]
 
@@ -35,5 +36,9 @@ def fix(place: Place, home: str) -> list[Finding]:
     A block that changes is journalled like an edit (`memfs undo` takes it back), and its file as it
     was is kept in `local/backup/`. So are temporary files of killed runs.
     """
-    place = stored.as_is(place)
-    return [*mend.blocks_of(place), *mend.stores_of(place), *mend.settings_of(place, home)]
+    place = stored.without_quarantine(place)
+    return [
+        *doctor_fix.blocks_of(place),
+        *doctor_fix.stores_of(place),
+        *doctor_fix.settings_of(place, home),
+    ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memfs.core import faults
+from memfs.core import block_problems
 from memfs.core import label as labels
 from memfs.core.contradictions import find_contradictions
 from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
-from memfs.store import blocks, layout
+from memfs.store import blocks, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ _FIXED = "memfs doctor --fix mends it, and keeps the file as it was"
 _UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its folder"
 
 
-def look(place: Place) -> Iterator[Finding]:
+def check_blocks(place: Place) -> Iterator[Finding]:
     """Look at every block file, and at what lies among them and is none."""
     paths: dict[tuple[str, str], str] = {}
     read: set[str] = set()
@@ -35,9 +35,10 @@ def look(place: Place) -> Iterator[Finding]:
         other = paths.setdefault((block.tier, block.label), block.path)
         if other != block.path:
             yield Finding(
-                "error", f"{block.path} and {other} have one label",
+                "error",
+                f"{block.path} and {other} have one label",
                 "memfs doctor --fix renames the first of them; or give it another name yourself",
-            )  # fmt: skip
+            )
         wrong = labels.problem(block.label)
         if wrong:
             yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
@@ -45,18 +46,20 @@ def look(place: Place) -> Iterator[Finding]:
         yield from _values(block)
         for each in find_contradictions(block.value):
             yield Finding(
-                "warning", f"{block.path}: two lines say {each.one} and {each.other} of one thing",
+                "warning",
+                f"{block.path}: two lines say {each.one} and {each.other} of one thing",
                 f"keep the one that holds: memfs edit {block.label}",
-            )  # fmt: skip
+            )
         read.add(block.path)
     for path, what in _left_out(place, read):
         if what.startswith(_UNREAD):
             yield Finding("error", f"{path}: {what}", _PERMISSIONS)
             continue
         yield Finding(
-            "warning", f"{path} is no block: {what}",
+            "warning",
+            f"{path} is no block: {what}",
             "blocks are .md files of this repository, at most 3 levels deep, and no links",
-        )  # fmt: skip
+        )
     if read:
         yield Finding("ok", f"{len(read)} blocks were read")
 
@@ -65,18 +68,20 @@ def _file(block: Block) -> Iterator[Finding]:
     """Look at the text of a file, as far as it can be read."""
     if block.size:
         yield Finding(
-            "error", f"{block.path}: {block.size:,} bytes, a block has at most {blocks.LARGEST:,}",
+            "error",
+            f"{block.path}: {block.size:,} bytes, a block has at most {blocks.LARGEST:,}",
             "only its beginning is shown; shorten it in an editor, or move it out of blocks/",
-        )  # fmt: skip
+        )
         return
     if block.problem and not block.raw:
         yield Finding("error", f"{block.path}: {block.problem}", _PERMISSIONS)
         return
-    for fault in faults.find(block.raw):
+    for fault in block_problems.find(block.raw):
         yield Finding(
-            "error" if fault.grave else "warning", f"{block.path}:{fault.line}: {fault.what}",
+            "error" if fault.grave else "warning",
+            f"{block.path}:{fault.line}: {fault.what}",
             _FIXED if fault.mendable else fault.hint,
-        )  # fmt: skip
+        )
 
 
 def _values(block: Block) -> Iterator[Finding]:
@@ -87,9 +92,10 @@ def _values(block: Block) -> Iterator[Finding]:
         )
     if block.chars > block.limit and not block.size:
         yield Finding(
-            "warning", f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
+            "warning",
+            f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
             f"shorten it: memfs edit {block.label}",
-        )  # fmt: skip
+        )
 
 
 def _left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
@@ -98,7 +104,7 @@ def _left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
     for tier, store in place.tiers():
         if tier == labels.SESSION:
             continue
-        top = layout.block_folder(store, tier)
+        top = store_paths.block_folder(store, tier)
         if os.path.islink(top):
             found.append((top, "a link"))
         for each in trees.walk(top, left_out=lambda path, what: found.append((path, what))):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside
-from memfs.hosts import entries, settings, version, whole
-from memfs.ops.doctor import leftovers, runs
+from memfs.hosts import owned_file, settings, settings_merge, version
+from memfs.ops.doctor import host_activity, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.install import commands
 
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 
-def look(place: Place, home: str) -> Iterator[Finding]:
+def check_hosts(place: Place, home: str) -> Iterator[Finding]:
     """Look at assistants: their versions, our entries in their settings, and our hooks' runs."""
     top = place.project.top if place.project else None
-    here = [name for name in hosts.NAMES if settings.installed(hosts.get(name), home)]
+    here = [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
     first = hosts.NAMES[0] if not here else ""  # the one to name where none is found
     versions = version.ask(map(hosts.get, here))
     for name in hosts.NAMES:
         host = hosts.get(name)
         if name in here:
-            yield runs.look(place, host, versions[name])
-        wired = settings.wired(host, home, top, outside.read)
+            yield host_activity.check_activity(place, host, versions[name])
+        wired = settings.list_wired(host, home, top, outside.read)
         try:
-            plugged = settings.plugged(host, home, top, outside.read)
-            yield from _looked(host, wired, settings.served(host, home, top, outside.read), top)
+            plugged = settings.list_plugged(host, home, top, outside.read)
+            yield from _looked(
+                host, wired, settings.list_served(host, home, top, outside.read), top
+            )
         except MemfsError as error:
             yield Finding("error", error.message, error.hint)
             continue
@@ -41,67 +43,72 @@ def look(place: Place, home: str) -> Iterator[Finding]:
             yield Finding("ok", f"{host.TITLE} has the plugin, enabled in {path}")
         if wired and plugged:
             yield Finding(
-                "warning", f"{host.TITLE} has the plugin and is wired: two servers of tools",
+                "warning",
+                f"{host.TITLE} has the plugin and is wired: two servers of tools",
                 f"keep one: memfs uninstall {name} [--user]",
-            )  # fmt: skip
+            )
         if wired or plugged:
             yield from _trusted(host, place)
-            yield from runs.missed(place, host, home, [*(each.path for each in wired), *plugged])
+            yield from host_activity.list_missed(
+                place, host, home, [*(each.path for each in wired), *plugged]
+            )
         if len(wired) > 1:
             yield Finding(
-                "warning", f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
+                "warning",
+                f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
                 f"keep one: memfs uninstall {name} [--user]",
-            )  # fmt: skip
+            )
         if not (wired or plugged) and (name in here or name == first):
             yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")
-    for path in leftovers.of_settings(place, home):
-        yield leftovers.finding(path)
+    for path in temp_files.of_settings(place, home):
+        yield temp_files.finding(path)
 
 
 def _looked(
-    host: Host, wired: list[settings.Wired], served: list[settings.Wired], top: str | None
+    host: Host, wired: list[settings.WiredFile], served: list[settings.WiredFile], top: str | None
 ) -> Iterator[Finding]:
     """Look whether what the settings of a host start is there."""
     needed: dict[tuple[str, str], tuple[str, str]] = {}  # (file, program): what for, the scope
     for found in [*wired, *served]:
         flag = "" if found.scope == "project" else f" --{found.scope}"
         parsed = settings.parse(found.text, found.path)
-        started = [entries.programs(each) for each in entries.commands(parsed)]
-        started = started or [entries.needed(whole.words(found.text))]
+        started = [settings_merge.programs(each) for each in settings_merge.commands(parsed)]
+        started = started or [settings_merge.list_needed(owned_file.list_words(found.text))]
         words = [word for each in started for word in each]
         needed |= {(found.path, word): ("hook needs", flag) for word in words}
-        servers = entries.servers(parsed, top)
+        servers = settings_merge.servers(parsed, top)
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
-    missing = {key: why for key, why in needed.items() if not entries.there(key[1])}
+    missing = {key: why for key, why in needed.items() if not settings_merge.is_available(key[1])}
     for (path, word), (what, flag) in sorted(missing.items()):
         yield Finding(
-            "error", f"{path}: the {what} {word}, which is gone",
+            "error",
+            f"{path}: the {what} {word}, which is gone",
             f"write it anew: memfs install {host.NAME}{flag}",
-        )  # fmt: skip
+        )
     for found in wired:
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"
-            if entries.calls_tool(settings.parse(found.text, found.path)):
+            if settings_merge.calls_tool(settings.parse(found.text, found.path)):
                 tools += "; prompts call a tool"
-            elif hosts.QUICK_HOOK in found.text:
-                tools += "; prompts ask the service by Perl"
             yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
 
 
 def _trusted(host: Host, place: Place) -> Iterator[Finding]:
     """Look whether the host runs our hooks, where it runs only those that are trusted."""
-    asking = hosts.asking(host.NAME)
+    asking = hosts.trust_module(host.NAME)
     if asking is None or not shutil.which(host.COMMAND):
         return
     try:
         skipped = sum(
-            not hook.runs for hook in asking.hooks(place.home.top, commands.of(host.NAME))
+            not hook.runs
+            for hook in asking.hooks(place.home.top, commands.list_commands(host.NAME))
         )
     except StoreError as error:
         yield Finding("warning", error.message, error.hint)
         return
     if skipped:
         yield Finding(
-            "error", f"{host.TITLE} does not run {skipped} of our hooks: they are not trusted yet",
+            "error",
+            f"{host.TITLE} does not run {skipped} of our hooks: they are not trusted yet",
             f"memfs install {host.NAME} --trust, or /hooks in it",
-        )  # fmt: skip
+        )

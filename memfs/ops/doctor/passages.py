@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.core import faults, frontmatter
-from memfs.memory.messages import epoch
+from memfs.core import block_problems, frontmatter
 from memfs.ops.doctor.finding import Finding
+from memfs.search.message_documents import epoch
 from memfs.store import archive, blocks
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _BY_HAND = "mend it in an editor"
 _LEAST, _MOST = 1, 10  # importance
 
 
-def look(place: Place) -> Iterator[Finding]:
+def check_passages(place: Place) -> Iterator[Finding]:
     """Look at every passage file of the stores of a place."""
     for store in place.stores():
         for path in archive.sources(store):
@@ -31,11 +31,12 @@ def look(place: Place) -> Iterator[Finding]:
                 continue
             if raw is None:  # it is gone
                 continue
-            for fault in faults.find(raw):
+            for fault in block_problems.find(raw):
                 yield Finding(
                     "error" if fault.grave else "warning",
-                    f"{path}:{fault.line}: {fault.what}", fault.hint,
-                )  # fmt: skip
+                    f"{path}:{fault.line}: {fault.what}",
+                    fault.hint,
+                )
             for key, value in _odd(raw):
                 yield Finding("warning", f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.context import sections
+from memfs.context import instruction_sections
 from memfs.core.errors import MemfsError
 from memfs.ops.doctor.finding import Finding
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 
-def look(place: Place) -> Iterator[Finding]:
+def check_sections(place: Place) -> Iterator[Finding]:
     """Look at the sections there are."""
     store = place.project
     if store is None:
         return
-    targets = sections.present(store)
-    ours = sections.text(store) if targets else ""
+    targets = instruction_sections.find_sections(store)
+    ours = instruction_sections.text(store) if targets else ""
     for target in targets:
         try:
-            outcome = sections.plan(store, target, ours).outcome
+            outcome = instruction_sections.plan(store, target, ours).outcome
         except MemfsError as error:
             yield Finding("error", error.message, error.hint)
             continue

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.hosts import entries
-from memfs.ops.doctor import leftovers, modes
+from memfs.hosts import settings_merge
+from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config, git, journal, layout
+from memfs.store import config, git, journal, merge_driver, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +21,13 @@ _LOG_LINES = 3
 _MOST_NAMED = 10
 
 
-def look(place: Place) -> Iterator[Finding]:
+def check_stores(place: Place) -> Iterator[Finding]:
     """Look at the stores themselves."""
     for tier, store in place.tiers():
         if tier == labels.SESSION:
             continue
         yield Finding("ok", f"{tier} store: {store.root}")
-        if tier == labels.PROJECT and not layout.trusted(store):
+        if tier == labels.PROJECT and not store_paths.is_trusted(store):
             yield Finding(
                 "warning",
                 "you have not trusted it: hooks use nothing of it",
@@ -36,8 +36,8 @@ def look(place: Place) -> Iterator[Finding]:
         for text in config.problems(store):
             yield Finding("warning", text)
         yield from _journal(store)
-        for path in leftovers.of_store(store):
-            yield leftovers.finding(path)
+        for path in temp_files.of_store(store):
+            yield temp_files.finding(path)
         yield from _modes(store)
 
 
@@ -46,18 +46,18 @@ def merging(place: Place) -> Iterator[Finding]:
     project = place.project
     if project is None or git.top_level(project.root) is None:
         return
-    driver = git.driver(project.root)
-    if git.merged_by(project.root, "blocks/x.md") != "memfs" or not driver:
+    driver = merge_driver.get_driver(project.root)
+    if merge_driver.get_merge_driver(project.root, "blocks/x.md") != "memfs" or not driver:
         yield Finding(
             "warning",
             "git does not merge blocks with memfs in this clone",
             "memfs init registers it; .agent-memory/.gitattributes needs the line: "
             "blocks/**/*.md merge=memfs",
         )
-    elif not entries.there(entries.programs(driver)[0]):
+    elif not settings_merge.is_available(settings_merge.programs(driver)[0]):
         yield Finding(
             "error",
-            f"git merges blocks with {entries.programs(driver)[0]}, which is gone",
+            f"git merges blocks with {settings_merge.programs(driver)[0]}, which is gone",
             "register it anew: memfs init",
         )
     elif " -m memfs" in driver and " -P " not in driver:
@@ -68,32 +68,35 @@ def merging(place: Place) -> Iterator[Finding]:
         )
 
 
-def _modes(store: layout.Store) -> Iterator[Finding]:
-    found = modes.open_to_others(store)
+def _modes(store: store_paths.Store) -> Iterator[Finding]:
+    found = permissions.open_to_others(store)
     if found:
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
         yield Finding(
-            "warning", f"{found[0]}{more} can be read by other users of this machine",
+            "warning",
+            f"{found[0]}{more} can be read by other users of this machine",
             "memfs doctor --fix gives them the modes 0600 and 0700",
-        )  # fmt: skip
+        )
 
 
-def _journal(store: layout.Store) -> Iterator[Finding]:
-    entries, _, end = journal.since(store, 0)
-    size = files.size(store.journal)
-    damaged = [str(line) for line in journal.damaged(store)]
+def _journal(store: store_paths.Store) -> Iterator[Finding]:
+    entries, _, end = journal.read_since(store, 0)
+    size = files.get_size(store.journal)
+    damaged = [str(line) for line in journal.find_damaged(store)]
     if damaged:
         most = ", …" if len(damaged) > _MOST_NAMED else ""
         where = f"line{'s' * (len(damaged) > 1)} {', '.join(damaged[:_MOST_NAMED])}{most}"
         yield Finding(
-            "error", f"{store.journal}: {where} cannot be read",
+            "error",
+            f"{store.journal}: {where} cannot be read",
             "the other entries are used; the versions in these lines cannot be restored",
-        )  # fmt: skip
+        )
     if end < size:
         yield Finding(
-            "warning", f"{store.journal}: an entry at the end is not whole",
+            "warning",
+            f"{store.journal}: an entry at the end is not whole",
             "it was never acknowledged; the next edit removes it",
-        )  # fmt: skip
+        )
     yield Finding("ok", f"{len(entries):,} edits in the journal")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.core.quoting import plain
+from memfs.core.escaping import make_plain
 from memfs.files import outside
 from memfs.hosts import settings, version
 from memfs.ops.install import commands
-from memfs.ops.install.files import Edit, Shipped
-from memfs.store import shipped
+from memfs.ops.install.files import SettingsEdit, ShippedEntries
+from memfs.store import resources
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -26,7 +27,7 @@ _HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
 
 
 @dataclass(frozen=True)
-class Wired:
+class WiredHost:
     """What happened to a settings file: created, updated, unchanged or removed, and the diff."""
 
     host: str
@@ -36,10 +37,17 @@ class Wired:
 
 
 def run(
-    place: Place, host: str, scope: str, home: str,
-    *, remove: bool = False, dry_run: bool = False, tools: bool = True, line: bool = False,
+    place: Place,
+    host: str,
+    scope: str,
+    home: str,
+    *,
+    remove: bool = False,
+    dry_run: bool = False,
+    tools: bool = True,
+    line: bool = False,
     gone: Collection[str] = (),
-) -> list[Wired]:  # fmt: skip
+) -> list[WiredHost]:
     """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
 
     `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too;
@@ -57,7 +65,7 @@ def run(
         )
     if not remove:
         _no_plugin(place, host, home)
-    other = "" if remove or not found else elsewhere(place, host, found[0][0], home)
+    other = "" if remove or not found else find_elsewhere(place, host, found[0][0], home)
     if other:
         raise StoreError(
             f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
@@ -68,8 +76,8 @@ def run(
     for path, names in found:
         if (remove or not tools) and _shared(place, host, scope, home, path, gone):
             continue
-        given = Shipped.of(place, host, names, tools=tools, line=line or remove, calls=calls)
-        edits.append(Edit.of(place, path, given, remove=remove))
+        given = ShippedEntries.of(place, host, names, tools=tools, line=line or remove, calls=calls)
+        edits.append(SettingsEdit.of(place, path, given, remove=remove))
     if not dry_run:
         for edit in edits:
             edit.check()
@@ -78,7 +86,7 @@ def run(
         if not remove:
             _compile()
     return [
-        Wired(host, each.path, _outcome(each.before, each.after), each.diff()) for each in edits
+        WiredHost(host, each.path, _outcome(each.before, each.after), each.diff()) for each in edits
     ]
 
 
@@ -88,7 +96,7 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
     Raises `StoreError` where its settings run our hooks already, and where the host refuses.
     """
     known = hosts.get(host)
-    other = elsewhere(place, host, "", home)
+    other = find_elsewhere(place, host, "", home)
     if other:
         raise StoreError(
             f"{known.TITLE} runs our hooks already, from {other}",
@@ -98,7 +106,7 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
     if not program or not known.PLUGIN_VERB:
         what = "has no plugins of this kind" if program else "is not on the PATH"
         raise StoreError(f"{known.TITLE} {what}", f"wire it by settings: memfs install {host}")
-    market = os.path.dirname(shipped.path(".claude-plugin"))
+    market = os.path.dirname(resources.path(".claude-plugin"))
     said = []
     for words in (("marketplace", "add", market), (known.PLUGIN_VERB, f"{hosts.PLUGIN}memfs")):
         done = subprocess.run(  # noqa: S603 - the assistant's own program
@@ -106,14 +114,14 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
         )
         told = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
         if done.returncode:
-            raise StoreError(f"{known.TITLE} did not take the plugin: {plain(told)}")
+            raise StoreError(f"{known.TITLE} did not take the plugin: {make_plain(told)}")
         said.append(told.rpartition("\n")[2])
     return said
 
 
-def asks_trust(host: str) -> bool:
+def needs_trust(host: str) -> bool:
     """Tell whether a host runs our hooks only once its user trusted them."""
-    return hosts.asking(host) is not None
+    return hosts.trust_module(host) is not None
 
 
 def trust(place: Place, host: str) -> int:
@@ -121,8 +129,8 @@ def trust(place: Place, host: str) -> int:
 
     Raises `StoreError` where the host cannot be asked.
     """
-    asking = hosts.asking(host)
-    return int(asking.trust(place.home.top, commands.of(host))) if asking else 0
+    asking = hosts.trust_module(host)
+    return int(asking.trust(place.home.top, commands.list_commands(host))) if asking else 0
 
 
 def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -138,10 +146,10 @@ def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tu
     return hosts.get(host).wiring(scope, home, place.project.top if place.project else "")
 
 
-def elsewhere(place: Place, host: str, path: str, home: str) -> str:
+def find_elsewhere(place: Place, host: str, path: str, home: str) -> str:
     """Return another settings file from which the host runs our hooks here, "" if none does."""
     top = place.project.top if place.project else None
-    for found in settings.wired(hosts.get(host), home, top, outside.read):
+    for found in settings.list_wired(hosts.get(host), home, top, outside.read):
         if os.path.realpath(found.path) != os.path.realpath(path):
             return found.path
     return ""
@@ -150,7 +158,7 @@ def elsewhere(place: Place, host: str, path: str, home: str) -> str:
 def _no_plugin(place: Place, host: str, home: str) -> None:
     """Raise `StoreError` where the plugin brings the same hooks and tools."""
     top = place.project.top if place.project else None
-    for path in settings.plugged(hosts.get(host), home, top, outside.read):
+    for path in settings.list_plugged(hosts.get(host), home, top, outside.read):
         raise StoreError(
             f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}",
             "once is enough; to wire it by settings, uninstall that first",
@@ -180,8 +188,6 @@ def _outcome(before: str | None, after: str | None) -> str:
 
 def _compile() -> None:
     """Byte-compile what hooks import: installers like uv do not, and a hook should not have to."""
-    import compileall
-
     package = os.path.dirname(os.path.dirname(os.path.abspath(hosts.__file__)))
     compileall.compile_file(f"{package}/__init__.py", quiet=2)
     for room in _HOT:

@@ -8,15 +8,12 @@ import subprocess
 import sys
 
 from memfs import hosts
-from memfs.store import service, shipped
-
-_PERL = "/usr/bin/perl"  # the system's: one on the PATH may be anybody's
-_TELLS_PERL = "$PERL5OPT$PERL_SIGNALS$PERL_HASH_SEED_DEBUG"
+from memfs.store import resources
 
 
-def of(host: str) -> tuple[str, ...]:
+def list_commands(host: str) -> tuple[str, ...]:
     """Return all commands of our hooks for a host, with its tools and without."""
-    return tuple(make(host, *more) for make in (hook, quick) for more in ((), ("mcp",)))
+    return tuple(hook(host, *more) for more in ((), ("mcp",)))
 
 
 def hook(*words: str) -> str:
@@ -27,30 +24,9 @@ def hook(*words: str) -> str:
     return line(python(*words)) if os.name == "nt" else f"{_there()}; exec {line(python(*words))}"
 
 
-def quick(*words: str) -> str:
-    """Return the command of a hook that the service answers: Perl asks it where that is there.
-
-    What somebody wants every Perl to load or print would take longer than Python, or be printed.
-    Of a locale that is missing Perl warns on stderr, unless it is told not to (`PERL_BADLANG`).
-    """
-    asks = perl(*words)
-    if not asks:
-        return hook(*words)
-    socket, script = shlex.quote(str(service.address())), shlex.quote(_script(hosts.QUICK_HOOK))
-    can = f'[ -S {socket} ] && [ -x {_PERL} ] && [ -r {script} ] && [ -z "{_TELLS_PERL}" ]'
-    return f"{_there()}; {can} && PERL_BADLANG=0 exec {line(asks)}; exec {line(python(*words))}"
-
-
 def python(*words: str) -> list[str]:
     """Return the words of a command: this interpreter, without site-packages, on our file."""
     return [sys.executable, "-I", "-S", "-E", _script(hosts.HOOK), *words]
-
-
-def perl(*words: str) -> list[str]:
-    """Return the words of a command by which Perl asks the service; none where it cannot."""
-    if not service.quick() or not os.access(_PERL, os.X_OK):
-        return []
-    return [_PERL, "-C0", _script(hosts.QUICK_HOOK), sys.executable, *words]
 
 
 def line(words: list[str]) -> str:
@@ -64,4 +40,4 @@ def _there() -> str:
 
 
 def _script(name: str) -> str:
-    return shipped.path("hooks", name)
+    return resources.path("hooks", name)

@@ -15,9 +15,9 @@ from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
-from memfs.hosts import entries, jsontext, settings, tomltext, whole
+from memfs.hosts import jsonc_edit, owned_file, settings, settings_merge, toml_edit
 from memfs.ops.install import commands
-from memfs.store import lock, shipped
+from memfs.store import lock, resources
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -31,40 +31,45 @@ Record = dict[str, "str | None"]
 
 
 @dataclass(frozen=True)
-class Shipped:
+class ShippedEntries:
     """What goes into one settings file: `wanted`, and `unwanted` of ours that is not to be there.
 
     `text` is what is for a TOML file, if `tools` are to be there, or all of a file that is ours.
     """
 
-    wanted: entries.Json
-    unwanted: entries.Json
+    wanted: settings_merge.Json
+    unwanted: settings_merge.Json
     text: str
     tools: bool
 
     @classmethod
     def of(
-        cls, place: Place, host: str, names: tuple[str, ...],
-        *, tools: bool, line: bool, calls: bool,
-    ) -> Shipped:  # fmt: skip
+        cls,
+        place: Place,
+        host: str,
+        names: tuple[str, ...],
+        *,
+        tools: bool,
+        line: bool,
+        calls: bool,
+    ) -> ShippedEntries:
         """Return what is in shipped files; `calls`: prompt hooks call a tool, start no process."""
         hook = (host, "mcp") if tools else (host,)
         values = {
-            "{hook}": commands.hook(*hook), "{quick}": commands.quick(*hook),
-            "{line}": commands.line(commands.python("line")), "{python}": sys.executable,
+            "{hook}": commands.hook(*hook),
+            "{line}": commands.line(commands.python("line")),
+            "{python}": sys.executable,
             "{project}": place.project.top if place.project else "",
-        }  # fmt: skip
-        wanted: entries.Json = {}
-        unwanted: entries.Json = {}
+        }
+        wanted: settings_merge.Json = {}
+        unwanted: settings_merge.Json = {}
         plain = ""
         for name in names:
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
-            text = shipped.text("hooks", *name.split("/"))
-            if whole.is_one(name):
-                return cls(
-                    {}, {}, whole.text(text, commands.python(*hook), values["{quick}"]), tools
-                )
+            text = resources.text("hooks", *name.split("/"))
+            if owned_file.is_owned_kind(name):
+                return cls({}, {}, owned_file.fill_text(text, commands.python(*hook)), tools)
             for mark, value in values.items():
                 text = text.replace(f'"{mark}"', fastjson.dumps(value))
             if name.endswith(".toml"):
@@ -73,13 +78,15 @@ class Shipped:
                 kept = tools or name.endswith((_HOOKS, _LINE))
                 found = json.loads(text)
                 if name.endswith(_PROMPT):  # in place of the commands of the same events
-                    found = {"hooks": {**cast("entries.Json", wanted["hooks"]), **found["hooks"]}}
+                    found = {
+                        "hooks": {**cast("settings_merge.Json", wanted["hooks"]), **found["hooks"]}
+                    }
                 (wanted if kept else unwanted).update(found)
         return cls(wanted, unwanted, plain, tools)
 
 
 @dataclass(frozen=True)
-class Edit:
+class SettingsEdit:
     """What is to be done to one settings file.
 
     `record` is what is to be known of it then, if it is wired: see `_keep`. `real` is where it is:
@@ -94,7 +101,7 @@ class Edit:
     remove: bool
 
     @classmethod
-    def of(cls, place: Place, path: str, given: Shipped, *, remove: bool) -> Edit:
+    def of(cls, place: Place, path: str, given: ShippedEntries, *, remove: bool) -> SettingsEdit:
         """Work out an edit; nothing is written. Raises `StoreError` for what cannot be kept."""
         top = place.project.top if place.project else None
         inside = top is not None and path.startswith(f"{top}/")
@@ -102,7 +109,9 @@ class Edit:
         before = _read(path)
         record = _record(place, path)
         pristine = record if record and record["after"] == _digest(before) else None
-        change = _toml if path.endswith(".toml") else _whole if whole.is_one(path) else _json
+        change = (
+            _toml if path.endswith(".toml") else _whole if owned_file.is_owned_kind(path) else _json
+        )
         has, after = change(path, before, given, record, remove=remove)
         if remove and has and pristine:
             after = pristine["before"]
@@ -146,56 +155,60 @@ class Edit:
 
 
 def _json(
-    path: str, before: str | None, given: Shipped, record: Record | None, *, remove: bool
+    path: str, before: str | None, given: ShippedEntries, record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a JSON file has entries of ours, and its text with them, or without.
 
     What was there before we came stays, though it is empty, and so does what has a comment in it.
     """
     found = settings.parse(before or "", path)
-    has = entries.has_entries(found, {**given.unwanted, **given.wanted})
+    has = settings_merge.has_entries(found, {**given.unwanted, **given.wanted})
     first = (record or {}).get("before") or ""
-    stay: set[entries.Where] = set()
+    stay: set[settings_merge.Where] = set()
     if remove or given.unwanted:
-        stay = jsontext.places(before or "", remarked=True) | jsontext.places(first)
-    made = entries.without_entries(found, given.unwanted, stay)
+        stay = jsonc_edit.find_containers(before or "", remarked=True) | jsonc_edit.find_containers(
+            first
+        )
+    made = settings_merge.without_entries(found, given.unwanted, stay)
     if remove:
-        made = entries.without_entries(made, given.wanted, stay)
+        made = settings_merge.without_entries(made, given.wanted, stay)
         if has and record:
             made = _bare(made, settings.parse(first, path), given.wanted)
             if not made and record["before"] is None and () not in stay:
                 return has, None  # we made the file
     elif given.wanted:
-        made = entries.with_entries(made, given.wanted)
+        made = settings_merge.with_entries(made, given.wanted)
     if made == found:
         return has, before
-    after = jsontext.changed(before or "", made)
+    after = jsonc_edit.set_value(before or "", made)
     _check(after, made, path)
     return has, after
 
 
-def _bare(made: entries.Json, was: entries.Json, wanted: entries.Json) -> entries.Json:
+def _bare(
+    made: settings_merge.Json, was: settings_merge.Json, wanted: settings_merge.Json
+) -> settings_merge.Json:
     """Return settings without what else we wrote (a version), if they are what they were then."""
     bare = {key: value for key, value in made.items() if key in was or wanted.get(key) != value}
     return bare if bare == was else made
 
 
 def _toml(
-    path: str, before: str | None, given: Shipped, record: Record | None, *, remove: bool
+    path: str, before: str | None, given: ShippedEntries, record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a TOML file has our table, and its text with it, or without."""
     text = before or ""
     settings.parse(text, path)
     if not given.text:
         return False, before
-    has = tomltext.has(text, given.text)
+    has = toml_edit.has_table(text, given.text)
     if remove or not given.tools:
-        after = tomltext.take(text, given.text)
+        after = toml_edit.remove_table(text, given.text)
         settings.parse(after, path)
         if remove and has and record and record["before"] is None and not after.strip():
             return has, None  # we made the file
     else:
-        after = tomltext.put(text, given.text)
+        after = toml_edit.put_table(text, given.text)
         _check_toml(path, text, after)
     return has, before if after == text else after
 
@@ -207,22 +220,22 @@ def _check_toml(path: str, text: str, after: str) -> None:
     except StoreError as error:
         alone = "or wire the hooks alone: memfs install --no-mcp"
         servers = settings.parse(text, path).get("mcp_servers")
-        if isinstance(servers, dict) and entries.SERVER not in servers:
+        if isinstance(servers, dict) and settings_merge.SERVER not in servers:
             raise StoreError(
                 f"{path}: mcp_servers is written in one line, to which no table can be added",
                 f"write it as tables there first ([mcp_servers.NAME]), {alone}",
             ) from error
         raise StoreError(
-            f"{path} has another MCP server named {entries.SERVER}",
+            f"{path} has another MCP server named {settings_merge.SERVER}",
             f"rename it there first, {alone}",
         ) from error
 
 
 def _whole(
-    path: str, before: str | None, given: Shipped, _record: Record | None, *, remove: bool
+    path: str, before: str | None, given: ShippedEntries, _record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a file is ours, and its text with what we ship, or none."""
-    has = before is not None and whole.ours(before)
+    has = before is not None and owned_file.is_ours(before)
     if remove:
         return has, None if has else before
     if before is not None and not has:
@@ -230,13 +243,13 @@ def _whole(
     return has, given.text
 
 
-def _check(text: str, wanted: entries.Json, path: str) -> None:
+def _check(text: str, wanted: settings_merge.Json, path: str) -> None:
     if settings.parse(text, path) != wanted:
         raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
 
 
 def _write(place: Place, path: str, real: str, before: str | None, after: str | None) -> None:
-    with lock.hold(place.home):
+    with lock.hold_lock(place.home):
         if _read(path) != before:
             raise StoreError(f"{path} was changed by somebody else meanwhile", "run it again")
         if after is None:

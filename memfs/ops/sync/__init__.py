@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.context import sections
-from memfs.context.sections import Plan
+from memfs.context import instruction_sections
+from memfs.context.instruction_sections import Plan
 from memfs.core.errors import StoreError
 from memfs.hosts.instructions import TARGETS
 from memfs.store import lock
@@ -33,8 +33,8 @@ def run(
     if not write:
         return _plans(place, names, remove=remove)
     if not remove:
-        sections.check_allowed(store)
-    with lock.hold(store):
+        instruction_sections.check_allowed(store)
+    with lock.hold_lock(store):
         found = _plans(place, names, remove=remove)
         for plan in found:
             plan.permitted()
@@ -45,10 +45,10 @@ def run(
 
 def _plans(place: Place, names: Sequence[str], *, remove: bool) -> list[Plan]:
     store = place.store("project")
-    targets = [TARGETS[name] for name in names] or sections.present(store)
-    ours = "" if remove or not targets else sections.text(store)
+    targets = [TARGETS[name] for name in names] or instruction_sections.find_sections(store)
+    ours = "" if remove or not targets else instruction_sections.text(store)
     found: dict[str, Plan] = {}
     for target in targets:
-        plan = sections.plan(store, target, ours, remove=remove)
+        plan = instruction_sections.plan(store, target, ours, remove=remove)
         found.setdefault(plan.real, plan)  # two names of one file, by a link
     return list(found.values())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
-from memfs.hosts import section
+from memfs.hosts import marked_section
 from memfs.store import git, lock
 
 if TYPE_CHECKING:
@@ -23,21 +23,27 @@ _START = "#!/bin/sh\n"
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 # What writes hooks anew from a configuration of its own, by what its hooks or their folder say.
 _MANAGERS = (
-    "husky", "lefthook", "pre-commit.com", "simple-git-hooks", "overcommit", "prek", "captainhook",
-)  # fmt: skip
+    "husky",
+    "lefthook",
+    "pre-commit.com",
+    "simple-git-hooks",
+    "overcommit",
+    "prek",
+    "captainhook",
+)
 _PATH = "core.hooksPath"
 _HINT = "have it run this before a commit: memfs sync --stage"
 
 
 @dataclass(frozen=True)
-class Hooked:
+class GitHookOutcome:
     """What happened to a hook's file: created, updated, unchanged or removed."""
 
     path: str
     outcome: str
 
 
-def run(place: Place, *, remove: bool = False) -> Hooked:
+def run(place: Place, *, remove: bool = False) -> GitHookOutcome:
     """Have git renew our sections before a commit, or with `remove` do so no more.
 
     Raises `StoreError` for a hook that is another program's to write, and is no shell script.
@@ -50,21 +56,21 @@ def run(place: Place, *, remove: bool = False) -> Hooked:
             "the hook runs at the top of a repository, and needs the store there",
         )
     path, shared = _path(top)
-    with lock.hold(store):
+    with lock.hold_lock(store):
         before = _read(path)
         text = before or ""
-        wrong = section.problem(text, *_MARKS)
+        wrong = marked_section.problem(text, *_MARKS)
         if wrong:
             raise StoreError(f"{path}: {wrong}", "leave one such pair in it, or none")
         if remove:
-            after = section.take(text, *_MARKS) if before is not None else None
+            after = marked_section.remove_section(text, *_MARKS) if before is not None else None
             after = None if before != after == _START.rstrip() else after
         else:
-            _refuse(path, section.take(text, *_MARKS), exists=before is not None)
+            _refuse(path, marked_section.remove_section(text, *_MARKS), exists=before is not None)
             after = _put(before, _lines(shared=shared))
         _write(path, before, after)
     made = "created" if before is None else "removed" if after is None else "updated"
-    return Hooked(path, "unchanged" if before == after else made)
+    return GitHookOutcome(path, "unchanged" if before == after else made)
 
 
 def _path(top: str) -> tuple[str, bool]:
@@ -120,11 +126,11 @@ def _lines(*, shared: bool) -> str:
 def _put(before: str | None, lines: str) -> str:
     """Return a hook with our lines below its first: what it ends with may be an exit."""
     text = _START if before is None else before
-    if section.has(text, *_MARKS):
-        return section.put(text, lines, *_MARKS)
+    if marked_section.has_section(text, *_MARKS):
+        return marked_section.put_section(text, lines, *_MARKS)
     first, _, rest = text.partition("\n")
     if before is not None and not rest:
-        return section.put(text, lines, *_MARKS)
+        return marked_section.put_section(text, lines, *_MARKS)
     return "\n".join([first, _MARKS[0], lines, _MARKS[1], rest])
 
 

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
-from memfs.context import sections
-from memfs.hosts import section
+from memfs.context import instruction_sections
+from memfs.hosts import marked_section
 from memfs.hosts.instructions import MARKS
-from memfs.store import commits, git, lock, tracked
+from memfs.store import commits, git, lock, tracked_files
 
 if TYPE_CHECKING:
-    from memfs.context.sections import Plan
-    from memfs.hosts.instructions import Target
+    from memfs.context.instruction_sections import Plan
+    from memfs.hosts.instructions import InstructionFile
     from memfs.store.blocks import Place
-    from memfs.store.layout import Store
-    from memfs.store.tracked import Known
+    from memfs.store.store_paths import Store
+    from memfs.store.tracked_files import TrackedFile
 
 _PARTIAL = "next-index-"  # the name of git's index for a commit of named paths
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedSections:
     """The files that were renewed and added to the commit, and why others were not."""
 
     added: tuple[str, ...]
@@ -40,52 +40,52 @@ class _Waiting(NamedTuple):
     wanted: str | None
 
 
-def run(place: Place, index: str = "") -> Staged:
+def run(place: Place, index: str = "") -> StagedSections:
     """Renew what is out of step, and add it where nothing but our section differs.
 
     `index` is the index that the commit is made of, "" for the usual one. What a person did not
     stage is never added for them, and what the commit does not have of the blocks stays out of it.
     """
     store = place.project
-    targets = sections.present(store) if store else []
+    targets = instruction_sections.find_sections(store) if store else []
     if store is None or not targets:
-        return Staged((), ())
-    sections.check_allowed(store)
-    with lock.hold(store):
-        ours = sections.text(store)
+        return StagedSections((), ())
+    instruction_sections.check_allowed(store)
+    with lock.hold_lock(store):
+        ours = instruction_sections.text(store)
         plans = {_name(store, plan): plan for plan in _plans(store, targets, ours)}
-        known = tracked.staged(store.top, list(plans), index) or {}
+        known = tracked_files.read_staged(store.top, list(plans), index) or {}
         waiting = _waiting(store, plans, known, ours)
         why = _hindrance(store, index) if waiting else ""
         if why:
-            return Staged((), tuple(f"{each.plan.target.path}: {why}" for each in waiting))
+            return StagedSections((), tuple(f"{each.plan.target.path}: {why}" for each in waiting))
         return _staged(store, waiting, index)
 
 
-def _plans(store: Store, targets: list[Target], ours: str) -> list[Plan]:
-    return [sections.plan(store, target, ours) for target in targets]
+def _plans(store: Store, targets: list[InstructionFile], ours: str) -> list[Plan]:
+    return [instruction_sections.plan(store, target, ours) for target in targets]
 
 
 def _waiting(
-    store: Store, plans: dict[str, Plan], known: dict[str, Known], ours: str
+    store: Store, plans: dict[str, Plan], known: dict[str, TrackedFile], ours: str
 ) -> list[_Waiting]:
     """List what is out of step, in the files or in the index."""
-    texts = commits.texts(store.top, [each.blob for each in known.values()])
+    texts = commits.read_blobs(store.top, [each.blob for each in known.values()])
     found = []
     for name, plan in plans.items():
         entry = known.get(name)
         text = texts.get(entry.blob) if entry else None
-        there = text is not None and section.has(text, *MARKS)
-        wanted = section.put(text, ours, *MARKS) if there else text
+        there = text is not None and marked_section.has_section(text, *MARKS)
+        wanted = marked_section.put_section(text, ours, *MARKS) if there else text
         if wanted != text or plan.before != plan.after:
             found.append(_Waiting(plan, name, entry.mode if entry else "", text, wanted))
     return found
 
 
-def _staged(store: Store, waiting: list[_Waiting], index: str) -> Staged:
+def _staged(store: Store, waiting: list[_Waiting], index: str) -> StagedSections:
     added, left = [], []
     late = [each.name for each in waiting if each.wanted != each.text]
-    filtered = tracked.filters(store.top, late) if late else {}
+    filtered = tracked_files.list_filters(store.top, late) if late else {}
     for each in waiting:
         each.plan.write(store.top)
         if each.wanted is None or each.wanted == each.text:
@@ -99,7 +99,7 @@ def _staged(store: Store, waiting: list[_Waiting], index: str) -> Staged:
             left.append(f"{path}: git did not add it")
         else:
             added.append(path)
-    return Staged(tuple(added), tuple(left))
+    return StagedSections(tuple(added), tuple(left))
 
 
 def _add(store: Store, each: _Waiting, text: str, index: str) -> bool:
@@ -128,9 +128,9 @@ def _hindrance(store: Store, index: str) -> str:
     """Say why nothing can be added to this commit, or ""."""
     if os.path.basename(index).startswith(_PARTIAL):
         return "a commit of named paths takes nothing else"
-    known = tracked.staged(store.root, ["blocks"], index)
+    known = tracked_files.read_staged(store.root, ["blocks"], index)
     if known is None:
         return "git does not answer"
-    changed = tracked.differing(store.root, ["blocks"], known)
+    changed = tracked_files.list_differing(store.root, ["blocks"], known)
     before = git.prefix(store.root)
     return f"{before}{changed[0]} has changes that are not staged" if changed else ""

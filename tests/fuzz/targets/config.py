@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memfs.core import settings
-from memfs.memory import models
+from memfs.recall import model_config
 from memfs.store import config
 from tests.e2e import ways
 from tests.e2e.hostile import CONFIG
@@ -31,10 +31,14 @@ context: {budget: 2000}
 
 def begin(world: World) -> Target:
     doors = (
-        ways.hook("claude", "UserPromptSubmit", prompt="gophers dig tunnels"), ways.cli("status"),
-        ways.cli("doctor"), ways.cli("tools"), ways.cli("context --task gophers"),
-        ways.cli("search gophers"), ways.tool("memory_status"),
-    )  # fmt: skip
+        ways.hook("claude", "UserPromptSubmit", prompt="gophers dig tunnels"),
+        ways.cli("status"),
+        ways.cli("doctor"),
+        ways.cli("tools"),
+        ways.cli("context --task gophers"),
+        ways.cli("search gophers"),
+        ways.tool("memory_status"),
+    )
     turn = 0
 
     def run(case: Case) -> None:
@@ -46,7 +50,7 @@ def begin(world: World) -> Target:
             found.get(key)
         for store in place.stores():
             config.problems(store)
-        models.wanted(place)
+        model_config.load_wanted(place)
         turn += 1
         if turn % 4 == 0:
             world.through(doors[turn // 4 % len(doors)])

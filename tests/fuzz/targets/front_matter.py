@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memfs.core import faults
+from memfs.core import block_problems
 from memfs.core.edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
@@ -24,7 +24,7 @@ def begin(world: World) -> Target:
         path.write_bytes(case.data)
         place = world.place()
         blocks.load(place)
-        faults.find(case.data.decode("utf-8", "surrogateescape"))
+        block_problems.find(case.data.decode("utf-8", "surrogateescape"))
         edit.run(place, [Append("fuzzed", "one more line")], Origin("user"))
         turn += 1
         if turn % 8 == 0:

@@ -13,7 +13,7 @@ from unittest import mock
 
 import numpy as np
 
-from memfs.search import graph
+from memfs.search import hnsw
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
@@ -21,11 +21,11 @@ _ROWS, _DIMS = 300, 64
 
 
 def begin(world: World) -> Target:
-    mock.patch.object(graph, "FEWEST", 50).start()
+    mock.patch.object(hnsw, "FEWEST", 50).start()
     rows = np.random.default_rng(7).integers(-127, 127, (_ROWS, _DIMS), np.int8)
     folder, kept = world.top / "repo/graph", world.top / "home/graph"
     folder.mkdir()
-    graph.ready(str(folder), "model", rows)
+    hnsw.open_graph(str(folder), "model", rows)
     name = next(path.name for path in folder.glob("*.usearch"))
     graph_data, stamp_data = (folder / name).read_bytes(), (folder / "graph.json").read_bytes()
     stamp = json.loads(stamp_data)
@@ -39,7 +39,7 @@ def begin(world: World) -> Target:
         if case.name == "crafted":
             told = stamp | {"size": len(case.data), "checksum": zlib.crc32(case.data)}
             Path(folder / "graph.json").write_text(json.dumps(told))
-        found = graph.ready(str(folder), "model", rows)
+        found = hnsw.open_graph(str(folder), "model", rows)
         assert found is not None
         numbers, distances = found.nearest(rows, rows[5], 20)
         assert 5 in numbers.tolist(), "a row is not near to itself"

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from memfs.mcp import hooks, messages, wire
-from memfs.tools import calls, table
-from memfs.tools.desk import Desk
+from memfs.mcp import hooks, messages, stdio
+from memfs.tools import calls, registry
+from memfs.tools.tool_context import ToolContext
 from tests.e2e import ways
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
 
 def begin(world: World) -> Target:
-    desk = Desk(str(world.repo))
-    tools = table.offered(desk).tools
+    desk = ToolContext(str(world.repo))
+    tools = registry.offer_tools(desk).tools
     payload = {
-        "host": "claude", "session_id": "s1", "hook_event_name": "UserPromptSubmit",
-        "cwd": str(world.repo), "prompt": ways.PROMPT,
-    }  # fmt: skip
+        "host": "claude",
+        "session_id": "s1",
+        "hook_event_name": "UserPromptSubmit",
+        "cwd": str(world.repo),
+        "prompt": ways.PROMPT,
+    }
 
     def run(case: Case) -> None:
         line = messages.replace_halves(case.data)
@@ -28,7 +31,7 @@ def begin(world: World) -> Target:
         if answer:
             json.loads(answer)
         with suppress(ValueError, RecursionError):
-            wire._call(line)
+            stdio._call(line)
         try:
             found = json.loads(text)
             params = found["params"]
@@ -36,9 +39,9 @@ def begin(world: World) -> Target:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return
         if name == hooks.TOOL and isinstance(given, dict):
-            hooks.answered(given)
+            hooks.answer_hook(given)
         elif isinstance(name, str):
-            result = calls.run(desk, tools, calls.Call(name, given))
+            result = calls.run(desk, tools, calls.ToolCall(name, given))
             assert isinstance(result.text, str)
 
     asked = [
@@ -49,8 +52,9 @@ def begin(world: World) -> Target:
         ("archival_memory_search", {"query": "gophers", "tags": ["a"], "limit": 3}),
         ("conversation_search_date", {"start_date": "2026-01-01", "end_date": "2026-12-31"}),
         ("memory", {"command": "view", "path": "/memories/rules.md", "view_range": [1, 2]}),
-        ("memory_status", {}), (hooks.TOOL, payload),
-    ]  # fmt: skip
+        ("memory_status", {}),
+        (hooks.TOOL, payload),
+    ]
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": n, "arguments": a}}
         for n, a in asked

@@ -6,7 +6,7 @@ import json
 import shutil
 
 from memfs.core.errors import MemfsError
-from memfs.search import encoder, modelfiles
+from memfs.search import encoder, model_files
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 from tests.search import small_models
@@ -18,19 +18,30 @@ _KINDS = {"WordLevel": "F32", "Unigram": "F16", "BPE": "I8", "WordPiece": "F64"}
 _STEPS: tuple[dict[str, object], ...] = (
     {"type": "Precompiled", "precompiled_charsmap": "/////w=="},
     {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="},
-    {"type": "Sequence", "normalizers": [
-        {"type": "NFKC"}, {"type": "Strip", "strip_left": True, "strip_right": True},
-        {"type": "Replace", "pattern": {"Regex": "(a+)+$|"}, "content": "aaaaaaaa"},
-        {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 90},
-        {"type": "Prepend", "prepend": "\u2581"}, {"type": "Lowercase"},
-    ]},
-)  # fmt: skip
+    {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "NFKC"},
+            {"type": "Strip", "strip_left": True, "strip_right": True},
+            {"type": "Replace", "pattern": {"Regex": "(a+)+$|"}, "content": "aaaaaaaa"},
+            {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 90},
+            {"type": "Prepend", "prepend": "\u2581"},
+            {"type": "Lowercase"},
+        ],
+    },
+)
 _PIECES: tuple[dict[str, object], ...] = (
-    {"type": "Split", "pattern": {"Regex": "(a+)+$|(x|x)*y"}, "behavior": "Isolated", "invert": False},
+    {
+        "type": "Split",
+        "pattern": {"Regex": "(a+)+$|(x|x)*y"},
+        "behavior": "Isolated",
+        "invert": False,
+    },
     {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
-    {"type": "FixedLength", "length": 0}, {"type": "Digits", "individual_digits": True},
+    {"type": "FixedLength", "length": 0},
+    {"type": "Digits", "individual_digits": True},
     {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-)  # fmt: skip
+)
 
 
 def _hostile() -> list[bytes]:
@@ -51,7 +62,9 @@ def begin(world: World) -> Target:
         made = small_models.make(
             world.top / "home/models" / kind, words=words, dtype=dtype, kind=kind, weights=True
         )
-        samples += [Case(f"{kind}/{name}", (made / name).read_bytes()) for name in modelfiles.FILES]
+        samples += [
+            Case(f"{kind}/{name}", (made / name).read_bytes()) for name in model_files.FILES
+        ]
     samples += [Case("Unigram/tokenizer.json", data) for data in _hostile()]
     turn = 0
     for each in samples:
@@ -70,9 +83,8 @@ def begin(world: World) -> Target:
         (folder / name).write_bytes(case.data)
         (world.store / "config.yaml").write_bytes(settings)
         try:
-            opened = encoder.Encoder(modelfiles.read(str(folder))).check()
+            opened = encoder.Encoder(model_files.read(str(folder))).check()
             opened.encode(["bread and ovens", "", "\ufffd", "日本", "a" * 3000])
-            _ = opened.cut
         except MemfsError:
             pass
         if turn % 5 == 0:

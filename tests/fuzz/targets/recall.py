@@ -7,14 +7,21 @@ from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
 _WAYS = (
-    ways.cli("search tabs spaces --mode text"), ways.cli("search tabs --sessions"),
-    ways.cli("facts --extract --no-model"), ways.cli("graph"), ways.cli("context --task tabs"),
-    ways.cli("ingest said.jsonl"), ways.cli("doctor --secrets"), ways.cli("status"),
-    ways.cli("doctor --secrets --purge -y"), ways.cli("export --all --yes --force made.zip"),
-    ways.cli("graph --similar tabs"), ways.tool("conversation_search", query="tabs or spaces"),
+    ways.cli("search tabs spaces --mode text"),
+    ways.cli("search tabs --sessions"),
+    ways.cli("facts --extract --no-model"),
+    ways.cli("graph"),
+    ways.cli("context --task tabs"),
+    ways.cli("ingest said.jsonl"),
+    ways.cli("doctor --secrets"),
+    ways.cli("status"),
+    ways.cli("doctor --secrets --purge -y"),
+    ways.cli("export --all --yes --force made.zip"),
+    ways.cli("graph --similar tabs"),
+    ways.tool("conversation_search", query="tabs or spaces"),
     ways.tool("conversation_search_date", start_date="2026-01-01"),
     ways.hook("claude", "Stop"),
-)  # fmt: skip
+)
 
 
 def begin(world: World) -> Target:

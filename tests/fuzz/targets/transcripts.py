@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
-from memfs.memory import intake
+from memfs.ingest import transcripts as ingest_transcripts
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 from tests.hosts.test_opencode import MESSAGES, Base
@@ -72,7 +72,9 @@ def begin(world: World) -> Target:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(case.data)
         try:
-            intake.transcripts(place.home, [str(path)], intake.Tally())
+            ingest_transcripts.ingest_transcripts(
+                place.home, [str(path)], ingest_transcripts.Tally()
+            )
         finally:
             shutil.rmtree(folder)
             folder.mkdir()
@@ -80,9 +82,11 @@ def begin(world: World) -> Target:
 
     found = _recorded()
     found += [
-        Case(".aider.chat.history.md", _AIDER.encode()), Case("chat.md", _CURSOR.encode()),
-        Case(".specstory/history/2026.md", _SPECSTORY.encode()), _exported(),
-    ]  # fmt: skip
+        Case(".aider.chat.history.md", _AIDER.encode()),
+        Case("chat.md", _CURSOR.encode()),
+        Case(".specstory/history/2026.md", _SPECSTORY.encode()),
+        _exported(),
+    ]
     found += [_database(world)] * 3
     return Target(found, run)
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tests.hosts.script import (
-    OUTPUT_TOKENS,
-    Json,
-    Reply,
-    Said,
-    block_texts,
-    fresh,
-    named,
-    objects,
-)
+from tests.hosts.script import OUTPUT_TOKENS, Json, Reply, Said, block_texts, fresh, named, objects
 
 
 def serves(path: str) -> bool:

@@ -5,16 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tests.hosts.script import (
-    OUTPUT_TOKENS,
-    Json,
-    Reply,
-    Said,
-    block_texts,
-    fresh,
-    named,
-    objects,
-)
+from tests.hosts.script import OUTPUT_TOKENS, Json, Reply, Said, block_texts, fresh, named, objects
 
 
 def serves(path: str) -> bool:
@@ -63,11 +54,12 @@ def streamed(reply: Reply, body: Json) -> Iterator[str]:
 def _calls(reply: Reply) -> list[Json]:
     return [
         {
-            "id": fresh("call"), "type": "function",
+            "id": fresh("call"),
+            "type": "function",
             "function": {"name": call.name, "arguments": json.dumps(dict(call.input))},
         }
         for call in reply.calls
-    ]  # fmt: skip
+    ]
 
 
 def _ending(reply: Reply) -> str:
@@ -84,9 +76,12 @@ def _usage(reply: Reply) -> Json:
 
 def _body(kind: str, body: Json, *choices: Json) -> Json:
     return {
-        "id": fresh("chatcmpl"), "object": kind, "created": 1_777_000_000,
-        "model": str(body.get("model", "")), "choices": list(choices),
-    }  # fmt: skip
+        "id": fresh("chatcmpl"),
+        "object": kind,
+        "created": 1_777_000_000,
+        "model": str(body.get("model", "")),
+        "choices": list(choices),
+    }
 
 
 def _event(data: Json) -> str:

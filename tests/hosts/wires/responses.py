@@ -55,10 +55,13 @@ def whole(reply: Reply, body: Json) -> Json:
     if reply.text:
         output.append(
             {
-                "type": "message", "id": fresh("msg"), "role": "assistant", "status": "completed",
+                "type": "message",
+                "id": fresh("msg"),
+                "role": "assistant",
+                "status": "completed",
                 "content": [text],
             }
-        )  # fmt: skip
+        )
     output += [_call(call, body) for call in reply.calls]
     used = {
         "input_tokens": reply.input_tokens,
@@ -68,10 +71,14 @@ def whole(reply: Reply, body: Json) -> Json:
         "total_tokens": reply.input_tokens + OUTPUT_TOKENS,
     }
     return {
-        "id": fresh("resp"), "object": "response", "created_at": 1_777_000_000,
-        "status": "completed", "model": str(body.get("model", "")), "output": output,
+        "id": fresh("resp"),
+        "object": "response",
+        "created_at": 1_777_000_000,
+        "status": "completed",
+        "model": str(body.get("model", "")),
+        "output": output,
         "usage": used,
-    }  # fmt: skip
+    }
 
 
 def streamed(reply: Reply, body: Json) -> Iterator[str]:
@@ -89,8 +96,9 @@ def _item(index: int, item: Json) -> Iterator[str]:
         [part] = objects(item["content"])
         yield _event(
             "response.output_item.added",
-            output_index=index, item=item | {"status": "in_progress", "content": []},
-        )  # fmt: skip
+            output_index=index,
+            item=item | {"status": "in_progress", "content": []},
+        )
         at |= {"content_index": 0}
         yield _event("response.content_part.added", **at, part=part | {"text": ""})
         yield _event("response.output_text.delta", **at, delta=part["text"])
@@ -107,9 +115,13 @@ def _item(index: int, item: Json) -> Iterator[str]:
 
 def _call(call: ToolUse, body: Json) -> Json:
     made: Json = {
-        "type": "function_call", "id": fresh("fc"), "call_id": fresh("call"),
-        "status": "completed", "name": call.name, "arguments": json.dumps(dict(call.input)),
-    }  # fmt: skip
+        "type": "function_call",
+        "id": fresh("fc"),
+        "call_id": fresh("call"),
+        "status": "completed",
+        "name": call.name,
+        "arguments": json.dumps(dict(call.input)),
+    }
     for tool in objects(body.get("tools")):
         if tool.get("type") == "namespace" and call.name in _names(tool):
             space = str(tool["name"])

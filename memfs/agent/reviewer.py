@@ -1,0 +1,76 @@
+"""A model looks over what was said, behind the brief, and saves what was missed with its tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.agent import loop
+from memfs.context import brief_text
+from memfs.context import budget as budgets
+from memfs.core.escaping import quote_turn
+from memfs.core.tokens import estimate
+from memfs.store import config
+from memfs.tools import registry, tool_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memfs.agent.model import Model
+    from memfs.core.records import Message as Said
+    from memfs.store.blocks import Place
+    from memfs.tools.tool_context import ToolContext
+
+_TOOL_SHOWN = 200  # tokens of what a tool said
+_SHOWN = 1500  # tokens of what was said otherwise
+_SAID = 0.75  # of the room; the rest is for the model's calls
+_MARGIN = 1.15  # by which an endpoint may count more than we do
+_EDITS = (
+    "core_memory_read",
+    "core_memory_append",
+    "core_memory_replace",
+    "core_memory_remove",
+    "memory_create",
+    "memory_rethink",
+    "archival_memory_insert",
+    "archival_memory_search",
+)
+
+
+def converse(
+    place: Place, desk: ToolContext, model: Model, prompt: str, said: Sequence[Said]
+) -> loop.AgentTurn:
+    """Let a model look over what was said, with the tools for editing memory."""
+    settings = config.load(place)
+    tools = {n: t for n, t in registry.offer_tools(desk).tools.items() if n in _EDITS}
+    budget = budgets.load_budget(settings)
+    system = brief_text.compose_within(place, budget.share("blocks"), tools=True)
+    shown = tool_budget.fit_tools(list(tools.values()), budget.share("tools"))
+    free = budget.room - estimate(system) - tool_budget.tokens(shown)
+    room = int(free * _SAID / _MARGIN) - estimate(prompt)
+    text = prompt.replace("{conversation}", format_transcript(said, room))
+    talk = loop.FullTranscript(shown, system, budget.response)
+    rules = loop.LoopLimits(
+        settings.number("llm.max_steps"), settings.number("llm.max_retries"), heartbeats=False
+    )
+    return loop.turn(model, desk, tools, talk, text, rules)
+
+
+def format_transcript(said: Sequence[Said], room: int) -> str:
+    """Return a conversation as text; of one too long for its room, the end, and how much is cut.
+
+    Every line of a message is quoted: none can be taken for the beginning of another.
+    """
+    lines: list[str] = []
+    left = room
+    for count, message in enumerate(reversed(said)):
+        tool = message.role == "tool"
+        most = _TOOL_SHOWN if tool else _SHOWN
+        who = f"TOOL {message.tool}" if tool else message.role.upper()
+        text = budgets.cut_middle(message.text, most)
+        line = quote_turn(f"[{who}]:", text)
+        left -= estimate(line) + 2
+        if left < 0:
+            lines.append(f"[{len(said) - count:,} earlier messages are left out]")
+            break
+        lines.append(line)
+    return "\n\n".join(reversed(lines))

@@ -1,0 +1,80 @@
+"""An answer that comes piece by piece, as OpenAI sends it: `data: {chunk}` on lines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from memfs.agent.model import ModelError
+
+if TYPE_CHECKING:
+    from memfs.agent.model import Tell
+
+_DATA, _DONE = "data:", "[DONE]"
+
+
+class StreamedAnswer:
+    """Puts the pieces of an answer together, and tells its text while it comes."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._text: list[str] = []
+        self._calls: dict[int, dict[str, str]] = {}
+        self._usage: object = None
+        self._error: object = None
+
+    def take(self, line: str) -> None:
+        """Take one line; what is no chunk is left out."""
+        if not line.startswith(_DATA) or line[len(_DATA) :].strip() == _DONE:
+            return
+        try:
+            chunk = json.loads(line[len(_DATA) :])
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(chunk, dict):
+            return
+        self._usage = chunk.get("usage") or self._usage
+        self._error = chunk.get("error") or self._error
+        choices = chunk.get("choices")
+        first = choices[0] if isinstance(choices, list) and choices else None
+        delta = first.get("delta") if isinstance(first, dict) else None
+        if not isinstance(delta, dict):
+            return
+        text = delta.get("content")
+        if isinstance(text, str) and text:
+            self._text.append(text)
+            self._tell(text)
+        calls = delta.get("tool_calls")
+        for each in calls if isinstance(calls, list) else []:
+            if isinstance(each, dict):
+                self._add(each)
+
+    def _add(self, piece: dict[str, object]) -> None:
+        """Add a piece to the call it belongs to; some servers give calls no index."""
+        index = piece.get("index")
+        place = index if isinstance(index, int) else len(self._calls)
+        call = self._calls.setdefault(place, {"id": "", "name": "", "arguments": ""})
+        call["id"] = str(piece.get("id") or call["id"])
+        function = piece.get("function")
+        if isinstance(function, dict):
+            call["name"] += str(function.get("name") or "")
+            given = function.get("arguments")
+            call["arguments"] += given if isinstance(given, str) else json.dumps(given or {})
+
+    def completion(self, where: str) -> str:
+        """Return all of it as an answer that came whole. Raises `ModelError` if nothing came."""
+        if self._error:
+            return json.dumps({"error": self._error})
+        if not self._text and not self._calls:
+            raise ModelError(f"{where} answered nothing", "try again")
+        calls = [
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["name"], "arguments": call["arguments"] or "{}"},
+            }
+            for _, call in sorted(self._calls.items())
+        ]
+        message = {"role": "assistant", "content": "".join(self._text), "tool_calls": calls}
+        found = {"choices": [{"message": message}], "usage": self._usage}
+        return json.dumps(found)

@@ -1,0 +1,140 @@
+"""What a model may be asked: calls and tokens of a run and of a day, counted before it is asked.
+
+A call is written down before it is made, so that a kill makes none of them free. The count of a day
+is the user's, over all projects.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.agent.model import ModelError, TokenUsage
+from memfs.core.tokens import estimate
+from memfs.files import atomic
+from memfs.store import clock, local_folder, lock
+from memfs.tools import tool_budget
+
+if TYPE_CHECKING:
+    from memfs.agent.model import Model, ModelAnswer, ModelRequest, Tell
+    from memfs.core.settings import Settings
+    from memfs.store.store_paths import Store
+
+_FILE, _LOCK = "spent.json", "spent.lock"
+
+
+class SpentError(ModelError):
+    """What a run or a day may cost is used up."""
+
+
+@dataclass(frozen=True)
+class SpentBudget:
+    """Calls of a model, and the tokens that were read and written in them."""
+
+    calls: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: SpentBudget) -> SpentBudget:
+        return SpentBudget(self.calls + other.calls, self.tokens + other.tokens)
+
+
+@dataclass(frozen=True)
+class UsageLimits:
+    """What may be spent; 0 is no limit."""
+
+    run: SpentBudget
+    day: SpentBudget
+
+
+def limits(settings: Settings) -> UsageLimits:
+    """Return the limits of `llm` in the user's configuration."""
+    number = settings.number
+    return UsageLimits(
+        SpentBudget(number("llm.calls_per_run"), number("llm.tokens_per_run")),
+        SpentBudget(number("llm.calls_per_day"), number("llm.tokens_per_day")),
+    )
+
+
+class MeteredModel:
+    """A model that is asked no more than it may be. Raises `SpentError` from then on."""
+
+    def __init__(self, model: Model, user: Store, allowed: UsageLimits) -> None:
+        self._model, self._user, self._limits = model, user, allowed
+        self.run = SpentBudget()
+        self.day = today(user)
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
+        """Ask, unless the budget is used up."""
+        self._permitted("run", self.run, self._limits.run)
+        self._permitted("day", today(self._user), self._limits.day)
+        self._spend(SpentBudget(1, 0))
+        answer = self._model.ask(request, tell)
+        usage = answer.usage
+        if not usage.read + usage.written:  # a command tells nothing
+            usage = TokenUsage(_size(request), estimate(answer.text))
+        self._spend(SpentBudget(0, usage.read + usage.written))
+        return answer
+
+    def close(self) -> None:
+        """End the connection."""
+        self._model.close()
+
+    def told(self) -> str:
+        """Say what was spent, for people."""
+        run, day = self._limits.run, self._limits.day
+        return f"{format_usage(self.run, run)}; today {format_usage(self.day, day)}"
+
+    def _permitted(self, span: str, spent: SpentBudget, limit: SpentBudget) -> None:
+        for what, used, most in (
+            ("calls", spent.calls, limit.calls),
+            ("tokens", spent.tokens, limit.tokens),
+        ):
+            if most and used >= most:
+                raise SpentError(
+                    f"the model is not asked any more this {span}: {used:,} of {most:,} {what} "
+                    "are used",
+                    f"raise llm.{what}_per_{span} in your own config.yaml",
+                )
+
+    def _spend(self, more: SpentBudget) -> None:
+        self.run += more
+        with lock.hold_lock(self._user, name=_LOCK):
+            self.day = today(self._user) + more
+            record = {"day": _date(), "calls": self.day.calls, "tokens": self.day.tokens}
+            path = f"{self._user.local}/{_FILE}"
+            atomic.write(path, json.dumps(record), private=True, durable=False, locked=True)
+
+
+def today(user: Store) -> SpentBudget:
+    """Return what was spent today, by this user."""
+    local_folder.make(user)
+    try:
+        found = json.loads(files.read(os.path.join(user.local, _FILE)) or "{}")
+        same = found.get("day") == _date()
+        return SpentBudget(int(found["calls"]), int(found["tokens"])) if same else SpentBudget()
+    except (ValueError, OverflowError, KeyError, TypeError, AttributeError):
+        return SpentBudget()
+
+
+def _date() -> str:
+    return datetime.fromisoformat(clock.now()).astimezone().date().isoformat()
+
+
+def _size(request: ModelRequest) -> int:
+    said = sum(estimate(each.text) for each in request.messages)
+    return estimate(request.system) + tool_budget.tokens(request.tools) + said
+
+
+def format_usage(spent: SpentBudget, limit: SpentBudget) -> str:
+    """Say what was spent, and of how much."""
+    calls = f"{spent.calls:,} of {limit.calls:,}" if limit.calls else f"{spent.calls:,}"
+    tokens = f"{spent.tokens:,} of {limit.tokens:,}" if limit.tokens else f"{spent.tokens:,}"
+    return f"{calls} calls, {tokens} tokens"

@@ -1,0 +1,97 @@
+"""What the commands that edit have in common: texts from stdin, the editor, telling outcomes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import TYPE_CHECKING, assert_never
+
+import click
+
+from memfs.cli import console
+from memfs.core.block import WARN_AT
+from memfs.core.edits import Rejected, Rethink
+from memfs.core.errors import USAGE, MemfsError, RejectedError
+from memfs.ops import edit, show
+from memfs.ops.edit import Edited, Outcome, Unchanged
+from memfs.store import blocks
+
+if TYPE_CHECKING:
+    from memfs.core.records import JournalEntry, Origin
+    from memfs.store.blocks import Place
+
+
+def text_of(argument: str) -> str:
+    """Return an argument, or all of stdin for `-`, as UTF-8 whatever the locale is."""
+    if argument == "-":
+        if sys.stdin.isatty():
+            console.talk("reading from the terminal; end with Ctrl-D")
+        data = sys.stdin.buffer.read()
+    else:
+        data = argument.encode("utf-8", "surrogateescape")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MemfsError("the text is not UTF-8", f"byte {error.start} is not", USAGE) from error
+
+
+def in_editor(place: Place, label: str, who: Origin) -> None:
+    """Let the user edit a block in an editor.
+
+    Nothing is written if nothing was changed; an edit that somebody else made meanwhile is not
+    overwritten; what was typed is kept in a file if it is refused.
+    """
+    shown = show.run(place, label)
+    block = shown.block
+    before = block.body.encode("utf-8", "surrogateescape")
+    handle, path = tempfile.mkstemp(prefix=f"{block.label.replace('/', '-')}-", suffix=".md")
+    with os.fdopen(handle, "wb") as file:
+        file.write(before)
+    click.edit(filename=path)
+    with open(path, "rb") as file:
+        after = file.read()
+    if after == before:
+        os.unlink(path)
+        console.done(f"{block.label} is as it was")
+        return
+    text = after.decode("utf-8", "surrogateescape")
+    name = f"{block.tier}:{block.label}"
+    outcome = edit.run(place, [Rethink(name, text)], who, [shown.version])
+    if isinstance(outcome, Rejected):
+        raise RejectedError(outcome.message, f"{outcome.hint}; what you wrote is kept in {path}")
+    os.unlink(path)
+    report(outcome)
+
+
+def report(outcome: Outcome) -> None:
+    """Tell what an edit did; a refusal becomes the error that `main` prints."""
+    match outcome:
+        case Rejected():
+            raise RejectedError(outcome.message, outcome.hint)
+        case Unchanged():
+            console.done(f"{outcome.label} is as it was" if outcome.label else "nothing to do")
+        case Edited():
+            for entry in outcome.entries:
+                console.done(format_entry(entry))
+            format_remainder(outcome.note)
+        case _:
+            assert_never(outcome)
+
+
+def format_remainder(text: str) -> None:
+    """Say what an edit left undone, if there is something."""
+    if text:
+        console.talk(f"  {text}")
+
+
+def format_entry(entry: JournalEntry) -> str:
+    """Say in one line what a journal entry did."""
+    name = f"{entry.tier}:{entry.label}"
+    if entry.after is None:
+        return f"{name} version {entry.version}: removed ({entry.op})"
+    block = blocks.make(entry.tier, entry.label, "", entry.after)
+    size = f"{block.chars:,} of {block.limit:,} characters"
+    full = "; nearly full" if block.chars >= WARN_AT * block.limit else ""
+    over = "; over the limit" if block.chars > block.limit else full
+    return f"{name} version {entry.version}: {entry.op}, {size}{over}"

@@ -1,0 +1,187 @@
+"""What an import brings, as people see it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from memfs.cli import console
+from memfs.cli.edit_output import format_remainder
+from memfs.core.escaping import flatten_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.ingest.import_merge import ImportItem
+    from memfs.ingest.import_plan import ImportedFile
+    from memfs.ops.import_ import Imported
+    from memfs.store.blocks import Place
+
+_SHOWN = 100  # cells of a passage
+_ROWS = 12  # files of a folder that are listed
+_NAME = 36  # cells of a file's name, and of a label
+_NAMED = 2  # files that a text imports
+_SIGNS = 8  # texts that are worth a look
+_LINES = 5  # numbers of lines that are worth a look
+_NOUNS = {
+    "block": "block",
+    "passage": "passage",
+    "facts": "file of facts",
+    "static": "static text",
+    "session": "session",
+    "windows": "file of windows",
+    "outcomes": "file of outcomes",
+}
+
+
+def print_import(
+    place: Place, done: Imported, *, looked: bool, dry_run: bool, pin: bool, user: bool
+) -> None:
+    """Tell what other tools' files become, became or would become."""
+    if not done.files:
+        console.done(
+            "no other tool keeps memory here; memfs import --help names what is looked for"
+        )
+        return
+    if dry_run and not looked:
+        for item in done.items:
+            print_item(item)
+    _table(done)
+    for item in done.items:
+        if item.outcome == "refused":
+            console.talk(f"! {item.detail}")
+    _others_will_read(done, user=user)
+    if looked:
+        _offered(place, done, options=["--user"] * user + ["--pin"] * pin)
+        return
+    _look_at([item for item in done.items if item.signs])
+    added = summary(done, dry_run=dry_run)
+    format_remainder(done.note)
+    for label in done.unpinned:
+        console.talk(f"! {label} is not pinned: enough blocks are (max_blocks)")
+    if added and not dry_run:
+        if not pin and any(item.kind == "block" for item in added):
+            console.talk(
+                "  not pinned: most tools read their files by themselves; memfs edit LABEL --pin"
+            )
+        console.talk(
+            "  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back"
+        )
+
+
+def _others_will_read(done: Imported, *, user: bool) -> None:
+    """Point out what is the user's alone so far, and would be the project's."""
+    own = [each for each in done.files if each.files and each.path.startswith(("~", "/"))]
+    if own and not user and any(item.outcome in ("new", "merged") for item in done.items):
+        console.talk(
+            "! some are not in the project, but its store is committed: --user: into yours"
+        )
+
+
+def _look_at(items: list[ImportItem]) -> None:
+    """Name the lines that look as if they were written to steer an assistant."""
+    for item in items[:_SIGNS]:
+        lines = sorted({sign.line for sign in item.signs})
+        where = ", ".join(map(str, lines[:_LINES])) + ("…" if len(lines) > _LINES else "")
+        what = ", ".join(sorted({sign.what for sign in item.signs}))
+        noun = "line" if len(lines) == 1 else "lines"
+        console.talk(f"! {item.name}: {what} ({noun} {where})")
+    if len(items) > _SIGNS:
+        console.talk(f"! {len(items) - _SIGNS:,} more are worth a look: --json names them")
+
+
+def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
+    """Say how much was added; return that."""
+    added = [item for item in done.items if item.outcome in ("new", "merged")]
+    same = sum(item.outcome == "same" for item in done.items)
+    counts = [
+        console.format_count(number, _NOUNS[kind])
+        for kind, number in Counter(item.kind for item in added).items()
+    ]
+    what = f"{', '.join(counts) or 'nothing'} added"
+    console.done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
+    return added
+
+
+def print_item(item: ImportItem) -> None:
+    """Show what an item adds."""
+    if item.outcome not in ("new", "merged"):
+        return
+    if item.kind == "block":
+        console.data(item.detail.rstrip("\n"))
+    elif item.kind in ("facts", "windows", "outcomes"):
+        console.data(f"+ {flatten_text(item.name)}\n{item.detail.rstrip()}")
+    else:
+        about = console.shorten(item.detail, _SHOWN)
+        console.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")
+
+
+def _table(done: Imported) -> None:
+    """List the files by folder; of a folder with many the first, and how many more there are."""
+    outcomes = {(item.kind, item.name): item.outcome for item in done.items}
+    folders: dict[str, list[ImportedFile]] = {}
+    for each in done.files:
+        folders.setdefault(os.path.dirname(each.path), []).append(each)
+    rows: list[tuple[str, ...]] = [("FILE", "CHARACTERS", "BECOMES")]
+    between: dict[int, list[str]] = {}  # what stands before a row, across the columns
+    for folder, found in folders.items():
+        indent = "  " if folder else ""
+        between.setdefault(len(rows), []).extend([f"{folder}/"] if folder else [])
+        for each in found if len(found) <= _ROWS + 1 else found[:_ROWS]:
+            name, *rest = _row(each, outcomes)
+            rows.append((indent + console.shorten(name, _NAME), *rest))
+        if len(found) > _ROWS + 1:
+            between[len(rows)] = [f"{indent}… {len(found) - _ROWS:,} more"]
+    for number, line in enumerate([*console.table(rows, right=(1,)).split("\n"), ""]):
+        for other in between.get(number, []):
+            console.data(flatten_text(other))
+        if line:
+            console.styled(line)
+
+
+def _row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
+    name = os.path.basename(each.path)
+    if each.left:
+        return name, "", "- refused" if each.refused else f"- {each.left}"
+    if each.block:
+        became = f"block {console.shorten(each.label, _NAME)}"
+        found = [outcomes.get(("block", each.label), "new")]
+    else:
+        became = console.format_count(len(each.files), "passage")
+        idents = (os.path.basename(path).removesuffix(".md") for path in each.files)
+        found = [outcomes.get(("passage", ident), "new") for ident in idents]
+    says = [f"@{', @'.join(each.imports[:_NAMED])}"] if each.imports else []
+    says += [f"{len(each.imports) - _NAMED} more"] if len(each.imports) > _NAMED else []
+    follows = [f"does not follow {' and '.join(says)}"] if says else []
+    return name, f"{each.chars:,}", "; ".join([became, *_state(found), *follows])
+
+
+def _state(outcomes: list[str]) -> list[str]:
+    counts = Counter(outcomes)
+    if len(counts) > 1:
+        words = {"same": "here already"}
+        return [", ".join(f"{n:,} {words.get(what, what)}" for what, n in sorted(counts.items()))]
+    said = {"new": "", "same": "here already", "merged": "merged", "refused": "refused"}
+    return [word for word in (said[what] for what in counts) if word]
+
+
+def _offered(place: Place, done: Imported, *, options: list[str]) -> None:
+    """Say how what was found can be taken."""
+    outcomes = {item.outcome for item in done.items}
+    if not outcomes & {"new", "merged"}:
+        if "same" in outcomes:
+            console.done("what can be taken is here already")
+        return
+    top = place.home.top
+    paths: list[str] = []
+    for each in done.files:
+        inside = not each.path.startswith(("~", "/"))
+        folder = os.path.relpath(top) if inside else os.path.dirname(each.path)
+        if each.files and folder not in paths:
+            paths.append(folder)
+    quoted = [path if path.startswith("~") else shlex.quote(path) for path in paths]
+    words = ["memfs import", *options, *quoted]
+    console.talk(f"→ {' '.join(words)}")
+    console.talk("  takes all of it, --dry-run shows it first; or name files")

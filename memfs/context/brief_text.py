@@ -1,0 +1,161 @@
+"""The texts of the brief, composed from the blocks of a place."""
+
+import os
+import sys
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.core import render
+from memfs.core.block import Block
+from memfs.core.render import Names
+from memfs.files import atomic
+from memfs.store import blocks, resources, standing_rules
+from memfs.store.blocks import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from memfs.core.render import Recalled
+    from memfs.store.standing_rules import StandingRule
+
+RULES = 1500  # UTF-16 units that standing rules take at most
+_READ = "core_memory_read"
+_UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
+# What a model should have in mind; the other tools say themselves what they are for.
+TOOLS = (
+    "core_memory_append",
+    "core_memory_replace",
+    "core_memory_remove",
+    _READ,
+    "memory_create",
+    "memory_rethink",
+    "archival_memory_insert",
+    "archival_memory_search",
+    "conversation_search",
+    "conversation_search_date",
+)
+
+
+def compose_brief(
+    place: Place, *, tools: bool = False, budget: int = render.BUDGET
+) -> tuple[str, dict[str, str]]:
+    """Return the whole brief, and the texts it was made of (`tier:label` to text).
+
+    It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
+    server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units.
+    """
+    guidance = resources.text("templates", "guidance.md")
+    found = blocks.load(place)
+    texts = {labels.qualified(block.tier, block.label): block.raw for block in found}
+    return render.brief(found, guidance, names(place, tools=tools), budget), texts
+
+
+def with_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
+    """Return a brief with the rules that no block says, as far as they fit."""
+    return brief + render.rules(rules, min(RULES, render.BUDGET - render.units(brief)))
+
+
+def unwritten_rules(place: Place, texts: "Iterable[str]") -> "list[StandingRule]":
+    """Return what users stated in past sessions and no block says; `texts` are those of blocks."""
+    return standing_rules.unwritten(standing_rules.read(place.home), texts)
+
+
+def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
+    """Return what the person is told of rules that no block says: of each once, "" of none."""
+    new = standing_rules.take_untold(place.home, rules)
+    if not new:
+        return ""
+    what = (
+        "1 thing that you stated to hold is"
+        if len(new) == 1
+        else f"{len(new)} things that you stated to hold are"
+    )
+    return f"memfs: {what} in no block yet: memfs review"
+
+
+def compose_within(place: Place, room: int, *, tools: bool = False) -> str:
+    """Return the brief in about `room` tokens; what is cut says so in it."""
+    from memfs.core.tokens import estimate
+
+    units = room * _UNITS
+    while True:
+        brief = compose_brief(place, tools=tools, budget=units)[0]
+        if estimate(brief) <= room or units < room:
+            return brief
+        units = units * 9 // 10
+
+
+def format_updates(
+    now: dict[str, str],
+    shown: dict[str, str],
+    recalled: "Sequence[Recalled]",
+    recall_budget: int,
+    *,
+    tools: bool = False,
+) -> str:
+    """Return the blocks in which `now` differs from `shown`, then what was recalled.
+
+    Both map `tier:label` to the file's text.
+    """
+    changed = [key for key, raw in now.items() if shown.get(key) != raw]
+    gone = [key for key in shown if key not in now]
+    pairs = [(_block(shown, key), _block(now, key)) for key in [*changed, *gone]]
+    reminder = render.hits(recalled, recall_budget) if recalled else ""
+    room = render.BUDGET - render.units(reminder) - 1
+    return "\n".join(
+        part for part in (render.changes(pairs, names(None, tools=tools), room), reminder) if part
+    )
+
+
+def create_scratch_block(place: Place) -> None:
+    """Give a session its scratch block."""
+    if place.project is None or not place.session:
+        return
+    path = blocks.path_of(place, labels.SESSION, labels.WORKING)
+    if not files.is_file(path):
+        files.make_folder(os.path.dirname(path), private=True, durable=False)
+        text = resources.text("templates", "blocks", f"{labels.WORKING}.md")
+        atomic.write(path, text, private=True, durable=False)
+
+
+def names(place: Place | None, *, tools: bool) -> Names:
+    """Return how the assistant reaches its memory: by our tools, or by the command line.
+
+    Tools that the configuration of `place` takes away are not named.
+    """
+    if tools:
+        return Names(_READ, f"Memory tools: {', '.join(_offered(place))}")
+    return commands(program())
+
+
+def commands(program: str) -> Names:
+    """Return how memory is reached by the command line, `program` being how memfs is started."""
+    return Names(
+        f"{program} show LABEL",
+        f"Memory tools: {program} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
+        f"{program} create LABEL DESCRIPTION, {program} archive TEXT, {program} search QUERY",
+    )
+
+
+def _offered(place: Place | None) -> list[str]:
+    from memfs.store import config
+
+    removed = config.load(place).get("tools.remove") if place else None
+    return [name for name in TOOLS if not isinstance(removed, list) or name not in removed]
+
+
+def program() -> str:
+    """Return how a shell of this user starts memfs: by name if it is on PATH, else by path."""
+    name = "memfs.exe" if os.name == "nt" else "memfs"
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if folder and os.path.exists(f"{folder}/{name}"):
+            return "memfs"
+    beside = os.path.join(os.path.dirname(sys.executable), name)
+    return beside if os.path.exists(beside) else "memfs"
+
+
+def _block(texts: dict[str, str], key: str) -> Block | None:
+    raw = texts.get(key)
+    tier, _, label = key.partition(":")
+    return None if raw is None else blocks.make(tier, label, "", raw)

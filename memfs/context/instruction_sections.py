@@ -1,0 +1,216 @@
+"""The brief of the project's own blocks as a section of files that assistants read by themselves.
+
+These files are committed: nothing of the user's or a session's blocks comes into them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.context import brief_text
+from memfs.core import changes as compare
+from memfs.core import render
+from memfs.core.errors import MemfsError, StoreError
+from memfs.files import atomic, outside
+from memfs.hosts import marked_section
+from memfs.hosts.instructions import MARKS, TARGETS
+from memfs.store import autocommit, blocks, config, lock, quarantine, store_paths
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.core.records import Origin
+    from memfs.hosts.instructions import InstructionFile
+    from memfs.store.store_paths import Store
+    from memfs.store.writer import Change
+
+_NOTICE = (
+    "`memfs sync` writes this section from .agent-memory/blocks: do not edit it here, "
+    "change memory with the commands below."
+)
+_IMPORT = re.compile(r"(?<![^\s\ufeff])@(?=\S)")  # to JavaScript, U+FEFF is a space
+_CLOSED = (".git", store_paths.NAME)  # folders that a link may not lead into
+_WRITABLE = 0o222
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done to one file; None stands for no file. `real` is where links lead."""
+
+    target: InstructionFile
+    real: str
+    before: str | None
+    after: str | None
+
+    @property
+    def outcome(self) -> str:
+        """Say what writing makes of the file: created, updated, removed or unchanged."""
+        if self.before == self.after:
+            return "unchanged"
+        if self.before is None:
+            return "created"
+        return "removed" if self.after is None else "updated"
+
+    def diff(self) -> str:
+        name = self.target.path
+        return compare.unified(self.before or "", self.after or "", f"a/{name}", f"b/{name}")
+
+    def permitted(self) -> None:
+        """Raise `StoreError` for a read-only file that is to change: replacing goes past that."""
+        if self.before is None or self.after == self.before:
+            return
+        if not os.stat(self.real).st_mode & _WRITABLE or not os.access(self.real, os.W_OK):
+            raise StoreError(
+                f"{self.target.path} is read-only", f"chmod u+w {self.target.path}, then memfs sync"
+            )
+
+    def write(self, top: str) -> None:
+        """Write the file, unless somebody else changed it since the plan was made."""
+        if self.after == self.before:
+            return
+        self.permitted()
+        if _read(self.target, self.real) != self.before:
+            raise StoreError(
+                f"{self.target.path} was changed by somebody else meanwhile", "run it again"
+            )
+        if self.after is not None:
+            files.make_folder(os.path.dirname(self.real))
+            atomic.write(self.real, self.after)
+            return
+        files.remove(self.real)
+        folder = os.path.dirname(self.real)
+        files.sync_folder(folder)
+        with suppress(OSError):  # it holds something
+            while folder != os.path.realpath(top):
+                os.rmdir(folder)
+                folder = os.path.dirname(folder)
+
+
+def text(store: Store) -> str:
+    """Return what stands between the marks: the brief of a project's own blocks.
+
+    The same blocks give the same text for everybody. No line of it can be a mark, wherever the
+    brief was cut, and none has an assistant import a file (`@path`).
+    """
+    found = blocks.load(Place(store, None))
+    brief = render.brief(found, _NOTICE, brief_text.commands("memfs"))
+    return _IMPORT.sub(r"\\@", brief.replace("<!--", r"<\!--")).strip("\n")
+
+
+def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = False) -> Plan:
+    """Work out what makes a file hold `ours`, or with `remove` no section any more.
+
+    Raises `StoreError` where the file is not to be written, or half a section is in it.
+    """
+    real = _inside(store, target)
+    before = _read(target, real)
+    wrong = marked_section.problem(before or "", *MARKS)
+    if wrong:
+        raise StoreError(
+            f"{target.path}: {wrong}", "leave one such pair in it, or none; nothing was written"
+        )
+    if not remove:
+        start = before if before is not None else target.head or None
+        return Plan(target, real, before, marked_section.put_section(start, ours, *MARKS))
+    return Plan(target, real, before, _without(target, before))
+
+
+def find_sections(store: Store) -> list[InstructionFile]:
+    """Return the files that have a mark of ours; those that are not ours to read have none."""
+    found: dict[str, InstructionFile] = {}  # one of those that are the same file
+    for target in TARGETS.values():
+        with suppress(MemfsError, OSError):
+            real = _inside(store, target)
+            if marked_section.has_mark(_read(target, real) or "", *MARKS):
+                found.setdefault(real, target)
+    return list(found.values())
+
+
+def check_allowed(store: Store) -> None:
+    """Raise `StoreError` where assistants are given nothing of a store, or not all as it is."""
+    if not store_paths.is_trusted(store):
+        raise StoreError(
+            "you have not trusted this store: nothing of it is given to an assistant",
+            "look at it, and decide: memfs trust",
+        )
+    if quarantine.map_copies(store):
+        raise StoreError(
+            "what others changed is held back until you have looked", "look at it: memfs trust"
+        )
+
+
+def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
+    """Do what is wanted after an edit was made: commit it, renew the sections there are.
+
+    Returns what went wrong, or ""; the edit stands.
+    """
+    notes = (
+        autocommit.commit_edit(place, changes, origin),
+        renew_after_edit(place, {change.tier for change in changes}),
+    )
+    return "; ".join(note for note in notes if note)
+
+
+def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
+    """Renew the sections there are, if that is wanted after an edit of blocks in `tiers`."""
+    store = place.project
+    if store is None or store.tier not in tiers:
+        return ""
+    if config.load(place).get("sync.on_edit") is not True:
+        return ""
+    wrong = []
+    try:
+        found = find_sections(store)
+        if not found:
+            return ""
+        check_allowed(store)
+        with lock.hold_lock(store):
+            ours = text(store)
+            for target in found:
+                try:
+                    plan(store, target, ours).write(store.top)
+                except MemfsError as error:
+                    wrong.append(error.message)
+                except OSError as error:
+                    wrong.append(f"{target.path}: {error.strerror}")
+    except MemfsError as error:
+        wrong.append(error.message)
+    except OSError as error:
+        wrong.append(str(error))
+    return f"not synced: {'; '.join(wrong)}" if wrong else ""
+
+
+def _without(target: InstructionFile, before: str | None) -> str | None:
+    """Return a file's text without the section; None where nothing is left of what we made."""
+    if before is None or not marked_section.has_section(before, *MARKS):
+        return before
+    after = marked_section.remove_section(before, *MARKS)
+    ours = before.startswith(MARKS[0]) if not after else after.replace("\r\n", "\n") == target.head
+    return None if ours else after
+
+
+def _inside(store: Store, target: InstructionFile) -> str:
+    """Return where a file is, through links; raises `StoreError` if that is out of the project."""
+    real = outside.real_path(os.path.join(store.top, target.path), store.top)
+    within = os.path.relpath(real, os.path.realpath(store.top)).split(os.sep)
+    if any(part.lower() in _CLOSED for part in within):
+        raise StoreError(f"{target.path} leads to {real}", "replace the link by a file")
+    return real
+
+
+def _read(target: InstructionFile, real: str) -> str | None:
+    """Return a file's text, None for no file; raises `StoreError` for what cannot be kept."""
+    found, size = outside.beginning(real, files.READ_CAP, 0)
+    if found is None and os.path.lexists(real):
+        raise StoreError(f"{target.path} is not a readable file")
+    if size > files.READ_CAP:
+        raise StoreError(f"{target.path} has {size:,} bytes; that is too large for instructions")
+    if found is not None and ("\0" in found or found[:1] in ("\udcfe", "\udcff")):
+        raise StoreError(f"{target.path} is not UTF-8", "save it as UTF-8 first")
+    return found

@@ -1,0 +1,71 @@
+"""When paging is due: the window is nearly full, the task has changed, or the talk has."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Trigger = Literal["window", "task", "topic", "relevance", ""]
+
+_SAID = re.compile(
+    r"^(?:(?:ok(?:ay)?|now|so|good|great|thanks|right|alright|well|fine)\b[,.!: ]*)*"
+    r"(?:(?:a |the )?(?:new|next|another|other|different) (?:task|topic|subject)\b|"
+    r"let'?s (?:switch|move on|do something else|talk about something else)\b|"
+    r"(?:switching|moving on) to\b|forget (?:about )?(?:that|this|it)\b|"
+    r"(?:we're |i'm )?done with (?:that|this|it)\b|something (?:completely )?(?:else|different)\b)",
+    re.IGNORECASE,
+)
+# What goes on with whatever it was.
+_GOES_ON = re.compile(
+    r"^(?:thanks|thank you|yes|yep|no|nope|ok(?:ay)?|good|great|perfect|nice|right|go on|continue|"
+    r"please (?:go on|continue)|try again|again|and|but|also|hm+|wait)\b",
+    re.IGNORECASE,
+)
+_LATIN = re.compile(r"[A-Za-z]{3,}")
+_FEWEST = 5  # words of a prompt that can tell where the talk goes
+BEFORE = 3  # prompts that say where it was
+_FAR = 0.08  # cosine below which a prompt has nothing to do with those before
+_LOST = 0.5  # of a block's parts that a task does not need
+
+
+def find_trigger(
+    prompt: str,
+    before: Sequence[str],
+    *,
+    used: float = 0.0,
+    full: float = 0.9,
+    relevances: Sequence[float] = (),
+    least: float = 0.3,
+) -> Trigger:
+    """Return why memory is to be paged now, "" for no reason.
+
+    `used` is the share of the window that is filled, `full` how much is too much. `before` are the
+    prompts that came before, `relevances` those of what is held, to the task.
+    """
+    if used >= full:
+        return "window"
+    if before and _SAID.search(prompt):
+        return "task"
+    if len(before) >= BEFORE and is_telling(prompt) and _far(prompt, before):
+        return "topic"
+    lost = [each for each in relevances if each < least]
+    if len(relevances) > 1 and len(lost) > _LOST * len(relevances):
+        return "relevance"
+    return ""
+
+
+def is_telling(prompt: str) -> bool:
+    """Tell whether a prompt says where the talk goes, and not merely that it goes on."""
+    return len(_LATIN.findall(prompt)) >= _FEWEST and not _GOES_ON.match(prompt)
+
+
+def _far(prompt: str, before: Sequence[str]) -> bool:
+    from memfs.search.encoder import bundled
+
+    vectors = bundled().encode([prompt, *before[-BEFORE:]]).vectors
+    if not vectors[0].any():
+        return False
+    return float((vectors[1:] @ vectors[0]).max()) < _FAR

@@ -1,0 +1,194 @@
+"""What others changed in the project's store since this user last looked."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import suppress
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.core import label as labels
+from memfs.core.errors import StoreError
+from memfs.core.escaping import flatten_text
+from memfs.core.invisible_characters import reveal_hidden
+from memfs.core.settings import HOLD
+from memfs.store import blocks, commits, config, git, incoming_changes, store_paths, trust
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memfs.store.blocks import Place
+    from memfs.store.commits import Commit
+    from memfs.store.incoming_changes import Arrival, IncomingChanges
+    from memfs.store.store_paths import Store
+
+_PATIENCE = 1.5  # seconds for git; a session waits to start
+_MOST_NAMED = 5  # with who changed them, and why
+_MOST_LISTED = 40  # by their names
+_FOLDERS = ("archive", "facts", "static")
+_LONGEST = 60  # characters of an author's name or a subject
+_BLOCKS = "blocks/"
+
+
+class UpstreamChange(NamedTuple):
+    """A file that others changed: `what` is changed, new or removed; `why` the commit's subject.
+
+    `key` is `project:label` of a block, else the path in the store. `before` and `after` are git's
+    ids of the texts that were accepted and that came, "" where there is none.
+    """
+
+    name: str
+    key: str
+    what: str
+    who: str
+    why: str
+    before: str
+    after: str
+
+
+class UpstreamReview(NamedTuple):
+    """What others changed, and whether it is held back until it was looked at.
+
+    `unknown` says why that cannot be told, "" where it can.
+    """
+
+    pulled: list[UpstreamChange]
+    held: bool
+    unknown: str = ""
+
+
+NOTHING = UpstreamReview([], held=False)
+
+
+def review_changes(place: Place, *, note: bool) -> UpstreamReview:
+    """Compare the project's store with what this user accepted; `note`: they see it now.
+
+    Where changes are held back, they stay others' until they were looked at, whoever is named in
+    the commits. Elsewhere this user's own commits, made on another machine, say nothing.
+    """
+    store = place.project
+    if store is None or not store_paths.is_trusted(store) or not trust.is_behind(store):
+        return NOTHING
+    hold = config.load(place).get("trust.pulled") == HOLD
+    try:
+        found = incoming_changes.find_incoming(store)
+    except StoreError as error:
+        return UpstreamReview([], hold, error.message)
+    pulled = list(_told(store, found, None if hold else git.identity(store.root)))
+    if note and not hold:
+        with suppress(OSError, StoreError):  # a full disk: it is named again next time
+            incoming_changes.accept_seen(store, found)
+    return UpstreamReview(pulled, hold and bool(pulled))
+
+
+def load_texts(store: Store, pulled: Iterable[UpstreamChange]) -> Mapping[str, str]:
+    """Return the texts that were, by git's ids."""
+    return commits.read_blobs(store.root, [each.before for each in pulled])
+
+
+def _told(store: Store, found: IncomingChanges, me: str | None) -> Iterable[UpstreamChange]:
+    """Yield what came from others than `me`, with who brought it, as far as that is known.
+
+    What no commit brought since is somebody's, if it is in what was fetched or is being merged, or
+    where changes are held back (`me` is None); else git was asked for another state here.
+    """
+    if not found.arrivals:
+        return
+    done = _commits(store, found)
+    waiting: set[tuple[str, str]] | None = None
+    for arrival in found.arrivals:
+        name, before, now = arrival
+        others = _others(arrival, done, me)
+        if done is not None and not others and me is not None:
+            waiting = _waiting(store, found.arrivals) if waiting is None else waiting
+            if done.get(name) or (name, now) not in waiting:
+                continue
+        what = "removed" if not now else "changed" if before else "new"
+        who, why = (others[0].author, others[0].subject) if others else ("somebody", "")
+        key = labels.qualified(labels.PROJECT, _label(name)) if _is_block(name) else name
+        yield UpstreamChange(name, key, what, who, why, before, now)
+
+
+def _waiting(store: Store, arrived: Iterable[Arrival]) -> set[tuple[str, str]]:
+    """Return the (path, id) of texts that were fetched, or are about to be a commit.
+
+    And of those that a repository around the store's own has there.
+    """
+    around = incoming_changes.tracked_around(store)
+    found = {(each.name, each.now) for each in arrived if each.name in around}
+    for commit in ("FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "@{upstream}"):
+        found.update(commits.tree(store.root, commit, ".").items())
+    return found
+
+
+def _others(arrival: Arrival, done: dict[str, list[Commit]] | None, me: str | None) -> list[Commit]:
+    """Return the commits of others than `me` that a text went through since, the newest first."""
+    known = arrival.before or None
+    touching = (done or {}).get(arrival.name, [])
+    later = list(takewhile(lambda each: each.blob != known, touching))
+    return [each for each in later or touching[:1] if each.author != me]
+
+
+def _commits(store: Store, found: IncomingChanges) -> dict[str, list[Commit]] | None:
+    """Map paths to the commits that touched them since; None: git took too long."""
+    try:
+        done = commits.list_touching(store.root, ".", since=found.looked.since, seconds=_PATIENCE)
+    except TimeoutError:
+        return None
+    by_name: dict[str, list[Commit]] = {}
+    for commit in done:
+        by_name.setdefault(commit.path, []).append(commit)
+    return by_name
+
+
+def notice(seen: UpstreamReview) -> str:
+    """Tell the person what others changed, in a line; "" if they changed nothing."""
+    if seen.unknown:
+        kept = "nothing of the project is used" if seen.held else "it is used all the same"
+        return f"memfs: what others changed cannot be told, and {kept}: {seen.unknown}"
+    if not seen.pulled:
+        return ""
+    alone = [
+        each for each in seen.pulled if _is_block(each.name) or each.name == store_paths.CONFIG
+    ]
+    shown = [_line(each) for each in alone[:_MOST_NAMED]]
+    shown += [_name(each) for each in alone[_MOST_NAMED:_MOST_LISTED]]
+    if len(alone) > len(shown):
+        shown.append(f"{len(alone) - len(shown):,} more blocks")
+    rest = Counter(each.name.partition("/")[0] for each in seen.pulled if each not in alone)
+    shown += [f"{rest.pop(folder)} in {folder}" for folder in _FOLDERS if folder in rest]
+    if rest:
+        shown.append(f"{rest.total():,} other files")
+    if seen.held:
+        told = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
+    else:
+        told = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
+    return reveal_hidden(told)
+
+
+def _is_block(name: str) -> bool:
+    return name.startswith(_BLOCKS) and name.endswith(blocks.SUFFIX)
+
+
+def _label(name: str) -> str:
+    return blocks.label_of(name.removeprefix(_BLOCKS))
+
+
+def _line(change: UpstreamChange) -> str:
+    what = "" if change.what == "changed" else f"{change.what}, "
+    why = f': "{_short(change.why)}"' if change.why else ""
+    who = _short(change.who.partition(" <")[0])
+    return f"{_name(change)} ({what}{who}{why})"
+
+
+def _name(change: UpstreamChange) -> str:
+    label = change.name.removeprefix(_BLOCKS).removesuffix(blocks.SUFFIX)
+    if _is_block(change.name) and _label(change.name) != label:
+        label = os.path.basename(change.name)  # another file has that label, or could
+    return _short(label)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(flatten_text(text).replace('"', "'").split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"

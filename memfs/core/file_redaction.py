@@ -1,0 +1,120 @@
+"""Secrets in whole files: where they are, and the same files without them. Pure.
+
+A file is plain text, JSON, or JSON lines. In JSON the texts are looked through as people wrote
+them; what names things there (ids, times, labels) is left alone. What is no JSON is plain text.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from memfs.secrets import find_secrets, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Form = Literal["text", "json", "lines"]
+_SHOWN = 3  # characters of a secret that are shown
+_LONG = 12  # of shorter ones none is
+_REMEMBERED = 4096  # texts: a journal holds each twice, and it is looked at more than once
+_NAMES = frozenset((
+    "id", "at", "actor", "host", "session", "tier", "label", "op", "version", "role", "tree",
+    "group", "tied", "side", "commit",
+))  # fmt: skip
+
+
+class FileSecret(NamedTuple):
+    """A secret of `type` in a line (from 1) of a file; `masked` does not give it away."""
+
+    line: int
+    type: str
+    masked: str
+
+
+def find(text: str, form: Form) -> list[FileSecret]:
+    """List the secrets of a file, each once a line."""
+    found: list[FileSecret] = []
+    if form == "text":
+        found = _plain(text, 1)
+    elif form == "json":
+        found = _in_json(text, 1)
+    else:
+        for number, line in enumerate(text.split("\n"), 1):
+            found += _in_json(line, number)
+    return list(dict.fromkeys(found))
+
+
+def redact_file(text: str, form: Form) -> str:
+    """Return a file with `[redacted:TYPE]` for every secret; what holds none keeps its bytes."""
+    if form == "text":
+        return redact(text)
+    if form == "json":
+        return _clean_json(text)
+    return "\n".join(_clean_json(line) for line in text.split("\n"))
+
+
+def mask(secret: str) -> str:
+    """Show a secret by its first characters and its length."""
+    head = secret[:_SHOWN] if len(secret) >= _LONG else ""
+    return f"{' '.join(head.split())}… ({len(secret):,} characters)"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _spans(text: str) -> list[tuple[int, str, str]]:
+    return [
+        (text.count("\n", 0, each.start), each.type, mask(text[each.start : each.end]))
+        for each in find_secrets(text)
+    ]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _redacted(text: str) -> str:
+    return redact(text) if _spans(text) else text
+
+
+def _plain(text: str, first: int) -> list[FileSecret]:
+    return [FileSecret(first + line, kind, masked) for line, kind, masked in _spans(text)]
+
+
+def _in_json(text: str, number: int) -> list[FileSecret]:
+    try:
+        texts = list(_texts(json.loads(text)))
+    except (ValueError, RecursionError):
+        return _plain(text, number)
+    return [FileSecret(number, kind, masked) for each in texts for _, kind, masked in _spans(each)]
+
+
+def _clean_json(text: str) -> str:
+    try:
+        value = json.loads(text)
+        clean = _clean(value)
+    except (ValueError, RecursionError):
+        return redact(text)
+    if clean == value:
+        return text
+    end = text[len(text.rstrip()) :]
+    return json.dumps(clean) + end
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key not in _NAMES:
+                yield from _texts(item)
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return _redacted(value)
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {key: item if key in _NAMES else _clean(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,102 @@
+"""What in a foreign text looks as if it was written to steer an assistant, or to hide from people.
+
+A person is to look at it; nothing is decided by it. It is no protection: words can be chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_LONGEST = 2000  # characters of a line that are looked at
+_SHOWN = 80
+
+# Each with bounded gaps: a line is at most `_LONGEST` long, and no part repeats another.
+_SIGNS = tuple(
+    (what, re.compile(pattern, re.IGNORECASE))
+    for what, pattern in (
+        (
+            "asks to ignore rules",
+            (
+                r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don't follow)\b.{0,40}"
+                r"\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|restrictions?|safety)\b"
+            ),
+        ),
+        (
+            "speaks as the system",
+            (
+                r"\byou are now\b|\bnew instructions?\b|\bsystem prompt\b|\bdeveloper mode\b"
+                r"|<\s{0,3}/?\s{0,3}(?:system|assistant|instructions?)\b|\[\s{0,3}/?inst\s{0,3}\]"
+            ),
+        ),
+        (
+            "asks for secrecy",
+            (
+                r"\b(?:do not|don't|never|without)\b.{0,20}\b(?:tell|telling|mention|mentioning|"
+                r"inform|informing|show|showing|ask|asking|reveal|notify|notifying)\b.{0,20}"
+                r"\b(?:user|human|developer|anyone|person|them)\b|\b(?:silently|secretly|covertly)\b"
+            ),
+        ),
+        (
+            "runs a command",
+            (
+                r"\b(?:curl|wget|iwr|invoke-webrequest)\b.{0,200}\|\s{0,5}(?:sudo\s)?\s{0,5}(?:ba|z|da)?sh\b"
+                r"|\brm\s{1,5}-[a-z]{0,4}[rf]|\b(?:bash|sh|python3?|node|perl)\s{1,5}-[ce]\b"
+                r"|\bbase64\s{1,5}(?:-d|--decode)\b|\beval\s{0,5}[(\"'$`]|\bchmod\s{1,5}\+x\b"
+                r"|\bnc\s{1,5}-|/dev/tcp/|\b(?:run|execute)\b.{0,20}\b(?:command|script|following)\b"
+            ),
+        ),
+        (
+            "sends something away",
+            (
+                r"\b(?:send|post|upload|exfiltrate|forward|transmit|leak)\b.{0,60}"
+                r"(?:https?://|\bto the (?:url|server|endpoint|webhook)\b|\bwebhook\b)"
+                r"|\bcurl\b.{0,200}\s(?:-d|--data|-F|--form|-T|--upload-file)\b"
+            ),
+        ),
+        (
+            "names where secrets are",
+            (
+                r"~/\.(?:ssh|aws|gnupg|netrc|kube|docker|npmrc|pypirc)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
+                r"|/etc/(?:passwd|shadow)\b|\.env\b.{0,40}\b(?:read|print|show|cat|send|copy)\b"
+                r"|\b(?:read|print|show|cat|send|copy)\b.{0,40}\.env\b"
+            ),
+        ),
+        ("may skip permission", r"--dangerously|--no-verify\b|--yolo\b|bypasspermissions"),
+        ("has a picture that calls home", r"!\[.{0,200}\]\(\s{0,5}https?://.{0,300}[?&]"),
+    )
+)
+_HIDDEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufe00-\ufe0e\ufeff\U000e0000-\U000e01ef]"
+)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{160,}={0,2}")
+
+
+class Sign(NamedTuple):
+    """One line that is worth a look: its number (from 1), what it does, and a part of it."""
+
+    line: int
+    what: str
+    text: str
+
+
+def find_signs(text: str) -> list[Sign]:
+    """Return what is worth a look in a text, at most one sign of a kind for each line."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        part = line[:_LONGEST]
+        for what, pattern in _SIGNS:
+            match = pattern.search(part)
+            if match:
+                found.append(Sign(number, what, match.group()[:_SHOWN]))
+        if _HIDDEN.search(part, 1 if number == 1 else 0):
+            found.append(Sign(number, "has invisible characters", ""))
+        if _CONTROL.search(part):
+            found.append(Sign(number, "has control characters", ""))
+        if _ENCODED.search(part):
+            found.append(Sign(number, "has something encoded", ""))
+        if len(line) > _LONGEST:
+            found.append(Sign(number, f"is {len(line):,} characters long", ""))
+    return found

@@ -1,0 +1,65 @@
+"""What people mark as private, and what should never be written down.
+
+What knows secrets (15 ms) is loaded when a text is looked at.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memfs.core.records import Message
+
+_TAG = re.compile(r"<(/?)private(?:\s[^<>]*)?>", re.IGNORECASE)  # with attributes, if it has some
+
+
+def public(text: str) -> str:
+    """Return a text without what stands in `<private>…</private>`.
+
+    One within another ends by itself; one that is not closed goes to the end of the text.
+    """
+    kept = []
+    depth = at = 0
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            if not depth:
+                kept.append(text[at : tag.start()].rstrip(" \t"))
+            depth += 1
+        elif depth:
+            depth -= 1
+            at = tag.end()
+    return "".join([*kept, "" if depth else text[at:]])
+
+
+def storable(text: str) -> str:
+    """Return what of a recorded text may be kept: no private parts, secrets by type alone."""
+    from memfs.secrets import redact
+
+    return redact(public(text)).strip()
+
+
+def excerpt(text: str, most: int) -> str:
+    """Return the first `most` characters of what of a text may be kept or shown.
+
+    Secrets go before it is cut: of one that is cut in two nobody would know the first half.
+    """
+    return text if len(text) <= most else storable(text)[:most]
+
+
+def redact_names(message: Message) -> Message:
+    """Return a message without secrets in the names of its session, folder, branch and tool."""
+    return message._replace(
+        session=_redact_name(message.session),
+        project=_redact_name(message.project),
+        branch=_redact_name(message.branch),
+        tool=_redact_name(message.tool),
+    )
+
+
+@functools.lru_cache(1024)  # they come again with every message
+def _redact_name(name: str) -> str:
+    from memfs.secrets import redact
+
+    return redact(name)

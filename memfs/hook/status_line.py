@@ -1,0 +1,24 @@
+"""The status line: what the assistant remembers here, in one line. Hot path."""
+
+from memfs.core.block import WARN_AT
+from memfs.hosts.payload import text
+from memfs.store import blocks, store_paths
+
+
+def line(payload: dict[str, object]) -> str:
+    """Return the line for the folder that a host says it works in; "" without a store."""
+    folder = text(payload, "cwd") or "."
+    place = blocks.find_serving(folder, text(payload, "session_id"))
+    if place is None or place.project is None:
+        store = store_paths.find(folder)
+        if store is not None and not store_paths.is_trusted(store):
+            return "memory: not used yet, look at it with memfs trust"
+    if place is None:
+        return ""
+    found = blocks.load(place)
+    chars = sum(block.chars for block in found)
+    parts = [f"memory: {len(found)} block{'s' * (len(found) != 1)}, {chars:,} characters"]
+    for block in found:
+        if block.chars >= WARN_AT * block.limit:
+            parts.append(f"⚠️ {block.label} {block.chars * 100 // max(block.limit, 1)} %")
+    return " · ".join(parts)

@@ -1,0 +1,96 @@
+"""The conversations of `memfs agent`: one JSON object a line, as `agent.queue` writes them.
+
+The first line is `{"memfs_queue": 1, session, project, at}`; a message is `{id, at, role, text}`,
+with `calls` where the model made some, and `tool` where it is a tool's result. What our own tools
+answered (`ours`) is in memory anyway, and what `system` says is ours.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memfs import hosts
+from memfs.core.records import Identity, Message
+from memfs.hosts.jsonl import JsonLines, cap, text_of, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memfs.core.records import Transcript
+
+_ROLES = ("user", "assistant", "tool")
+
+
+class _Line(msgspec.Struct, gc=False):
+    """What is looked at of a line."""
+
+    memfs_queue: object = None
+    session: object = None
+    project: object = None
+    id: object = None
+    at: object = None
+    role: object = None
+    text: object = None
+    calls: object = None
+    tool: object = None
+    ours: object = None
+
+
+_LINES = JsonLines(_Line)
+
+
+def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
+    """Tell whose session this is, from its first line; None: not ours."""
+    for line in _LINES.first(lines):
+        session = text_of(line.session)
+        if line.memfs_queue == 1 and session:
+            return Identity(session, "", text_of(line.project))
+        return None
+    return None
+
+
+def read_transcript(
+    data: bytes, identity: Identity, *, start: int, before: bytes = b""
+) -> Transcript:
+    """Read the messages of whole lines. A message's id is its number in the conversation."""
+    del before
+    return _LINES.read(data, identity, start, _messages)
+
+
+def _messages(line: _Line, identity: Identity, _offset: int) -> Iterator[Message]:
+    role = text_of(line.role)
+    if role not in _ROLES or not isinstance(line.id, int) or line.ours is True:
+        return
+    said = [(f"{line.id}", role, text_of(line.text), text_of(line.tool))]
+    calls = line.calls if isinstance(line.calls, list) else []
+    for number, call in enumerate(calls):
+        if isinstance(call, dict):
+            name = text_of(call.get("name"))
+            given = json.dumps(call.get("arguments"), ensure_ascii=False)
+            said.append((f"{line.id}.{number}", "tool", f"{name} {given}", name))
+    for ident, who, text, tool in said:
+        if text.strip():
+            yield Message(
+                ident,
+                identity.session,
+                hosts.OWN,
+                identity.project,
+                identity.branch,
+                time_of(line.at),
+                who,
+                cap(text) if who == "tool" else text,
+                tool,
+            )
+
+
+def list_transcripts(home: str, project: str) -> list[str]:  # noqa: ARG001 - as every reader
+    """List none: the agent tells of each as it is written."""
+    return []
+
+
+def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - as every reader
+    """List none: see `list_transcripts`."""
+    return []

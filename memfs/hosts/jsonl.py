@@ -1,0 +1,197 @@
+"""What transcripts have in common: objects on lines, texts that are cleaned and capped, times."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import msgspec
+
+from memfs.core.privacy import storable
+from memfs.core.records import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from memfs.core.records import Identity, Message
+
+TOOL_CAP = 3072  # bytes of one tool call or result
+_VALUE_CAP = 1000  # characters of one value that a tool is given
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
+_SPACE = re.compile(r"[ \t\r\n\f\v\ufeff]*")
+_DECODER = json.JSONDecoder()
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
+
+
+class JsonLines(Generic[Shape]):
+    """Transcripts with a JSON object on each line, of which only the fields of `shape` are read."""
+
+    def __init__(self, shape: type[Shape]) -> None:
+        self._shape = shape
+        self._decode = msgspec.json.Decoder(shape).decode
+        self._names = dict(
+            zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True)
+        )
+
+    def read(
+        self,
+        data: bytes,
+        identity: Identity,
+        start: int,
+        said: Callable[[Shape, Identity, int], Iterable[Message]],
+    ) -> Transcript:
+        """Read whole lines; of a last line without line end, the whole JSON objects.
+
+        `said` gives the messages of an object, which begins at a byte of the file. Of two with the
+        same id the first counts.
+        """
+        messages: dict[str, Message] = {}
+        objects = self.objects
+        malformed = left_out = 0
+        position = end = start
+        for line in data.split(b"\n"):
+            found, rest = objects(line)
+            for offset, each in found.items():
+                new = list(said(each, identity, position + offset))
+                left_out += not new
+                for message in new:
+                    messages.setdefault(message.id, message)
+            if position + len(line) >= start + len(data):  # the last one may still be being written
+                end = position + rest
+                break
+            malformed += rest < len(line)
+            position += len(line) + 1
+        return Transcript(list(messages.values()), end, malformed, left_out)
+
+    def first(self, lines: Iterable[bytes]) -> Iterator[Shape]:
+        """Yield the objects of lines, to tell whose they are."""
+        for line in lines:
+            yield from self.objects(line)[0].values()
+
+    def objects(self, line: bytes) -> tuple[dict[int, Shape], int]:
+        """Return the objects that a line begins with, by byte offset, and where the rest begins.
+
+        One, as a rule; a writer that was killed before the line end leaves two on a line. Only what
+        stands behind the last whole object is read again when a line grows.
+        """
+        if line[:1] == b"{":  # as nearly every line is: one object, and nothing else
+            with suppress(ValueError, RecursionError, msgspec.MsgspecError):
+                return {0: self._decode(line)}, len(line)
+        text = line.decode("utf-8", "surrogateescape")
+        found: dict[int, Shape] = {}
+        at = behind = offset = 0
+        while True:
+            at = _skip_space(text, at)
+            if at == len(text):
+                return found, len(line)
+            offset += len(text[behind:at].encode("utf-8", "surrogateescape"))
+            behind = at
+            if text[at] != "{":
+                return found, offset
+            try:
+                value, at = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                return found, offset
+            named = {self._names[key]: value[key] for key in self._names.keys() & value.keys()}
+            found[offset] = self._shape(**named)
+
+
+def tags(*names: str) -> re.Pattern[str]:
+    """Return what finds the beginnings of elements that are no part of what was said."""
+    return re.compile(rf"<({'|'.join(names)})\b[^<>]{{0,500}}>")
+
+
+def remove_elements(injected: re.Pattern[str], text: str) -> str:
+    """Take elements (see `tags`) out. By hand: one expression for it takes quadratic time."""
+    kept = []
+    unclosed = set()
+    start = at = 0
+    while found := injected.search(text, at):
+        at, tag = found.end(), found.group(1)
+        close = -1 if tag in unclosed else text.find(f"</{tag}>", at)
+        if close < 0:
+            unclosed.add(tag)
+            continue
+        kept.append(text[start : found.start()])
+        start = at = close + len(tag) + 3
+    return "".join([*kept, text[start:]]).strip()
+
+
+def call(given: object) -> str:
+    """Return what a tool is given as text, a line for each argument, capped."""
+    if not isinstance(given, dict):
+        return cap(flatten_content(given).strip())
+    parts = []
+    for key, value in given.items():
+        text = value if isinstance(value, str) else dumps(value)
+        room = len(f"{key}: ") + _VALUE_CAP
+        part = replace_surrogates(f"{key}: {text}")
+        if len(part) > room:  # half of a secret would not be known for one
+            part = storable(part)
+        parts.append(part if len(part) <= room else f"{part[:room]} …")
+    return cap(replace_surrogates("\n".join(parts)))
+
+
+def arguments(given: object) -> str:
+    """Return what a tool is given, which may be JSON in a string, as text."""
+    if isinstance(given, str) and given.lstrip()[:1] == "{":
+        with suppress(ValueError, RecursionError):
+            return call(json.loads(given))
+    return call(given)
+
+
+def dumps(value: object) -> str:
+    """Return a value as JSON, "…" for one that is nested too deeply."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # how deep reading and writing go depends on the Python
+        return "…"
+
+
+def flatten_content(content: object) -> str:
+    """Return the text of what is a text, or a list of objects with texts."""
+    if isinstance(content, list):
+        texts = [text_of(item.get("text")) for item in content if isinstance(item, dict)]
+        return "\n".join(text for text in texts if text)
+    return text_of(content)
+
+
+def cap(text: str) -> str:
+    """Keep two thirds of what a tool's text may have from the beginning, the rest from the end.
+
+    What is cut has no secrets any more: half of one would not be known for one.
+    """
+    data = text.encode()
+    if len(data) > TOOL_CAP:
+        text = storable(text)
+        data = text.encode()
+    if len(data) <= TOOL_CAP:
+        return text
+    note = f"\n… {len(data) - TOOL_CAP:,} bytes left out …\n"
+    room = TOOL_CAP - len(note.encode())
+    head = data[: room * 2 // 3].decode("utf-8", "ignore")
+    tail = data[-(room // 3) :].decode("utf-8", "ignore")
+    return head + note + tail
+
+
+def text_of(value: object) -> str:
+    """Return a value that is text, clean; "" for any other."""
+    return replace_surrogates(value) if isinstance(value, str) else ""
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace what is no character: halves of surrogate pairs, and bytes that were no UTF-8."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def time_of(value: object) -> str:
+    """Return a time in UTC as transcripts write it, "" for what is none."""
+    return value if isinstance(value, str) and _TIME.fullmatch(value) else ""
+
+
+def _skip_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at

@@ -1,0 +1,102 @@
+"""A section of ours in a file of somebody else: between two marks, and nothing else is touched."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_BOM = "\ufeff"
+_BEHIND = re.compile(r"[ \t]*(?:[\r\n]|\Z)")  # what may be behind a mark
+
+
+class _Span(NamedTuple):
+    """Where a section stands, from the first character of its begin to the last of its end."""
+
+    start: int
+    stop: int
+    newline: str
+
+
+def put_section(text: str | None, section: str, begin: str, end: str) -> str:
+    """Return the text with the section in place of the one that is there, else at its end.
+
+    None stands for a file that is not there. `take` gives the text back that there was.
+    """
+    found = _find(text or "", begin, end)
+    newline = found.newline if found else "\r\n" if "\r\n" in (text or "") else "\n"
+    whole = newline.join([begin, *section.strip("\n").split("\n"), end])
+    if found:
+        return (text or "")[: found.start] + whole + (text or "")[found.stop :]
+    # An empty line before it; one line end alone says that the text had none at its end.
+    return ("" if text is None else text + newline) + whole + newline
+
+
+def remove_section(text: str, begin: str, end: str) -> str:
+    """Return the text without the section, and without the line end that came before it."""
+    found = _find(text, begin, end)
+    if not found:
+        return text
+    before = text[: found.start]
+    behind = text[found.stop :].removeprefix(found.newline)
+    if not behind or before.endswith(found.newline * 2):
+        before = before.removesuffix(found.newline)
+    return before + behind
+
+
+def has_section(text: str, begin: str, end: str) -> bool:
+    """Tell whether the section is there, whole."""
+    return _find(text, begin, end) is not None
+
+
+def has_mark(text: str, begin: str, end: str) -> bool:
+    """Tell whether any mark of ours is there."""
+    return bool(_lines(text, begin) or _lines(text, end))
+
+
+def problem(text: str, begin: str, end: str) -> str:
+    """Say why it cannot be told where the one section begins and ends, "" if it can.
+
+    It can as well where there is none.
+    """
+    begins, ends = _lines(text, begin), _lines(text, end)
+    if len(begins) > 1 or len(ends) > 1:
+        mark, found = (begin, begins) if len(begins) > 1 else (end, ends)
+        return f"it has {mark} {len(found)} times: lines {_numbers(text, found)}"
+    if begins and not ends:
+        return f"line {_numbers(text, begins)} has {begin}, and {end} is nowhere"
+    if ends and not begins:
+        return f"line {_numbers(text, ends)} has {end}, and {begin} is nowhere"
+    if begins and ends[0] < begins[0]:
+        return f"it has {end} in line {_numbers(text, ends)}, before {begin}"
+    return ""
+
+
+def _find(text: str, begin: str, end: str) -> _Span | None:
+    """Return where the section stands; None for half of one."""
+    begins = _lines(text, begin)
+    for last in _lines(text, end):
+        start = max((at for at in begins if at < last), default=None)
+        if start is not None:
+            behind = text[start + len(begin) :].lstrip(" \t")
+            newline = "\r\n" if behind.startswith("\r\n") else behind[0]
+            return _Span(start, last + len(end), newline)
+    return None
+
+
+def _lines(text: str, mark: str) -> list[int]:
+    """Return where a mark stands alone on its line; a byte order mark may be before it."""
+    found = []
+    at = text.find(mark)
+    while at >= 0:
+        stop = at + len(mark)
+        start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+        before = text[start:at] if start else text[:at].removeprefix(_BOM)
+        behind = _BEHIND.match(text, stop)
+        if behind and not before.strip(" \t"):
+            found.append(at)
+        at = text.find(mark, stop)
+    return found
+
+
+def _numbers(text: str, places: list[int]) -> str:
+    return ", ".join(str(text.count("\n", 0, at) + 1) for at in places)

@@ -1,0 +1,66 @@
+"""The files that hosts keep: which of them are transcripts of a project."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_HEAD = 256 << 10  # bytes that are looked at to tell where a session ran
+_KEY = b'"cwd":"'  # as all of them write it
+
+
+def list_files(root: str, prefix: str, suffix: str) -> Iterator[str]:
+    """Yield the files below a folder whose names begin and end so."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if name.startswith(prefix) and name.endswith(suffix):
+                yield f"{folder}/{name}"
+
+
+def list_folders(root: str) -> list[str]:
+    """List the folders in a folder; none are in one that is not there."""
+    try:
+        return [entry.path for entry in os.scandir(root) if entry.is_dir()]
+    except OSError:
+        return []
+
+
+def list_roots(*folders: str | None) -> list[str]:
+    """Return the folders that are named, each once, however it is spelled."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        if folder:
+            found.setdefault(os.path.realpath(folder), folder)
+    return list(found.values())
+
+
+def sort_by_age(paths: Iterable[str]) -> list[str]:
+    """Sort files by when they were last written; those that are gone are left out."""
+    return [
+        path for _, path in sorted((os.path.getmtime(p), p) for p in paths if os.path.isfile(p))
+    ]
+
+
+def is_inside(path: str, project: str) -> bool:
+    """Tell whether a path is a folder or below it ("": all are), without looking at the disk."""
+    return not project or path == project or path.startswith((f"{project}/", f"{project}\\"))
+
+
+def mentions_project(path: str, project: str) -> bool:
+    """Tell whether a transcript's beginning says that it ran in a project, or below it.
+
+    What does not say where it ran is taken for one of it; all are of project "".
+    """
+    if not project:
+        return True
+    try:
+        with open(path, "rb") as handle:
+            head = handle.read(_HEAD)
+    except OSError:
+        return True  # it is listed, so that reading it says what is wrong
+    wanted = project.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "surrogateescape")
+    ends = (b'"', b"/", b"\\")
+    return _KEY not in head or any(_KEY + wanted + end in head for end in ends)

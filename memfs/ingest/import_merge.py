@@ -1,0 +1,295 @@
+"""What comes from another store: what of its passages, facts and sessions may come into this one.
+
+Nothing is written here: each item says what would become of it, and carries what to write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memfs import files
+from memfs.core import edits, file_redaction, frontmatter, injection_signs, yaml_edit, yaml_fast
+from memfs.core import label as labels
+from memfs.core.privacy import public, redact_names, storable
+from memfs.files import atomic, logs
+from memfs.hosts.jsonl import cap
+from memfs.store import archive, chunk_log, clock, recall, session_outcomes, store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from memfs.core.injection_signs import Sign
+    from memfs.core.records import Message
+    from memfs.store.store_paths import Store
+
+Outcome = Literal["new", "merged", "same", "refused"]
+_NAME = re.compile(r"[a-z0-9_][\w.-]{0,250}", re.ASCII | re.IGNORECASE)
+_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
+_LONGEST_HEAD = 20_000  # characters; reading YAML takes long
+
+
+@dataclass(frozen=True)
+class ImportItem:
+    """One thing of another store. `detail` is what it adds here, or why it is refused.
+
+    `path` is where `text` (or, for recall, `messages`) is to be written, "" for nowhere. `signs`
+    are lines that are worth a look.
+    """
+
+    kind: str
+    name: str
+    outcome: Outcome
+    detail: str = ""
+    path: str = ""
+    text: str = ""
+    messages: tuple[Message, ...] = ()
+    signs: tuple[Sign, ...] = ()
+
+
+BLOCKS = ("blocks/", ".md")
+_PASSAGES = ("archive/", archive.SUFFIX)
+_FACTS = ("facts/", ".jsonl")
+_STATIC = ("static/", ".md")
+_SAID = ("local/recall/", recall.SUFFIX)
+_ASIDE = ("local/recall/", recall.ASIDE)
+_WINDOWS = (f"local/{chunk_log.FOLDER}/", chunk_log.SUFFIX)
+_OUTCOMES = ("local/", session_outcomes.FILE)
+
+
+def items(store: Store, found: Mapping[str, bytes]) -> list[ImportItem]:
+    """Look at everything but the blocks; `found` maps paths in a store to bytes.
+
+    Raises `LinkError` where something would be written behind a link.
+    """
+    made = [
+        *_passages(store, list_files(found, _PASSAGES)),
+        *_facts(store, list_files(found, _FACTS)),
+        *_static(store, list_files(found, _STATIC)),
+        *_sessions(store, list_files(found, _SAID)),
+        *_sessions(store, list_files(found, _ASIDE)),
+        *_local(store, "windows", list_files(found, _WINDOWS)),
+        *_local(store, "outcomes", list_files(found, _OUTCOMES)),
+    ]
+    for item in made:
+        if item.path:
+            files.check_path(item.path)
+    return made
+
+
+def list_files(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[str, bytes]]:
+    """List what is below a folder and ends so, without hidden files (other systems add some)."""
+    top, suffix = kind
+    return sorted(
+        (name, data)
+        for name, data in found.items()
+        if name.startswith(top) and name.endswith(suffix) and "/." not in name
+    )
+
+
+def memory(found: Mapping[str, bytes]) -> int:
+    """Count the files that are looked at."""
+    kinds = (BLOCKS, _PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE, _WINDOWS, _OUTCOMES)
+    return sum(len(list_files(found, kind)) for kind in kinds)
+
+
+def write(store: Store, item: ImportItem) -> None:
+    """Write one item. The caller holds the locks of the store and of ingestion."""
+    if item.messages:
+        recall.write_session(item.path, list(item.messages))
+    elif item.path:
+        files.make_folder(os.path.dirname(item.path), private=store.private)
+        atomic.write(item.path, item.text, private=store.private, locked=True)
+
+
+def read_part(name: str, data: bytes) -> tuple[str, str]:
+    """Return (text without private parts, what forbids to take it or "")."""
+    try:
+        raw = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "", f"cannot import {name}: it is not UTF-8 text"
+    head, body = frontmatter.split(raw)
+    if len(data) > files.READ_CAP or len(head) > _LONGEST_HEAD:
+        return "", f"cannot import {name}: it is too large ({len(data):,} bytes)"
+    text = head + public(body)
+    odd = edits.check_text("import", name, text)
+    if odd:
+        return text, odd.message
+    meta = frontmatter.inner(head) if frontmatter.has_fences(head) else ""
+    wrong = "" if yaml_fast.read(meta) is not None else yaml_edit.read(meta)[1]
+    return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
+
+
+def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    paths = archive.sources(store) if found else []
+    known = {archive.merge_passages(each.text) for path in paths if (each := archive.read(path))}
+    taken = {os.path.basename(path).removesuffix(archive.SUFFIX).casefold() for path in paths}
+    for name, data in found:
+        ident = os.path.basename(name).removesuffix(archive.SUFFIX)
+        text, wrong = read_part(ident, data)
+        passage = archive.parse(ident, text)
+        if not wrong and len(passage.text) > archive.LONGEST:
+            wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
+        held = None if wrong else edits.secret("import", ident, text)
+        if wrong or held or not passage.text.strip():
+            why = wrong or (held.message if held else f"cannot import {ident}: it is empty")
+            yield ImportItem("passage", ident, "refused", why)
+            continue
+        folded = archive.merge_passages(passage.text)
+        if folded in known:
+            yield ImportItem("passage", ident, "same")
+            continue
+        odd = (
+            store_paths.file_name(ident) != ident
+            or labels.device(ident)
+            or storable(ident) != ident
+        )
+        if odd or ident.casefold() in taken:
+            ident = clock.unique()
+        known.add(folded)
+        taken.add(ident.casefold())
+        month = next(filter(_MONTH.fullmatch, (name.split("/")[1], passage.created_at[:7])), "")
+        path = f"{store.root}/archive/{month or clock.now()[:7]}/{ident}{archive.SUFFIX}"
+        signs = tuple(injection_signs.find_signs(text))
+        yield ImportItem("passage", ident, "new", passage.text, path, text, signs=signs)
+
+
+def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        stem = name.removeprefix("facts/").removesuffix(".jsonl")
+        if not _MONTH.fullmatch(stem):
+            yield ImportItem(
+                "facts", name, "refused", f"cannot import {name}: facts are in <yyyy-mm>.jsonl"
+            )
+            continue
+        path = f"{store.root}/{name}"
+        yield from _lines("facts", name, data, path)
+
+
+def _local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        short = name.removeprefix("local/")
+        if not all(map(_NAME.fullmatch, short.split("/"))):
+            yield ImportItem(kind, name, "refused", f"cannot import {name}: not a name of ours")
+            continue
+        yield from _lines(kind, name, data, f"{store.local}/{short}")
+
+
+def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
+    """Take the lines of a file that are not in ours, each of them a JSON object."""
+    before = files.decode(logs.read_whole(path) or b"")
+    known = set(before.split("\n"))
+    added = []
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        if not line.strip() or line in known:
+            continue
+        wrong = _line_problem(line)
+        if wrong:
+            why = f"cannot import line {number} of {name}: {wrong}"
+            yield ImportItem(kind, name, "refused", why)
+            continue
+        known.add(line)
+        added.append(line + "\n")
+    new = "".join(added)
+    end = "" if not before or before.endswith("\n") else "\n"
+    if new:
+        outcome: Outcome = "merged" if before else "new"
+        yield ImportItem(kind, name, outcome, new, path, before + end + new)
+    else:
+        yield ImportItem(kind, name, "same")
+
+
+def _line_problem(line: str) -> str:
+    try:
+        fact = json.loads(line)
+    except (ValueError, RecursionError):
+        fact = None
+    if not isinstance(fact, dict):
+        return "it is no JSON object"
+    if public(line) != line:
+        return "it is marked as private"
+    held = file_redaction.find(line, "lines")
+    return f"it holds a secret ({held[0].type})" if held else ""
+
+
+def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        key = name.removeprefix("static/").removesuffix(".md")
+        text, wrong = read_part(key, data)
+        held = edits.secret("import", key, text)
+        if labels.problem(key):
+            wrong = f"cannot import {name}: {labels.problem(key)}"
+        elif storable(key) != key:
+            key = storable(key)
+            wrong = f"cannot import {key}: its name holds a secret"
+        if wrong or held:
+            yield ImportItem("static", key, "refused", wrong or (held.message if held else ""))
+            continue
+        path = f"{store.root}/{name}"
+        now = files.read(path)
+        if now is None:
+            signs = tuple(injection_signs.find_signs(text))
+            yield ImportItem("static", key, "new", text, path, text, signs=signs)
+        elif now == text:
+            yield ImportItem("static", key, "same")
+        else:
+            why = f"cannot import {key}: it is here with another text, and static entries stay"
+            yield ImportItem("static", key, "refused", why)
+
+
+def _sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        short = name.removeprefix("local/recall/")
+        parts = short.split("/")
+        if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
+            yield ImportItem(
+                "session", short, "refused", f"cannot import {short}: not a session's name"
+            )
+            continue
+        path = f"{store.local}/recall/{short}"
+        if files.is_file(path):
+            yield ImportItem("session", short, "same")
+            continue
+        parsed, damaged = recall.parse(data)
+        kept: dict[str, Message] = {}
+        for message in parsed:
+            clean = _clean(message)
+            if clean is None:
+                damaged += 1
+            elif clean.text:
+                kept.setdefault(clean.id, clean)
+        if not kept:
+            yield ImportItem(
+                "session", short, "refused", f"cannot import {short}: it holds no messages"
+            )
+            continue
+        count = f"{len(kept):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
+        yield ImportItem("session", short, "new", count, path, messages=tuple(kept.values()))
+
+
+def _clean(message: Message) -> Message | None:
+    """Return a message as our own ingestion would keep it; None if it is none."""
+    if not all(isinstance(word, str) for word in message[:-1]) or not message.id:
+        return None
+    text = storable(_text(message.text))
+    made = message._replace(
+        id=_text(message.id),
+        session=_text(message.session),
+        host=_text(message.host),
+        project=_text(message.project),
+        branch=_text(message.branch),
+        at=_text(message.at),
+        role=_text(message.role),
+        text=cap(text) if message.role == "tool" else text,
+        tool=_text(message.tool),
+        side=message.side is True,
+    )
+    return redact_names(made)
+
+
+def _text(word: str) -> str:
+    """Return a text without halves of characters."""
+    return word.encode("utf-8", "replace").decode()

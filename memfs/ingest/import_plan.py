@@ -1,0 +1,336 @@
+"""What becomes of other tools' files: the blocks and passages of a store, as an export holds them.
+
+Nothing is written here, and the files are never changed. A text that fits a block becomes one; a
+longer one becomes passages, cut at its headings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memfs.core import edits, encodings, frontmatter, headings, yaml_edit, yaml_fast, yaml_lenient
+from memfs.core.errors import MemfsError
+from memfs.core.privacy import public
+from memfs.files import outside
+from memfs.hosts import foreign_memory, marked_section
+from memfs.hosts.instructions import MARKS
+from memfs.secrets import find_secrets
+from memfs.store import archive, blocks, clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from memfs.hosts.foreign_memory import ForeignFile
+
+LARGEST = 2 << 20  # bytes of a file
+_PASSAGE = 2000  # characters
+_MOST_PASSAGES = 2000  # of one file
+_LONG = 120  # characters of a description that is taken from a text
+_PRIVATE = "private: --user takes it into your own store"
+_FOR = ("globs", "applyTo", "paths")  # which files it is for, as the tools call it
+_OURS = yaml_lenient.KNOWN | {"source", "created_at", "importance"}
+_KEY = re.compile(r"[A-Za-z][\w-]{0,60}", re.ASCII)
+_IMPORT = re.compile(r"(?<!\S)@((?:~|\.{1,2})?/\S+|\S+\.(?:mdc?|txt))(?=[\s,;:)]|\.?(?:\s|\Z))")
+_SPAN = re.compile(r"(`+)[^`\n]*\1")
+_MARKUP = re.compile(r"^[\s>*+#-]+|[*`]+|!?\[|\]\([^)]*\)|<!--.*?-->")
+_SENTENCE = re.compile(r"(?<=[.!?])\s")
+
+
+@dataclass(frozen=True)
+class ImportedFile:
+    """One file, and what it becomes: `files` maps paths in a store to bytes.
+
+    `left` says why nothing becomes of it, `refused` whether that is a fault. `imports` are files
+    that it names (`@path`), `chars` its size.
+    """
+
+    path: str
+    label: str
+    files: dict[str, bytes]
+    chars: int = 0
+    left: str = ""
+    refused: bool = False
+    imports: tuple[str, ...] = ()
+
+    @property
+    def block(self) -> bool:
+        """Tell whether it becomes a block: else it becomes passages, or nothing."""
+        return any(name.startswith("blocks/") for name in self.files)
+
+
+class _LeftError(Exception):
+    """Nothing becomes of a file, for the reason that this names."""
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What is in a file: its front matter and its body, without ours and what is private."""
+
+    meta: dict[str, object]
+    body: str
+
+    @property
+    def kind(self) -> str:
+        """The type that Claude Code gives what it remembers, "" without one."""
+        below = self.meta.get("metadata")
+        found = self.meta.get("type") or (below.get("type") if isinstance(below, dict) else "")
+        return str(found or "").strip().lower()
+
+
+def plan_import(
+    sources: Iterable[ForeignFile], limit: Callable[[str], int], *, user: bool, pin: bool
+) -> list[ImportedFile]:
+    """Turn files into blocks (`limit` tells the size of one by its label) and passages.
+
+    What is private comes into the user's store alone. The same text is taken once.
+    """
+    bringing = _Bringing(limit, user=user, pin=pin)
+    return [bringing.one(source) for source in sources]
+
+
+class _Bringing:
+    """One import: what was taken already is not taken twice."""
+
+    def __init__(self, limit: Callable[[str], int], *, user: bool, pin: bool) -> None:
+        self._limit, self._user, self._pin = limit, user, pin
+        self._texts: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
+
+    def one(self, source: ForeignFile) -> ImportedFile:
+        """Say what becomes of one file."""
+        try:
+            text = _read(source, user=self._user)
+            made = self._made(source, text)
+        except _LeftError as left:
+            return ImportedFile(source.shown, source.label, {}, left=str(left))
+        except MemfsError as error:
+            return ImportedFile(source.shown, source.label, {}, left=error.message, refused=True)
+        imports = tuple(_imports(text.body))
+        return ImportedFile(source.shown, source.label, made, len(text.body), imports=imports)
+
+    def _made(self, source: ForeignFile, text: _Text) -> dict[str, bytes]:
+        same = self._texts.setdefault(archive.merge_passages(text.body), source.shown)
+        if same != source.shown:
+            raise _LeftError(f"it says the same as {same}")
+        made = _block(source, text, self._limit(source.label), pin=self._pin)
+        made = made or _passages(source, text)
+        other = next((self._taken[name] for name in made if name in self._taken), "")
+        if other:
+            raise MemfsError(f"{other} becomes {source.label} already")
+        self._taken.update(dict.fromkeys(made, source.shown))
+        return made
+
+
+def _read(source: ForeignFile, *, user: bool) -> _Text:
+    """Read a file; raises `_LeftError` or `MemfsError` where nothing is to become of it."""
+    if source.problem:
+        raise MemfsError(source.problem)
+    if source.private and not user:
+        raise _LeftError(_PRIVATE)
+    raw = _raw(source)
+    wrong = marked_section.problem(raw, *MARKS)
+    if wrong:
+        raise MemfsError(f"half of a section of memfs is in it: {wrong}")
+    own = marked_section.remove_section(raw, *MARKS)
+    head, body = frontmatter.split(own)
+    text = _Text(_meta(frontmatter.inner(head)), public(body).strip("\n"))
+    if _user_topic(source, text) and not user:
+        raise _LeftError(_PRIVATE)
+    if source.label == foreign_memory.AUTO and not user:
+        text = _Text(text.meta, _index(source, text.body))
+    if not text.body.strip():
+        raise _LeftError("it is ours already (memfs sync)" if own != raw else "it is empty")
+    for held in find_secrets(source.kept):
+        raise MemfsError(f"its name holds a secret ({held.type})")
+    for held in find_secrets(head + text.body):
+        secret = (head + text.body)[held.start : held.end]
+        line = raw.count("\n", 0, max(raw.find(secret), 0)) + 1
+        raise MemfsError(f"line {line} holds a secret ({held.type})")
+    named = list(_imports(text.body))
+    if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
+        raise _LeftError(f"it only imports {', '.join(named)}")
+    return text
+
+
+def _raw(source: ForeignFile) -> str:
+    """Return the text of a file with LF line ends; raises `MemfsError` for what is no text."""
+    try:
+        raw, size = outside.beginning(source.path, LARGEST, 0)
+    except OSError as error:
+        raise MemfsError(f"it cannot be read: {error.strerror}") from None
+    if raw is None:
+        raise MemfsError("it is not a file")
+    if size > LARGEST:
+        raise MemfsError(f"it is too large ({size:,} bytes)")
+    codec = encodings.codec(raw)
+    if codec:
+        raise MemfsError(f"it is {codec[:6].upper()}, not UTF-8")
+    text = raw.removeprefix(frontmatter.BOM).replace("\r\n", "\n").replace("\r", "\n")
+    odd = edits.check_text("import", source.shown, text)
+    if odd:
+        raise MemfsError(f"it holds {odd.message.rpartition(' holds ')[2]}")
+    return text
+
+
+def _user_topic(source: ForeignFile, text: _Text) -> bool:
+    """Tell whether Claude Code remembers something of its user in a file."""
+    kind, _, name = source.label.partition("/")
+    if kind != foreign_memory.AUTO or not name:
+        return False
+    return (text.kind or re.split("[_-]", os.path.basename(name))[0]) == "user"
+
+
+def _index(source: ForeignFile, body: str) -> str:
+    """Return the index of Claude Code's memory without what it says of private files."""
+    folder = os.path.dirname(source.path)
+    private = []
+    for name in sorted(os.listdir(folder)):
+        raw: str | None = ""
+        with suppress(OSError):  # of one that cannot be read, the name tells
+            raw = outside.read(f"{folder}/{name}", LARGEST) if name.endswith(".md") else None
+        head, text = frontmatter.split(raw or "")
+        topic = source._replace(label=f"{foreign_memory.AUTO}/{name.removesuffix('.md').lower()}")
+        if name != foreign_memory.INDEX and _user_topic(
+            topic, _Text(_meta(frontmatter.inner(head)), text)
+        ):
+            private += [name, f"`{name.removesuffix('.md')}`", f"[[{name.removesuffix('.md')}]]"]
+    return "\n".join(line for line in body.split("\n") if not any(name in line for name in private))
+
+
+def _block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> dict[str, bytes]:
+    """Return the one file of a block; {} for a text that is too long for it."""
+    if len(text.body) > limit:
+        return {}
+    head = {
+        "description": _description(source, text),
+        "limit": limit,
+        "read_only": False,
+        "pinned": pin,
+        "tags": _tags(text) or None,
+        "source": source.kept,
+        **_others(text),
+    }
+    written = yaml_edit.write("", head, "\n")
+    return {f"blocks/{source.label}{blocks.SUFFIX}": f"{written}{text.body}\n".encode()}
+
+
+def _passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
+    """Return a file for each passage; its id tells where it is from, and is made of its text."""
+    found = headings.parts(text.body, _PASSAGE)
+    if len(found) > _MOST_PASSAGES:
+        raise MemfsError(
+            f"it would be {len(found):,} passages, at most {_MOST_PASSAGES:,} are taken"
+        )
+    at = _changed(source.path)
+    kind = source.label.partition("/")[0]
+    said = str(text.meta.get("description") or "") or _applies(text)
+    head = {
+        "created_at": at,
+        "importance": 5,
+        "tags": [kind, *_tags(text)],
+        "source": source.kept,
+        "description": _description(source, text) if said else None,
+        **_others(text),
+    }
+    written = yaml_edit.write("", head, "\n")
+    made = {}
+    for number, part in enumerate(found):
+        about = _description(source, text) if said and not number else ""
+        whole = "\n\n".join(each for each in (" > ".join(part.path), about, part.text) if each)
+        name = f"{source.label}-{part.path[-1] if part.path else ''}"
+        bare = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slug = re.sub("[^a-z0-9]+", "-", bare)[:60].strip("-")
+        ident = f"{slug}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        made[f"archive/{at[:7]}/{ident}{archive.SUFFIX}"] = f"{written}{whole}\n".encode()
+    return made
+
+
+def _changed(path: str) -> str:
+    """Return when a file was last written, but nothing later than now."""
+    try:
+        at = datetime.fromtimestamp(os.stat(path).st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OSError, ValueError, OverflowError):
+        return clock.now()
+    return min(at, clock.now())
+
+
+def _meta(inner: str) -> dict[str, object]:
+    """Read front matter; where it is no YAML (Cursor's `globs: *.ts`) line by line."""
+    found = yaml_fast.read(inner)
+    if found is None:
+        found, wrong = yaml_edit.read(inner)
+        found = _lines(inner) if wrong else found
+    return found
+
+
+def _lines(inner: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    key = ""
+    for line in inner.split("\n"):
+        name, colon, rest = line.partition(":")
+        bare = line.strip()
+        if colon and _KEY.fullmatch(name.rstrip()):
+            key, value = name.rstrip(), rest.strip().strip("\"'")
+            found[key] = value == "true" if value in ("true", "false") else value
+        elif bare and key:
+            found[key] = f"{found[key]} {bare.removeprefix('- ')}".strip()  # of a list, too
+    return found
+
+
+def _description(source: ForeignFile, text: _Text) -> str:
+    """Say what a text is about: its front matter, its first heading, or its first sentence."""
+    said = str(text.meta.get("description") or text.meta.get("name") or "")
+    if not said:
+        title = headings.find_heading(text.body)
+        plain = title.lower() in ("", os.path.basename(source.path).lower(), "memory")
+        said = _sentence(text.body) if plain else _MARKUP.sub("", title)
+    applies = _applies(text)
+    return " ".join(f"{said} (for {applies})".split()) if applies else " ".join(said.split())
+
+
+def _applies(text: _Text) -> str:
+    value = next((text.meta[key] for key in _FOR if text.meta.get(key)), "")
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _sentence(body: str) -> str:
+    for line in headings.plain_lines(body):
+        if line.strip() and not line.startswith(("#", "|", "<", "![")):
+            said = _SENTENCE.split(_MARKUP.sub("", line.strip()))[0]
+            if said.strip():
+                return said if len(said) <= _LONG else said[: _LONG - 1].rstrip() + "…"
+    return ""
+
+
+def _tags(text: _Text) -> list[str]:
+    given = text.meta.get("tags")
+    named = [str(tag) for tag in given] if isinstance(given, list) else str(given or "").split(",")
+    clean = (" ".join(tag.lower().split()) for tag in [*named, text.kind])
+    return list(dict.fromkeys(tag for tag in clean if tag))
+
+
+def _others(text: _Text) -> dict[str, object]:
+    """Return the other keys of its front matter: they are kept as they are."""
+    below = text.meta.get("metadata")
+    meta = {**(below if isinstance(below, dict) else {}), **text.meta}
+    return {
+        key: [str(each) for each in value] if isinstance(value, list) else value
+        for key, value in meta.items()
+        if _KEY.fullmatch(key)
+        and key not in _OURS
+        and isinstance(value, str | int | float | bool | list)
+        and value not in ("", [])
+    }
+
+
+def _imports(body: str) -> Iterable[str]:
+    """List the files that a text has its assistant read (`@path`), but not those in code."""
+    lines = (_SPAN.sub("", line) for line in headings.plain_lines(body))
+    return dict.fromkeys(match.rstrip(".,;:)") for line in lines for match in _IMPORT.findall(line))

@@ -1,0 +1,116 @@
+"""Which store the sessions that assistants keep on this machine belong to."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from memfs.core.errors import MemfsError
+from memfs.store import store_paths
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.core.records import Identity
+    from memfs.ingest.transcript_files import Sessions
+    from memfs.store.store_paths import Store
+
+NO_STORE = "their folder has no store"
+NOT_TRUSTED = "the store of their folder is none that you trust"
+
+
+@dataclass
+class StoreBatch:
+    """What a store is to be given: by transcript, the (host, whose it is) of its sessions."""
+
+    place: Place
+    sessions: dict[str, list[tuple[str, Identity]]] = field(default_factory=dict)
+
+
+@dataclass
+class UnroutedSession:
+    """Sessions of a folder ("": not known) that no store is given; `hint` says how one would be."""
+
+    folder: str
+    reason: str
+    hint: str
+    sessions: int = 0
+
+
+_Holder: TypeAlias = "StoreBatch | UnroutedSession"
+
+
+def divide(found: Sessions) -> tuple[list[StoreBatch], list[UnroutedSession]]:
+    """Give each session to the store of the folder that it was held in, else to the user's.
+
+    Sessions go with their subagents, linked worktrees with their repository. The project that most
+    sessions are of comes first.
+    """
+    stores = _Stores()
+    held: dict[tuple[str, str], _Holder] = {}  # by host and session
+    each = [(path, *one) for path, some in found.items() for one in some]
+    for _, host, identity in sorted(each, key=lambda one: bool(one[2].agent)):
+        key = host, identity.session
+        if key not in held:
+            held[key] = stores.of(identity.project)
+    counts: Counter[int] = Counter()
+    for path, host, identity in each:
+        holder = held[host, identity.session]
+        counts[id(holder)] += 1
+        if isinstance(holder, StoreBatch):
+            holder.sessions.setdefault(path, []).append((host, identity))
+        elif not identity.agent:
+            holder.sessions += 1
+    shares = [share for share in stores.shares.values() if share.sessions]
+    shares.sort(key=lambda share: -counts[id(share)])
+    return shares, [left for left in stores.left.values() if left.sessions]
+
+
+class _Stores:
+    """The stores of folders, each looked for once."""
+
+    def __init__(self) -> None:
+        self._user = store_paths.user_store()
+        self._known: dict[str, _Holder] = {}  # by folder
+        self.shares: dict[str, StoreBatch] = {}  # by the part that linked worktrees share
+        self.left: dict[tuple[str, str], UnroutedSession] = {}  # by folder and reason
+
+    def of(self, folder: str) -> _Holder:
+        """Return what the sessions of a folder belong to."""
+        if folder not in self._known:
+            self._known[folder] = self._find(folder)
+        return self._known[folder]
+
+    def _find(self, folder: str) -> _Holder:
+        try:
+            # What another system calls absolute would be looked for below the current folder.
+            store = store_paths.find(folder) if os.path.isabs(folder) else None
+        except MemfsError as error:
+            return self._leave(folder, error.message, error.hint)
+        except (OSError, ValueError):  # no name that a folder can have here
+            store = None
+        if store and not store_paths.is_trusted(store):
+            return self._leave(store.top, NOT_TRUSTED, "run there: memfs trust")
+        if store:
+            return self._share(store)
+        if self._user:
+            place = Place(None, self._user)
+            return self.shares.setdefault(self._user.local, StoreBatch(place))
+        return self._leave(folder, NO_STORE, "run there: memfs init")
+
+    def _share(self, store: Store) -> StoreBatch:
+        if store.local not in self.shares:
+            self.shares[store.local] = StoreBatch(Place(_main(store), self._user))
+        return self.shares[store.local]
+
+    def _leave(self, folder: str, reason: str, hint: str) -> UnroutedSession:
+        return self.left.setdefault((folder, reason), UnroutedSession(folder, reason, hint))
+
+
+def _main(store: Store) -> Store:
+    """Return the store of the main worktree for that of a linked one, if it has one."""
+    if not store.tree:
+        return store
+    main = os.path.dirname(store.local)
+    return store_paths.Store(main, store.tier) if store_paths.is_store(main) else store

@@ -1,0 +1,130 @@
+"""The files of assistants' transcripts: which they are, and whose sessions are in them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memfs import hosts
+from memfs.files import outside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import BinaryIO, TypeAlias
+
+    from memfs.core.records import Identity
+
+    Sessions: TypeAlias = "Mapping[str, list[tuple[str, Identity]]]"
+
+UNKNOWN = "not a transcript of a known assistant"
+EMPTY = "empty"
+UNREADABLE = "cannot be read"
+_HEAD_LINES = 200  # that are looked at to tell whose transcript a file is
+_HEAD_BYTES = 4096  # that tell whether it is a file with several sessions
+_BUFFER = 32 << 10  # bytes: mostly all that is looked at, once
+_LONGEST_HEAD = 64 << 20  # bytes of them
+
+
+def side_chains(path: str) -> list[str]:
+    """List the transcripts of a session's subagents, which Claude Code keeps in a folder beside."""
+    folder = f"{path.removesuffix('.jsonl')}/subagents"
+    try:
+        names = sorted(os.listdir(folder))
+    except (OSError, ValueError):  # ValueError: a null byte in a path that a host gave
+        return []
+    return [f"{folder}/{name}" for name in names if name.endswith(".jsonl")]
+
+
+def measure_size(paths: list[str]) -> int:
+    """Return how many bytes there are to read, or were read before."""
+    total = 0
+    for path in paths:
+        with suppress(OSError, ValueError):
+            total += os.path.getsize(path)
+    return total
+
+
+def find(paths: list[str]) -> list[str]:
+    """List the files, and in folders those that are named like transcripts, oldest first."""
+    found: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            for folder, _, names in os.walk(path):
+                found.extend(f"{folder}/{name}" for name in names if is_named(f"{folder}/{name}"))
+        else:
+            found.append(path)
+    return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
+
+
+def is_named(path: str) -> bool:
+    """Tell whether a file is named like one that holds sessions."""
+    folder, name = os.path.split(path)
+    if name.endswith(".jsonl") or name in ("opencode.db", ".aider.chat.history.md"):
+        return True
+    if name.endswith(".json"):  # Gemini's, until 2026
+        return name.startswith("session-")
+    return name.endswith(".md") and folder.endswith("/.specstory/history")
+
+
+def identify_files(
+    paths: list[str], tick: Callable[[int], object]
+) -> tuple[dict[str, list[tuple[str, Identity]]], list[tuple[str, str]]]:
+    """Tell whose sessions are in each file, as (host, whose it is); and (path, why) of the rest."""
+    found, others = {}, []
+    for path in paths:
+        tick(1)
+        try:
+            some = sessions(path, "")
+            if some:
+                found[path] = some
+            else:
+                others.append((path, UNKNOWN if os.path.getsize(path) else EMPTY))
+        except OSError as error:
+            others.append((path, error.strerror or UNREADABLE))
+    return found, others
+
+
+def is_transcript(path: str) -> bool:
+    """Tell whether a file is a transcript of an assistant that is known."""
+    try:
+        return bool(sessions(path, ""))
+    except OSError:
+        return False
+
+
+def _first_lines(handle: BinaryIO) -> Iterator[bytes]:
+    """Yield the first lines of a file, whole: a pasted log makes the first one very long."""
+    handle.seek(0)
+    left = _LONGEST_HEAD
+    for _ in range(_HEAD_LINES):
+        line = handle.readline(left)
+        left -= len(line)
+        if not line:
+            return
+        yield line
+
+
+def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Identity]]:
+    """List the sessions in a file as (host, whose it is).
+
+    Where it has many: those of a project, or the one that is named.
+    """
+    with outside.open_stream(path, _BUFFER) as handle:
+        head = handle.read(_HEAD_BYTES)
+        for name in hosts.COLLECTIONS:
+            found = hosts.collection(name).sessions(path, head, project, session)
+            if found:
+                return [(name, identity) for identity in found]
+        for name in hosts.READERS:
+            identity = hosts.reader(name).identify(_first_lines(handle), path)
+            if identity:
+                return [(name, identity)]
+    return []
+
+
+def _modified(path: str) -> float:
+    try:
+        return os.path.getmtime(path)
+    except OSError:
+        return 0.0

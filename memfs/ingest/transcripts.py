@@ -1,0 +1,364 @@
+"""From a host's transcript to recall: detected by content, read incrementally, exactly once."""
+
+from __future__ import annotations
+
+import gc
+import os
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.files import outside
+from memfs.ingest import transcript_files, workers
+from memfs.store import checkpoint, lock, recall, spool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memfs.core.records import Identity
+    from memfs.ingest.transcript_files import Sessions
+    from memfs.ingest.workers import TranscriptPart
+    from memfs.search.indexer import Indexer
+    from memfs.store.store_paths import Store
+
+LOCK = "ingest.lock"
+_EARLIER = "an earlier version of a transcript that was read already"
+_BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
+_BATCH_FILES = 200
+_MET = 8  # logs that are kept at hand: a session that was copied or resumed has several transcripts
+
+
+@dataclass
+class Tally:
+    """What an ingestion did. `skipped` gives (path, reason) of files that were not read.
+
+    `logs` are the recall files of the transcripts that were looked at, also if nothing was new.
+    """
+
+    files: int = 0
+    sessions: int = 0
+    messages: int = 0
+    malformed: int = 0
+    left_out: int = 0
+    skipped: list[tuple[str, str]] | None = None
+    logs: set[str] = field(default_factory=set)
+
+    def skip(self, path: str, reason: str) -> None:
+        self.skipped = [*(self.skipped or []), (path, reason)]
+
+    def add(self, other: Tally) -> None:
+        """Count what another one did, too, but its files: one may be of several stores."""
+        self.sessions += other.sessions
+        self.messages += other.messages
+        self.malformed += other.malformed
+        self.left_out += other.left_out
+        self.logs |= other.logs
+        if other.skipped:
+            self.skipped = [*(self.skipped or []), *other.skipped]
+
+
+@dataclass
+class _Job:
+    """A transcript that is being read: up to where, and what became of it so far."""
+
+    path: str
+    log: recall.RecallLog
+    state: checkpoint.ReadState | None
+    size: int
+    mark: str  # what its part that was read looks like
+    draft: recall.RecallDraft | None = None
+    new: int = 0
+    malformed: int = 0
+    left_out: int = 0
+    fed: bool = False  # to the index, while it is read
+
+
+def ingest_transcript(store: Store, path: str, tally: Tally) -> None:
+    """Read what is new in one transcript. The caller holds the ingest lock."""
+    ingest_transcripts(store, [path], tally)
+
+
+def ingest_transcripts(
+    store: Store,
+    paths: list[str],
+    tally: Tally,
+    tick: Callable[[int], object] | None = None,
+    index: Indexer | None = None,
+    session: str = "",
+    known: Sessions | None = None,
+) -> None:
+    """Read what is new in transcripts, telling `tick` of bytes. The caller holds the ingest lock.
+
+    Of files that hold several sessions, `session` alone if it is given. `known` are the (host,
+    whose it is) to read of each file, for who has looked already (see `identified`).
+
+    With an `index`, sessions that it has all of are indexed at once. A kill costs nothing: the next
+    run goes on where the last state was written down.
+    """
+    work = _Work(store, tally, tick, index, session, known)
+    try:
+        parts = workers.read_all(work.parts(paths), work.left)
+        with _no_collection(), closing(parts) as read:
+            for part, found in read:
+                if part is None or found is None:
+                    work.settle()
+                else:
+                    work.take(part, found)
+        work.settle()
+    finally:
+        work.drop()
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no cycles: what is read holds none, and looking takes a twentieth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _Work:
+    """Transcripts in reading order: what they give is written in batches that are made durable."""
+
+    def __init__(
+        self,
+        store: Store,
+        tally: Tally,
+        tick: Callable[[int], object] | None,
+        index: Indexer | None,
+        session: str = "",
+        known: Sessions | None = None,
+    ) -> None:
+        self._store = store
+        self._known = known
+        self._only = session  # the only one to read of files that hold several
+        self._index = index
+        self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
+        self._tally = tally
+        self._tell = tick
+        self._paths: list[str] = []
+        self._told = 0  # bytes of them that were read or passed over
+        self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
+        self._reading: set[str] = set()  # the logs of them: one at a time for each
+        self._met: dict[str, recall.RecallLog] = {}  # by path, the latest last
+        self._unsettled: dict[
+            str, tuple[recall.RecallLog, checkpoint.ReadState]
+        ] = {}  # by that of the log
+        self._bytes = 0
+
+    def parts(self, paths: list[str]) -> Iterator[TranscriptPart | None]:
+        """Yield what is to be read; None asks for what is under way to be settled first.
+
+        A copy of a session that is being read is left for later, so that all of them wait once.
+        """
+        self._tally.files += len(paths)
+        self._paths = paths
+        while paths:
+            later: dict[str, str] = {}  # logs by path
+            for path in paths:
+                try:
+                    yield from self._parts(path, later)
+                except OSError as error:  # unreadable, or removed meanwhile
+                    self._tally.skip(path, error.strerror or transcript_files.UNREADABLE)
+            paths = list(later)
+            if paths:
+                yield None
+
+    def _parts(self, path: str, later: dict[str, str]) -> Iterator[TranscriptPart | None]:
+        status = outside.status(path)
+        if status is None:
+            os.stat(path)  # raises what is wrong, if it cannot be looked at
+            self._tally.skip(path, "not a file")
+            return
+        size = status.st_size
+        if self._known is not None:
+            found = self._known[path]
+        else:
+            # The session that a hook named is one of this store, wherever it was started.
+            found = transcript_files.sessions(
+                path, "" if self._only else self._store.top, self._only
+            )
+        if not found:
+            self._tick(size)
+            self._tally.skip(path, transcript_files.UNKNOWN if size else transcript_files.EMPTY)
+        for place, (host, identity) in enumerate(found):
+            yield from self._session(path, 0 if place else size, host, identity, later)
+
+    def _session(
+        self, path: str, size: int, host: str, identity: Identity, later: dict[str, str]
+    ) -> Iterator[TranscriptPart | None]:
+        """Yield what is to be read of a session; its size is 0 behind the first one of a file."""
+        log = self._log(recall.RecallLog(self._store, host, identity))
+        self._tally.logs.add(log.path)
+        if log.path in self._reading or log.path in later.values():
+            later[path] = log.path
+            return
+        waiting = self._unsettled.get(log.path)
+        log, state = waiting or (log, log.state())
+        start = _resume(path, size, identity, state)
+        whole = start == 0 and (state is not None or files.is_file(log.path))
+        if whole and waiting:  # what takes its place has to find all of it
+            later[path] = log.path
+            return
+        self._tick(size if start is None else start)
+        if start is None:
+            self._tally.skip(path, _EARLIER)
+        elif start != size or not state or (identity.mark and identity.mark != state.print):
+            job = _Job(path, log, state, size, state.print if state else "")
+            self._jobs[path, identity] = job
+            self._reading.add(log.path)
+            if whole:
+                job.draft = recall.RecallDraft(log)
+            else:
+                job.fed = self._follows(log.path, state.kept if state else 0)
+            yield from workers.parts(host, identity, path, start, size, indexed=job.fed)
+
+    def _follows(self, log: str, kept: int) -> bool:
+        """Tell whether the index has all of a recall file, so that it can be fed what comes."""
+        if log in self._unsettled:
+            return self._fed.get(log) == kept
+        return self._index is not None and self._index.follows(log, kept)
+
+    def left(self) -> int:
+        """Return how many bytes are still to be read or passed over."""
+        return self._size - self._told
+
+    @cached_property
+    def _size(self) -> int:
+        return transcript_files.measure_size(self._paths)
+
+    def _tick(self, size: int) -> None:
+        self._told += size
+        if self._tell:
+            self._tell(size)
+
+    def _log(self, log: recall.RecallLog) -> recall.RecallLog:
+        """Return a log that was met a moment ago instead: it knows what it holds."""
+        log = self._met.pop(log.path, log)
+        self._met[log.path] = log
+        if len(self._met) > _MET:
+            del self._met[next(iter(self._met))]
+        return log
+
+    def take(self, part: TranscriptPart, found: workers.Result) -> None:
+        """Write what a part gave."""
+        job = self._jobs.get((part.path, part.identity))
+        self._tick(part.end - part.start)
+        if job is None:
+            return
+        if isinstance(found, OSError):
+            self._end(part, job, found.strerror or transcript_files.UNREADABLE)
+            return
+        if part.start and found.before != job.mark:
+            self._end(part, job, "was rewritten while it was read; the next run reads it again")
+            return
+        job.mark = found.mark
+        job.malformed += found.rows.malformed
+        job.left_out += found.rows.left_out
+        if job.draft:
+            job.draft.add(found.rows)
+        else:
+            self._extend(job, found)
+        if part.end == job.size:
+            self._end(part, job, self._kept(job) if job.draft else "")
+        self._bytes += part.end - part.start
+        if self._bytes >= _BATCH_BYTES or len(self._unsettled) >= _BATCH_FILES:
+            self.settle()
+
+    def _extend(self, job: _Job, found: workers.TranscriptRead) -> None:
+        job.state = job.state or checkpoint.ReadState()
+        untold, places = job.log.extend(job.state, job.path, found.rows, found.mark)
+        job.new += untold + len(places)
+        self._unsettled[job.log.path] = job.log, job.state
+        if not job.fed or not self._index:
+            return
+        if len(places) < len(found.documents):
+            found = found._replace(documents=[found.documents[place] for place in places])
+        if found.documents:
+            self._index.feed(job.log.path, found.documents)
+            self._fed[job.log.path] = job.state.kept
+
+    def settle(self) -> None:
+        """Make durable what was read, and write down up to where."""
+        recall.flush(list(self._unsettled.values()))
+        self._unsettled.clear()
+        if self._index:
+            self._index.reach(self._fed)
+            self._fed.clear()
+        self._bytes = 0
+
+    def drop(self) -> None:
+        """Leave no draft behind."""
+        for job in self._jobs.values():
+            if job.draft:
+                job.draft.drop()
+
+    @staticmethod
+    def _kept(job: _Job) -> str:
+        """Let a transcript that was read whole take the place of what is kept, or say why not."""
+        draft, state = job.draft, job.state
+        if draft is None:
+            return ""
+        if state and job.path != state.path and draft.is_known(state, job.mark):
+            job.malformed = job.left_out = 0
+            return _EARLIER
+        if not draft.empty or not state:
+            job.new = draft.keep(state, job.path, job.mark)
+            return ""
+        return "holds no messages any more; what it said before is kept"
+
+    def _end(self, part: TranscriptPart, job: _Job, reason: str) -> None:
+        if job.draft:
+            job.draft.drop()
+        del self._jobs[part.path, part.identity]
+        self._reading.discard(job.log.path)
+        tally = self._tally
+        if reason:
+            tally.skip(job.path, reason)
+        tally.sessions += bool(job.new)
+        tally.messages += job.new
+        tally.malformed += job.malformed
+        tally.left_out += job.left_out
+
+
+def session(store: Store, path: str, tally: Tally, name: str = "") -> None:
+    """Read what is new in a session: its transcript, and those of its side chains.
+
+    `name` is what its host calls it, which tells it from others in the same file.
+    """
+    for each in [path, *transcript_files.side_chains(path)]:
+        if os.path.exists(each):
+            ingest_transcripts(store, [each], tally, session=name)
+
+
+def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
+    """Read the transcripts that hooks left word of."""
+    if not spool.list_notes(store):
+        return
+    with lock.hold_lock(store, wait, LOCK):
+        for note, _, path, name in spool.list_notes(store):
+            session(store, path, tally, name)
+            spool.done(note)
+
+
+def _resume(
+    path: str, size: int, identity: Identity, state: checkpoint.ReadState | None
+) -> int | None:
+    """Return the byte to read from; None for a file that a later version has replaced."""
+    if state is None:
+        return 0
+    if identity.mark:
+        gone = path != state.path and any(mark == identity.mark for _, mark in state.versions)
+        return size if identity.mark == state.print else None if gone else 0
+    if size >= state.offset and checkpoint.fingerprint(path, state.offset) == state.print:
+        return 0 if identity.whole and size > state.offset else state.offset
+    for length, mark in state.versions if path != state.path else ():
+        if size == length and checkpoint.fingerprint(path, length) == mark:
+            return None
+    return 0

@@ -1,0 +1,288 @@
+"""Reading parts of transcripts into recall's lines, for much at once in several processes.
+
+A part is whole lines of one file, so memory is bounded by the size of parts, not of files. Workers
+end when their pipe does: also when the process that reads is killed.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from memfs import hosts
+from memfs.core.events import REVIEW
+from memfs.core.privacy import redact_names, storable
+from memfs.files import outside
+from memfs.hosts.base import BEFORE
+from memfs.search import doc_json, message_documents
+from memfs.store import checkpoint, recall, store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from typing import IO, Any
+
+    from memfs.core.records import Identity, Message, Transcript
+
+PART = 2 << 20  # bytes; a part is longer where a line is
+MUCH = 8 << 20  # bytes that were new, and as many to come: workers are worth their start
+_SHORT = 4096  # characters of a text that may come again: a tool's output, a file that is read
+_AHEAD = 4 * PART  # bytes that are given to each worker before the first part is taken back
+_PARTS_AHEAD = 50  # likewise, of small files
+_MOST_WORKERS = 8
+_PIPE = 1 << 20  # bytes that a worker may be ahead of who takes them
+_SERVE = """
+import sys
+sys.path[:] = sys.argv[1:]
+from memfs.memory import readers
+readers.serve()
+"""
+
+
+class TranscriptPart(NamedTuple):
+    """The bytes `start` to `end` of a transcript; `indexed`: its documents are wanted, too."""
+
+    host: str
+    identity: Identity
+    path: str
+    start: int
+    end: int
+    indexed: bool = False
+
+
+class TranscriptRead(NamedTuple):
+    """What a part gave. `before` and `mark` are what the file looks like up to it, and with it.
+
+    `documents` are the rows as the index takes them (see `doc_json.prepared`), if they are wanted.
+    """
+
+    rows: recall.RecallRows
+    before: str
+    mark: str
+    documents: list[str]
+
+
+Result: TypeAlias = "TranscriptRead | OSError"
+
+
+def parts(
+    host: str, identity: Identity, path: str, start: int, size: int, *, indexed: bool = False
+) -> Iterator[TranscriptPart]:
+    """Cut what stands between two bytes of a file into parts that end where a line does.
+
+    What is read whole is one part.
+    """
+    if identity.mark:
+        yield TranscriptPart(host, identity, path, 0, size, indexed)
+        return
+    if identity.whole or size - start <= PART:
+        if start < size:
+            yield TranscriptPart(host, identity, path, start, size, indexed)
+        return
+    with outside.open_stream(path) as handle:
+        while start < size:
+            end = min(size, start + PART)
+            if end < size:
+                handle.seek(end)
+                end = min(size, end + _rest_of_line(handle.read, size - end))
+            yield TranscriptPart(host, identity, path, start, end, indexed)
+            start = end
+
+
+def read(part: TranscriptPart) -> Result:
+    """Read one part, without secrets and private passages; an `OSError` is given back."""
+    try:
+        if part.identity.mark:
+            found = hosts.collection(part.host).read_session(part.path, part.identity)
+            return _found(found, "", part.identity.mark, part)
+        with outside.open_stream(part.path) as handle:
+            handle.seek(max(0, part.start - BEFORE))
+            earlier = handle.read(min(part.start, BEFORE))
+            data = handle.read(part.end - part.start)
+            found = hosts.reader(part.host).read_transcript(
+                data, part.identity, start=part.start, before=earlier
+            )
+            before = checkpoint.fingerprint_of(handle, part.start) if part.start else ""
+            mark = checkpoint.fingerprint_of(handle, found.end)
+    except OSError as error:
+        return error
+    return _found(found, before, mark, part)
+
+
+def _found(found: Transcript, before: str, mark: str, part: TranscriptPart) -> TranscriptRead:
+    found = _storable(found)
+    wanted = found.messages if part.indexed else ()
+    documents = [doc_json.encoded(message_documents.document(message)) for message in wanted]
+    return TranscriptRead(recall.rows(found), before, mark, documents)
+
+
+def read_all(
+    wanted: Iterable[TranscriptPart | None], left: Callable[[], int]
+) -> Generator[tuple[TranscriptPart | None, Result | None], None, None]:
+    """Read parts, in their order; with workers where there is much (`left`: bytes to come).
+
+    A None among the parts is given back when all before it are, and before the next is asked for.
+    """
+    given: deque[tuple[TranscriptPart, _Worker]] = deque()
+    started: list[_Worker] = []
+    seen = ahead = 0
+    try:
+        for number, part in enumerate(wanted):
+            if part is None:
+                while given:
+                    yield _take(given)
+                ahead = 0
+                yield None, None
+                continue
+            if not started and (seen < MUCH or left() < MUCH or workers() < 2):
+                seen += part.end - part.start
+                yield part, read(part)
+                continue
+            started = started or [_Worker() for _ in range(workers())]
+            worker = started[number % len(started)]
+            worker.give(part)
+            given.append((part, worker))
+            ahead += part.end - part.start
+            while ahead > _AHEAD * len(started) or len(given) > _PARTS_AHEAD * len(started):
+                ahead -= given[0][0].end - given[0][0].start
+                yield _take(given)
+        while given:
+            yield _take(given)
+    finally:
+        for worker in started:
+            worker.close()
+
+
+def workers() -> int:
+    """Return how many processes read where there is much."""
+    if hasattr(os, "sched_getaffinity"):
+        return min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
+    return min(_MOST_WORKERS, os.cpu_count() or 1)
+
+
+def _take(given: deque[tuple[TranscriptPart, _Worker]]) -> tuple[TranscriptPart, Result]:
+    part, worker = given.popleft()
+    return part, worker.take(part)
+
+
+class _Worker:
+    """A process that reads parts. One that died (out of memory, killed) is done without.
+
+    Not `multiprocessing`: that runs the script of the process that reads once more.
+    """
+
+    def __init__(self) -> None:
+        ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        path = [ours, *(folder for folder in sys.path if folder)]
+        self.process = subprocess.Popen(  # noqa: S603 - this Python, and nobody's words
+            [sys.executable, "-I", "-S", "-c", _SERVE, *path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        _widen(self.process.stdout)
+
+    def give(self, part: TranscriptPart) -> None:
+        with suppress(OSError):
+            _send(self.process.stdin, part)
+
+    def take(self, part: TranscriptPart) -> Result:
+        try:
+            found: Result = _receive(self.process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return read(part)
+        return found
+
+    def close(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                _open(pipe).close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def serve() -> None:
+    """Be a worker: read the parts that come on stdin, until it ends."""
+    gc.disable()  # what is read holds no cycles; looking for them takes a tenth of the time
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that reads is told, and ends us
+    with suppress(EOFError, OSError):
+        while True:
+            _send(sys.stdout.buffer, read(_receive(sys.stdin.buffer)))
+
+
+def _send(pipe: IO[bytes] | None, value: TranscriptPart | Result) -> None:
+    pickle.dump(value, _open(pipe), pickle.HIGHEST_PROTOCOL)
+    _open(pipe).flush()
+
+
+def _receive(pipe: IO[bytes] | None) -> Any:
+    return pickle.load(_open(pipe))  # noqa: S301 - between processes of our own
+
+
+def _widen(pipe: IO[bytes] | None) -> None:
+    """Have a pipe hold `_PIPE` bytes where the system lets us: two processes then wait less."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):  # a user with very many pipes
+            fcntl.fcntl(_open(pipe), fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise EOFError
+    return pipe
+
+
+def _kept(text: str) -> str:
+    """Return what of a text may be kept: of a short one without looking at it again."""
+    return _remembered(text) if len(text) <= _SHORT else storable(text)
+
+
+@functools.lru_cache(4096)
+def _remembered(text: str) -> str:
+    return storable(text)
+
+
+def _storable(found: Transcript) -> Transcript:
+    """Return a reading without secrets and private parts: before anything of it is written."""
+    kept = [redact_names(each)._replace(text=_kept(each.text)) for each in found.messages]
+    folder = store_paths.model_folder()
+    kept = [message for message in kept if message.text and not _is_ours(message, folder)]
+    left_out = found.left_out + len(found.messages) - len(kept)
+    return found._replace(messages=kept, left_out=left_out)
+
+
+def _is_ours(message: Message, folder: str) -> bool:
+    """Tell whether a message is of our own asking.
+
+    A prompt that some hosts take for what a person typed, or all that was said in an assistant that
+    memfs itself asked, which runs in `folder`.
+    """
+    prompt = message.role == "user" and message.text.startswith(REVIEW)
+    return prompt or message.project == folder
+
+
+def _rest_of_line(more: Callable[[int], bytes], most: int) -> int:
+    """Return how many bytes there are up to the end of a line, `most` if it does not end."""
+    seen = 0
+    while seen < most:
+        data = more(64 << 10)
+        at = data.find(b"\n")
+        if at >= 0:
+            return seen + at + 1
+        if not data:
+            break
+        seen += len(data)
+    return most

@@ -1,0 +1,193 @@
+"""The warm process of a user: where it listens, and how it is found (see `client`)."""
+
+import os
+import time
+
+from memfs import files
+from memfs.ipc import client
+from memfs.ipc.client import QUICK, Connection, GoneError
+from memfs.store import store_paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNIX = os.name != "nt"  # the system has sockets that are files
+_WITHOUT = ("status", "stop")  # what there is no reason to start it for
+_PORTS = 1 << 16
+
+
+def ask(
+    kind: str,
+    words: "list[str]",
+    body: bytes = b"",
+    wait: float = QUICK,
+    deliver: "Callable[[bytes], object] | None" = None,
+    *,
+    lasting: bool = False,
+) -> "bytes | None":
+    """Ask the service; None if there is none, it is too slow, or it leaves the work to the asker.
+
+    `deliver` is given the answer before it counts as taken. One that died is started anew, unless
+    there is no reason to. `lasting`: this process lives on.
+    """
+    try:
+        line = connect(wait)
+        if line is None:
+            return None
+        try:
+            return client.exchange_frames(line, format_question(kind, words, body), deliver)
+        finally:
+            line.close()
+    except GoneError:
+        if kind not in _WITHOUT:
+            _revive(words[0] if kind == "hold" and words else "", lasting=lasting)
+        return None
+    except OSError:
+        return None
+
+
+class PersistentClient:
+    """A line to the service that stays open from one question to the next. For one thread.
+
+    Each answer has `wait` seconds.
+    """
+
+    def __init__(self, kind: str, wait: float = QUICK) -> None:
+        self._kind, self._wait = kind, wait
+        self._line: Connection | None = None
+        self._heads: dict[tuple[str, ...], bytes] = {}  # of questions, by their words
+
+    def ask(
+        self, words: "list[str]", body: bytes, deliver: "Callable[[bytes], object]"
+    ) -> "bytes | None":
+        """Return the answer, once delivered; None if there is no service, or the asker is to work.
+
+        Raises `OSError` if none comes in time.
+        """
+        if self._line is not None:
+            try:
+                return self._exchange(words, body, deliver)
+            except GoneError:
+                pass  # another one may be there by now
+        return self._exchange(words, body, deliver)
+
+    def close(self) -> None:
+        line, self._line = self._line, None
+        self._heads = {}
+        if line is not None:
+            line.close()
+
+    def _exchange(
+        self, words: "list[str]", body: bytes, deliver: "Callable[[bytes], object]"
+    ) -> "bytes | None":
+        try:
+            if self._line is None:
+                self._line = connect(self._wait)
+                if self._line is None:
+                    return None
+            head = self._heads.get(tuple(words))
+            if head is None:
+                head = self._heads[tuple(words)] = format_question(self._kind, words, b"")
+            self._line.allow(self._wait)
+            return client.exchange_frames(self._line, head + body, deliver)
+        except BaseException:  # an answer that comes late is not that to the next question
+            self.close()
+            raise
+
+
+def _revive(folder: str, *, lasting: bool) -> None:
+    """Start the service anew if it died: not if it was told to stop, or only sent us away.
+
+    It begins with the store of `folder`; "": of where this process works, as hooks do.
+    """
+    try:
+        line = connect(QUICK)
+    except GoneError:
+        from memfs.ipc import spawn
+
+        spawn.start_service(folder or _here(), wait=lasting)
+    except OSError:
+        return
+    else:
+        if line is not None:
+            line.close()
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it is no more
+        return ""
+
+
+def is_listening() -> bool:
+    """Tell whether a service listens, or has listened, where nobody else can."""
+    where = address()
+    if not isinstance(where, str):
+        return where[1] > 0
+    return client.is_private_folder(os.path.dirname(where)) and client.is_socket(where)
+
+
+def connect(wait: float) -> "Connection | None":
+    """Connect to the service; None if there is none.
+
+    Raises `OSError` if it is there and does not listen just now, `GoneError` if it died.
+    """
+    if not is_listening():
+        return None
+    import _socket
+
+    began = time.monotonic()
+    where = address()
+    unix = isinstance(where, str)
+    line = _socket.socket(_socket.AF_UNIX if unix else _socket.AF_INET, _socket.SOCK_STREAM)
+    try:
+        line.settimeout(wait)
+        line.connect(where)
+    except ConnectionRefusedError:
+        line.close()
+        raise GoneError("nobody listens") from None
+    except BaseException:
+        line.close()
+        raise
+    left = wait + began - time.monotonic()
+    return Connection(line, left)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
+
+
+def address() -> "str | tuple[str, int]":
+    """Return where the service of this user listens: a socket's path.
+
+    Where the system has none, (host, port): port 0 if nobody listens.
+    """
+    if not UNIX:
+        port = read_port_note()[0]
+        return ("127.0.0.1", int(port) if port.isdecimal() and int(port) < _PORTS else 0)
+    path = store_paths.user_root() + client.NAME
+    if len(os.fsencode(path)) <= client.LONGEST_PATH:
+        return path
+    from hashlib import sha256
+
+    return f"/tmp/memfs-{os.getuid()}/{sha256(os.fsencode(path)).hexdigest()[:24]}.sock"  # noqa: S108
+
+
+def read_port_note() -> "tuple[str, str]":
+    """Return (port, token) that a service on loopback left: ("", "") if there is none."""
+    said = files.read(f"{store_paths.user_root()}/local/service.port", cap=200) or ""
+    port, _, token = said.strip().partition(" ")
+    return port, token
+
+
+def format_question(kind: str, words: "list[str]", body: bytes) -> bytes:
+    """Return the frame of a question."""
+    token = client.NO_TOKEN if UNIX else read_port_note()[1]
+    return client.format_question(kind, words, body, _environ(), token)
+
+
+def encode_environment() -> bytes:
+    """Return what two processes must have in common for one to answer for the other."""
+    return client.encode_environment(_environ())
+
+
+def _environ() -> "dict[bytes, bytes]":
+    return {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()}

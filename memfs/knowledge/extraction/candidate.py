@@ -1,0 +1,65 @@
+"""A fact as it was stated: its statement, its category, and the names in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memfs.knowledge.extraction import patterns
+
+CATEGORIES = (
+    "preference",
+    "rule",
+    "decision",
+    "identity",
+    "environment",
+    "version",
+    "correction",
+    "cause",
+    "technical",
+    "change",
+)
+_ENTITY = re.compile(
+    r"`([^`\n]{1,80})`|((?<![\w/.])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.(?:py|ts|tsx|js|go|rs|md|json|"
+    r"ya?ml|toml|sh|java|rb|c|h|cpp|css|html)\b)|(?<![.!?]\s)(?<!^)\b([A-Z][a-z]+[A-Z]\w+|[A-Z]{2,}"
+    r"[\w-]*|[A-Z][a-z]{2,})\b"
+)
+_RELATION = re.compile(
+    rf"({patterns.SPAN}) (?:\w+ )?(is|are|uses?|requires?|returns?|contains?|includes?|calls?|"
+    rf"runs?|comes? from|(?:is|are) (?:defined|implemented|configured|set|stored) in|replaces?)\b"
+    rf"[^`]{{0,40}}({patterns.SPAN})"
+)
+
+
+@dataclass(frozen=True)
+class FactCandidate:
+    """One fact as it was stated.
+
+    `key` is what it tells of ("" where nobody can say): of two facts with the same key the later
+    one counts. `over` are words that it speaks against.
+    `personal`: it is about the person who said it.
+    """
+
+    statement: str
+    confidence: float
+    category: str
+    entities: tuple[str, ...]
+    relations: tuple[tuple[str, str, str], ...] = ()
+    key: str = ""
+    over: tuple[str, ...] = ()
+    personal: bool = False
+
+
+def build_candidate(
+    sentence: str, category: str, confidence: float, key: str = "", over: tuple[str, ...] = ()
+) -> FactCandidate:
+    """Return a sentence as a fact, with the names and relations in it."""
+    names = dict.fromkeys(
+        next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence)
+    )
+    relations = tuple(
+        (match[1].strip("`"), match[2].lower(), match[3].strip("`"))
+        for match in _RELATION.finditer(sentence)
+    )
+    text = sentence.rstrip(".!")
+    return FactCandidate(text, confidence, category, tuple(names), relations, key, over)

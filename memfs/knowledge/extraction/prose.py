@@ -1,0 +1,145 @@
+"""Facts in what was said, by rules and without a model.
+
+A sentence is a fact where its form says that somebody states something that lasts: a preference, a
+rule, a decision, a name, an environment, a version, a correction; and in an assistant's words what
+it found out: where something is, what it does, why it failed, what was changed. Questions, plans,
+wishes and guesses are none. Code and quotations are not looked at; what tools were called with and
+printed has rules of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memfs.knowledge.extraction import commands, patterns
+from memfs.knowledge.extraction.candidate import build_candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.core.records import Message
+    from memfs.knowledge.extraction.candidate import FactCandidate
+
+_LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be one
+_FEWEST = 3  # words
+_NAMES = 12  # marks around names
+_PERSONAL = ("identity", "preference")
+_TOLD = ("technical", "cause")
+_ABOUT_ME = re.compile(  # or an address, or a telephone number
+    r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b|[\w.+-]+@[\w-]+\.\w|(?:\d[ -]?){7,}",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_SPLIT = re.compile(r"(?<=[a-zA-Z0-9`)\"'*\]][.!?])\s+(?=[A-Z`\"'(*])|\n+")
+_LEAD = re.compile(
+    r"^[ \t]*(?:[-*+•]|\d+[.)]|#{1,6})[ \t]+|^\*\*[^*]{1,40}(?:\*\*:|:\*\*)[ \t]*(?=\S)"
+)
+_LINK = re.compile(r"\[([^\]\[\n]{1,120})\]\((?!https?:)[^)\s]{1,300}\)")  # within this machine
+_LISTED = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)])[ \t].*(?:\n[ \t]+\S.*)*", re.MULTILINE)  # items
+_WRAPPED = re.compile(r"(?<=[\w,;)`'\"])\n[ \t]*(?=[a-z`(])")
+_MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+
+
+def facts(message: Message) -> list[FactCandidate]:
+    """Return the facts in a message, each once."""
+    if message.role not in ("user", "assistant"):
+        return commands.facts(message.text) if message.role == "tool" else []
+    rules = patterns.SAID if message.role == "user" else patterns.FOUND
+    found: dict[str, FactCandidate] = {}
+    for sentence in sentences(message.text):
+        stated = _stated(sentence, rules, person=message.role == "user")
+        if stated is not None:
+            mine = message.role == "user" and bool(
+                stated.category in _PERSONAL or _ABOUT_ME.search(stated.statement)
+            )
+            stated = replace(stated, personal=mine)
+            found.setdefault(stated.statement.casefold(), stated)
+    return list(found.values())
+
+
+def extract_document(text: str) -> list[FactCandidate]:
+    """Return what a document states of what has a name, but in lists: items need their heading."""
+    whole = (
+        each
+        for each in sentences(_WRAPPED.sub(" ", _LISTED.sub("", text)))
+        if not patterns.ASKS.search(each)
+    )
+    some = (_stated(each, patterns.FOUND, person=False) for each in whole)
+    return [replace(each, confidence=0.7) for each in some if each and each.category in _TOLD]
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text that could be facts, without list marks and emphasis."""
+    plain = _QUOTED.sub("", _CODE.sub("\n", text))
+    for part in _SPLIT.split(plain):
+        named = _LINK.sub(r"`\1`", part) if "](" in part else part
+        clean = _MARKS.sub("", _LEAD.sub("", _LEAD.sub("", named))).strip(" \t-\u2013\u2014")
+        words = clean.split()
+        odd = "|" in clean or clean.count("`") > _NAMES or clean.endswith("?)")
+        if _SHORTEST <= len(clean) <= _LONGEST and len(words) >= _FEWEST and not odd:
+            yield " ".join(words)
+
+
+def _stated(
+    sentence: str, rules: tuple[tuple[str, float, re.Pattern[str]], ...], *, person: bool
+) -> FactCandidate | None:
+    if sentence.endswith(":") or (patterns.NONE_SAID if person else patterns.NONE).search(sentence):
+        return None
+    for category, confidence, form in rules:
+        match = form.search(sentence)
+        if match:
+            key, over = _key(sentence, category, match)
+            return build_candidate(sentence, category, confidence, key, over)
+    if _is_about(sentence):
+        return build_candidate(sentence, "technical", 0.7, "", ())
+    version = patterns.VERSION.search(sentence)
+    if version and version["tool"] not in patterns.NO_TOOL and patterns.STATES.search(sentence):
+        tool = version["tool"].rstrip("@").lower()
+        return build_candidate(sentence, "version", 0.75, f"version of {tool}", ())
+    return None
+
+
+def _is_about(sentence: str) -> bool:
+    """Tell whether a sentence states something of what has a name, whoever says it."""
+    wrong = (
+        patterns.ORDER.search(sentence)
+        or patterns.PERSONAL.search(sentence)
+        or patterns.NONE.search(sentence)
+    )
+    outside = re.sub(patterns.SPAN, "x", sentence)
+    return not wrong and bool(patterns.NAMED.search(sentence) and patterns.STATES.search(outside))
+
+
+_FOR = re.compile(
+    r"\b(?:use|using|prefer|choose|chose|go with)\s+[\w.+#`-]+(?: \w+)? for (?P<for>[\w `-]{3,30})",
+    re.IGNORECASE,
+)
+_OVER = re.compile(
+    r"\b[\w.+#`-]+\s+(?:over|instead of|rather than|not)\s+(?P<old>[\w.+#`-]+)"
+    r"|\bprefer\s+[\w.+#`-]+\s+to\s+(?P<older>[\w.+#`-]+)",
+    re.IGNORECASE,
+)
+_SWITCH = re.compile(
+    r"\bswitch(?:ed)? (?:from (?P<old>[\w.+#`-]+) )?to (?P<new>[\w.+#`-]+)", re.IGNORECASE
+)
+_LEXICAL = frozenset(
+    {"it", "that", "this", "the", "a", "an", "them", "you", "be", "do", "have", "use"}
+)
+
+
+def _key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
+    """Return what a fact tells of, and the words it speaks against."""
+    for name, value in match.groupdict().items():
+        if value:
+            return f"the user's {name}", ()
+    if category not in ("preference", "decision", "environment", "rule", "correction"):
+        return "", ()
+    purpose = _FOR.search(sentence)
+    over = _SWITCH.search(sentence) or _OVER.search(sentence)
+    said = over.groupdict() if over else {}
+    against = (said.get("old") or said.get("older") or "").strip("`.,").lower()
+    words = (against,) if len(against) > 1 and against not in _LEXICAL else ()
+    return (f"for {purpose['for'].strip().lower()}" if purpose else ""), words

@@ -1,0 +1,208 @@
+"""What is given to a kind as messages, and messages as windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import USAGE, MemfsError
+from memfs.core.privacy import public, redact_names, storable
+from memfs.core.records import Message
+from memfs.core.tokens import estimate
+from memfs.secrets import redact
+from memfs.store import clock
+
+if TYPE_CHECKING:
+    from memfs.knowledge.kinds.protocol import Content
+
+_REST = {len("2026"): "-01-01", len("2026-05"): "-01"}  # of a time that is cut off
+_WORDS = re.compile(r"\s*\S+\s*")
+_WHO = 2  # tokens that say who speaks
+HOST = "python"  # of sessions that a program tells us of
+_ROLES = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "agent": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A window of a conversation: its text, its tokens, and whose messages are in it."""
+
+    text: str
+    tokens: int
+    messages: tuple[str, ...]
+    participants: tuple[str, ...]
+    began: str
+    ended: str
+
+
+def messages(content: Content, session: str = "") -> list[Message]:
+    """Return what was given as messages, without secrets and `<private>` parts.
+
+    A mapping has `content` (or `text`) and may have `id`, `role` (or `speaker`), `at` (or
+    `timestamp`: ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`. Raises
+    `MemfsError` for anything else.
+    """
+    several = content if isinstance(content, Sequence) and not _single(content) else [content]
+    found = [_message(each, session) for each in several]
+    return [message for message in found if message.text.strip()]
+
+
+def _single(content: object) -> bool:
+    return isinstance(content, str | Message)
+
+
+def _message(each: object, session: str) -> Message:
+    if isinstance(each, Message):
+        made = each
+    elif isinstance(each, str):
+        made = _made({"content": each}, session)
+    elif isinstance(each, Mapping):
+        made = _made(each, session)
+    else:
+        raise MemfsError(
+            f"{type(each).__name__} cannot be stored", "give a text, a message, or several", USAGE
+        )
+    text = made.text if made.text.isprintable() else made.text.encode("utf-8", "replace").decode()
+    return redact_names(made)._replace(text=redact(public(text)))
+
+
+def _made(given: Mapping[str, object], session: str) -> Message:
+    text = given.get("content", given.get("text"))
+    if not isinstance(text, str):
+        raise MemfsError("a message has no text", "its `content` has to be one", USAGE)
+    role = str(given.get("role") or given.get("speaker") or "user")
+    return Message(
+        str(given.get("id") or clock.unique()),
+        str(given.get("session") or session or HOST),
+        HOST,
+        str(given.get("project") or ""),
+        str(given.get("branch") or ""),
+        format_time(given.get("at", given.get("timestamp"))),
+        _ROLES.get(role.lower(), "user"),
+        text,
+        str(given.get("tool") or ""),
+    )
+
+
+def clean_metadata(metadata: Mapping[str, object]) -> dict[str, object]:
+    """Return metadata as plain JSON, without secrets and `<private>` parts."""
+    return {storable(str(key)): _clean(value) for key, value in metadata.items()}
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return clean_metadata(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_clean(each) for each in value]
+    return value if isinstance(value, int | float | None) else storable(str(value))
+
+
+def format_time(value: object) -> str:
+    """Return a time as we write it; now for none, the beginning of a year or month.
+
+    Raises `MemfsError`.
+    """
+    if value is None or value == "":
+        return clock.now()
+    try:
+        if isinstance(value, int | float):
+            whole = value / 1000 if value > 1e11 else value
+            moment = datetime.fromtimestamp(whole, UTC)
+        else:
+            moment = datetime.fromisoformat(str(value) + _REST.get(len(str(value)), ""))
+    except (ValueError, OverflowError, OSError) as error:
+        raise MemfsError(f"{value!r} is no time", "write it in ISO 8601", USAGE) from error
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_until(value: str) -> str:
+    """Return the end of a time as we write it: of a day, a month or a year its last second."""
+    begin = datetime.fromisoformat(format_time(value).removesuffix("Z"))
+    if len(value) == len("2026"):
+        after = begin.replace(year=begin.year + 1)
+    elif len(value) == len("2026-05"):
+        after = (begin + timedelta(days=31)).replace(day=1)
+    elif len(value) == len("2026-05-03"):
+        after = begin + timedelta(days=1)
+    else:
+        after = begin + timedelta(seconds=1)
+    return (after - timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def chunks(said: Sequence[Message], size: int, overlap: int) -> list[Chunk]:
+    """Cut messages into windows of at most `size` tokens, which share about `overlap` tokens.
+
+    A window ends between messages, or where one is too long for it, between words.
+    """
+    parts = [part for message in said for part in _parts(message, size)]
+    found: list[Chunk] = []
+    begin = 0
+    while begin < len(parts):
+        end, tokens = begin, 0
+        while end < len(parts) and (end == begin or tokens + parts[end][2] <= size):
+            tokens += parts[end][2]
+            end += 1
+        found.append(_chunk(parts[begin:end], tokens))
+        if end == len(parts):
+            break
+        back, again = end, 0
+        while back - 1 > begin and again + parts[back - 1][2] <= overlap:
+            back -= 1
+            again += parts[back][2]
+        begin = back
+    return found
+
+
+def _parts(message: Message, size: int) -> list[tuple[Message, str, int]]:
+    """Cut a message into parts that fit: between words, and words that are too long within."""
+    tokens = estimate(message.text) + _WHO
+    if tokens <= size:
+        return [(message, message.text, tokens)]
+    found: list[tuple[Message, str, int]] = []
+    text, used = "", _WHO
+    for word in _WORDS.findall(message.text):
+        for piece in _pieces(word, size - _WHO):
+            cost = estimate(piece)
+            if text and used + cost > size:
+                found.append((message, text, used))
+                text, used = "", _WHO
+            text += piece
+            used += cost
+    return [*found, (message, text, used)] if text.strip() else found
+
+
+def _pieces(word: str, size: int) -> list[str]:
+    """Cut a word that is longer than a window (base64, text without spaces) into pieces."""
+    tokens = estimate(word)
+    if tokens <= size:
+        return [word]
+    step = max(1, len(word) * size // (2 * tokens))
+    return [word[at : at + step] for at in range(0, len(word), step)]
+
+
+def _chunk(parts: Sequence[tuple[Message, str, int]], tokens: int) -> Chunk:
+    said = [message for message, _, _ in parts]
+    alone = len(parts) == 1
+    text = "\n".join(part if alone else f"{m.role}: {part}" for m, part, _ in parts)
+    return Chunk(
+        text,
+        tokens,
+        tuple(dict.fromkeys(m.id for m in said)),
+        tuple(dict.fromkeys(m.role for m in said)),
+        said[0].at,
+        said[-1].at,
+    )

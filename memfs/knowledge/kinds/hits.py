@@ -1,0 +1,28 @@
+"""Hits of the searcher as something found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.knowledge.kinds.protocol import Found
+
+if TYPE_CHECKING:
+    from memfs.core.records import Hit
+    from memfs.search.engine import Engine, Mode
+
+
+def convert_hit(hit: Hit, relevance: float) -> Found:
+    """Return a hit as something found; turns of one session and day belong together."""
+    metadata = {"why": hit.why, "tags": hit.tags, "session": hit.session, "score": hit.score}
+    if hit.kind == "message":
+        who = f"({hit.host})" if hit.host else ""
+        head = " ".join(part for part in (hit.at[:10], "session", hit.session, who) if part)
+        group = f"{hit.host}/{hit.session}/{hit.at[:10]}"
+        return Found(hit.id, hit.kind, hit.text, relevance, hit.at, hit.role, group, head, metadata)
+    name = f"{hit.kind} {hit.label}" if hit.label else f"{hit.at[:10]}, {hit.kind} {hit.id}"
+    return Found(hit.id, hit.kind, hit.text, relevance, hit.at, "", hit.id, name, metadata)
+
+
+def mode(engine: Engine) -> Mode:
+    """Return how an engine can be searched: by words alone, where it has no vectors."""
+    return "text" if engine.vectors is None else "hybrid"

@@ -1,0 +1,224 @@
+"""What every kind of memory does, and the values that go in and come out.
+
+Others add a kind by an entry point of the group `memfs.kinds`: something that is called as
+`make(place, id, capacity, options)` and returns a `Kind`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from memfs.core.errors import USAGE, MemfsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from memfs.core.records import Message
+    from memfs.store.blocks import Place
+
+    Content: TypeAlias = (
+        "str | Message | Mapping[str, object] | Sequence[Message | Mapping[str, object] | str]"
+    )
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The bounds of a kind; 0: none. What is over them goes to the archive, the oldest first.
+
+    `max_bytes` of text, `ttl` in seconds. From `compression_threshold` (a share of the items or
+    bytes, 0 to 1) on `store` compresses.
+    """
+
+    max_items: int = 0
+    max_bytes: int = 0
+    ttl: float = 0.0
+    compression_threshold: float = 0.0
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is any bound."""
+        return bool(self.max_items or self.max_bytes or self.ttl)
+
+    def excess(self, items: Iterable[tuple[int, float]], count: int, size: int, now: float) -> int:
+        """Return how many of the oldest are over the bounds.
+
+        `items` are (bytes, seconds since 1970), the oldest first: `count` of `size` bytes in all.
+        """
+        oldest = now - self.ttl if self.ttl else 0.0
+        gone = 0
+        for each, at in items:
+            many = bool(self.max_items) and count - gone > self.max_items
+            large = bool(self.max_bytes) and size > self.max_bytes
+            if not (many or large or at < oldest):
+                break
+            size -= each
+            gone += 1
+        return gone
+
+    def full(self, items: int, size: int) -> bool:
+        """Tell whether so many items of so many bytes are to be compressed."""
+        share = self.compression_threshold
+        return bool(share) and (
+            bool(self.max_items and items >= share * self.max_items)
+            or bool(self.max_bytes and size >= share * self.max_bytes)
+        )
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is to be retrieved. A kind looks at what it knows; empty fields ask for nothing.
+
+    `text` may be several queries. `threshold` is a relevance, `confidence` that of a fact (both 0
+    to 1). `since` and `until` are ISO 8601 (UTC), or the beginning of it. `pattern` is a regular
+    expression over facts; of a graph `similar_intent`, or intents. `path` is a node of the graph,
+    followed for `depth` edges.
+    """
+
+    text: str | tuple[str, ...] = ""
+    id: str = ""
+    limit: int = 10
+    threshold: float = 0.0
+    prefer_recent: bool = False
+    since: str = ""
+    until: str = ""
+    entities: tuple[str, ...] = ()
+    pattern: str = ""
+    confidence: float = 0.0
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    path: str = ""
+    depth: int = 0
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The queries, each once."""
+        several = (self.text,) if isinstance(self.text, str) else self.text
+        return tuple(dict.fromkeys(text for text in several if text.strip()))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Something retrieved. `relevance` is 0 to 1.
+
+    `group` ties what belongs together, `head` says what that is; `who` said it ("" for nobody).
+    `type` is what it is: message, passage, fact, static, flow.
+    """
+
+    id: str
+    type: str
+    text: str
+    relevance: float
+    at: str = ""
+    who: str = ""
+    group: str = ""
+    head: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a conversation is: what it is about, and what was said in it lately.
+
+    `path` are the kinds of steps that were taken (see `session_graph.intents`), `tags`
+    and `categories` those of static entries that are required.
+    """
+
+    task: str = ""
+    recent: tuple[Message, ...] = ()
+    session: str = ""
+    entities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """What a kind has to say to a state: what was found, a summary of it, how sure it is.
+
+    `sure` is False where nothing that was found is clearly about the task.
+    """
+
+    found: tuple[Found, ...] = ()
+    summary: str = ""
+    confidence: float = 0.0
+    steps: tuple[str, ...] = ()
+    sure: bool = True
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """How much a kind holds: items, bytes of text, the times of the oldest and the newest."""
+
+    items: int
+    bytes: int
+    oldest: str = ""
+    newest: str = ""
+
+
+class Kind(Protocol):
+    """One kind of memory, of one place. Errors are `MemfsError`s."""
+
+    @property
+    def id(self) -> str:
+        """Its name among the kinds of an orchestrator."""
+
+    @property
+    def type(self) -> str:
+        """Which kind it is: vector, facts, static, graph, or one of others."""
+
+    @property
+    def capacity(self) -> Capacity:
+        """Its bounds."""
+
+    def store(self, content: Content, **metadata: object) -> list[str]:
+        """Keep something, durably; return the ids of what is new."""
+
+    def retrieve(self, query: Query) -> list[Found]:
+        """Return what a query asks for, the best first."""
+
+    def update(self, ident: str, content: Content) -> None:
+        """Put other content in the place of an item. Raises `NotFoundError`, `RejectedError`."""
+
+    def delete(self, ident: str) -> None:
+        """Remove an item. Raises `NotFoundError`."""
+
+    def relevant(self, state: State, query: Query) -> Relevant:
+        """Return what matters in a state; `query` has what is asked for besides."""
+
+    def summarize(self) -> str:
+        """Return what it holds in short."""
+
+    def compress(self) -> int:
+        """Make what it holds smaller, losing nothing; return how many items that saved."""
+
+    def archive(self, older_than: str) -> int:
+        """Let what is older than a time leave for the archive; return how many items did."""
+
+    def metrics(self) -> Metrics:
+        """Return how much it holds."""
+
+
+class Make(Protocol):
+    """How a kind is made."""
+
+    def __call__(
+        self, place: Place, id: str, capacity: Capacity, options: Mapping[str, object]
+    ) -> Kind: ...
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
+
+
+def seconds(text: object) -> float:
+    """Return a duration ("90d", "12h", or a number of seconds). Raises `MemfsError`."""
+    said = str(text).strip().lower() or "0"
+    number, unit = (said[:-1], said[-1]) if said[-1] in _UNITS else (said, "s")
+    try:
+        found = float(number) * _UNITS[unit]
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1e12:
+        raise MemfsError(f"{text!r} is no duration", "for example 90d, 12h, or seconds", USAGE)
+    return found

@@ -1,0 +1,115 @@
+"""The kinds that are configured, ours and those of others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core import settings
+from memfs.core.errors import USAGE, MemfsError
+from memfs.knowledge.kinds.options import Options
+from memfs.knowledge.kinds.protocol import Capacity
+from memfs.store import config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.knowledge.kinds.protocol import Kind, Make
+    from memfs.recall.index_session import IndexSession
+
+GROUP = "memfs.kinds"
+
+
+@dataclass(frozen=True)
+class ConfiguredKinds:
+    """The kinds that could be made, and what was wrong with others."""
+
+    kinds: tuple[Kind, ...]
+    problems: tuple[str, ...] = ()
+
+
+def configured(kept: IndexSession) -> ConfiguredKinds:
+    """Make the kinds of `memory_blocks`; without it one of each of ours, by its own name."""
+    found = config.load(kept.place).get("memory_blocks")
+    wanted = (
+        found if isinstance(found, dict) and found else {n: {"type": n} for n in settings.KINDS}
+    )
+    kinds, problems = [], []
+    for name, each in wanted.items():
+        try:
+            kinds.append(_configured(kept, str(name), each))
+        except MemfsError as error:
+            problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
+    return ConfiguredKinds(tuple(kinds), tuple(problems))
+
+
+def _configured(kept: IndexSession, name: str, each: object) -> Kind:
+    given = each if isinstance(each, dict) else {}
+    options = given.get("config")
+    if not isinstance(options, dict | None) or not isinstance(given.get("type"), str):
+        raise MemfsError(
+            f"memory_blocks.{name} names no kind",
+            "it needs a `type`, and may have a `config`",
+            USAGE,
+        )
+    rest = dict(options or {})
+    model = rest.pop("embedding_model", None)
+    wanted = config.load(kept.place).get("embedding")
+    if model is not None and model != wanted:
+        raise MemfsError(
+            f"memory_blocks.{name}.config.embedding_model is {model!r}, `embedding` is {wanted!r}",
+            "there is one index, with one model: name it as `embedding`",
+            USAGE,
+        )
+    return _made(kept, given["type"], name, _capacity(name, given.get("capacity")), rest)
+
+
+def _capacity(name: str, given: object) -> Capacity:
+    if given is None:
+        return Capacity()
+    if not isinstance(given, dict):
+        raise MemfsError(f"memory_blocks.{name}.capacity is no mapping", "", USAGE)
+    with Options(name, given, "capacity") as read:
+        return Capacity(
+            read.number("max_items", 0),
+            read.number("max_bytes", 0),
+            read.seconds("ttl"),
+            read.share("compression_threshold", 0.0),
+        )
+
+
+def _made(
+    kept: IndexSession, type: str, id: str, capacity: Capacity, options: Mapping[str, object]
+) -> Kind:
+    if type == "vector":
+        from memfs.knowledge.kinds import vector
+
+        return vector.from_config(kept, id, capacity, options)
+    if type == "facts":
+        from memfs.knowledge.kinds import facts
+
+        return facts.from_config(kept, id, capacity, options)
+    if type == "static":
+        from memfs.knowledge.kinds import static
+
+        return static.from_config(kept, id, capacity, options)
+    if type == "graph":
+        from memfs.knowledge.kinds import graph
+
+        return graph.from_config(kept.place, id, capacity, options)
+    return _of_others(type)(kept.place, id, capacity, options)
+
+
+def _of_others(type: str) -> Make:
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=GROUP, name=type):
+        try:
+            found: Make = entry.load()
+        except Exception as error:
+            raise MemfsError(
+                f"the kind {type} cannot be loaded: {error}", "mend or remove its package"
+            ) from error
+        return found
+    known = ", ".join([*settings.KINDS, *sorted(entry_points(group=GROUP).names)])
+    raise MemfsError(f"there is no kind {type!r} of memory", f"known are {known}", USAGE)

@@ -1,0 +1,303 @@
+"""The static kind: reference entries that are stored once, by key, category, tag or text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core import edits
+from memfs.core import label as labels
+from memfs.core.errors import USAGE, MemfsError, NotFoundError, RejectedError
+from memfs.core.privacy import public
+from memfs.knowledge.kinds import content as contents
+from memfs.knowledge.kinds import hits, scoring
+from memfs.knowledge.kinds.options import Options
+from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.recall.index_session import IndexSession
+from memfs.search.engine import Filter
+from memfs.search.message_documents import epoch
+from memfs.store import archive, clock, lock, static
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from memfs.knowledge.kinds.protocol import Content
+    from memfs.search.engine import Engine
+    from memfs.store.blocks import Place
+    from memfs.store.static import StaticEntry
+
+INDEXES = ("key", "category", "tags")
+ABOUT = 0.42  # relevance from which on an entry has to do with a task
+_LOOKED_AT = 600  # characters of an entry
+
+
+@dataclass(frozen=True)
+class StoredEntry:
+    """An entry, and the tier whose store has it."""
+
+    tier: str
+    entry: StaticEntry
+
+
+class Static:
+    """Entries of all tiers. `indexes` says what they are found by, `searchable` whether by text."""
+
+    def __init__(
+        self,
+        place: Place,
+        id: str = "static",
+        capacity: Capacity | None = None,
+        *,
+        indexes: Sequence[str] = INDEXES,
+        searchable: bool = True,
+        kept: IndexSession | None = None,
+    ) -> None:
+        self.id, self.type, self.capacity = id, "static", capacity or Capacity()
+        self._place, self._kept = place, kept or IndexSession(place)
+        self._indexes, self._searchable = indexes, searchable
+
+    def store(self, content: Content, **metadata: object) -> list[str]:
+        """Keep a text under `key` (one is made if there is none), with `category` and `tags`.
+
+        Raises `RejectedError` for a key that is taken: entries do not change.
+        """
+        text = "\n".join(message.text for message in contents.messages(content, ""))
+        key = str(metadata.get("key") or f"entry-{clock.unique()}")
+        tags = metadata.get("tags") or ()
+        several = [str(tag) for tag in tags] if isinstance(tags, list | tuple) else [str(tags)]
+        found = put(
+            self._place, key, text, category=str(metadata.get("category") or ""), tags=several
+        )
+        self._bound()
+        return [found.entry.key]
+
+    def retrieve(self, query: Query) -> list[Found]:
+        """Return entries by key (`id`), by category and all tags, and those a text is about."""
+        if query.id:
+            if "key" not in self._indexes:
+                return []
+            return [_found(get(self._place, query.id).entry, 1.0)]
+        wanted = query.categories if "category" in self._indexes else ()
+        tags = query.tags if "tags" in self._indexes else ()
+        some = {
+            each.entry.key: each.entry
+            for category in wanted or ("",)
+            for each in find(self._place, category=category, tags=tags)
+        }
+        if not query.texts:
+            listed = [_found(entry, 1.0) for entry in some.values()] if wanted or tags else []
+            return listed[: query.limit]
+        return self._near(query, some)[: query.limit] if self._searchable else []
+
+    def update(self, ident: str, content: Content) -> None:
+        """Refuse: entries do not change. Raises `RejectedError`."""
+        del content
+        raise RejectedError(
+            f"cannot change '{ident}': static entries do not change",
+            f"store another one, or remove it: memfs static {ident} --remove",
+        )
+
+    def delete(self, ident: str) -> None:
+        """Remove an entry. Raises `NotFoundError`."""
+        remove(self._place, ident)
+
+    def relevant(self, state: State, query: Query) -> Relevant:
+        """Return the entries that a state requires, and those its task is about."""
+        found: dict[str, Found] = {}
+        categories = (*state.categories, *query.categories)
+        for category in categories:
+            for each in self.retrieve(Query(categories=(category,), limit=query.limit)):
+                found[each.id] = each
+        for tag in (*state.tags, *query.tags):
+            for each in self.retrieve(Query(tags=(tag,), limit=query.limit)):
+                found.setdefault(each.id, each)
+        least = query.threshold or ABOUT
+        if state.task:
+            about = Query((state.task, *query.texts), limit=query.limit, threshold=least)
+            for each in self.retrieve(about):
+                found.setdefault(each.id, each)
+        some = tuple(found.values())[: query.limit]
+        return Relevant(some, confidence=1.0 if some else 0.0)
+
+    def summarize(self) -> str:
+        """Return the keys, with the first line of each entry."""
+        return "\n".join(
+            f"- {each.entry.key}: {each.entry.text.lstrip().partition(chr(10))[0][:100]}"
+            for each in find(self._place)
+        )
+
+    def compress(self) -> int:
+        """Do nothing: entries do not change."""
+        return 0
+
+    def archive(self, older_than: str) -> int:
+        """Let entries leave for the archive that were stored before a time."""
+        before = contents.format_time(older_than)
+        return self._leave(lambda some: [each for each in some if each.created_at < before])
+
+    def metrics(self) -> Metrics:
+        """Return how many entries there are."""
+        some = [each.entry for each in find(self._place)]
+        times = sorted(entry.created_at for entry in some if entry.created_at) or [""]
+        return Metrics(len(some), sum(map(_size, some)), times[0], times[-1])
+
+    def _near(self, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
+        if not some:
+            return []
+        return self._kept.ask("hybrid", lambda engine: _near(engine, query, some))
+
+    def _bound(self) -> None:
+        """Let the oldest entries leave until the bounds hold."""
+        if self.capacity.bounded:
+            self._leave(self._over)
+
+    def _over(self, some: Sequence[StaticEntry]) -> Sequence[StaticEntry]:
+        """Return the entries, the oldest first, that are over the bounds."""
+        now = clock.seconds()
+        sizes = [(_size(entry), float(epoch(entry.created_at) or now)) for entry in some]
+        total = sum(size for size, _ in sizes)
+        return some[: self.capacity.excess(sizes, len(some), total, now)]
+
+    def _leave(self, choose: Callable[[Sequence[StaticEntry]], Sequence[StaticEntry]]) -> int:
+        """Archive entries of this place's own store, then remove them.
+
+        What is in the user's store beside a project's is the user's.
+        """
+        store = self._place.home
+        with lock.hold_lock(store, name=static.LOCK):
+            gone = choose(sorted(static.list_entries(store), key=lambda entry: entry.created_at))
+            for entry in gone:
+                tags = tuple(filter(None, ("static", entry.category, *entry.tags)))
+                source = f"static {entry.key}"
+                archive.write_passage(store, entry.text, importance=5, tags=tags, source=source)
+                files.remove(static.path_of(store, entry.key))
+        return len(gone)
+
+
+def from_config(
+    kept: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
+) -> Static:
+    """Make one as it is configured."""
+    with Options(id, options) as given:
+        return Static(
+            kept.place,
+            id,
+            capacity,
+            kept=kept,
+            indexes=given.words("indexes") or INDEXES,
+            searchable=given.flag("searchable", usual=True),
+        )
+
+
+def put(
+    place: Place,
+    key: str,
+    text: str,
+    *,
+    category: str = "",
+    tags: Sequence[str] = (),
+    user: bool = False,
+) -> StoredEntry:
+    """Store an entry. Raises `RejectedError` for a key that is taken: entries do not change."""
+    tier = labels.USER if user else labels.PROJECT if place.project else labels.USER
+    where, key, text = place.store(tier), _key(key), public(text)
+    clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
+    if not text.strip():
+        raise MemfsError("cannot store an empty text", "", USAGE)
+    if len(text) > archive.LONGEST:
+        raise RejectedError(
+            f"cannot store {len(text):,} characters, the limit is {archive.LONGEST:,}",
+            "store what is looked up, in several entries",
+        )
+    odd = (
+        edits.check_text("store", key, text)
+        or edits.secret("store", key, text)
+        or edits.check_metadata(
+            "the key, the category and the tags", "\n".join((key, category, *clean))
+        )
+    )
+    if odd:
+        raise RejectedError(odd.message, odd.hint)
+    with lock.hold_lock(where, name=static.LOCK):
+        try:
+            static.write_entry(where, key, text, " ".join(category.lower().split()), clean)
+        except static.TakenError as error:
+            raise RejectedError(
+                f"there is an entry '{key}' already, and entries do not change",
+                f"store it under another key, or remove that one: memfs static {key} --remove",
+            ) from error
+    return get(place, key, tier)
+
+
+def get(place: Place, key: str, tier: str = "") -> StoredEntry:
+    """Return the entry of a key, the project's before the user's. Raises `NotFoundError`."""
+    for name, where in place.lasting():
+        entry = static.read(where, _key(key)) if tier in ("", name) else None
+        if entry:
+            return StoredEntry(name, entry)
+    raise NotFoundError(f"there is no entry '{key}'", "memfs static lists them")
+
+
+def find(
+    place: Place, *, category: str = "", tags: Sequence[str] = (), text: str = ""
+) -> list[StoredEntry]:
+    """Return the entries that have the category, all of the tags, and all words of the text."""
+    words = text.casefold().split()
+    wanted = {" ".join(tag.lower().split()) for tag in tags}
+    return [
+        StoredEntry(tier, entry)
+        for tier, where in place.lasting()
+        for entry in static.list_entries(where)
+        if category.lower() in ("", entry.category)
+        and wanted <= set(entry.tags)
+        and all(word in f"{entry.key} {entry.text}".casefold() for word in words)
+    ]
+
+
+def remove(place: Place, key: str) -> StoredEntry:
+    """Remove an entry; that is a person's to do. Raises `NotFoundError`."""
+    found = get(place, key)
+    where = place.store(found.tier)
+    with lock.hold_lock(where, name=static.LOCK):
+        files.remove(static.path_of(where, found.entry.key))
+    return found
+
+
+def _key(key: str) -> str:
+    name = labels.normalise(key)
+    wrong = labels.problem(name)
+    if wrong:
+        raise MemfsError(f"{key!r} cannot be a key: {wrong}", "for example: style/python", USAGE)
+    return name
+
+
+def _found(entry: StaticEntry, relevance: float) -> Found:
+    metadata = {"category": entry.category, "tags": entry.tags, "changed": entry.changed}
+    return Found(
+        entry.key,
+        "static",
+        entry.text,
+        relevance,
+        entry.created_at,
+        "",
+        f"static/{entry.key}",
+        f"static {entry.key}",
+        metadata,
+    )
+
+
+def _size(entry: StaticEntry) -> int:
+    return len(entry.text.encode("utf-8", "replace"))
+
+
+def _near(engine: Engine, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
+    only = Filter(kinds=("static",))
+    keys: dict[str, None] = {}
+    for text in query.texts:
+        page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
+        keys |= {hit.label: None for hit in page.hits if hit.label in some}
+    texts = [f"{key} {some[key].text[:_LOOKED_AT]}" for key in keys]
+    near = scoring.relevances(query.texts, texts, words=engine.vectors is None)
+    pairs = sorted(zip(near, keys, strict=True), key=lambda pair: -pair[0])
+    return [_found(some[key], score) for score, key in pairs if score >= query.threshold]

@@ -1,0 +1,131 @@
+"""The graph of past sessions, in SQLite: derived from recall, and made anew where it is damaged.
+
+Nodes are messages, turns and topics. Edges are `follows` (one message after another), `discusses`
+(a topic in a turn) and `resolves` (what worked, and what it resolved): all are in the view `edge`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core.errors import DamagedError, StoreError
+from memfs.files import logs, trees
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FILE = "flow-1.sqlite"  # the number changes with the schema: another one is another graph
+VECTORS = "flow-1.i8"  # a row for each turn, by its id
+# Or of another version: it lacks what we ask for.
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+WORKED = "({0}told = 1 OR ({0}told = 0 AND {0}outcome = 1))"  # of a turn, as the index below has it
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS session (
+    id INTEGER PRIMARY KEY, path TEXT UNIQUE, host TEXT, name TEXT, project TEXT, branch TEXT,
+    began TEXT, ended TEXT, messages INTEGER, consumed INTEGER, signature TEXT, mark TEXT,
+    turn TEXT
+);
+CREATE TABLE IF NOT EXISTS message (
+    id INTEGER PRIMARY KEY, session INTEGER, number INTEGER, ident TEXT, role TEXT, tool TEXT,
+    intent TEXT, at TEXT
+);
+CREATE TABLE IF NOT EXISTS turn (
+    id INTEGER PRIMARY KEY, session INTEGER, number INTEGER, chain INTEGER, first INTEGER,
+    last INTEGER, intent TEXT, at TEXT, prompt TEXT, reply TEXT, steps TEXT, outcome INTEGER,
+    why TEXT, ident TEXT, told INTEGER DEFAULT 0, told_why TEXT DEFAULT ''
+);
+CREATE TABLE IF NOT EXISTS topic (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+CREATE TABLE IF NOT EXISTS discusses (topic INTEGER, turn INTEGER, weight REAL);
+CREATE TABLE IF NOT EXISTS resolves (message INTEGER, resolved INTEGER, turn INTEGER);
+CREATE TABLE IF NOT EXISTS gone (path TEXT, number INTEGER, PRIMARY KEY (path, number));
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT);
+CREATE INDEX IF NOT EXISTS message_of ON message (session, number);
+CREATE INDEX IF NOT EXISTS session_named ON session (name);
+CREATE INDEX IF NOT EXISTS turn_of ON turn (session, number);
+CREATE INDEX IF NOT EXISTS turn_begun ON turn (ident, session);
+CREATE INDEX IF NOT EXISTS turn_at ON turn (at, id);
+CREATE INDEX IF NOT EXISTS turn_worked ON turn (session, chain, number) WHERE {worked};
+CREATE INDEX IF NOT EXISTS discussed ON discusses (topic);
+CREATE INDEX IF NOT EXISTS discussing ON discusses (turn);
+CREATE INDEX IF NOT EXISTS resolving ON resolves (turn);
+CREATE VIEW IF NOT EXISTS edge AS
+    SELECT 'message:' || a.id AS source, 'message:' || b.id AS target, 'follows' AS type,
+        1.0 AS weight
+    FROM message b JOIN message a ON a.session = b.session AND a.number = b.number - 1
+    UNION ALL
+    SELECT 'topic:' || o.name, 'message:' || m.id, 'discusses', d.weight
+    FROM discusses d JOIN topic o ON o.id = d.topic JOIN turn t ON t.id = d.turn
+    JOIN message m ON m.session = t.session AND m.number = t.first
+    UNION ALL
+    SELECT 'message:' || message, 'message:' || resolved, 'resolves', 1.0 FROM resolves;
+"""
+
+
+def open_database(folder: str) -> sqlite3.Connection:
+    """Open the graph in an index folder, or make it.
+
+    Raises `StoreError`: `DamagedError` for one that is damaged.
+    """
+    try:
+        trees.clear_others(folder)
+        return _connected(f"{folder}/{FILE}")
+    except (sqlite3.Error, UnicodeError) as error:
+        raise convert_error(error) from error
+
+
+def convert_error(error: sqlite3.Error | UnicodeError) -> StoreError:
+    """Return what went wrong with the graph; a damaged one is made anew by the next update."""
+    damaged = isinstance(error, UnicodeError) or "decode" in str(error)  # texts that are none
+    if damaged or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # Python's own have none
+        return DamagedError("the graph of past sessions is damaged", "memfs graph makes it anew")
+    return StoreError(f"the graph of past sessions cannot be used: {error}", "try again")
+
+
+def remove(folder: str) -> None:
+    """Remove a graph that is damaged. The caller holds the lock of its writers."""
+    for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm", VECTORS):
+        files.remove(f"{folder}/{name}")
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=OFF")  # it is derived: a crash costs a rebuild at most
+        db.execute("PRAGMA temp_store=MEMORY")
+        db.executescript(_SCHEMA.format(worked=WORKED.format("")))
+        db.execute("SELECT count(*) FROM session").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    if os.name == "posix":
+        os.chmod(path, 0o600)
+    return db
+
+
+def forget(db: sqlite3.Connection, session: int) -> list[int]:
+    """Take a session out; return the turns it had."""
+    turns = [ident for (ident,) in db.execute("SELECT id FROM turn WHERE session = ?", (session,))]
+    for turn in turns:
+        for table in ("discusses", "resolves"):
+            db.execute(f"DELETE FROM {table} WHERE turn = ?", (turn,))  # noqa: S608 - our names
+    for table in ("turn", "message"):
+        db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608 - our names
+    db.execute("DELETE FROM session WHERE id = ?", (session,))
+    return turns
+
+
+def blank(folder: str, turns: Iterable[int], dims: int) -> None:
+    """Blank the vectors of turns that are gone: they are near to nothing then."""
+    path = f"{folder}/{VECTORS}"
+    size = files.get_size(path)
+    if not dims or not size:
+        return
+    with logs.open_patching(path) as handle:
+        for turn in turns:
+            if turn * dims <= size:
+                handle.seek((turn - 1) * dims)
+                handle.write(bytes(dims))

@@ -1,0 +1,373 @@
+"""What a message is for: what a person wants, what an assistant does, which kind a tool call is.
+
+Rules over the beginning of a text, no model.
+"""
+
+from __future__ import annotations
+
+import re
+
+USER = (
+    "question",
+    "request",
+    "problem",
+    "correction",
+    "approval",
+    "thanks",
+    "preference",
+    "command",
+    "greeting",
+    "talk",
+)
+ASSISTANT = ("plan", "finding", "done", "answer", "question")
+TOOL = (
+    "read",
+    "search",
+    "edit",
+    "test",
+    "check",
+    "build",
+    "commit",
+    "install",
+    "run",
+    "web",
+    "delegate",
+    "tasks",
+    "memory",
+    "result",
+    "failure",
+)
+_LOOKED_AT = 400  # characters of a text
+_END = 200  # and of its end
+_PRINTED = 4000  # characters of what a tool printed
+_SIGNS = (  # one of them is in whatever `_FAILED` finds, and they are found at once
+    "rror", "ail", "FAIL", "atal", "raceback", "panic", "ERR!", "\u2717", "\u2718", "E   ", "code ",
+    "not found", "No such", "denied", "status ", "cannot ", "undefined:", "not assignable",
+)  # fmt: skip
+
+_WANTED = (
+    "add|allow|analy[sz]e|apply|bump|build|change|check|clean|close|commit|configure|convert|"
+    "copy|create|debug|delete|deploy|describe|design|disable|do|document|draw|drop|enable|ensure|"
+    "exclude|explain|extend|extract|find|finish|fix|format|generate|give|handle|help|hide|"
+    "implement|improve|include|increase|inline|install|integrate|introduce|investigate|keep|"
+    "lint|list|look|make|measure|merge|migrate|modify|move|open|optimi[sz]e|paint|perform|plan|"
+    "port|print|propose|publish|pull|push|put|read|rebase|recall|reduce|refactor|release|"
+    "remember|remove|rename|reorder|replace|reply|research|resolve|restart|restore|return|revert|"
+    "review|rewrite|run|save|say|scan|search|send|set|set up|setup|show|simplify|sort|speed|"
+    "split|start|stop|store|suggest|summari[sz]e|swap|switch|sync|take|tell|test|tidy|try|turn|"
+    "undo|unify|update|upgrade|use|validate|verify|wait|walk|wire|work|wrap|write"
+)
+_RULES = tuple(
+    (name, re.compile(form, re.IGNORECASE))
+    for name, form in (
+        ("command", r"^\s*(?:/[a-z][\w:-]*(?:\s|$)|!\S|<command-name>)"),
+        (
+            "correction",
+            (
+                r"^(?:no|nope|nah|wait|stop|actually,? (?:no|that|it|this)|that'?s (?:not|wrong)|"
+                r"this is (?:not|wrong)|wrong|not (?:that|quite|what)|hmm+,? (?:no|but|that|this|"
+                r"now)|"
+                r"(?:it|this|that) (?:still|doesn'?t|didn'?t|does not|did not|isn'?t|is not)|"
+                r"still )\b"
+                r"|\b(?:that'?s not what i|you (?:forgot|missed|broke|should(?:n'?t| not) have)|"
+                r"i (?:said|asked|meant|told you)|undo (?:that|this|it)|revert (?:that|this|it))\b"
+            ),
+        ),
+        (
+            "thanks",
+            (
+                r"^(?:(?:ok(?:ay)?|yes|yeah|oh)[,.! ]+)?(?:thanks?\b|thank you|thx|ty\b|great\b|"
+                r"perfect|awesome|excellent|amazing|wonderful|brilliant|nice\b|cool\b|love (?:it|"
+                r"this)"
+                r"|(?:this|that|it)(?:'?s| is| looks?) (?:great|perfect|exactly|excellent|awesome|"
+                r"very helpful|what i)|good (?:job|work)|well done|looks good|lgtm|"
+                r"works?(?: now)?!*$)"
+            ),
+        ),
+        (
+            "approval",
+            (
+                r"^(?:yes|yep|yeah|yup|sure|ok(?:ay)?|please do|go (?:ahead|on|for it)|do it|"
+                r"proceed|"
+                r"continue|sounds good|agreed?|correct|right|exactly|y|k|approved?|ship it|next|"
+                r"let'?s (?:do|go)(?: (?:it|that|this|ahead))?)\b"
+            ),
+        ),
+        (
+            "preference",
+            (
+                r"\b(?:from now on|i (?:really )?(?:prefer|like|hate|dislike|love)\b|always|"
+                r"never\b|my name is|call me|i work (?:at|for)|i use\b|please remember|"
+                r"remember (?:that|this)|in future)"
+            ),
+        ),
+        (
+            "problem",
+            (
+                r"\b(?:error|exception|traceback|panic|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|"
+                r"bug|"
+                r"broken|issue|problem|doesn'?t work|does not work|not working|wrong|"
+                r"unexpected(?:ly)?|"
+                r"leak|hangs?|stuck|slow|regression|flaky|conflicts?)\b"
+            ),
+        ),
+        ("greeting", r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$"),
+    )
+)
+_ADDRESS = re.compile(r"^(?:https?://\S+|@\S+)\s+")  # before what is wanted with it
+_QUESTION = re.compile(
+    r"^(?:what|why|how|when|where|who|which|whose|is|are|was|were|does|do|did|has|have|should|"
+    r"would|could|can (?:i|we|it|this|that)|isn'?t|aren'?t|any idea)\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"^(?:(?:please|now|then|also|and|next|first|ok(?:ay)?|yes|yeah|great|nice|perfect|cool|so|"
+    r"hey|hi|hello|actually|alright|but|thanks|thank you|sure|good|awesome|today|hmm+)\b[ ,.!:-]*)*"
+    rf"(?:(?:please|just|now|then|also|let'?s|let us|let me|go|help me(?: to)?) )*(?:{_WANTED})\b"
+    r"|\b(?:can|could|will|would) (?:you|we)\b|\bi(?:'d| would)? (?:want|need|like you|like to)\b|"
+    r"\bi want\b|\bwe (?:need|should|have to|must)\b|\bplease\b|\bhelp me\b|\blet'?s\b|\bi need\b",
+    re.IGNORECASE,
+)
+_PLANS = re.compile(
+    r"^(?:(?:[^.\n]|\.\w){0,160}[.!] )?(?:let me|let's|now (?:let|i|update|add|run|fix)|i'?ll|"
+    r"i will|i'?m (?:going|now|checking|inspecting|reading|looking|running|using|updating|adding|"
+    r"starting|doing|making|testing)|i am (?:going|now)|next,? i|first,? i|going to|"
+    r"starting|checking|running|reading|looking|waiting)\b"
+    r"|^(?:now )?[a-z]+ing\b[^.\n]{0,60}[.:\u2026]*$",
+    re.IGNORECASE,
+)
+_LEADS_ON = re.compile(
+    r"(?:let me|i'?ll|i will|now) (?:[^.\n]|\.\w){3,160}[:.\u2026]*\s*$", re.IGNORECASE
+)
+_DONE = re.compile(
+    r"\b(?:done|all (?:\d[\d,]* )?(?:tests?|checks?)(?: now)? pass|is (?:now )?(?:complete|fixed|"
+    r"done|ready|in place|committed|merged)|are (?:now )?(?:complete|fixed|done|in place|"
+    r"committed)|(?:i'?ve|i have|successfully) (?:\w+ )?(?:\w+ed|written|made|built|set)|"
+    r"summary of (?:the )?(?:changes|what)|changes made|^(?:fixed|added|created|updated|removed|"
+    r"renamed|committed|merged|implemented|moved|saved|stored|noted|ok|okay|ready|"
+    r"remembered|finished|deployed|pushed|installed|refactored|wrote|implemented)\b)",
+    re.IGNORECASE,
+)
+_FINDS = re.compile(
+    r"^(?:found|i (?:found|see|can see|notice|understand|now understand|now see)|"
+    r"now i (?:see|understand|have)|the (?:issue|problem|bug|error|test|tests|build|cause|root|"
+    r"reason)|this (?:is|means|happens|shows)|there(?:'s| is| are)|it (?:looks|seems|turns)|"
+    r"looks like|interesting|good,|the reproduction|that'?s (?:the|why|because))",
+    re.IGNORECASE,
+)
+_TOOLS = {
+    "read": "read", "read_file": "read", "view": "read", "cat": "read", "notebookread": "read",
+    "read_many_files": "read", "open": "read", "ls": "search", "list": "search",
+    "list_directory": "search", "grep": "search", "glob": "search", "search": "search",
+    "rg": "search", "codebase_search": "search", "grep_search": "search", "file_search": "search",
+    "search_file_content": "search", "toolsearch": "search", "tool_search": "search",
+    "edit": "edit", "write": "edit", "multiedit": "edit", "apply_patch": "edit", "patch": "edit",
+    "write_file": "edit", "replace": "edit", "str_replace": "edit", "create": "edit",
+    "notebookedit": "edit", "edit_file": "edit", "search_replace": "edit",
+    "str_replace_editor": "edit", "delete_file": "edit", "todowrite": "tasks",
+    "taskupdate": "tasks", "taskcreate": "tasks", "tasklist": "tasks", "update_plan": "tasks",
+    "todoread": "tasks", "exitplanmode": "tasks", "enterplanmode": "tasks",
+    "task": "delegate", "agent": "delegate", "skill": "delegate", "webfetch": "web",
+    "websearch": "web", "web_search": "web", "web_fetch": "web", "fetch": "web",
+    "google_web_search": "web",
+}  # fmt: skip
+# By what a simple command begins with.
+_COMMANDS = tuple(
+    (name, re.compile(form))
+    for name, form in (
+        (
+            "commit",
+            (
+                r"git(?: -\S+(?: [\w./=]+)?)* (?:commit|push|merge|cherry-pick|rebase|revert)\b"
+                r"(?!.*--(?:abort|quit|dry-run))|gh pr (?:create|merge)\b"
+            ),
+        ),
+        (
+            "test",
+            (
+                r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |"
+                r"bundle exec )*"
+                r"(?:pytest|tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|"
+                r"playwright test)\b"
+                r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|\S*gradlew?|mvn|"
+                r"dotnet|mix|"
+                r"rake|bazel|swift)(?: run| exec| --\S+| -\S+)* (?:test|check-test|t|e2e)\w*"
+            ),
+        ),
+        (
+            "check",
+            (
+                r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |"
+                r"bundle exec )*"
+                r"(?:eslint|ruff|mypy|tsc|golangci-lint|shellcheck|prettier|biome|black|pyright|"
+                r"flake8|pylint|gofmt|rubocop)\b"
+                r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|dotnet|mix)"
+                r"(?: run| exec| --\S+| -\S+)* (?:lint|fmt|format|typecheck|type-check|check|vet|"
+                r"clippy)\b"
+            ),
+        ),
+        (
+            "install",
+            (
+                r"npm (?:i|ci|install)\b|pnpm (?:i|add|install)\b|yarn(?: add| install)\b|"
+                r"(?:python[\d.]* -m )?pip3? install|uv (?:add|sync|pip)\b|poetry (?:add|"
+                r"install)\b|"
+                r"brew install|apt(?:-get)? install|cargo add|go (?:get|install|mod)\b|"
+                r"bundle install|composer (?:require|install)\b"
+            ),
+        ),
+        (
+            "build",
+            (
+                r"(?:cmake|make)(?: -\S+| all)*$|make (?:build|all|compile)\w*|(?:npm|"
+                r"pnpm|yarn|bun|"
+                r"cargo|go|mise|just|\S*gradlew?|mvn|dotnet|docker)(?: run)? "
+                r"(?:build|compile|package|assemble)\w*"
+            ),
+        ),
+        ("web", r"(?:curl|wget|gh (?:api|issue|run|search|pr|repo))\b"),
+        (
+            "edit",
+            r"sed -i|perl -p?i|(?:mv|rm|cp|mkdir|touch|chmod|patch|git (?:rm|mv|add|apply))\b",
+        ),
+        (
+            "search",
+            (
+                r"(?:rg|grep|find|fd|ls|tree|ag|git (?:-\S+ )*(?:log|diff|status|show|blame|branch|"
+                r"grep|ls-files)|which|wc)\b"
+            ),
+        ),
+        ("read", r"(?:cat|head|tail|less|sed -n|nl|jq|bat)\b"),
+    )
+)
+_WRITES = re.compile(r"<<-?\s*['\"]?[A-Z]+|(?<![0-9&>])>>? ?(?!/dev/null|&)[\w./~$]")
+_SIMPLE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
+_STRONGEST = ("commit", "test", "check", "build", "install")  # whatever stands beside it
+_SHELLS = frozenset(
+    {
+        "bash",
+        "shell",
+        "exec_command",
+        "run_shell_command",
+        "powershell",
+        "run_terminal_cmd",
+        "terminal",
+        "local_shell",
+        "execute_command",
+        "run_command",
+        "shell_command",
+    }
+)
+_WRAPPED = re.compile(r"^(?:(?:rtk|sudo|time|command|env(?: \w+=\S*)*|\w+=\S*) +)+")
+_END_OF_LIST = re.compile(r"[\"']+\]$")  # of arguments as JSON
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")  # what is in quotes is no command
+_ALL_PASSED = re.compile(r"\b[1-9][\d,]* pass(?:ed|es|ing)?\b")
+_NONE_FAILED = re.compile(r"\b0 fail(?:ed|ures?|ing)?\b")
+_SOME_FAILED = re.compile(r"\b[1-9][\d,]* fail(?:ed|ures?|ing)?\b|FAILED")
+_CALLED = re.compile(r"(?:^|\n)(?:command|cmd): (?:\[?[^\n]*?-l?c[\"', ]+)?([^\n]*)")
+_FAILED = re.compile(
+    r"(?:^|\n)(?:Error\b|error:|error TS|fatal:|Traceback \(most recent|panic:|E   |FAIL|"
+    r"FAILED|--- FAIL|npm ERR!|✗ |✘ |AssertionError|SyntaxError|TypeError:|Exit code [1-9])|"
+    r"exited with code [1-9]|command not found|No such file or directory|<tool_use_error>|"
+    r"\b[1-9]\d* (?:failed|failures?|errors?)\b|Permission denied|exit status [1-9]|"
+    r"cannot (?:use|find|open)|undefined:|not assignable"
+)
+
+
+def classify_message(role: str, tool: str, text: str) -> str:
+    """Return what a message is for, one of `USER`, `ASSISTANT` or `TOOL`."""
+    if role == "tool":
+        return _result(text) if tool in ("result", "") else call(tool, text)
+    if role == "user":
+        return _wanted(text)
+    return _told(text)
+
+
+def call(tool: str, text: str) -> str:
+    """Return which kind a tool call is, by the tool or by the command it is given."""
+    name = tool.lower()
+    known = _TOOLS.get(name)
+    if known:
+        return known
+    if name in _SHELLS or name.rpartition("__")[2] in _SHELLS:
+        return command(text[:2000])
+    if "memory" in name or "memfs" in name or "remember" in name or "journal" in name:
+        return "memory"
+    return "search" if "search" in name or "query" in name else "run"
+
+
+def command(text: str) -> str:
+    """Return which kind a shell command is, from what was given to the tool that ran it.
+
+    Of several, one that tells how things are counts, else the first that is known.
+    """
+    match = _CALLED.search(text)
+    line = _END_OF_LIST.sub("", (match[1] if match else text).strip())
+    kinds = [_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
+    for name in _STRONGEST:
+        if name in kinds:
+            return name
+    if _WRITES.search(line):
+        return "edit"
+    return next((name for name in kinds if name), "run")
+
+
+def _simple(part: str) -> str:
+    bare = _WRAPPED.sub("", part)
+    return next((name for name, form in _COMMANDS if form.match(bare)), "")
+
+
+def is_failure(text: str) -> bool:
+    """Tell whether what a tool printed says that something failed."""
+    begin = text[:_PRINTED]
+    if not any(word in begin for word in _SIGNS) or not _FAILED.search(begin):
+        return False
+    # Tests that all passed may have printed errors on the way.
+    passed = _ALL_PASSED.search(begin) and _NONE_FAILED.search(begin)
+    return not passed or bool(_SOME_FAILED.search(begin))
+
+
+def _result(text: str) -> str:
+    return "failure" if is_failure(text) else "result"
+
+
+def _wanted(text: str) -> str:
+    begin = _ADDRESS.sub("", text[:_LOOKED_AT].strip())
+    first = begin.split("\n", 1)[0]
+    names = dict(_RULES)
+    if names["command"].search(begin):
+        return "command"
+    if names["correction"].search(first):
+        return "correction"
+    asks = bool(_REQUEST.search(begin)) and not names["preference"].search(first)
+    question = bool(_QUESTION.search(begin)) or text.rstrip().endswith("?")
+    if names["thanks"].search(begin):
+        rest = re.sub(r"^[^.!,]*[.!,]", "", begin, count=1)
+        if len(rest) > 25 and (_REQUEST.search(rest.strip()) or rest.rstrip().endswith("?")):
+            return "request" if _REQUEST.search(rest.strip()) else "question"
+        return "thanks"
+    if names["approval"].search(begin) and len(begin) < 40:
+        return "approval"
+    if names["preference"].search(first):
+        return "preference"
+    if asks and (not question or not _QUESTION.search(begin)):
+        return "request"
+    if question:
+        return "question"
+    for name in ("problem", "approval", "greeting"):
+        if names[name].search(begin):
+            return name
+    return "talk"
+
+
+def _told(text: str) -> str:
+    begin, end = text[:_LOOKED_AT].strip(), text[-_END:].strip()
+    if _PLANS.search(begin) and len(text) < 3 * _LOOKED_AT:
+        return "plan"
+    if _DONE.search(begin):
+        return "plan" if _LEADS_ON.search(end) else "done"
+    if end.endswith("?"):
+        return "question"
+    if _LEADS_ON.search(end):
+        return "plan"
+    return "finding" if _FINDS.search(begin) else "answer"

@@ -1,0 +1,81 @@
+"""Steps that recur in turns, and what usually comes next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from memfs.knowledge.session_graph.records import Pattern, Step
+from memfs.knowledge.session_graph.turns import FAILED, WORKED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from memfs.knowledge.session_graph.records import Flow
+
+_LONGEST, _SHORTEST = 5, 2  # steps of a pattern
+_SUFFIX = 4  # steps of a path that say what comes next
+
+
+def patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pattern]:
+    """Return the sequences that come in several turns, given as (steps, outcome).
+
+    Those that say most come first; one that is a part of a longer one that is as frequent is left
+    out.
+    """
+    counts: Counter[tuple[str, ...]] = Counter()
+    good: Counter[tuple[str, ...]] = Counter()
+    bad: Counter[tuple[str, ...]] = Counter()
+    for steps_, outcome in turns:
+        for each in _sequences(steps_):
+            counts[each] += 1
+            good[each] += outcome == WORKED
+            bad[each] += outcome == FAILED
+    several = [(each, n) for each, n in counts.items() if n > 1]
+    several.sort(key=lambda pair: (-(pair[1] * (len(pair[0]) - 1)), pair[0]))
+    kept: list[Pattern] = []
+    for found, number in several:
+        if not any(_within(found, other.steps) and other.turns >= number for other in kept):
+            kept.append(Pattern(found, number, good[found], bad[found]))
+        if len(kept) == most:
+            break
+    return kept
+
+
+def steps(flows: Sequence[Flow], path: Sequence[str], most: int) -> list[Step]:
+    """Return what came next in flows, after the steps of a path; what failed does not count."""
+    votes: Counter[str] = Counter()
+    worked: Counter[str] = Counter()
+    for flow in flows:
+        name = _following(flow.steps, path)
+        if name and flow.outcome != FAILED:
+            votes[name] += 1
+            worked[name] += flow.outcome == WORKED
+    ordered = sorted(votes, key=lambda name: (-(votes[name] + worked[name]), name))
+    total = sum(votes.values()) or 1
+    return [Step(name, votes[name] / total, worked[name]) for name in ordered[:most]]
+
+
+def _sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Return the sequences in the steps of one turn, each once."""
+    return {
+        steps[start : start + length]
+        for length in range(_SHORTEST, _LONGEST + 1)
+        for start in range(len(steps) - length + 1)
+    }
+
+
+def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+
+
+def _following(steps: tuple[str, ...], path: Sequence[str]) -> str:
+    """Return what came after the longest end of a path in other steps; the first for no path."""
+    if not path:
+        return steps[0] if steps else ""
+    for length in range(min(_SUFFIX, len(path)), 0, -1):
+        end = tuple(path[-length:])
+        for at in range(len(steps) - length):
+            if steps[at : at + length] == end:
+                return steps[at + length]
+    return ""

@@ -1,0 +1,119 @@
+"""What leaves the graph: turns that a person took out, and the oldest, where it has bounds."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.knowledge.session_graph import database
+from memfs.store import lock
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Sequence
+
+    from memfs.store.store_paths import Store
+
+LOCK = "flow.lock"
+_SIZE = "length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))"  # bytes
+
+
+class LeavingTurn(NamedTuple):
+    """A turn that leaves; `path` is that of its session's recall file."""
+
+    id: int
+    path: str
+    session: str
+    number: int
+    at: str
+    prompt: str
+    reply: str
+    steps: str
+    why: str
+    size: int
+
+
+def oldest(
+    store: Store,
+    keep: int,
+    most_bytes: int,
+    before: str,
+    archive: Callable[[Sequence[LeavingTurn]], object],
+) -> int:
+    """Let the oldest turns leave: down to `keep` of them (0: any), to bytes of text, and a time.
+
+    `archive` takes them before they are gone. Returns how many left.
+    """
+    with lock.hold_lock(store, name=LOCK), closing(database.open_database(store.index)) as db:
+        gone = list(_over(db, keep, most_bytes, before))
+        if gone:
+            archive(gone)
+            db.execute("BEGIN")
+            db.executemany(
+                "INSERT OR IGNORE INTO gone VALUES (?, ?)", [(row.path, row.number) for row in gone]
+            )
+            list_taken(db, store.index, [row.id for row in gone])
+            db.execute("COMMIT")
+    return len(gone)
+
+
+def _over(db: sqlite3.Connection, keep: int, most_bytes: int, before: str) -> list[LeavingTurn]:
+    turns = int(db.execute("SELECT count(*) FROM turn").fetchone()[0])
+    size = 0
+    if most_bytes:
+        size = int(db.execute(f"SELECT coalesce(sum({_SIZE}), 0) FROM turn").fetchone()[0])  # noqa: S608
+    found: list[LeavingTurn] = []
+    rows = db.execute(
+        "SELECT t.id, s.path, s.name, t.number, t.at, t.prompt, t.reply, t.steps, t.why, "  # noqa: S608
+        f"{_SIZE} FROM turn t JOIN session s ON s.id = t.session ORDER BY t.at, t.id"
+    )
+    for each in rows:
+        row = LeavingTurn(*each)
+        many = bool(keep) and turns - len(found) > keep
+        if not (many or (most_bytes and size > most_bytes) or row.at < before):
+            break
+        size -= row.size
+        found.append(row)
+    return found
+
+
+def list_taken(db: sqlite3.Connection, folder: str, turns: Sequence[int]) -> None:
+    """Take turns out, with their messages, edges, vectors, and topics that nothing has any more."""
+    for turn in turns:
+        _take(db, turn)
+    row = db.execute("SELECT value FROM meta WHERE key = 'dims'").fetchone()
+    database.blank(folder, turns, int(row[0]) if row else 0)
+    db.execute("DELETE FROM topic WHERE id NOT IN (SELECT topic FROM discusses)")
+
+
+def mark_unread(db: sqlite3.Connection) -> list[int]:
+    """Return the turns that left before and were read again, as their file was."""
+    rows = db.execute(
+        "SELECT t.id FROM gone g JOIN session s ON s.path = g.path "
+        "JOIN turn t ON t.session = s.id AND t.number = g.number"
+    )
+    return [int(ident) for (ident,) in rows]
+
+
+def list_named(db: sqlite3.Connection, session: str, number: int) -> list[int]:
+    """Return the turns of a session by its name, all of them for number 0."""
+    rows = db.execute(
+        "SELECT t.id FROM turn t JOIN session s ON s.id = t.session WHERE s.name = ? "
+        "AND (? = 0 OR t.number = ?)",
+        (session, number, number),
+    )
+    return [int(ident) for (ident,) in rows]
+
+
+def _take(db: sqlite3.Connection, turn: int) -> None:
+    """Take a turn out, with its messages and edges."""
+    db.execute(
+        "DELETE FROM message WHERE id IN (SELECT m.id FROM turn t JOIN message m "
+        "ON m.session = t.session AND m.number >= t.first AND m.number < "
+        "coalesce((SELECT min(n.first) FROM turn n WHERE n.session = t.session "
+        "AND n.number > t.number), 1 << 60) WHERE t.id = ?)",
+        (turn,),
+    )
+    for table in ("discusses", "resolves"):
+        db.execute(f"DELETE FROM {table} WHERE turn = ?", (turn,))  # noqa: S608 - our names
+    db.execute("DELETE FROM turn WHERE id = ?", (turn,))

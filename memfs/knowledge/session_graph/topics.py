@@ -1,0 +1,61 @@
+"""What messages are about: the words that name something, without a model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memfs.search import prompt_relevance
+from memfs.search.stopwords import STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST = 5
+_LOOKED_AT = 600  # characters of a text
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*|[\u3040-\u30ff\u4e00-\u9fff]{2,8}")
+_PLAIN = re.compile(r"[a-z]{4,24}")
+_HASH = re.compile(r"(?=.*\d)[0-9a-f]{5,}")  # an id, or a part of one
+_NAMED = 2  # what a name counts more than a plain word: an identifier, a file, an acronym
+_FILLING = """
+able above across already another around based because before better called code command committed
+complete could create current currently details different does else ensure even example exactly
+existing false find following found function have here include instead into like main make many
+might must name needs none null output part possible project read results running same section
+should simple since something string such sure than that them then there these they this those
+through true type under update updated used user value well were when where whether which while
+with within without work would your assistant tool
+"""
+
+
+def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
+    """Return the topics of texts that belong together, the weightiest first.
+
+    The first text says most of what they are about.
+    """
+    weights: Counter[str] = Counter()
+    for place, text in enumerate(texts):
+        factor = 2 if place == 0 else 1
+        for word in set(_WORD.findall(text[:_LOOKED_AT])):
+            folded = word.lower().strip("._-")
+            weight = _weight(word, folded)
+            if weight:
+                weights[folded] += weight * factor
+    ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [word for word, _ in ordered[:most]]
+
+
+@cache
+def _filling() -> frozenset[str]:
+    return frozenset((*STOP, *_FILLING.split(), *prompt_relevance.TALK.split()))
+
+
+def _weight(word: str, folded: str) -> int:
+    if folded in _filling() or _HASH.fullmatch(folded):
+        return 0
+    if _PLAIN.fullmatch(folded):
+        return 1 if word[1:] == word[1:].lower() else _NAMED
+    # An acronym, an identifier, a file, or a word of another script.
+    return _NAMED if len(folded) > 2 and (word[1:] != word[1:].lower() or len(folded) > 3) else 0

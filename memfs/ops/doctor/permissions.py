@@ -1,0 +1,49 @@
+"""Modes: what is in the user and local tiers is for their owner alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.files import trees
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.store_paths import Store
+
+_OTHERS = 0o077
+
+
+def open_to_others(store: Store) -> list[str]:
+    """List the private files and folders of a store whose modes let others in; no links.
+
+    In the index folder, which is private itself, libraries write with modes of their own.
+    """
+    if os.name == "nt":
+        return []
+    top = store.root if store.private else store.local
+    listed = [(path, files.status(path)) for path in [top, *_below(top, store)]]
+    return [path for path, status in listed if status and status.st_mode & _OTHERS]
+
+
+def close(path: str) -> None:
+    """Take the modes of others from a file or folder of ours."""
+    found = files.status(path)
+    if found is not None:
+        trees.set_mode(path, stat.S_IMODE(found.st_mode) & ~_OTHERS)
+
+
+def _below(top: str, store: Store) -> Iterator[str]:
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        inner = (".git", os.path.basename(store.index) if folder == store.local else "")
+        try:
+            found = sorted(files.entries(folder))
+        except OSError:
+            continue
+        yield from (f"{folder}/{name}" for name, _ in found)
+        waiting += [f"{folder}/{n}" for n, is_folder in found if is_folder and n not in inner]

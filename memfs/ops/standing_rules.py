@@ -1,0 +1,30 @@
+"""Standing rules that no block says yet: list them, say no to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.context import brief_text
+from memfs.store import blocks, standing_rules
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+    from memfs.store.standing_rules import StandingRule
+
+_MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))
+
+
+def list_pending(place: Place) -> list[StandingRule]:
+    """List what users stated to hold and no block says, the newest first."""
+    return brief_text.unwritten_rules(place, [block.raw for block in blocks.load(place)])
+
+
+def label(rule: StandingRule) -> str:
+    """Return the label of the block that a rule would stand in: what is about its user, or not."""
+    mine = not _MINE.isdisjoint(rule.words)
+    return "human" if mine else "system_rules"
+
+
+def refuse_rule(place: Place, rule: StandingRule) -> None:
+    """Have a rule shown no more."""
+    standing_rules.refuse(place.home, rule)

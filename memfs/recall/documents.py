@@ -1,0 +1,106 @@
+"""What there is in a store as documents of the index."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.search import message_documents
+from memfs.search.message_documents import epoch
+from memfs.store import archive, blocks, chunk_log, facts, recall, static
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.core.records import Passage
+    from memfs.search.catalog import IndexSource
+
+_FACT, _STATIC = 95, 100  # percent of what a user's own words count
+
+
+def documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
+    """Yield the documents of a source from byte `start` on."""
+    if source.kind == "message":
+        yield from map(message_documents.document, recall.messages(source.path, start))
+    elif source.kind == "window":
+        whose = chunk_log.get_owner(source.path)
+        for each in chunk_log.read(source.path, start):
+            yield {**_passage(each.passage, source.path), "project": whose}
+    elif source.kind == "passage":
+        passage = archive.read(source.path)
+        if passage and passage.text:
+            yield _passage(passage, source.path)
+    elif source.kind == "fact":
+        yield from _facts(source)
+    elif source.kind == "static":
+        yield from _static(source)
+    else:
+        yield from _block(source)
+
+
+def _passage(passage: Passage, path: str) -> dict[str, object]:
+    at, time = epoch(passage.created_at), passage.created_at
+    if at is None:  # written by hand: when that was
+        found = files.status(path)
+        at = int(found.st_mtime) if found else 0
+        time = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "id": passage.id,
+        "kind": "passage",
+        "text": passage.text,
+        "tag": list(passage.tags),
+        "importance": max(0, min(10, passage.importance)),
+        "weight": 95 + max(0, min(10, passage.importance)),
+        "at": at,
+        "time": time,
+    }
+
+
+def _facts(source: IndexSource) -> Iterator[dict[str, object]]:
+    """Yield the facts that count: what superseded them, or rejects them, is in the same file."""
+    for fact in facts.read(source.path).values():
+        if fact.holds:
+            yield {
+                "id": fact.id,
+                "kind": "fact",
+                "text": fact.statement,
+                "host": fact.host,
+                "session": fact.session,
+                "tag": [fact.category],
+                "weight": _FACT,
+                "at": epoch(fact.at) or 0,
+                "time": fact.at,
+            }
+
+
+def _static(source: IndexSource) -> Iterator[dict[str, object]]:
+    entry = static.load(source.path, source.label)
+    if entry and entry.text:
+        yield {
+            "id": f"static/{entry.key}",
+            "kind": "static",
+            "text": entry.text,
+            "label": entry.key,
+            "tag": [*filter(None, [entry.category]), *entry.tags],
+            "weight": _STATIC,
+            "at": epoch(entry.created_at) or 0,
+            "time": entry.created_at,
+        }
+
+
+def _block(source: IndexSource) -> Iterator[dict[str, object]]:
+    block = blocks.read(source.tier, source.label, source.path)
+    text = f"{block.description}\n{block.value}".strip()
+    if text:
+        at = str(block.meta.get("updated_at") or "")
+        yield {
+            "id": labels.qualified(source.tier, source.label),
+            "kind": "block",
+            "text": text.encode("utf-8", "replace").decode(),
+            "label": source.label,
+            "tag": block.tags,
+            "at": epoch(at) or 0,
+            "time": at,
+        }

@@ -1,0 +1,115 @@
+"""The rules and lasting facts that a user stated in past sessions, found in the text index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tantivy import Order
+
+from memfs.recall.rules import MARKS, is_rule
+from memfs.recall.sentences import split_sentences
+from memfs.search import prompt_bm25
+from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.stopwords import STOP
+from memfs.store import standing_rules
+from memfs.store.standing_rules import StandingRule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.blocks import Place
+
+
+_MESSAGES = 400  # the newest that have such a word are looked at
+_RULES = 60
+_PASTED = 2000  # characters from which on a message is a document, and no talk
+_LONGEST = 240  # characters of a rule with what goes on with it
+_GOES_ON = frozenset(("and", "also", "no", "never", "not", "always", "but", "or", "same", "only"))
+_SAME = 0.6  # of the words of the shorter one: two rules are about the same thing
+# Each form in `rules` has one of these words.
+_WORDS = (
+    "never always only must every each nobody no remember rule record forward now use own live "
+    "host limit go has have period ever allowed exceptions everything anything any all hard"
+)
+
+
+def refresh_rules(place: Place) -> None:
+    """Find the standing rules in a place's index, and write them for the start of a session.
+
+    The caller holds the index's lock.
+    """
+    text = TextIndex.open(place.home.index)
+    if text is not None:
+        standing_rules.write(place.home, find_rules(text))
+
+
+def find_rules(text: TextIndex) -> list[StandingRule]:
+    """Return what users stated to hold, the newest first; of what is about one thing the latest."""
+    found: list[StandingRule] = []
+    for rule in _stated(text):
+        about = _subject(rule)
+        if not any(_is_same(about, _subject(other)) for other in found):
+            found.append(rule)
+        if len(found) == _RULES:
+            break
+    return found
+
+
+def _subject(rule: StandingRule) -> set[str]:
+    """Return the words of a rule that say what it is about: neither "never" nor "the"."""
+    return rule.words.difference(STOP, MARKS) or rule.words
+
+
+def _is_same(one: set[str], other: set[str]) -> bool:
+    return len(one & other) >= _SAME * min(len(one), len(other))
+
+
+def _stated(text: TextIndex) -> Iterator[StandingRule]:
+    words = [(Occur.Should, text.term("text", stem)) for stem in sorted(text.stems(_WORDS))]
+    query = Query.boolean_query(
+        [
+            (Occur.Must, text.term("kind", "message")),
+            (Occur.Must, text.term("role", "user")),
+            (Occur.Must, Query.boolean_query(words)),
+        ]
+    )
+    found = text.searcher.search(
+        query, _MESSAGES, count=False, order_by_field="at", order=Order.Desc
+    )
+    for _, address in found.hits:
+        document = text.opened(address)
+        said = prompt_bm25.get_field(document, "text")
+        if len(said) > _PASTED:
+            continue
+        at, host = prompt_bm25.get_field(document, "time"), prompt_bm25.get_field(document, "host")
+        session, ident = (
+            prompt_bm25.get_field(document, "session"),
+            prompt_bm25.get_field(document, "id"),
+        )
+        for rule in reversed(_rules(split_sentences(_own_words(said)))):
+            yield StandingRule(at, host, session, ident, rule)
+
+
+def _rules(sentences: list[str]) -> list[str]:
+    """Return the rules among sentences, each with those behind it that go on with it."""
+    found: list[str] = []
+    follows = False
+    for sentence in sentences:
+        rule = is_rule(sentence)
+        more = rule or sentence.split(None, 1)[0].lower().strip(",") in _GOES_ON
+        if follows and more and len(found[-1]) + len(sentence) < _LONGEST and sentence[-1] != "?":
+            found[-1] += f" {sentence}"
+        elif rule:
+            found.append(sentence)
+        else:
+            follows = False
+            continue
+        follows = True
+    return found
+
+
+def _own_words(said: str) -> str:
+    """Leave out what a user quoted: code, and lines behind `>`."""
+    parts = said.split("```")
+    kept = "\n".join(parts[::2])
+    return "\n".join(line for line in kept.split("\n") if not line.lstrip().startswith(">"))

@@ -1,0 +1,66 @@
+"""Which model's vectors are searched (see `vector_manifest`): how another one takes its place.
+
+It is made beside the one that is searched, and takes its place when it has all documents: one
+rename, so that a search sees the old or the new. Numpy is not needed.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from memfs import files
+from memfs.files import atomic, trees
+from memfs.search import catalog
+from memfs.search.lexical import FOLDER as TEXT
+from memfs.search.vector_layout import FOLDER
+from memfs.search.vector_manifest import POINTER, ROWS, load_served, path
+
+GRAPH = "graph.json"  # in the folder of a model's vectors: says what is known of their graph
+
+
+def serve(index: str, model: str) -> None:
+    """Let a model's vectors be searched from now on, and remove all others.
+
+    Who has the others open keeps what is mapped.
+    """
+    folder = f"{index}/{FOLDER}"
+    now = load_served(index)
+    if now is None or now.model != model:
+        files.make_folder(folder, private=True, durable=False)
+        atomic.write_derived(f"{folder}/{POINTER}", model.encode(), durable=True)
+    keep_only(index, model)
+
+
+def keep_only(index: str, *models: str) -> None:
+    """Remove the vectors of all other models."""
+    folder = f"{index}/{FOLDER}"
+    with suppress(FileNotFoundError):
+        for name, is_folder in files.entries(folder):
+            if is_folder and name not in models:
+                trees.remove(f"{folder}/{name}")
+            elif not is_folder and name != POINTER:
+                with suppress(OSError):
+                    files.remove(f"{folder}/{name}")
+
+
+def drop(index: str) -> None:
+    """Remove all vectors."""
+    files.remove(f"{index}/{FOLDER}/{POINTER}")
+    trees.remove(f"{index}/{FOLDER}")
+
+
+def measure_size(index: str) -> int:
+    """Return how many bytes all vectors take."""
+    return trees.measure_size(f"{index}/{FOLDER}")
+
+
+def get_signature(index: str, model: str) -> tuple[object, ...]:
+    """Return what an index and a model's vectors look like: others when more was published."""
+    vectors = f"{index}/{FOLDER}"
+    paths = (f"{index}/{TEXT}/meta.json", f"{vectors}/{POINTER}", f"{vectors}/{model}/{ROWS}")
+    return tuple(catalog.sign_file(path) for path in paths)
+
+
+def graphed(index: str, model: str) -> object:
+    """Return what the graph of a model's vectors looks like: another one when it was made anew."""
+    return catalog.sign_file(f"{path(index, model)}/{GRAPH}")

@@ -1,0 +1,214 @@
+"""Hits as people are shown them: what matched, and the turns beside it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import TYPE_CHECKING
+
+from memfs.core.records import Hit
+from memfs.core.snippet import snippet
+from memfs.search import identifiers
+from memfs.search.lexical import WantedStems, may_be_mistyped
+from memfs.search.prompt_bm25 import MOST_WORDS, get_field
+from memfs.search.prompt_relevance import CLOSE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tantivy import Document
+
+    from memfs.search.lexical import Term, TextIndex
+    from memfs.search.query_parser import Question
+    from memfs.search.ranking import Ranking
+
+_BESIDE = 160  # characters of a turn beside a hit
+_CJK_LOOKED_AT = 200  # characters of a question
+# Share of the question's words, and cosine, from which on a hit is about it. Nineteen of twenty
+# questions on five sets have more; of questions on other sets half to three quarters have less.
+_SURE, _TENFOLD, _SMALL = 0.4, 0.2, 240.0
+_LOOKED_THROUGH = 5  # of the best
+_LOOKED_AT = 8 * _BESIDE  # of its characters, white space among them
+
+
+class HitBuilder:
+    """Makes hits of candidates, for one question."""
+
+    def __init__(self, text: TextIndex, asked: Question, terms: list[Term], found: Ranking) -> None:
+        self._text = text
+        self._asked = asked
+        self._terms = terms
+        self._wanted = WantedStems(terms)
+        said = asked.text[:_CJK_LOOKED_AT]
+        self._runs = [] if said.isascii() else identifiers.runs(said)
+        self.found = found
+        self._addresses = dict(found.addresses)
+        self._documents: dict[int, Document] = {}  # that were read, by place
+
+    def locate(self, places: list[int]) -> list[int]:
+        """Find where some candidates are; return those still there."""
+        numbers = self.found.numbers
+        missing = [numbers[place] for place in places if numbers[place] not in self._addresses]
+        self._addresses |= self._text.located(missing)
+        return [place for place in places if numbers[place] in self._addresses]
+
+    def document(self, place: int) -> Document | None:
+        """Return the document of a candidate, None if it is gone."""
+        found = self._documents.get(place)
+        if found is None and self.locate([place]):
+            found = self._text.opened(self._addresses[self.found.numbers[place]])
+            self._documents[place] = found
+        return found
+
+    def hit(self, place: int, alike: int) -> Hit:
+        """Return the hit of a candidate that is still there, with the turns beside it."""
+        document = self._text.opened(self._addresses[self.found.numbers[place]])
+        return self._hit(place, document, self._sides(place), alike)
+
+    def brought(self, place: int, document: Document) -> Hit:
+        """Return the hit of a candidate that was read, by itself."""
+        return self._hit(place, document, ("", ""), 0)
+
+    def is_sure(self, order: list[int]) -> bool:
+        """Tell whether one of the best is clearly about the question: by its words and meaning.
+
+        A phrase or a name that is there, and a time without more words, are sure; so is nothing.
+        """
+        if not order or not self._terms or self._runs:
+            return True
+        weight = sum(term.idf for term in self._terms) or 1.0
+        documents = self._text.searcher.num_docs
+        floor = _SURE + _TENFOLD * math.log10(max(1.0, documents / _SMALL))
+        exact = [each.lower() for each in (*self._asked.phrases, *self._asked.names)]
+        for place in self.locate(order[:_LOOKED_THROUGH]):
+            document = self.document(place)
+            content = get_field(document, "text") if document else ""
+            words = self._words(content)
+            share = sum(term.idf for term in self._terms if term.word in words) / weight
+            folded = " ".join(content.lower().split())
+            if (
+                share + max(0.0, self.found.cosine[place]) >= floor
+                or len(words) >= len(self._terms)
+                or any(identifiers.contains_name(folded, each) for each in exact)
+            ):
+                return True
+        return False
+
+    def _hit(self, place: int, document: Document, beside: tuple[str, str], alike: int) -> Hit:
+        content = get_field(document, "text")
+        words = self._words(content)
+        why = tuple(self._why(place, content, words))
+        score = round(min(1.0, self.found.scores[place]), 4)
+        return build_listed(document, words, why, score, beside, alike)
+
+    def _words(self, content: str) -> list[str]:
+        """Return the words of the question that are in a text, also those that were mistyped."""
+        stems = self._text.held(self._wanted, content)
+        found = [term.word for term in self._terms if term.stem in stems]
+        folded = content.lower()
+        if any(term.stem not in stems and term.word in folded for term in self._terms):
+            inner = set(identifiers.parts(content))
+            found = [t.word for t in self._terms if t.stem in stems or t.word in inner]
+        for term in self._terms:
+            if not term.frequency and term.word not in found and may_be_mistyped(term.word):
+                found += _meant(term.word, content)
+        return found + [piece for run in self._runs for piece in _shared(run, content)]
+
+    def _why(self, place: int, content: str, words: list[str]) -> list[str]:
+        found = self.found
+        folded = " ".join(content.lower().split())
+        named = [
+            name for name in self._asked.names if identifiers.contains_name(folded, name.lower())
+        ]
+        paths = [name for name in named if identifiers.is_path(name)]
+        others = [name for name in named if name not in paths]
+        why = [f'quoted: "{phrase}"' for phrase in self._asked.phrases if phrase.lower() in folded]
+        why += [f"same file: {path}" for path in paths[:2]]
+        if others:
+            why.append("names: " + ", ".join(others[:MOST_WORDS]))
+        if words:
+            why.append("words: " + ", ".join(words[:MOST_WORDS]))
+        cosine = found.cosine[place]
+        if cosine >= CLOSE or (not why and cosine > 0):
+            why.append(f"meaning {cosine:.2f}")
+        if not words and found.lexical[place] == 0 and found.around[place] > 0:
+            why.append("beside a turn with these words")
+        if found.in_time[place]:
+            why.append("of that time")
+        return why or ["parts of words"]
+
+    def _sides(self, place: int) -> tuple[str, str]:
+        """Return the turns before and after a message, shortened; "" where there are none."""
+        before, after = self.found.near[place]
+        return self._side(place, before, -1), self._side(place, after, 1)
+
+    def _side(self, place: int, number: int, step: int) -> str:
+        document = self._beside(place, number, step) if number else None
+        if document is None:
+            return ""
+        content = snippet(get_field(document, "text")[:_LOOKED_AT], [], _BESIDE)
+        return f"{get_field(document, 'role')}: {content}" if content else ""
+
+    def _beside(self, place: int, number: int, step: int) -> Document | None:
+        """Return the document `number`: mostly the one beside that of a candidate in the index."""
+        address = self._addresses[self.found.numbers[place]]
+        found = self._text.beside(address, step)
+        if found is None or found.get_first("num") != number:
+            there = self._text.located([number])
+            found = self._text.opened(there[number]) if there else None
+        return found
+
+
+def build_listed(
+    document: Document,
+    words: Sequence[str] = (),
+    why: tuple[str, ...] = (),
+    score: float = 0.0,
+    beside: tuple[str, str] = ("", ""),
+    alike: int = 0,
+) -> Hit:
+    """Return a document as a hit; without words and reasons, as one nobody searched for."""
+    content = get_field(document, "text")
+    return Hit(
+        id=get_field(document, "id"),
+        kind=get_field(document, "kind"),
+        text=content,
+        snippet=snippet(content, [*words]),
+        why=why,
+        score=score,
+        at=get_field(document, "time"),
+        role=get_field(document, "role"),
+        host=get_field(document, "host"),
+        session=get_field(document, "session"),
+        project=get_field(document, "project"),
+        branch=get_field(document, "branch"),
+        tags=tuple(str(tag) for tag in document.get_all("tag")),
+        importance=document.get_first("importance") or 0,
+        label=get_field(document, "label"),
+        before=beside[0],
+        after=beside[1],
+        alike=alike,
+    )
+
+
+def _shared(run: str, content: str) -> list[str]:
+    """Return the longest pieces of a run of CJK characters that are in a text."""
+    found: list[str] = []
+    at = 0
+    while at < len(run):
+        end = at
+        while end < len(run) and run[at : end + 1] in content:
+            end += 1
+        if end - at > 1 or (end > at and len(run) == 1):
+            found.append(run[at:end])
+        at = max(end, at + 1)
+    return list(dict.fromkeys(found))
+
+
+def _meant(word: str, content: str) -> list[str]:
+    """Return the word of a text that a mistyped one is likely to mean."""
+    words = sorted({each.strip(".,;:!?()\"'") for each in content.lower().split()})
+    near = [each for each in words if abs(len(each) - len(word)) <= 2]
+    close = difflib.get_close_matches(word, near, 1, 0.75)
+    longer = [each for each in words if each.startswith(word)]
+    return (close or longer)[:1]

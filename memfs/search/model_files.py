@@ -1,0 +1,183 @@
+"""The files of an embedding model, looked at without numpy: are they whole, and which model is it.
+
+A model2vec folder holds `model.safetensors`, `tokenizer.json` and `config.json`. Nothing in them
+is run; what they say of themselves is checked against how long they are.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zlib
+from typing import NamedTuple
+
+from memfs.core.errors import BUG, StoreError
+from memfs.files import outside
+
+BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
+TABLE, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
+FILES = (TABLE, TOKENIZER, CONFIG)
+MAX_TOKENS = 512  # of a text, where the model says nothing
+SIZES = {"I8": 1, "F16": 2, "BF16": 2, "F32": 4, "F64": 8}  # of an entry, in bytes
+_WHOLE = {"I32": 4, "I64": 8}  # of the mapping from tokens to rows
+_LONGEST_HEADER = 1 << 20
+_LONGEST_CONFIG = 1 << 20
+_LONGEST_TOKENIZER = 256 << 20
+_MOST_DIMS = 8192
+_PROBES, _PROBE = 24, 2048  # how often, and how many bytes of a file are read to know it again
+
+
+class Tensor(NamedTuple):
+    """An array in the file: its type as safetensors names it, its shape, its first byte."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+
+
+class ModelFiles(NamedTuple):
+    """A model that can be opened. `name` is another one where vectors would be.
+
+    `size` is the number of tokens it has rows for, `longest` how many tokens of a text it reads
+    (0: all).
+    """
+
+    folder: str
+    name: str
+    tensors: dict[str, Tensor]
+    size: int
+    dims: int
+    longest: int
+
+
+def read(folder: str) -> ModelFiles:
+    """Look at the model in a folder; raises `StoreError` that says what is wrong with it."""
+    path = f"{folder}/{TABLE}"
+    for name, most in ((TABLE, 0), (TOKENIZER, _LONGEST_TOKENIZER)):
+        found = outside.status(f"{folder}/{name}")
+        if found is None:
+            raise model_error(folder, f"there is no file {name}")
+        if most and found.st_size > most:
+            raise model_error(folder, f"{name} is larger than {most >> 20} MB")
+    try:
+        header, tensors = _tensors(folder, path)
+        longest = _longest(folder)
+        name = _fingerprint(folder, header, longest)
+    except OSError as error:
+        raise model_error(folder, f"{error.filename}: {error.strerror}") from error
+    table = tensors["embeddings"]
+    rows, dims = table.shape
+    size = tensors["mapping"].shape[0] if "mapping" in tensors else rows
+    return ModelFiles(folder, f"{rows}x{dims}-{name}", tensors, size, dims, longest)
+
+
+def model_error(folder: str, what: str) -> StoreError:
+    """Return the error for a model that cannot be used."""
+    if folder == BUNDLED:
+        return StoreError(f"the embedding model cannot be read: {what}", "install memfs again", BUG)
+    return StoreError(
+        f"the embedding model in {folder} cannot be used: {what}",
+        "it takes a model2vec folder (model.safetensors, tokenizer.json, config.json); "
+        "memfs model use bundled takes the one that ships",
+    )
+
+
+def _tensors(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
+    """Read the header of a safetensors file: 8 bytes of its length, then JSON."""
+    with outside.open_stream(path) as handle:
+        end = os.fstat(handle.fileno()).st_size
+        length = int.from_bytes(handle.read(8), "little")
+        if end < 8 or length > min(end - 8, _LONGEST_HEADER):
+            raise model_error(folder, f"{TABLE} is no safetensors file, or not all of one")
+        header = handle.read(length)
+    try:
+        found = json.loads(header)
+        listed = {
+            name: Tensor(str(entry["dtype"]), tuple(entry["shape"]), 8 + length + _start(entry))
+            for name, entry in found.items()
+            if name in ("embeddings", "weights", "mapping")
+        }
+    except (
+        ValueError,
+        OverflowError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise model_error(folder, f"the header of {TABLE} cannot be read") from error
+    _check(folder, listed, end)
+    return header, listed
+
+
+def _start(entry: dict[str, list[object]]) -> int:
+    start, _ = entry["data_offsets"]
+    if type(start) is not int or start < 0:
+        raise ValueError("no offset")
+    return start
+
+
+def _check(folder: str, tensors: dict[str, Tensor], end: int) -> None:
+    """Check types and shapes, and that each array lies in the file."""
+    if "embeddings" not in tensors:
+        raise model_error(folder, f"{TABLE} holds no 'embeddings'")
+    for name, (dtype, shape, start) in tensors.items():
+        wanted = 2 if name == "embeddings" else 1
+        kinds = _WHOLE if name == "mapping" else SIZES
+        if dtype not in kinds:
+            raise model_error(folder, f"'{name}' is of type {dtype}, which memfs does not read")
+        plain = all(type(each) is int and 0 < each < 1 << 31 for each in shape)
+        if len(shape) != wanted or not plain:
+            raise model_error(folder, f"'{name}' has the shape {list(shape)}")
+        if wanted == 2 and shape[1] > _MOST_DIMS:
+            raise model_error(folder, f"it has {shape[1]:,} dimensions, more than {_MOST_DIMS:,}")
+        if start + kinds[dtype] * math.prod(shape) > end:
+            raise model_error(folder, f"{TABLE} ends before '{name}' does")
+    size = tensors["mapping" if "mapping" in tensors else "embeddings"].shape[0]
+    if "weights" in tensors and tensors["weights"].shape[0] != size:
+        raise model_error(
+            folder, f"it has {tensors['weights'].shape[0]:,} weights for {size:,} tokens"
+        )
+
+
+def _longest(folder: str) -> int:
+    """Return how many tokens of a text the model reads, 0: all."""
+    try:
+        with outside.open_stream(f"{folder}/{CONFIG}") as handle:
+            found = json.loads(handle.read(_LONGEST_CONFIG))
+        longest = found.get("max_length", MAX_TOKENS)
+    except FileNotFoundError:
+        return MAX_TOKENS
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise model_error(folder, f"{CONFIG} cannot be read as JSON") from error
+    if longest is None:
+        return 0
+    if type(longest) is not int or not 0 < longest < 1 << 31:
+        raise model_error(folder, f"{CONFIG}: max_length is {longest!r}")
+    return longest
+
+
+def _fingerprint(folder: str, header: bytes, longest: int) -> str:
+    """Return 16 hex digits that another model, also one of the same shape, does not have.
+
+    Training moves all rows: a look at some of them is enough, and takes less than a millisecond.
+    Rows changed by hand, a few of many, may go unnoticed.
+    """
+    table = zlib.crc32(header)
+    words = longest
+    with outside.open_stream(f"{folder}/{TABLE}") as handle:
+        table = _probed(handle.fileno(), table)
+    with outside.open_stream(f"{folder}/{TOKENIZER}") as handle:
+        words = _probed(handle.fileno(), words)
+    return f"{table:08x}{words:08x}"
+
+
+def _probed(handle: int, checksum: int) -> int:
+    size = os.fstat(handle).st_size
+    checksum = zlib.crc32(str(size).encode(), checksum)
+    step = max(_PROBE, (size - _PROBE) // (_PROBES - 1))
+    for at in [*range(0, size - _PROBE, step), max(0, size - _PROBE)]:
+        os.lseek(handle, at, os.SEEK_SET)
+        checksum = zlib.crc32(os.read(handle, _PROBE), checksum)
+    return checksum

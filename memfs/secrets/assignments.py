@@ -1,0 +1,311 @@
+"""Secrets that are known by the key, header or flag that they are the value of."""
+
+# ruff: noqa: E501 - a regular expression is read whole.
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs.secrets.heuristics import (
+    find_within,
+    has_signs,
+    is_example,
+    is_generic,
+    is_hex,
+    is_key_like,
+    is_masked,
+    is_namesake,
+    is_password_like,
+    is_placeholder,
+    is_random_looking,
+    is_reference,
+    is_sequence,
+    is_unwordly,
+    is_uuid,
+    is_wordy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.secrets.prefilter import TextFeatures
+
+# Tried in lower case, where the literals of `prefilter.SIGNS` are.
+_KEYWORD = re.compile(
+    r"pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a"
+    r"|mot de passe|identified by|пароль|비밀번호|비번|密码|密碼|口令|パスワード"
+    r"|secret|token|credentials?|bearer|auth(?:orization)?|salt|key"
+)
+_KEYS = ("secret", "token", "credential", "bearer", "auth", "salt")
+# What makes a key one that is kept secret, left of the word `key`.
+_KEPT = tuple(
+    """
+api access auth private encryption signing account shared master license app deploy stream service
+user admin client consumer session storage write read integration preshared pre-shared pre_shared
+""".split()  # noqa: SIM905 - a table
+)
+_BARE = frozenset(
+    {"pass", "pswd", "psw", "pwd", "pw", "psk", "identified by", "auth", "bearer", "salt"}
+)
+# The short words are also keywords at the end of these (dbpass, storepass), and the longer of
+# them at the end of any other name, but for words of the language: bypass, compass.
+_COMPOUND = tuple(
+    "c u db my pg ftp smtp ssh http sql mail user root admin store key login".split()  # noqa: SIM905 - a table
+)
+_ENDING = frozenset({"pass", "pwd", "psw", "pswd"})
+_LANGUAGE = ("by", "com", "over", "tres", "under", "sur", "im", "en")
+# What may follow the keyword in a key's name, and the names that are about a secret, not for one.
+_SUFFIX = re.compile(r"s?(?:[_A-Z0-9-][A-Za-z0-9_-]*)?\Z")
+_ABOUT = re.compile(
+    r"(?:count|limit|ur[il]|path|file|name|type|ids?|hash|len|length|size|expir\w*|ttl|header"
+    r"|field|env|policy|reset|hint|label|prefix|suffix|format|pattern|regex|version|model|usage"
+    r"|budget|manager|provider|class|endpoint|arn|ref|index|offset|param|algorithm|scope|issuer"
+    r"|exists|required|min|max|strength|reuse|lifetime|validity|validator|confirm\w*|salt_rounds)"
+    r"s?\Z",
+    re.IGNORECASE,
+)
+# How a value is tied to the name before it. `pair`: the name and the value have keys of their own
+# (name: TOKEN, value: …); `says`: prose and tables.
+_SEPARATOR = re.compile(
+    r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)"
+    r"(?:(?P<call>\([ ]{0,4}(?=\\?[\"']))"
+    r"|(?P<pair>[\"'`]?[ ]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|string)"
+    r"[\"']?[ ]{0,4}[:=>][ ]{0,4})"
+    r"|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))"
+    r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are|equals)(?:[ ](?:re)?set[ ]to|[ ]changed[ ]to|[ ]now)?:?[ ][*]{0,2}"
+    r"|[\"'`*]{0,3}[ ]{1,30}[|→\u2013-][ ]{1,30})"
+    r"|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?"
+    r"(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?"
+    r"|(?P<path>/)"
+    r"|(?P<space>\\?[\"'`]?[ \t]{1,8}))"
+)
+# The scheme of a header is a word of the service's own: Authorization: GenieKey …
+_SCHEME = re.compile(
+    r"[ ]?[\"'`]?[A-Za-z][A-Za-z-]{2,24}[ ](?:[A-Z0-9]{4,32}:)?(?=[A-Za-z0-9+/=_.-]{16})"
+)
+_ELEMENT = re.compile(r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)(?P<xml>(?:[ ][^<>\n]{0,60}+)?>)")
+_VALUE = re.compile(
+    r"(?:(?:bearer|basic|token|apikey|bot|key|digest|ntlm|negotiate)[ ]{1,4})?@?"
+    r"(?:\\{0,3}(?P<quote>[\"'`])(?P<quoted>(?:[^\"'`\\\n]|\\[^\"'`\n]|(?!(?P=quote))[\"'`]){1,600})"
+    r"\\{0,3}(?P=quote)"
+    r"|(?P<open>[\"'`]?)(?P<bare>(?>(?:[^\s\"'`<>,&;\\]|\\(?![nrt])|[&;](?!quot;|[A-Za-z_][A-Za-z0-9_. -]{0,30}=)){1,600})))",
+    re.IGNORECASE,
+)
+# The name and the value in one word: acme-api-key-3f9a…
+_GLUED = re.compile(
+    r"(?:[_-]?(?:key|token|secret))?[_-](?P<value>[A-Za-z0-9-]{20,200}+)(?![A-Za-z0-9_.])",
+    re.IGNORECASE,
+)
+_XML_NAME = re.compile(r"<[A-Za-z0-9:_.-]{0,30}\Z")
+_LOGIN = re.compile(
+    r"(?:(?<![a-z])(?:login|user|machine|username|account|role|create|alter|set|identity|require)"
+    r"(?![a-z])|--?[a-z-]{0,20}\Z|[#%]define[ ]\w{0,40}\Z|(?:env|arg)[ ]\w{0,40}\Z|\A\s*\Z)",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"(?<![A-Za-z0-9])--?[a-z-]{0,20}\Z", re.IGNORECASE)
+# The key of a program that was bought: ABCDE-12345-…
+_LICENCE = re.compile(r"(?=[A-Z-]*[0-9])(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,8}\Z")
+# A line of an environment file: NAME=value, and nothing else.
+_ENVIRONMENT = re.compile(r"\s*(?:export\s+)?[A-Z0-9_]*\Z")
+_HEADER = re.compile(r"(?:-H|--header)[ =]{0,2}[\"'][A-Za-z_-]{0,60}\Z")
+_SETTING = re.compile(r"(?:\s*(?:export\s+)?[A-Z0-9_]*|\s*[a-z0-9-]+(?:\.[a-z0-9-]+)+\.)\Z")
+_PUBLIC = re.compile(r"publi[a-z]{1,9}[_ -]?\Z", re.IGNORECASE)
+_PUBLIC_KEY = re.compile(r"public[_ -]?key\Z", re.IGNORECASE)  # …token: of a library
+_GOES_ON = re.compile(r"[ ][A-Za-z]")  # a sentence does, a setting does not
+# A directive of .netrc, .esmtprc and the like, and attributes side by side: whatever is there.
+_DIRECTIVE = re.compile(r"\A\s*\Z|(?<![a-z])(?:user|username|login)=[\"'][^\"'<>]{1,64}[\"'] \Z")
+_ROUTE = re.compile(r"[#/]?[A-Za-z_-]+(?:[/#:][A-Za-z_:-]+)*\Z")
+_TRAILING = ";,)}]:\\.&*"
+
+
+class _Claim(NamedTuple):
+    """What says that a value is a secret: a key of a sort, how it is tied, what is around it."""
+
+    sort: str
+    how: str
+    quoted: bool
+    before: str
+    tie: str
+    goes_on: bool
+
+
+def _basic(value: str) -> bool:
+    """Tell whether `value` is `name:password` in base64, as in a `Basic` header."""
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except (ValueError, binascii.Error):
+        return False
+    name, colon, password = decoded.partition(":")
+    return (
+        bool(colon and name and password) and decoded.isprintable() and not is_placeholder(password)
+    )
+
+
+def _is_key(value: str, claim: _Claim) -> bool:
+    if claim.how == "path":
+        return len(value) >= 24 and is_key_like(value)
+    if claim.how in {"space", "says"} and not _OPTION.search(claim.before):
+        return len(value) >= (16 if claim.how == "says" else 20) and is_key_like(value)
+    header = claim.how == "assign" and _HEADER.search(claim.before)
+    if header and re.search("[A-Za-z]", value) and re.search("[0-9]", value):
+        return len(value) >= 8 and not is_wordy(value) and not is_namesake(value)
+    setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
+    if setting and re.search(r"[a-z]\d|\d[a-z]", value):
+        return len(value) >= 8 and (is_example(value) or not is_wordy(value))
+    if claim.quoted and claim.how == "assign" and len(value) >= 8 and find_within(value):
+        return not is_wordy(value)
+    return is_key_like(value) or _basic(value)
+
+
+def _is_password(value: str, claim: _Claim) -> bool:
+    if claim.how == "says":
+        return len(value) >= 6 and is_unwordly(value)
+    own = (
+        value.isalpha() and value.lower() in claim.before.lower()
+    )  # CLICKHOUSE_PASSWORD=clickhouse
+    if claim.how == "path" or own:
+        return False
+    if claim.how == "space" and not _LOGIN.search(claim.before):
+        return (len(value) >= 16 and is_key_like(value)) or (len(value) >= 7 and has_signs(value))
+    setting = claim.how == "assign" and _SETTING.match(claim.before)
+    if setting and re.fullmatch(r"\w{6,64}", value):
+        return not value.isupper() and not (value.isalpha() and claim.goes_on)
+    return is_password_like(value, quoted=claim.quoted or claim.how == "xml") or is_key_like(value)
+
+
+def _generated(value: str) -> bool:
+    """Tell whether `value` is what generators of salts give, with every sign and even spaces."""
+    signs = sum(not char.isalnum() and char != " " for char in value)
+    mixed = len(value) >= 48 and len(set(value)) >= 28 and bool(re.search("[0-9]", value))
+    return mixed and signs >= 10 and value.count(" ") <= 6
+
+
+def _directive(value: str, claim: _Claim) -> bool:
+    """Tell whether `value` is the password of a login, however plain: `user="x" password="pass"`."""
+    if claim.sort != "password" or not claim.quoted or not is_generic(value):
+        return False
+    tied = claim.how == "space" or (claim.how == "assign" and claim.before.strip())
+    return bool(tied and _DIRECTIVE.search(claim.before))
+
+
+def _is_secret(value: str, claim: _Claim) -> bool:
+    """Tell whether `value` is the secret that `claim` says it is."""
+    sort, how, quoted, _, tie, _ = claim
+    if quoted and how in {"assign", "comma"} and _generated(value):
+        return True
+    if any(char.isspace() for char in value) or not value.isprintable():
+        return False
+    if _directive(value, claim):
+        return True
+    shown = is_masked(value) or (len(value) < 32 and is_placeholder(value))
+    if shown and not (sort == "key" and _basic(value)):
+        return False
+    if is_namesake(value) and quoted and "=" not in tie:  # a test, or an example of a request
+        return False
+    if (
+        (("/" in value or "#" in value[:1]) and _ROUTE.match(value))
+        or is_reference(value)
+        or (len(value) < 24 and is_sequence(value))
+    ):
+        return False
+    if sort == "loose":
+        sized = is_uuid(value) or (len(value) >= 32 and is_hex(value))
+        tied = how in {"assign", "pair", "xml"}
+        if tied and _LICENCE.match(value):
+            return True
+        if tied or how == "says":
+            return is_key_like(value) and ((tied and sized) or is_random_looking(value))
+        return False
+    return _is_key(value, claim) if sort == "key" else _is_password(value, claim)
+
+
+def _value(text: str, at: int) -> tuple[int, int, bool] | None:
+    """Return where the value that begins at `at` is, and whether it stood in quotes."""
+    found = _VALUE.match(text, at)
+    if not found:
+        return None
+    if found["quoted"] is not None:
+        start, end = found.span("quoted")
+        while end - start > 2 and text[start] in "\"'" and text[end - 1] == text[start]:
+            start, end = start + 1, end - 1
+        return start, end, True
+    start, end = found.span("bare")
+    if not found["open"]:
+        while end > start and text[end - 1] in _TRAILING:
+            end -= 1
+    return start, end, False
+
+
+def _sort(text: str, word: re.Match[str], line: str) -> str:
+    """Return the sort of key that the keyword `word` is part of, after `line`; '' for none."""
+    sort = "loose" if word[0] == "key" else "key" if word[0].startswith(_KEYS) else "password"
+    left = line[-16:].lower()
+    if sort == "loose":
+        if (left[:-1] if left[-1:] in {"_", " ", "-"} else left).endswith(_KEPT):
+            return "key"
+        return "" if left[-1:].isalpha() and text[word.start()].islower() else sort
+    if word[0] in _BARE:
+        written, after = text[word.start() : word.end()], text[word.end() : word.end() + 1]
+        hump = written.istitle() and len(written) > 2
+        ending = word[0] in _ENDING and after in {":", "=", " "} and not left.endswith(_LANGUAGE)
+        if left[-1:].isalpha() and not (hump or ending or left.endswith(_COMPOUND)):
+            return ""
+        if len(written) < 4 and after.isalnum():
+            return ""
+    return sort
+
+
+def _keywords(places: TextFeatures) -> Iterator[re.Match[str]]:
+    done = 0
+    for at in places.at.get("key", ()):
+        if at >= done and (word := _KEYWORD.match(places.lower, at)):
+            done = word.end()
+            yield word
+
+
+def assigned(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the values of keys, headers and flags that name a secret."""
+    until = nested = 0
+    for word in _keywords(places):
+        # A value may hold further keys (?token=…&secret=…), but not be read once for each.
+        nested = nested + 1 if word.start() < until else 0
+        if nested > 4:
+            continue
+        line = text[max(0, word.start() - 80) : word.start()].rpartition("\n")[2]
+        sort = _sort(text, word, line)
+        if not sort:
+            continue
+        if sort == "key" and (glued := _GLUED.match(text, word.end())):
+            value = glued["value"]
+            if is_uuid(value) or (len(value) >= 20 and (is_hex(value) or is_random_looking(value))):
+                yield _kind(word[0]), *glued.span("value")
+                continue
+        after = _XML_NAME.search(line) and _ELEMENT.match(text, word.end())
+        after = after or _SEPARATOR.match(text, word.end())
+        if not after or not _SUFFIX.match(after["suffix"]) or _ABOUT.search(after["suffix"]):
+            continue
+        if (sort == "loose" and _PUBLIC.search(line)) or _PUBLIC_KEY.search(line):
+            continue
+        scheme = word[0] == "authorization" and _SCHEME.match(text, after.end())
+        place = _value(text, scheme.end() if scheme else after.end())
+        if not place:
+            continue
+        start, end, quoted = place
+        until = max(until, end)
+        how = (after.lastgroup or "").replace("bold", "assign")
+        if (how == "assign" and ("**" in line or after["bold"])) or (
+            how == "space" and text[start - 1] == "`"
+        ):
+            how = "says"
+        goes_on = after[0].endswith(": ") and bool(_GOES_ON.match(text, end))
+        if _is_secret(text[start:end], _Claim(sort, how, quoted, line, after[0], goes_on)):
+            yield ("password" if sort == "password" else _kind(word[0])), start, end
+
+
+def _kind(word: str) -> str:
+    if "token" in word or "bearer" in word or "auth" in word:
+        return "token"
+    return "api-key" if "key" in word else "secret"

@@ -1,0 +1,83 @@
+"""Passwords in strings that open a connection: ODBC, ADO, JDBC, libpq, and the query of an address.
+
+`PWD=word` is a password, however plain, where the same string says who logs in, or to what.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memfs.secrets.heuristics import (
+    is_generic,
+    is_masked,
+    is_namesake,
+    is_placeholder,
+    is_reference,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.secrets.prefilter import TextFeatures
+
+# In lower case. A concatenation goes on in the next string: "…;PWD=" + "word"
+_PASSWORD = re.compile(
+    r"(?:pwd|password|passwd|pass)[ ]?=[ ]?(?:[\"'][ ]?[+.&][ ]?[\"'])?"
+    r"(?P<value>[^\s;&\"'<>`,(){}\\]{3,100}+)(?P<after>[;&,\"'`<)\\]|\s|\Z)"
+)
+_USER = re.compile(
+    r"(?:\A|[;?&:{\"'` ,])(?:uid|usr|user(?:[ _]?(?:id|name))?)[ ]?="
+    r"[ ]?(?P<value>[^\s;&\"'<>`,]{1,100})"
+)
+_TARGET = re.compile(
+    r"(?:\A|[;?&{\"'` ])(?:dsn|driver|data[ ]source|initial[ ]catalog|database|dbname|server"
+    r"|host|provider)[ ]?=[ ]?[^\s;&\"'<>`,]"
+)
+_CACHE = re.compile(r":[0-9]{4,5},\Z")  # cache.acme.dev:6380,password=…,ssl=True
+_AROUND = 200  # characters on either side
+_END = re.compile(r"[\n<>]")
+
+
+def passwords(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the passwords in strings that open a connection."""
+    done = 0
+    for at in places.at.get("connection", ()):
+        found = _PASSWORD.match(places.lower, at) if at >= done else None
+        if not found:
+            continue
+        done = found.end("value")
+        start, end = found.span("value")
+        if _opens(places.lower, at, found) and not _shown(text[start:end]):
+            yield "password", start, end
+
+
+def _opens(lower: str, at: int, found: re.Match[str]) -> bool:
+    """Tell whether a password stands beside a user or a target in a string of keys."""
+    left = _END.split(lower[max(0, at - _AROUND) : at])[-1]
+    between = left[-1:] or found["after"]
+    if between == "," and _CACHE.search(left):
+        return True
+    left = left.removesuffix("user")  # userpass=
+    if left[-1:] not in {"", ";", "?", "&", " ", '"', "'", "`", ":"}:
+        return False
+    right = _END.split(lower[found.end("value") : found.end("value") + _AROUND])[0]
+    user = _USER.search(left) or _USER.search(right)
+    target = _TARGET.search(left) or _TARGET.search(right)
+    if user and user["value"].rstrip(";") == found["value"]:
+        return False
+    if left[-1:] in {"?", "&"} or left.endswith("&amp;") or found["after"] == "&":
+        return bool(user)
+    if ";" in {left.rstrip()[-1:], found["after"]}:
+        return bool(user or target)
+    return bool(user and target) and "," not in {left.rstrip()[-1:], found["after"]}
+
+
+def _shown(value: str) -> bool:
+    return (
+        is_masked(value)
+        or is_placeholder(value)
+        or is_generic(value)
+        or is_namesake(value)
+        or is_reference(value)
+    )

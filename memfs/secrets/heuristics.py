@@ -1,0 +1,230 @@
+"""What tells the value of a secret from a placeholder, a name, a path or a piece of code."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+
+_STAND_IN = re.compile(
+    r"sample|change[_ -]?(?:me|this|it)|placeholder|dummy|fake|redacted|replace|insert"
+    r"|xxxx|\*\*\*|\.\.\.|####|\bto-?do\b|<[^<>]{1,60}>|\bmy[_-]|(?<![a-z])your|-here\b|_here\b"
+    r"|foobar|mock|^test|[_-]test(?:ing)?$|lorem|^fixme|^tbd$|…|█|•",
+    re.IGNORECASE,
+)
+# "ExamplePass1" was made up by a person in a hurry, "my-example" by a writer.
+_EXAMPLE = re.compile(r"(?i:example)(?![A-Z][a-z])")
+_SEQUENCE = re.compile(r"12345678|abcdef|qwerty|deadbeef", re.IGNORECASE)
+_MASK = re.compile(r"(.)\1*+$|[xX*0.#_-]+$")
+# "newpassword", "my_secret_token_1", "hashedPassword", "Password123!": named after what it is.
+_NAMESAKE = re.compile(
+    r"(?:(?:my|our|new|old|super|top|very|wrong|bad|good|correct|current|confirm|hashed|encrypted|change"
+    r"|plain|test|user|admin|owner|db|database|some|any|another|secure|strong|weak|valid|invalid"
+    r"|random|initial|temp|temporary|demo|api|auth|access|refresh|login|root|client|app|bearer|jwt)"
+    r"[_ -]?){0,4}(?:pass[_-]?word|passwd|pass|pwd|token|secret|key|credentials?)"
+    r"(?:[_ -]?(?:password|token|secret|key|value|data|here|hash))?[^A-Za-z]{0,6}\Z",
+    re.IGNORECASE,
+)
+# What starts so is looked up or computed when the program runs.
+_REFERENCE = re.compile(
+    r"\$|\{|%[({sdv]|<|@[A-Za-z{]|#\{|\[|&|\\\$|\\\(|process\.|os\.|env\.|ENV\[|System\.|self\."
+    r"|this\.|config\.|secrets\.|vault:|import\.|arn:|ref\+|op://|file:|https?://|!(?:Ref|Sub|vault)"
+    r"|~?\.{0,2}/|[A-Za-z]:\\|\||\("
+)
+_CODE = re.compile(r"[A-Za-z_)\]][\w.\]]{0,80}(?:\(|\[)|->|::|=>|\$\{|\{\{|#\{|%\(|&&|\|\|")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+_UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
+_ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
+_HEX = re.compile(r"(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+\Z")
+_WORDS = frozenset(
+    """
+admin administrator any api_key apikey basic bearer bool boolean bytes char configured confirm const
+credentials custom default disabled email empty enabled encrypted enter expired external false field
+first forgot generated guest hash hashed hidden hunter2 identifier input int integer invalid json
+key keyring local localhost login manager missing mysql name nil none null number oauth object off
+optional pass passphrase passw0rd passwd password plain plaintext postgres private prompt protected
+provided public pwd random read readonly required reset root secret secrets session set shared show
+signed static str string strong text token tokens true type undefined unknown unset update user
+username validate value varchar varies verify wrong yes
+""".split()  # noqa: SIM905 - a table, as in secret_services
+)
+# The pairs of letters that English words and names in programs are made of: nineteen in twenty
+# of theirs, one in three of random letters.
+_PAIRS = frozenset(
+    group[0] + second
+    for group in """
+abcdgilmnprstuvy baeilorsu cacehiklorstu dadeiorsu eabcdefglmnopqrstvwxy faefiloru
+gaeghilnorsu haeiortu iabcdefgklmnoprstvz jes keis ladefilostuy mabdegilmopsu nacdefginostuv
+oabcdfgiklmnoprstuvw paehiloprstuy qu racdegiklmnorstuvy sacehiklmopstuy tacehiloprstuy
+uabcdegilmnprst vaei waeio xpt yps ze
+""".split()  # noqa: SIM905 - a table
+    for second in group[1:]
+)
+_RUN = re.compile(r"[A-Z][a-z]+|[a-z]{3,}|[A-Z]{3,}")
+# Names of how secrets are made, not of one: SHA-256, Argon2id, OAuth2.
+_ALGORITHM = re.compile(
+    r"(?:sha|md|base|argon|pbkdf|[bs]crypt|utf|aes|rsa|[hrep]s|ed|oauth|ipv?|http|tls|ssl|x|v|k)-?[0-9]",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile("[^A-Za-z0-9%]+")
+_DIGIT = re.compile("[0-9]")
+_WITHIN = re.compile(r"[A-Za-z][0-9]{1,6}[A-Za-z]")
+_MAIL = re.compile(r"@[\w-]+\.|@[0-9v]|%[0-9A-F]{2}")
+_MADE_UP = re.compile(r"[A-Za-z]+[0-9]{1,4}\Z")
+
+
+def entropy(value: str) -> float:
+    """Return the Shannon entropy of `value` in bits a character."""
+    size = len(value)
+    counts = [value.count(char) for char in set(value)]
+    return -sum(count / size * math.log2(count / size) for count in counts) if size else 0.0
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell whether `value` stands for a secret that somebody is to fill in."""
+    shown = _STAND_IN.search(value) or _EXAMPLE.search(value) or _MASK.match(value)
+    return bool(shown) or is_generic(value) or (is_namesake(value) and value[-1].isalpha())
+
+
+def is_namesake(value: str) -> bool:
+    """Tell whether `value` is a name of what it is, with or without a number: `newpassword1`."""
+    return bool(_NAMESAKE.match(value))
+
+
+def is_masked(value: str) -> bool:
+    """Tell whether `value` is one character over and over, or a row of x, stars and dots."""
+    return bool(_MASK.match(value)) or "***" in value or "xxxx" in value.lower()
+
+
+def is_generic(value: str) -> bool:
+    """Tell whether `value` is a word that stands in code and documents where a secret would."""
+    return value.lower().rstrip("!?") in _WORDS
+
+
+def is_sequence(value: str) -> bool:
+    """Tell whether `value` is typed along the alphabet or the keyboard, as in documentation."""
+    return bool(_SEQUENCE.search(value))
+
+
+def is_reference(value: str) -> bool:
+    """Tell whether `value` is an expression, a variable, a path or an address."""
+    if _REFERENCE.match(value) or _CODE.search(value):
+        return True
+    return bool(_ATTRIBUTE.match(value)) and not is_random_looking(value)
+
+
+def _kind(char: str) -> str:
+    return "U" if char.isupper() else "l" if char.islower() else "9" if char.isdigit() else "-"
+
+
+_KINDS = "".join(_kind(chr(code)) for code in range(128))
+
+
+def _switches(value: str) -> int:
+    """Return how often `value` changes between upper case, lower case, digits and signs."""
+    kinds = value.translate(_KINDS) if value.isascii() else "".join(map(_kind, value))
+    return sum(map(operator.ne, kinds, kinds[1:]))
+
+
+def _common(letters: str) -> float:
+    """Return the share of the pairs of neighbours in `letters` that words are made of."""
+    lower = letters.lower()
+    pairs = len(lower) - 1
+    common = sum(map(_PAIRS.__contains__, map(operator.add, lower, lower[1:])))
+    return common / pairs if pairs > 0 else 0.0
+
+
+def is_wordy(value: str) -> bool:
+    """Tell whether `value` is put together from words and dates: a slug, a name in camel case."""
+    if _UUID.match(value):
+        return False
+    parts = _SIGNS.split(value)
+    if len(value) >= 32 and any(len(part) >= 32 and _DIGIT.search(part) for part in parts):
+        return False
+    runs = [run for run in _RUN.findall(value) if len(set(run)) * 3 >= len(run)]
+    words = sum([len(run) for run in runs if _common(run) >= 0.65])
+    if len(parts) > 1:
+        words += sum([len(part) for part in parts if part.isdigit()])
+    return words >= max(4, 0.65 * sum(map(len, parts)))
+
+
+def is_example(value: str) -> bool:
+    """Tell whether `value` is words and a number, such as a document tells its readers to try."""
+    return bool(_MADE_UP.match(value)) and is_wordy(value)
+
+
+def is_uuid(value: str) -> bool:
+    """Tell whether `value` is a uuid."""
+    return bool(_UUID.match(value))
+
+
+def is_hex(value: str) -> bool:
+    """Tell whether `value` is a run of hexadecimal digits with a digit and a letter in it."""
+    return bool(_HEX.match(value))
+
+
+def is_random_looking(value: str) -> bool:
+    """Tell whether `value` can only have been made by a generator, whatever stands around it."""
+    if len(value) < 20 or sum(map(str.isdigit, value)) < 2 or sum(map(str.isalpha, value)) < 6:
+        return False
+    if is_hex(value) or is_wordy(value):
+        return False
+    if _UUID_IN.search(value):
+        return False
+    if (
+        max(map(len, value.replace("_", "-").split("-"))) < 11
+    ):  # ECDHE-RSA-AES256-GCM-SHA384, a pod's name
+        return False
+    mixed = any(map(str.isupper, value)) and any(map(str.islower, value))
+    switches = _switches(value) / len(value)
+    if mixed:
+        return entropy(value) >= 3.8 and switches >= 0.3
+    return len(value) >= 24 and entropy(value) >= 3.4 and switches >= 0.22
+
+
+def is_key_like(value: str) -> bool:
+    """Tell whether `value` is a key, given that something beside it says that one is there."""
+    if len(value) < 12 or len(set(value)) < 6 or is_wordy(value):
+        return False
+    letters = "".join(filter(str.isalpha, value))
+    if len(letters) == len(value) or not any(map(str.isdigit, value)):
+        mixed = _switches(value) >= 0.3 * len(value)
+        return len(letters) >= (12 if mixed else 16) and value.isascii() and _common(letters) < 0.55
+    if not letters:
+        return len(value) >= 20 and value.isdigit() and entropy(value) > 2.5
+    return entropy(value) >= (2.3 if len(value) >= 20 else 3.0)
+
+
+def find_within(value: str) -> bool:
+    """Tell whether `value` has a digit among its letters, and is no name of an algorithm."""
+    return bool(_WITHIN.search(value)) and not _ALGORITHM.match(value)
+
+
+def is_unwordly(value: str) -> bool:
+    """Tell whether `value` cannot be a word of the sentence that it stands in."""
+    if has_signs(value):
+        return True
+    if is_wordy(value) or _ALGORITHM.match(value) or not value.isascii():
+        return False
+    kinds = [any(map(kind, value)) for kind in (str.isdigit, str.isupper, str.islower)]
+    kinds.append(any(char in "!@#$%^&*+=?~" for char in value[1:-1]))
+    return sum(kinds) >= 3 or (len(value) >= 6 and find_within(value))
+
+
+def has_signs(value: str) -> bool:
+    """Tell whether `value` has letters, digits and, among them, a sign that no word or name has."""
+    sign = any(char in "!@#$%^&*?~" for char in value[1:-1]) and not _MAIL.search(value)
+    return sign and value.isascii() and bool(re.search("[A-Za-z]", value) and _DIGIT.search(value))
+
+
+def is_password_like(value: str, *, quoted: bool) -> bool:
+    """Tell whether `value` may be a password that a person chose, given that a key says so."""
+    if not 5 <= len(value) <= 128:
+        return False
+    if re.search(r"[A-Za-z]", value) and re.search(r"[0-9]", value):
+        return True
+    if re.search(r"[A-Za-z]", value) and re.search(r"[!@#$%^&*+=?~]", value):
+        return True
+    if value.isalpha() and len(value) >= 8 and _switches(value) >= 0.3 * len(value):
+        return not is_wordy(value)
+    return quoted and value.isascii() and value.isalpha() and value.islower() and len(value) >= 7

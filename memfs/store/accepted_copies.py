@@ -1,0 +1,52 @@
+"""Copies of the texts that a user accepted last, read in place of what is held back."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.files import atomic
+from memfs.store import commits, trust
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.store.store_paths import Store
+    from memfs.store.trust import AcceptedTexts
+
+_LONGEST_NAME = 200  # bytes of a path of a copy; while it is written, a part of it has some more
+_SHORT = 50  # characters, each of at most four bytes
+
+
+def map_copies(
+    store: Store, known: AcceptedTexts, left: Mapping[str, str], *, write: bool
+) -> dict[str, str]:
+    """Map what is held back to copies of the texts that were accepted last, "" where none is had.
+
+    `left` maps what is held back to git's id of the text before, "" for a file that is new. They
+    are git's: what a user accepted was mostly committed. A copy never changes, as its name has the
+    text's id.
+    """
+    wanted = {
+        name: [before, *reversed(known.ids.get(name, ()))] if before else []
+        for name, before in left.items()
+    }
+    texts = commits.read_blobs(store.root, [ident for ids in wanted.values() for ident in ids])
+    found = {}
+    for name, ids in wanted.items():
+        ident = next((i for i in ids if i in texts and commits.is_blob(texts[i], i)), "")
+        path = f"{trust.held_folder()}/{ident}/{_short(name)}" if ident else ""
+        if ident and write and not files.is_file(path):
+            files.make_folder(os.path.dirname(path), private=True)
+            atomic.write(path, texts[ident], private=True)
+        found[name] = path if ident and files.is_file(path) else ""
+    return found
+
+
+def _short(name: str) -> str:
+    """Return a path that can be written below any folder: of a long one the end of its last part.
+
+    That part tells a passage from others, and its suffix what it is.
+    """
+    return name if len(os.fsencode(name)) <= _LONGEST_NAME else name.rpartition("/")[2][-_SHORT:]

@@ -1,0 +1,328 @@
+"""A store in one file: the zip that `memfs export` writes, and what `memfs import` reads.
+
+Read is also a zip, tar or tar.gz of an `.agent-memory` folder that somebody made by hand. What is
+read is foreign: everything is checked, nothing is unpacked onto the disk, no header is believed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core.errors import NotFoundError, StoreError
+from memfs.files import atomic, outside
+from memfs.store import store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import IO, NoReturn
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+MOST_BYTES = 512 << 20  # unpacked
+MOST_FILES = 100_000
+LONGEST_NAME = 300  # characters
+_RATIO = 200  # unpacked to packed; what people write comes to 60 at most
+_FREE = 16 << 20  # bytes for which the ratio does not matter
+_CHUNK = 1 << 20
+_ODD = "it is a link or a device, or else no plain file"
+_SPARSE = ("GNU.sparse.", "SCHILY.realsize", "SCHILY.filetype")  # its bytes are not those in it
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_FIRST = (1980, 1, 1, 0, 0, 0)  # the time of every member: the same memory is the same bytes
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    LookupError,
+    OverflowError,
+)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What is in such a file: paths from the store's folder on, and their bytes.
+
+    `tier` is that of the store it was exported from, "" for one that was made by hand. `left_out`
+    counts the files beside the store's folder.
+    """
+
+    files: dict[str, bytes]
+    tier: str
+    left_out: int
+
+
+def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> bytes:
+    """Return the zip of these files. Raises `StoreError` for what `read` would not take."""
+    total = sum(map(len, members.values()))
+    if total > MOST_BYTES or len(members) >= MOST_FILES:
+        raise StoreError(
+            f"cannot export {len(members):,} files of {total >> 20:,} MB: at most {MOST_FILES:,} "
+            f"of {MOST_BYTES >> 20} MB can be imported again",
+            "leave out --all, or copy the folder itself",
+        )
+    manifest = {
+        "memfs": FORMAT,
+        "tier": tier,
+        "counts": dict(counts),
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
+    }
+    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    whole = {**members, MANIFEST: text.encode()}
+    packed = _zip(whole, zipfile.ZIP_DEFLATED)
+    # What repeats itself so much would look like a bomb to `read`: it is stored as it is.
+    return packed if total <= _allowed(len(packed)) else _zip(whole, zipfile.ZIP_STORED)
+
+
+def _zip(members: Mapping[str, bytes], method: int) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        for name, data in sorted(members.items()):
+            info = zipfile.ZipInfo(f"{store_paths.NAME}/{name}", _FIRST)
+            info.create_system = 3  # Unix, wherever it is made
+            info.external_attr = (stat.S_IFREG | 0o600) << 16
+            made.writestr(info, data, method, 9)
+    return out.getvalue()
+
+
+def _allowed(packed: int) -> int:
+    """Return how many bytes a file of `packed` bytes may unpack to."""
+    return min(MOST_BYTES, max(_FREE, packed * _RATIO))
+
+
+def check_target(path: str, *, force: bool) -> None:
+    """Refuse a path that cannot be written to, or (unless `force`) is there already."""
+    if os.path.isdir(path):
+        raise StoreError(f"{path} is a folder", "name a file in it, memory.zip for one")
+    if os.path.lexists(path) and not force:
+        raise StoreError(f"{path} exists already", "--force writes over it")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise NotFoundError(f"there is no folder {folder}")
+
+
+def save(path: str, data: bytes) -> None:
+    """Write the file whole or not at all, for its owner alone."""
+    atomic.write_private(os.path.realpath(path), data)
+
+
+def read(path: str) -> Bundle:
+    """Read and check such a file. Raises `StoreError` naming what is wrong; nothing is written."""
+    try:
+        with outside.open_stream(path) as handle:
+            packed = os.fstat(handle.fileno()).st_size
+            found = dict(_checked(_members(handle, packed)))
+    except files.NotAFileError as error:
+        raise StoreError(f"{path} is not a file") from error
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise NotFoundError(f"there is no file {path}") from error
+    except (*_BROKEN, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        what = " ".join(str(error).split())[:120] or type(error).__name__
+        hint = "it is damaged, or no zip or tar of a store"
+        raise StoreError(f"{path} cannot be read: {what}", hint) from None
+    inside, left_out = _inside(found, path)
+    return Bundle(inside, _verified(inside, path), left_out)
+
+
+def _members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]:
+    head = handle.read(4)
+    handle.seek(0)
+    if head.startswith(b"PK"):
+        yield from _zipped(handle, _Meter(packed))
+    elif head.startswith(b"\x1f\x8b"):
+        with gzip.GzipFile(fileobj=handle) as unpacked:
+            yield from _tarred(unpacked, _Meter(packed))
+    else:
+        yield from _tarred(handle, _Meter(packed))
+
+
+class _Meter:
+    """Counts what is unpacked, whatever the headers say, and stops it in time."""
+
+    def __init__(self, packed: int) -> None:
+        self._most = _allowed(packed)
+        self._bytes = self._files = 0
+
+    def file(self) -> None:
+        self._files += 1
+        if self._files > MOST_FILES:
+            raise StoreError(f"more than {MOST_FILES:,} files are in it", "nothing was written")
+
+    def count(self, more: int) -> None:
+        self._bytes += more
+        if self._bytes > self._most:
+            raise StoreError(
+                f"more than {self._most >> 20:,} MB are in it, unpacked: too much for its size",
+                "nothing was written",
+            )
+
+
+class _Metered(io.RawIOBase):
+    """A stream whose bytes are counted: also those of headers and of files that are left out."""
+
+    def __init__(self, stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> None:
+        self._stream, self._meter = stream, meter
+
+    def read(self, size: int = -1) -> bytes:
+        parts = []
+        while size:
+            data = self._stream.read(_CHUNK if size < 0 else min(size, _CHUNK))
+            if not data:
+                break
+            self._meter.count(len(data))
+            parts.append(data)
+            size -= len(data) if size > 0 else 0
+        return b"".join(parts)
+
+
+def _zipped(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(handle) as found:
+        for info in found.infolist():
+            meter.file()
+            name = info.orig_filename
+            folder = name.endswith("/")
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            if kind not in (0, stat.S_IFDIR if folder else stat.S_IFREG) or (
+                folder and info.file_size
+            ):
+                _unsafe(name, _ODD)
+            if info.flag_bits & 1 or info.compress_type not in _METHODS:
+                _unsafe(name, "it is encrypted, or packed in a way that is not known")
+            if folder:
+                _check_name(name[:-1])
+                continue
+            with found.open(info) as member:
+                yield name, _Metered(member, meter).read()
+
+
+def _tarred(stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> Iterator[tuple[str, bytes]]:
+    metered = _Metered(stream, meter)
+    with tarfile.open(fileobj=metered, mode="r|", errorlevel=2) as found:
+        for info in found:
+            meter.file()
+            if _is_odd(info):
+                _unsafe(info.name, _ODD)
+            if info.isdir():
+                if info.name not in (".", "./"):
+                    _check_name(info.name.removeprefix("./"))
+                continue
+            member = found.extractfile(info)
+            yield info.name, member.read() if member else b""
+
+
+def _is_odd(info: tarfile.TarInfo) -> bool:
+    """Tell whether a member is neither a plain file nor a folder, by any of what says so."""
+    folder = info.isdir()
+    if not folder and info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+        return True  # also what `isreg` takes for a file: contiguous and sparse ones
+    if stat.S_IFMT(info.mode) not in (0, stat.S_IFDIR if folder else stat.S_IFREG):
+        return True
+    return (
+        info.issparse()
+        or bool(folder and info.size)
+        or any(name.startswith(_SPARSE) for name in info.pax_headers)
+    )
+
+
+def _checked(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    seen: dict[str, str] = {}
+    for raw, data in members:
+        name = raw.removeprefix("./")
+        _check_name(name)
+        folded = name.casefold()
+        if folded in seen:
+            _unsafe(name, f"{seen[folded]!r} is in it too, one file on many disks")
+        seen[folded] = name
+        yield name, data
+
+
+def problem(name: str) -> str:
+    """Say why a name could lead somewhere else, on whatever system; "" if it cannot."""
+    if not name or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in name):
+        return "control characters or no text"
+    if name.startswith("/") or "\\" in name or name[1:2] == ":":
+        return "it is absolute, or has backslashes"
+    if any(part in ("", ".", "..") for part in name.split("/")):
+        return "it leads out of its folder"
+    return f"it has more than {LONGEST_NAME} characters" if len(name) > LONGEST_NAME else ""
+
+
+def _check_name(name: str) -> None:
+    wrong = problem(name)
+    if wrong:
+        _unsafe(name[:LONGEST_NAME], wrong)
+
+
+def _unsafe(name: str, why: str) -> NoReturn:
+    raise StoreError(f"it holds {name!r}, which is not safe: {why}", "nothing was written")
+
+
+def _inside(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
+    """Return the files of the store's folder, wherever in the archive it is."""
+    tops = {_top(name) for name in found if f"/{store_paths.NAME}/" in f"/{name}"}
+    if not tops and _store_like(found):
+        tops = {""}
+    if not tops:
+        first = {name.partition("/")[0] + "/" for name in found if not name.startswith("__MACOSX")}
+        tops = {top for top in first if _store_like([name.removeprefix(top) for name in found])}
+    if len(tops) != 1:
+        what = "more than one store is" if tops else "no store is"
+        raise StoreError(
+            f"{what} in {path}",
+            "memfs import takes what memfs export wrote, or a zip or tar of one "
+            f"{store_paths.NAME}",
+        )
+    top = tops.pop()
+    inside = {name[len(top) :]: data for name, data in found.items() if name.startswith(top)}
+    return inside, len(found) - len(inside)
+
+
+def _top(name: str) -> str:
+    at = f"/{name}".index(f"/{store_paths.NAME}/")
+    return name[: at + len(store_paths.NAME) + 1]
+
+
+def _store_like(names: Mapping[str, bytes] | list[str]) -> bool:
+    return store_paths.CONFIG in names or any(name.startswith("blocks/") for name in names)
+
+
+def _verified(inside: dict[str, bytes], path: str) -> str:
+    """Check the files against the manifest, if there is one; return the tier it names."""
+    text = inside.pop(MANIFEST, None)
+    if text is None:
+        return ""
+    try:
+        manifest = json.loads(text)
+        version, tier, sums = manifest["memfs"], str(manifest["tier"]), dict(manifest["files"])
+    except (ValueError, OverflowError, TypeError, KeyError, RecursionError):
+        raise StoreError(f"the {MANIFEST} of {path} cannot be read", "it is damaged") from None
+    if version != FORMAT:
+        raise StoreError(
+            f"{path} has format {version!r}; this memfs knows {FORMAT}", "install a newer memfs"
+        )
+    wrong = [name for name in sums if name not in inside] + [
+        name for name, data in inside.items() if sums.get(name) != hashlib.sha256(data).hexdigest()
+    ]
+    if wrong:
+        raise StoreError(
+            f"{path} does not hold what its {MANIFEST} says: {min(map(str, wrong))}",
+            f"it is damaged; if it was changed on purpose, take {MANIFEST} out of it",
+        )
+    return tier

@@ -1,0 +1,170 @@
+"""The states a block went through, from the journal and from git together."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core.errors import NotFoundError
+from memfs.core.records import JournalEntry
+from memfs.store import blocks, commits, git, journal, journal_query
+
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+    from memfs.store.commits import Commit
+    from memfs.store.store_paths import Store
+
+COMMIT = "commit"  # the operation of a state that git alone knows
+_HEX = frozenset("0123456789abcdef")
+
+
+def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
+    """Return the states of one block, or of all, newest first; at most `most` if it is given.
+
+    What git alone knows has `COMMIT` as operation, the author as actor, the subject as reason and
+    the version that the file named. What was edited outside memfs is adopted first.
+    """
+    found: list[JournalEntry] = []
+    if label:
+        entries = journal_query.list_block_entries(place, label)
+        tier, name = journal_query.resolve(place, label)
+        store = place.store(tier)
+        path = "" if tier == labels.SESSION else _path(place, store, tier, name)
+        found = _joined(store, entries, path, most)
+    else:
+        entries = journal_query.list_entries(place)
+        for store in place.stores():
+            mine = [entry for entry in entries if place.store(entry.tier).root == store.root]
+            found += _joined(store, mine, "blocks", most)
+    found.reverse()  # of one time, the last in its journal is the newest: that order is kept
+    found.sort(key=_time, reverse=True)
+    return found[:most] if most else found
+
+
+def _time(entry: JournalEntry) -> tuple[str, bool, str]:
+    """Return what is known of when an entry was made: an id begins with its milliseconds."""
+    own = entry.op != COMMIT
+    return entry.at, own, entry.id[:12] if own else ""
+
+
+def read_version(place: Place, label: str, wanted: str) -> str:
+    """Return the file text of a block at a version, or at a commit (its id, or the start of it).
+
+    Raises `NotFoundError` where neither is known.
+    """
+    if wanted.isdigit():
+        try:
+            return journal_query.version(place, label, int(wanted))
+        except NotFoundError:
+            if len(wanted) < 7:
+                raise
+    tier, name = journal_query.resolve(place, label)
+    store = place.store(tier)
+    if is_commit(wanted) and tier != labels.SESSION:
+        path = _path(place, store, tier, name)
+        text = git.run(store.root, "cat-file", "blob", f"{wanted}:{git.prefix(store.root)}{path}")
+        if text is not None:
+            return text
+    raise NotFoundError(
+        f"'{label}' has no version or commit {wanted}", f"memfs log {label} lists them"
+    )
+
+
+def is_commit(text: str) -> bool:
+    """Tell whether a text can be the id of a commit, or the start of one."""
+    return 4 <= len(text) <= 64 and set(text) <= _HEX
+
+
+def _path(place: Place, store: Store, tier: str, label: str) -> str:
+    """Return the file of a block relative to its store, also where it is gone."""
+    found = blocks.resolve_label(place, labels.qualified(tier, label))
+    path = found[2] if found else f"{store.root}/blocks/{label}{blocks.SUFFIX}"
+    return os.path.relpath(path, store.root)
+
+
+def _joined(store: Store, entries: list[JournalEntry], path: str, most: int) -> list[JournalEntry]:
+    """Join the entries of a store with the commits that touched `path` ("" for none)."""
+    done: list[Commit] = []
+    if path:
+        try:
+            done = commits.list_touching(store.root, path, most + 1 if most else 0)
+        except TimeoutError:
+            done = []
+    held: dict[str, str] = {}
+    by_text = _by_text(entries, {len(commit.blob) for commit in done})
+    alone: list[Commit] = []
+    for commit in reversed(done):
+        entry = _entry_of(commit, by_text, held)
+        if entry is None:
+            alone.append(commit)
+        else:
+            held[entry.id] = commit.id
+    known = [
+        replace(entry, commit=held[entry.id]) if entry.id in held else entry for entry in entries
+    ]
+    return known + _entries_of(store, alone, done)
+
+
+def _by_text(
+    entries: list[JournalEntry], lengths: set[int]
+) -> dict[tuple[str, str], list[JournalEntry]]:
+    """Map (label, git's id of a text) to the entries that left it, oldest first."""
+    found: dict[tuple[str, str], list[JournalEntry]] = {}
+    for entry in entries if lengths else ():
+        ids = {""} if entry.after is None else commits.blob_ids(entry.after, max(lengths))
+        for blob in ids:
+            found.setdefault((entry.label, blob), []).append(entry)
+    return found
+
+
+def _entry_of(
+    commit: Commit, by_text: dict[tuple[str, str], list[JournalEntry]], held: dict[str, str]
+) -> JournalEntry | None:
+    """Return the entry whose state a commit holds: its adoption, else the last one before it."""
+    label = _label(commit)
+    free = [entry for entry in by_text.get((label, commit.blob), []) if entry.id not in held]
+    adopted = [e for e in free if e.reason.startswith(f"{COMMIT} {commit.short}:")]
+    earlier = [e for e in free if e.at <= commit.at and not journal.is_commit(e)]
+    return next(iter(adopted or earlier[::-1]), None)
+
+
+def _entries_of(store: Store, alone: list[Commit], done: list[Commit]) -> list[JournalEntry]:
+    """Turn commits that no entry holds into entries, with the texts before and after them."""
+    before: dict[str, str] = {}
+    pairs: dict[str, tuple[str, str]] = {}
+    for commit in reversed(done):
+        pairs[f"{commit.id} {commit.path}"] = before.get(commit.path, ""), commit.blob
+        before[commit.path] = commit.blob
+    mine = [(commit, *pairs[f"{commit.id} {commit.path}"]) for commit in alone]
+    texts = commits.read_blobs(store.root, [blob for _, old, new in mine for blob in (old, new)])
+    found = []
+    for commit, old, new in mine:
+        label = _label(commit)
+        after = texts.get(new)
+        version = blocks.make(store.tier, label, "", after).version if after is not None else 0
+        found.append(
+            JournalEntry(
+                commit.id,
+                commit.at,
+                commit.author,
+                "git",
+                "",
+                store.tier,
+                label,
+                COMMIT,
+                commit.subject,
+                version,
+                texts.get(old),
+                after,
+                store.tree,
+                commit=commit.id,
+            )
+        )
+    return found
+
+
+def _label(commit: Commit) -> str:
+    name = commit.path.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
+    return labels.normalise(name)

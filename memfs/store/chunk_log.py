@@ -1,0 +1,325 @@
+"""Passages by the line: windows of conversations, and what left a kind of memory. Never committed.
+
+Each kind has a folder of its own below `local/windows/`. Its lines are only added, in segments that
+are named by the id of their first line; ids go up. The oldest leave first, and leaving is a mark:
+the line stays, and archive search finds it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import os
+from collections import OrderedDict
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs import files
+from memfs.core.records import Passage
+from memfs.files import atomic, logs, trees
+from memfs.store import clock, lock, store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from memfs.store.store_paths import Store
+
+FOLDER = "windows"
+LOCK = "windows.lock"
+SUFFIX = ".jsonl"
+_STATE = "first.state.json"  # from which id on they are live
+_LARGEST = 8 << 20  # bytes of a segment
+_LEVELS = 2  # of folders: one for each kind
+_TOLD = 1000  # that leave, before it is written down: they are told again by their bounds
+
+
+class ChunkWindow(NamedTuple):
+    """A passage, and what else is known of it: `meta` is plain JSON.
+
+    `revision` counts the changes of its segment, in the first line of that.
+    """
+
+    passage: Passage
+    meta: dict[str, object]
+    revision: int = 0
+
+
+class ChunkMark(NamedTuple):
+    """What bounds go by: the bytes of a line, and when it was added (seconds since 1970)."""
+
+    size: int
+    at: float
+
+
+def folder(store: Store) -> str:
+    """Return where the windows of a store are."""
+    return f"{store.local}/{FOLDER}"
+
+
+def list_segments(store: Store) -> list[str]:
+    """List all segments of a store, the oldest of each kind first."""
+    listed = trees.walk(folder(store), levels=_LEVELS)
+    return sorted(found.path for found in listed if found.name.endswith(SUFFIX))
+
+
+def get_owner(path: str) -> str:
+    """Return what tells the windows of one kind from those of others, and from passages."""
+    return f"{FOLDER}/{os.path.basename(os.path.dirname(path))}"
+
+
+def read(path: str, start: int = 0) -> Iterator[ChunkWindow]:
+    """Read a segment from byte `start` on; damaged lines are left out."""
+    with logs.open_stream(path) as handle:
+        handle.seek(start)
+        for line in handle:
+            found = _parsed(line)
+            if found is not None:
+                yield found
+
+
+class ChunkLog:
+    """The windows of one kind."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = store
+        self.name = store_paths.file_name(name)
+        self.whose = f"{FOLDER}/{self.name}"
+        self._folder = f"{folder(store)}/{self.name}"
+        self._segment = ""  # the last one
+        self._looks = _UNKNOWN
+        self._end = 0  # of the last whole line that was read in it
+        self._last = ""  # the id of its last line
+        self._live: OrderedDict[str, ChunkMark] | None = None
+        self._left = 0  # since it was written down
+        self.bytes = 0  # of those that are live
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers out, and know what they wrote."""
+        with lock.hold_lock(self._store, name=LOCK):
+            self._catch_up(mend=True)
+            yield
+
+    def live(self) -> Mapping[str, ChunkMark]:
+        """Return what did not leave, by id, the oldest first."""
+        self._catch_up()
+        return self._loaded()
+
+    def add(self, passages: Sequence[Passage], metas: Sequence[Mapping[str, object]]) -> list[str]:
+        """Add passages, with ids of their own, durably; return the ids. The caller is `writing`."""
+        if not passages:
+            return []
+        lines, marks = [], {}
+        for passage, meta in zip(passages, metas, strict=True):
+            self._last = _after(self._last)
+            line = _line(replace(passage, id=self._last), meta)
+            lines.append(line)
+            marks[self._last] = ChunkMark(len(line), _seconds(self._last))
+        first = next(iter(marks))
+        if not self._segment or self._looks.size > _LARGEST:
+            self._segment = f"{self._folder}/{first}{SUFFIX}"
+        files.make_folder(self._folder, private=True)
+        self._end = logs.append(self._segment, b"".join(lines))
+        self._looks = self._look()
+        if self._live is not None:
+            self._live.update(marks)
+            self.bytes += sum(mark.size for mark in marks.values())
+        return list(marks)
+
+    def leave(self, count: int) -> None:
+        """Let so many of the oldest leave. The caller is `writing`."""
+        live = self._loaded()
+        for _ in range(count):
+            self.bytes -= live.popitem(last=False)[1].size
+        self._left += count
+        if self._left >= _TOLD:
+            self.note()
+
+    def note(self) -> None:
+        """Write down who left: a process that opens this next begins there."""
+        if self._left and self._live is not None:
+            first = next(iter(self._live), _after(self._last))
+            text = json.dumps({"first": first})
+            atomic.write(f"{self._folder}/{_STATE}", text, private=True, durable=False)
+            self._left, self._looks = 0, self._look()
+
+    def find(self, ident: str) -> ChunkWindow | None:
+        """Return a window, also one that left."""
+        path = self._of(ident)
+        return next((w for w in read(path) if w.passage.id == ident), None) if path else None
+
+    def every(self) -> Iterator[ChunkWindow]:
+        """Yield all windows, also those that left, the oldest first."""
+        for path in self._segments():
+            yield from read(path)
+
+    def recent(self) -> Iterator[ChunkWindow]:
+        """Yield the windows that did not leave, the oldest first."""
+        live = self.live()
+        for path in self._segments():
+            if live and path >= (self._of(next(iter(live))) or ""):
+                yield from (window for window in read(path) if window.passage.id in live)
+
+    def change(self, ident: str, window: ChunkWindow | None) -> bool:
+        """Put another window in the place of one, or none; tell whether it was there.
+
+        The caller is `writing`.
+        """
+        path = self._of(ident)
+        if path is None:
+            return False
+        lines = []
+        found = False
+        for line in files.decode(logs.read_whole(path) or b"").splitlines(keepends=True):
+            mine = _parsed(files.encode(line))
+            if mine is None or mine.passage.id != ident:
+                lines.append(line)
+                continue
+            found = True
+            if window is not None:
+                passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
+                lines.append(_line(passage, window.meta, mine.revision).decode())
+        if found:
+            atomic.write(path, "".join(_revised(lines)), private=True)
+            self._segment = ""
+            self._catch_up()
+        return found
+
+    def _segments(self) -> list[str]:
+        listed = files.names(self._folder)
+        return [f"{self._folder}/{name}" for name in listed if name.endswith(SUFFIX)]
+
+    def _of(self, ident: str) -> str | None:
+        """Return the segment that an id would be in."""
+        segments = self._segments()
+        place = bisect.bisect_right(segments, f"{self._folder}/{ident}{SUFFIX}")
+        return segments[place - 1] if place else None
+
+    def _catch_up(self, *, mend: bool = False) -> None:
+        """Notice what others wrote. `mend`: cut off what a kill left half; writers alone may."""
+        before, now = self._looks, self._look()
+        if self._segment and now == before:
+            return
+        segments = self._segments()
+        last = segments[-1] if segments else ""
+        if mend and last:
+            _mend(last)
+        grew = last == self._segment and now.inode == before.inode and now.size > before.size > 0
+        if grew and now.state == before.state:
+            self._load(last, self._end, "")
+        else:
+            self._segment, self._live, self.bytes, self._last = last, None, 0, ""
+            if last:
+                self._load(last, 0, "")
+        self._looks = self._look()
+
+    def _look(self) -> _Looks:
+        segment, state = _sign(self._segment), _sign(f"{self._folder}/{_STATE}")
+        return _Looks(*segment, state)
+
+    def _loaded(self) -> OrderedDict[str, ChunkMark]:
+        if self._live is None:
+            self._live, self.bytes = OrderedDict(), 0
+            first = self.first()
+            begin = self._of(first) or ""
+            for path in self._segments():
+                if path >= begin:
+                    self._load(path, 0, first)
+        return self._live
+
+    def _load(self, path: str, start: int, first: str) -> None:
+        """Take in what a segment says from a byte on."""
+        with logs.open_stream(path) as handle:
+            handle.seek(start)
+            self._end = start
+            for line in handle:
+                window = _parsed(line)
+                self._end += len(line) if line.endswith(b"\n") else 0
+                if window is None:
+                    continue
+                ident = self._last = window.passage.id
+                if self._live is not None and ident >= first:
+                    self._live[ident] = ChunkMark(len(line), _seconds(ident))
+                    self.bytes += len(line)
+
+    def first(self) -> str:
+        """Return the id from which on windows have not left, as it was written down last."""
+        try:
+            return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
+        except (ValueError, OverflowError, AttributeError):
+            return ""
+
+
+def _line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> bytes:
+    record = {
+        "revision": revision or "",
+        "id": passage.id,
+        "created_at": passage.created_at,
+        "importance": passage.importance,
+        "tags": passage.tags,
+        "source": passage.source,
+        "text": passage.text,
+        "meta": meta,
+    }
+    kept = {key: value for key, value in record.items() if value not in ("", (), {})}
+    return (json.dumps(kept) + "\n").encode()
+
+
+def _parsed(line: bytes) -> ChunkWindow | None:
+    """Return the window in a line; None for one that is damaged, or not whole."""
+    try:
+        found = json.loads(line) if line.endswith(b"\n") else {}
+        meta = found.pop("meta", {})
+        revision = int(found.pop("revision", 0))
+        passage = Passage(**{**found, "tags": tuple(found.get("tags", ()))})
+        return ChunkWindow(passage, dict(meta), revision)
+    except (ValueError, OverflowError, TypeError, AttributeError):
+        return None
+
+
+def _mend(path: str) -> None:
+    """Cut off a last line that a kill left half."""
+    data = logs.read_whole(path) or b""
+    if data and not data.endswith(b"\n"):
+        logs.truncate_log(path, data.rfind(b"\n") + 1)
+
+
+def _revised(lines: list[str]) -> list[str]:
+    """Raise the revision of a segment: its first bytes are others than before.
+
+    The index tells by them that it did not merely grow.
+    """
+    first = _parsed(files.encode(lines[0])) if lines else None
+    if first is None:
+        return lines
+    line = _line(first.passage, first.meta, first.revision + 1)
+    return [line.decode(), *lines[1:]]
+
+
+class _Looks(NamedTuple):
+    """What the last segment looks like from outside, and the state."""
+
+    inode: int
+    size: int
+    state: tuple[int, int]
+
+
+_UNKNOWN = _Looks(0, 0, (0, 0))
+
+
+def _sign(path: str) -> tuple[int, int]:
+    """Return the inode and the size of a file, (0, 0) if it is gone."""
+    found = files.status(path) if path else None
+    return (found.st_ino, found.st_size) if found else (0, 0)
+
+
+def _after(last: str) -> str:
+    """Return a new id that is greater than the last one."""
+    fresh = clock.unique()
+    return fresh if fresh > last else f"{int(last, 16) + 1:020x}"
+
+
+def _seconds(ident: str) -> float:
+    """Return when an id was made, in seconds since 1970."""
+    return int(ident[:12], 16) / 1000

@@ -1,0 +1,56 @@
+"""The hook's log: one line for each failure, in the store, else in the user's. Hot path."""
+
+import os
+import time
+
+from memfs import files
+from memfs.files import atomic
+from memfs.store import local_folder, store_paths
+
+LARGEST = 256 << 10  # bytes; an older log is kept once
+_LONGEST = 500  # characters of what went wrong
+
+
+def line(folder: str, where: str, error: BaseException) -> None:
+    """Write one line about `error`; never raises, and says nothing where there is no room.
+
+    A project's store that is not trusted is not written to: its user's own has the line then.
+    """
+    from memfs.core.escaping import flatten_text
+    from memfs.secrets import redact
+
+    what = redact(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    text = f"{stamp} {flatten_text(redact(where))}: {what}\n"
+    for find in (_project, _user):
+        try:
+            store = find(folder)
+            if store is not None:
+                local_folder.make(store)
+                _append(f"{store.local}/hook.log", text)
+                return
+        except Exception:  # noqa: BLE001, S112 - the store itself may be what is broken
+            continue
+
+
+def _project(folder: str) -> store_paths.Store | None:
+    """Return the project's store of a folder, if its user trusts it."""
+    store = store_paths.find(folder)
+    return store if store is not None and store_paths.is_trusted(store) else None
+
+
+def _user(_folder: str) -> store_paths.Store | None:
+    return store_paths.user_store()
+
+
+def _append(path: str, text: str) -> None:
+    handle, status = files.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        data = text.encode("utf-8", "replace")
+        if os.write(handle, data) < len(data):
+            os.ftruncate(handle, status.st_size)
+            raise OSError("the log could not be written whole")
+    finally:
+        os.close(handle)
+    if status.st_size > LARGEST:
+        atomic.rename(path, path + ".1")

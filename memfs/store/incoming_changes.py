@@ -1,0 +1,379 @@
+"""What came with git since a project's user last looked: the texts that are not theirs.
+
+What git has in its index at a path is theirs if they accepted that text there, if memfs wrote it
+here, or if they committed it here on top of one that is theirs. Where a file differs from that, or
+git does not know it, an editor on this machine was at work. All else came from others, however it
+came: by a pull, a checkout, a merge, a patch. The name in a commit proves nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.core import settings, yaml_fast
+from memfs.core.errors import LockedError, StoreError
+from memfs.core.records import block_key
+from memfs.files import atomic, logs, outside, trees
+from memfs.store import (
+    accepted_copies,
+    commits,
+    git,
+    journal,
+    local_folder,
+    lock,
+    store_paths,
+    tracked_files,
+    trust,
+)
+from memfs.store.trust import AcceptedTexts, GitReview
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from memfs.store.store_paths import Store
+
+LOCK = "trust.lock"
+_SUFFIX = ".md"  # of a block
+_CONFLICT = "in conflict"  # in place of an id: nobody accepted that
+_LINKED = "160000"  # the mode of a repository in a repository
+_LOCAL = "local"
+_MADE = re.compile(r"commit(?: \((?:initial|amend)\))?:")  # in git's log of what was checked out
+_ID = re.compile("[0-9a-f]{40,64}")
+_PATIENCE = 5.0  # seconds for git; a session waits to start
+_WAIT = 2.0  # seconds for another process that looks, too
+_LONGEST_LOG = 64 << 20  # bytes
+_BEGINNING = 16 << 10  # bytes of a giant
+_NO_IDS = ("", "")
+_NEVER = GitReview("", "", "", {})  # where nobody looked yet: in a new linked worktree
+
+
+class _NoGitError(StoreError):
+    """There is no git on this machine."""
+
+
+class Arrival(NamedTuple):
+    """A file that others changed, by git's ids: from `before` to `now`, "" for no file."""
+
+    name: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True)
+class IncomingChanges:
+    """What is others' in a store, and what its user accepted, brought up to date but for that."""
+
+    arrivals: tuple[Arrival, ...]
+    accepted: AcceptedTexts
+    looked: GitReview
+
+
+def find_incoming(store: Store) -> IncomingChanges:
+    """Compare what is there with what its user accepted; nothing is noted.
+
+    Raises `StoreError` where git does not say.
+    """
+    before = trust.load_review(store)
+    known = trust.load_accepted(store) or AcceptedTexts({}, {})
+    sign = trust.sign_store(store)
+    listed, around = _tracked(store), tracked_around(store)
+    end = _follow(store, known, None if before is None else before.reflog)
+    here = _here(store, known, listed)
+    _accept_own(store, known, here, listed)
+    found, unknown = [], []
+    for name in sorted({*listed, *here, *known.there}):
+        now, staged = here.get(name, ""), listed.get(name, "")
+        others = name in around or (bool(staged) and not known.has(name, staged))
+        if now and known.has(name, now):
+            known.there[name] = now
+        elif now and others:
+            found.append(Arrival(name, known.there.get(name, ""), now))
+        elif now:
+            unknown.append((name, now))
+        elif name in known.there and (others or not staged):
+            found.append(Arrival(name, known.there[name], ""))
+        else:
+            known.there.pop(name, None)  # somebody here removed it, and git still has it
+    # A text that nobody added to git here, and that git has, came by it: a pull may have failed.
+    brought = commits.filter_existing(store.root, [now for _, now in unknown]) if listed else set()
+    # What git wrote by way of a filter or an encoding is none of its texts, and nobody's edit.
+    converted = tracked_files.list_filters(
+        store.root, [name for name, _ in unknown if name in listed]
+    )
+    for name, now in unknown:
+        if now in brought or name in converted:
+            found.append(Arrival(name, known.there.get(name, ""), now))
+        else:
+            known.accept(name, now)
+    since = before.since if before and before.held else _ids(before.reflog if before else "")[1]
+    looked = GitReview(sign, end, since, before.held if before else {})
+    return IncomingChanges(tuple(sorted(found)), known, looked)
+
+
+def is_same(one: IncomingChanges, other: IncomingChanges) -> bool:
+    """Tell whether every file of a store was the same text both times that it was looked at."""
+    found = ((each.arrivals, each.accepted.there) for each in (one, other))
+    return next(found) == next(found)
+
+
+def accept(store: Store, choose: Callable[[Arrival], bool] = lambda _: True) -> None:
+    """Accept what came, as far as it is chosen, and hold back the rest. Raises `StoreError`."""
+    with lock.hold_lock(store, _WAIT, LOCK):
+        _settle(store, find_incoming(store), choose)
+
+
+def accept_seen(store: Store, seen: IncomingChanges) -> None:
+    """Accept what came as it was `seen`: what came since then is not accepted."""
+    shown = {(each.name, each.now) for each in seen.arrivals}
+    with lock.hold_lock(store, _WAIT, LOCK):
+        found = seen if seen.looked.sign == trust.sign_store(store) else find_incoming(store)
+        _settle(store, found, lambda each: (each.name, each.now) in shown)
+
+
+def is_clean(store: Store) -> bool:
+    """Tell whether nothing of `local/` came with git; where it did, the store is trusted no more.
+
+    What is believed in `local/` is what memfs wrote there: a folder that git has there as another
+    repository came, too. Raises `StoreError` where git does not say; where there is no git, nothing
+    is told to have come.
+    """
+    main = os.path.dirname(store.local)
+    sign = store_paths.index_sign(main)
+    try:
+        came = any(_came(main, each) for each in store_paths.repositories(main))
+    except _NoGitError:
+        return True
+    if came:
+        trust.revoke_trust(store)
+        local_folder.disown_folder(store)
+        return False
+    if store_paths.is_trusted(store):
+        with suppress(OSError):  # a full disk, or two at once: it is looked at again next time
+            atomic.write_derived(f"{store_paths.trust_folder(store)}/checked", files.encode(sign))
+    return True
+
+
+def _came(main: str, repository: str) -> bool:
+    """Tell whether anything of `local/` is a repository's. Raises `StoreError`."""
+    listed = _listed(main, repository, _LOCAL)
+    return any(os.path.lexists(f"{main}/{name}") for _, name in listed) or _is_left(
+        main, repository
+    )
+
+
+def _is_left(main: str, repository: str) -> bool:
+    """Tell whether a pull that failed halfway, and wrote no index, left files in `local/`."""
+    before = _before(main, repository)
+    told = commits.tree(repository, "FETCH_HEAD", f"{before}{_LOCAL}")
+    fetched = {name.removeprefix(before): ident for name, ident in told.items()}
+    texts = {name: logs.read_whole(f"{main}/{name}") for name in fetched}
+    return any(
+        data is not None and commits.blob_id(data, len(fetched[name])) == fetched[name]
+        for name, data in texts.items()
+    )
+
+
+def list_held(store: Store) -> Mapping[str, str]:
+    """Map paths in a store to the copies that are read instead, "" for none (see `held.of`)."""
+    before = trust.load_review(store) or _NEVER
+    if before is _NEVER and not store_paths.is_trusted(store):
+        return {}  # nothing of it is served
+    config = f"{store.root}/{store_paths.CONFIG}"
+    if before.sign == trust.sign_store(store):
+        return before.held if _is_wanted(before.held.get(store_paths.CONFIG, config)) else {}
+    if not (store_paths.held_before(store) or _is_wanted(config)):
+        return {}
+    try:
+        with lock.hold_lock(store, _WAIT, LOCK):
+            return _settle(store, find_incoming(store), lambda _: False).held
+    except (LockedError, OSError):  # a disk that is full, or read-only: it is not noted
+        return _unnoted(store)
+
+
+def _unnoted(store: Store) -> dict[str, str]:
+    found = find_incoming(store)
+    return accepted_copies.map_copies(store, found.accepted, _befores(found.arrivals), write=False)
+
+
+def _settle(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bool]) -> GitReview:
+    """Note what was found, with what is chosen of it accepted. The caller holds `LOCK`."""
+    for each in found.arrivals:
+        if choose(each):
+            found.accepted.accept(each.name, each.now)
+    left = [each for each in found.arrivals if not choose(each)]
+    found.looked.held = accepted_copies.map_copies(
+        store, found.accepted, _befores(left), write=True
+    )
+    trust.save(store, found.accepted, found.looked)
+    own = found.looked.held.get(store_paths.CONFIG, f"{store.root}/{store_paths.CONFIG}")
+    store_paths.note_quarantine(store, holding=_is_wanted(own))
+    return found.looked
+
+
+def _tracked(store: Store) -> dict[str, str]:
+    """Map what git has in its index to the ids of the texts; one in conflict has none."""
+    found = {}
+    for repository in store_paths.repositories(store.root)[:1]:
+        for head, name in _listed(store.root, repository):
+            mode, ident, stage = head.split(" ")
+            if mode != _LINKED and not name.startswith(f"{_LOCAL}/"):
+                found[name] = ident if stage == "0" else _CONFLICT
+    return found
+
+
+def tracked_around(store: Store) -> set[str]:
+    """Return the files of a store that git has in repositories around the store's own.
+
+    Whoever pulls there has them written into the store: nobody adds them there by hand, as git
+    takes a repository in another for one thing. Raises `StoreError`.
+    """
+    around = store_paths.repositories(store.root)[1:]
+    return {name for each in around for _, name in _listed(store.root, each)}
+
+
+def _here(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -> dict[str, str]:
+    """Map the files that are there to the ids of their texts.
+
+    Line ends may be others than git's: then it is the text that was accepted, or that git has.
+    """
+    length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
+    found = {}
+    for each in trees.walk(store.root, top_too=False):
+        if each.name.startswith((f"{_LOCAL}/", ".git/")) or each.name == ".git":
+            continue
+        try:
+            text = _text(each.path)
+        except OSError:  # it may not be read, and reaches nobody till then
+            found[each.name] = known.there.get(each.name, "")
+            continue
+        ids = commits.blob_ids(text, length)
+        told = [ident for ident in ids if known.has(each.name, ident)]
+        told += [ident for ident in ids if listed.get(each.name) == ident]
+        found[each.name] = told[0] if told else commits.blob_id(files.encode(text), length)
+    return found
+
+
+def _text(path: str) -> str:
+    """Return the text of a file; of a giant what differs when it is written: nobody waits for it.
+
+    Raises `OSError` for one that may not be read.
+    """
+    text, size = files.beginning(path, files.READ_CAP, _BEGINNING)
+    if size <= files.READ_CAP:
+        return text or ""
+    status = files.status(path)
+    return f"{text}\n{atomic.get_signature(status) if status else size}"
+
+
+def _listed(root: str, repository: str, below: str = "") -> list[tuple[str, str]]:
+    """List (mode, id and stage; path) of what a repository has in its index in a store's folder.
+
+    What is `below` a path of the store alone, if one is given. Raises `StoreError`.
+    """
+    if not store_paths.index_sign_of(repository):
+        return []  # nothing was ever added to it
+    before = _before(root, repository)
+    paths = [f"{before}{below}" or "."]
+    done = git.start(repository, "ls-files", "-s", "-z", paths=paths, seconds=_PATIENCE)
+    if done is None or done.returncode:
+        raise (_NoGitError if done is None else StoreError)(
+            f"git does not say what came with it into {root}",
+            f"try: git -C {repository} ls-files -s",
+        )
+    lines = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    split = (line.partition("\t") for line in lines)
+    return [
+        (head, name.removeprefix(before))
+        for head, _, name in split
+        if name and name.startswith(before)
+    ]
+
+
+def _before(root: str, repository: str) -> str:
+    """Return what stands before the names of a store's files where a repository names them."""
+    within = os.path.relpath(root, repository)
+    return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
+
+
+def _follow(store: Store, known: AcceptedTexts, since: str | None) -> str:
+    """Accept what was committed here since a line of git's log; return its last line now.
+
+    One on top of a text that is others' stays others', as does what somebody else wrote. None:
+    nobody looked yet, and whatever that log says came with the repository.
+    """
+    folder = store_paths.git_dir(store.root)
+    text = (outside.read(f"{folder}/logs/HEAD", cap=_LONGEST_LOG) or "") if folder else ""
+    lines = text.splitlines()
+    if since in lines:
+        fresh = lines[len(lines) - lines[::-1].index(since) :]
+    else:
+        fresh = lines if since == "" else []  # one that was cleared says nothing
+    steps = []
+    for line in fresh:
+        if _MADE.match(line.partition("\t")[2]) and _ids(line) != _NO_IDS:
+            steps.append(_ids(line))
+    for name, before, now in commits.list_written(store.root, steps) if steps else ():
+        if not before or known.has(name, before):
+            known.accept(name, now)
+    return lines[-1] if lines else ""
+
+
+def _ids(line: str) -> tuple[str, str]:
+    """Return the commits, before and after, that a line of git's log names."""
+    words = line.split(" ", 2)
+    known = len(words) > 2 and all(map(_ID.fullmatch, words[:2]))
+    return (words[0], words[1]) if known else _NO_IDS
+
+
+def _accept_own(
+    store: Store, known: AcceptedTexts, here: Mapping[str, str], listed: Mapping[str, str]
+) -> None:
+    """Accept the blocks that memfs wrote here, on top of texts that are this user's."""
+    names = {name for name, ident in here.items() if not known.has(name, ident)}
+    names |= {name for name in known.there if name not in here}
+    keys = {_block_key(store, name): name for name in names if name.endswith(_SUFFIX)}
+    if not keys:
+        return
+    length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
+    own: dict[str, set[str]] = {name: {"", *known.ids.get(name, ())} for name in keys.values()}
+    for entry in journal.read(store):
+        name = keys.get(entry.key, "")
+        if name and entry.op != "adopt" and _blobs(entry.before, length) & own[name]:
+            own[name] |= _blobs(entry.after, length)
+            if entry.after is None:
+                known.accept(name, "")
+    for name, ids in own.items():
+        for ident in {here.get(name, ""), listed.get(name, "")} & (ids - {""}):
+            known.accept(name, ident)
+
+
+def _block_key(store: Store, name: str) -> str:
+    label = labels.normalise(name.removeprefix("blocks/").removesuffix(_SUFFIX))
+    return block_key(store.tree, labels.PROJECT, "", label)
+
+
+def _befores(arrivals: Iterable[Arrival]) -> dict[str, str]:
+    return {each.name: each.before for each in arrivals}
+
+
+def _blobs(text: str | None, length: int) -> set[str]:
+    """Return git's ids of a text, of so many digits; "" for no text."""
+    return {""} if text is None else commits.blob_ids(text, length)
+
+
+def _is_wanted(own: str) -> bool:
+    """Tell whether changes of others are held back; `own` is the project's configuration."""
+    if os.environ.get(store_paths.HOLDING) == settings.HOLD:
+        return True
+    for path in (own, f"{store_paths.user_root()}/{store_paths.CONFIG}"):
+        text = (files.read(path) or "") if path else ""
+        found = yaml_fast.read(text)
+        if settings.holds_changes(found) if found is not None else settings.HOLD in text:
+            return True
+    return False

@@ -1,0 +1,110 @@
+"""Every file of a store in which words of people can stand, and what kind of file it is."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memfs import files
+from memfs.files import trees
+from memfs.store import blocks, journal, local_folder, message_ids, recall, store_paths
+from memfs.store.store_paths import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.core.file_redaction import Form
+
+# block: journalled; seen: what the user saw of a project's blocks; derived: can be deleted, and is
+# made anew; foreign: not written by memfs.
+Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
+_OURS = ("archive/", "facts/", "static/", "config.yaml")
+_BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
+_COUNTING = (".state.json", message_ids.SUFFIX, "lock")
+_MOST_LEVELS = 3  # folders of blocks
+
+
+@dataclass(frozen=True)
+class StoreFile:
+    """A file; `session` names the folder of the session a block belongs to."""
+
+    path: str
+    kind: Kind
+    form: Form
+    session: str = ""
+
+
+def list_committed(store: Store) -> list[StoreFile]:
+    """List the files of a store that git can have; links are left out, and what only counts."""
+    listed = _walk(store.root, f"{store.root}/local/")
+    return [holding for path, name in listed if (holding := _committed(path, name))]
+
+
+def local(store: Store) -> list[StoreFile]:
+    """List the files of a store's local folder, in the same way."""
+    listed = _walk(store.local, f"{store.local}/{local_folder.ASIDE}/")
+    return [holding for path, name in listed if (holding := _local(path, name))]
+
+
+def worktrees(store: Store) -> list[Store]:
+    """List the stores of the other worktrees that share this one's journal."""
+    trees = {entry.tree for entry in journal.read(store)} - {store.tree}
+    roots = [(tree, store_paths.root_of_tree(store, tree)) for tree in sorted(trees)]
+    return [
+        Store(root, store.tier, store.local, tree)
+        for tree, root in roots
+        if root and store_paths.is_store(root)
+    ]
+
+
+def indexes(store: Store) -> list[str]:
+    """List the folders of search indexes: each linked worktree has its own."""
+    if not files.is_folder(store.local):
+        return []
+    listed = sorted(files.entries(store.local))
+    found = [name for name, is_folder in listed if is_folder and name.startswith("index")]
+    return [f"{store.local}/{name}" for name in found]
+
+
+def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
+    """Yield (path, path from `top` on) of every file below `top`, but not below `but`."""
+    for found in trees.walk(top, top_too=False):
+        if not found.path.startswith(but):
+            yield found.path, found.name
+
+
+def _committed(path: str, name: str) -> StoreFile | None:
+    base = os.path.basename(name)
+    if name in (".gitignore", ".gitattributes"):
+        return None
+    if name.startswith("blocks/") and name.endswith(blocks.SUFFIX):
+        hidden = any(part.startswith(".") for part in name.split("/"))
+        if not hidden and name.count("/") <= _MOST_LEVELS:
+            return StoreFile(path, "block", "text")
+    form: Form = "lines" if name.endswith(".jsonl") else "text"
+    ours = name.startswith(_OURS) or (base.startswith(".") and base.endswith(".tmp"))
+    return StoreFile(path, "plain" if ours else "foreign", form)
+
+
+def _local(path: str, name: str) -> StoreFile | None:
+    base = os.path.basename(name)
+    if (
+        base in _BOOKKEEPING
+        or base.endswith((".state.json", message_ids.SUFFIX, "lock"))
+        or name.startswith("index")
+    ):
+        return None
+    if name == "journal.jsonl":
+        return StoreFile(path, "journal", "lines")
+    if name.startswith("recall/") and name.endswith((recall.SUFFIX, recall.ASIDE)):
+        return StoreFile(path, "recall", "lines")
+    form: Form = "lines" if ".jsonl" in base else "json" if base.endswith(".json") else "text"
+    if name.startswith("trusted/"):
+        return None  # ids alone
+    if base == "shown.json" or name.startswith("installed/"):
+        return StoreFile(path, "derived", form)
+    parts = name.split("/")
+    if parts[0] == "sessions" and base.endswith(blocks.SUFFIX) and not base.startswith("."):
+        return StoreFile(path, "block", "text", parts[1])
+    return StoreFile(path, "plain", form)

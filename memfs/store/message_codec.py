@@ -1,0 +1,57 @@
+"""The lines of recall files: how a message is written as one, and read from it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import operator
+from typing import TYPE_CHECKING
+
+from memfs.core.records import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_QUOTE = json.encoder.encode_basestring_ascii
+_quoted = functools.lru_cache(256)(_QUOTE)  # of names, which come again
+
+
+def encode_message(message: Message) -> bytes:
+    """Return the line of a message: what `json.dumps` of it as a dict gives, ten times as fast."""
+    ident, session, host, project, branch, at, role, text, tool, side = message
+    return (
+        f'{{"id": {_QUOTE(ident)}, "session": {_quoted(session)}, "host": {_quoted(host)}'
+        f', "project": {_quoted(project)}, "branch": {_quoted(branch)}, "at": {_QUOTE(at)}'
+        f', "role": {_quoted(role)}, "text": {_QUOTE(text)}, "tool": {_quoted(tool)}'
+        f', "side": {"true" if side else "false"}}}\n'
+    ).encode("ascii")
+
+
+def read(line: bytes) -> Message | None:
+    """Return the message of a whole line; None for one that is damaged or not whole."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        return _reader()(line)
+    except ValueError:  # damaged, or what `json` alone takes: halves of characters, for one
+        pass
+    try:
+        found = Message(**json.loads(line))
+    except (ValueError, OverflowError, TypeError, RecursionError):
+        return None
+    *texts, side = found
+    plain = isinstance(side, bool) and all(isinstance(text, str) for text in texts)
+    return found if plain else None
+
+
+@functools.cache
+def _reader() -> Callable[[bytes], Message]:
+    """Return what reads a line five times as fast as `json`. Raises `ValueError`."""
+    import msgspec
+
+    fields = list(Message.__annotations__.items())
+    defaults = Message._field_defaults
+    known = [(n, t, defaults[n]) if n in defaults else (n, t) for n, t in fields]
+    form = msgspec.defstruct("Line", known, forbid_unknown_fields=True, gc=False)
+    decode, values = msgspec.json.Decoder(form).decode, operator.attrgetter(*Message._fields)
+    return lambda line: Message(*values(decode(line)))

@@ -1,0 +1,247 @@
+"""Drafts of a store: a copy that a model may change, until somebody looks at what it changed.
+
+The project's part is a git worktree on a branch of its own where the store is in a repository, so
+that it can be looked at with git as well; else a folder. The user's part is a copy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.files import atomic, trees
+from memfs.store import (
+    archive,
+    blocks,
+    clock,
+    commit_writer,
+    git,
+    local_folder,
+    quarantine,
+    store_paths,
+    tracked_files,
+)
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+
+if TYPE_CHECKING:
+    from memfs.core.records import Passage
+
+FOLDER = "drafts"
+BRANCH = "memfs/reflect-"
+_RECORD = "proposal.json"
+_ABANDONED = 6 * 3600  # seconds
+_NOBODY = "memfs <memfs@localhost>"
+
+
+@dataclass(frozen=True)
+class ProposedChange:
+    """A block that a draft changes; None stands for no block."""
+
+    tier: str
+    label: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class ProposedPassage:
+    """A passage that a draft adds."""
+
+    text: str
+    importance: int
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a draft would change: made by which model, of which sessions.
+
+    `top` is the folder of the worktree that it is for, `branch` git's, or "". `said` is what the
+    model said at the end, `problem` why it was broken off.
+    """
+
+    id: str
+    at: str
+    model: str
+    sessions: tuple[str, ...]
+    changes: tuple[ProposedChange, ...]
+    passages: tuple[ProposedPassage, ...]
+    top: str = ""
+    branch: str = ""
+    said: str = ""
+    problem: str = ""
+
+
+class StoreDraft:
+    """A draft that is being made. `place` is where the model works."""
+
+    def __init__(self, of: Place) -> None:
+        self._of = of
+        self.id = clock.unique()
+        self.branch = ""
+        self._folder = _folder(of.home, self.id)
+        local_folder.make(of.home)
+        _sweep(of.home)
+        files.make_folder(self._folder, private=True)
+        project = self._project(of.project) if of.project else None
+        user = self._copied(of.user, f"{self._folder}/user") if of.user else None
+        self.place = Place(project, user)
+        self._texts = _texts(of)
+
+    def proposal(
+        self, model: str, sessions: tuple[str, ...], said: str, problem: str
+    ) -> Proposal | None:
+        """Return what the draft changes now, and keep it on file; None if it changes nothing."""
+        now = _texts(self.place)
+        keys = sorted({*now, *self._texts})
+        changes = tuple(
+            ProposedChange(tier, label, self._texts.get((tier, label)), now.get((tier, label)))
+            for tier, label in keys
+            if self._texts.get((tier, label)) != now.get((tier, label))
+        )
+        passages = tuple(
+            ProposedPassage(p.text, p.importance, p.tags) for p in _passages(self.place)
+        )
+        if not changes and not passages:
+            return None
+        self._commit(model, sessions)
+        found = Proposal(
+            self.id,
+            clock.now(),
+            model,
+            sessions,
+            changes,
+            passages,
+            self._of.home.top,
+            self.branch,
+            said,
+            problem,
+        )
+        atomic.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
+        return found
+
+    def drop(self) -> None:
+        """Remove all of it."""
+        remove(self._of.home, self.id, self.branch)
+
+    def _project(self, store: Store) -> Store:
+        top = git.top_level(store.top)
+        tree = f"{self._folder}/tree"
+        branch = f"{BRANCH}{self.id}"
+        if top and git.head(store.root) and not git.foreign_part(top):
+            how = ("--no-checkout", "--no-track", "-q", "-b", branch)
+            added = git.run(top, "worktree", "add", *how, tree)
+            if added is not None and git.run(tree, "read-tree", "HEAD") is not None:
+                self.branch = branch
+                within = os.path.relpath(store.root, os.path.realpath(top))
+                return self._copied(store, f"{tree}/{os.path.dirname(within)}".rstrip("/"))
+        return self._copied(store, tree)
+
+    def _copied(self, store: Store, top: str) -> Store:
+        """Copy the blocks of a store as they are now; passages and the rest stay where they are."""
+        root = f"{top}/{store_paths.NAME}"
+        files.make_folder(root, private=True)
+        made = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
+        local_folder.make(made)
+        for name in ("config.yaml", ".gitignore"):
+            text = files.read(quarantine.path_of(store, name))
+            if text is not None:
+                atomic.write(f"{root}/{name}", text, private=True, durable=False)
+        for tier, label, path in blocks.paths(_place(store)):
+            target = blocks.path_of(_place(made), tier, label)
+            files.make_folder(os.path.dirname(target), private=True)
+            atomic.write(target, files.read(path) or "", private=True, durable=False)
+        return made
+
+    def _commit(self, model: str, sessions: tuple[str, ...]) -> None:
+        """Put the project's part on its branch; that is for people who look, nothing needs it."""
+        store = self.place.project
+        if not self.branch or store is None:
+            return
+        paths = ["blocks", "archive"]
+        known = tracked_files.read_committed(store.root, paths) or {}
+        changed = [
+            name
+            for name in tracked_files.list_differing(store.root, paths, known)
+            if not name.startswith("archive/") or files.is_file(f"{store.root}/{name}")
+        ]  # passages that are there were not copied
+        message = f"memory: reflect on {len(sessions)} sessions, by {model}\n"
+        head = git.checked_out(store.root)
+        if head is not None and changed:
+            commit_writer.commit(store.root, head, changed, known, message, _NOBODY)
+
+
+def list_pending(store: Store) -> list[Proposal]:
+    """List the proposals that nobody decided on, the oldest first."""
+    some = (_read(f"{_folder(store, name)}/{_RECORD}") for name in _kept(store))
+    return [found for found in some if found and found.top == store.top]
+
+
+def remove(store: Store, ident: str, branch: str) -> None:
+    """Remove a draft, with its worktree and its branch."""
+    folder = _folder(store, ident)
+    top = git.top_level(store.top) if branch.startswith(BRANCH) else None
+    trees.remove(folder)
+    if top and not git.foreign_part(top):
+        git.run(top, "worktree", "prune")
+        git.run(top, "update-ref", "-d", f"refs/heads/{branch}")
+
+
+def _sweep(store: Store) -> None:
+    """Remove what a killed run left: a draft that became no proposal, hours ago."""
+    for name in _kept(store):
+        found = files.status(_folder(store, name))
+        old = found is not None and time.time() - found.st_mtime > _ABANDONED
+        if old and not files.is_file(f"{_folder(store, name)}/{_RECORD}"):
+            remove(store, name, f"{BRANCH}{name}")
+
+
+def _kept(store: Store) -> list[str]:
+    """List the drafts of a store by id, the oldest first."""
+    folder = f"{store.local}/{FOLDER}"
+    if not files.is_folder(folder):
+        return []
+    return sorted(name for name, is_folder in files.entries(folder) if is_folder)
+
+
+def _folder(store: Store, ident: str) -> str:
+    return f"{store.local}/{FOLDER}/{ident}"
+
+
+def _place(store: Store) -> Place:
+    return Place(None, store) if store.private else Place(store, None)
+
+
+def _texts(place: Place) -> dict[tuple[str, str], str]:
+    """Return the texts of the blocks of a place that last, by tier and label."""
+    return {
+        (tier, label): files.read(path) or ""
+        for tier, label, path in blocks.paths(place)
+        if tier != labels.SESSION
+    }
+
+
+def _passages(place: Place) -> list[Passage]:
+    stores = place.stores()
+    found = [archive.read(path) for store in stores for path in archive.sources(store)]
+    return [passage for passage in found if passage]
+
+
+def _read(path: str) -> Proposal | None:
+    try:
+        found = json.loads(files.read(path) or "")
+        changes = tuple(ProposedChange(**each) for each in found.pop("changes"))
+        kept = tuple(
+            ProposedPassage(each["text"], each["importance"], tuple(each["tags"]))
+            for each in found.pop("passages")
+        )
+        sessions = tuple(found.pop("sessions"))
+        return Proposal(**found, sessions=sessions, changes=changes, passages=kept)
+    except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
+        return None

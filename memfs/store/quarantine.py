@@ -1,0 +1,66 @@
+"""What is held back of a project's store: others changed it, and its user has not looked yet.
+
+Where changes are held back (`trust.pulled: hold`), a file that others changed or removed is read
+from a copy of the text that its user accepted last; one that is new is not there at all. What lists
+the files of a store asks here, so that it holds for every way out. The copies are in the user's
+store: what is in a project's could be another's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import StoreError
+from memfs.store import store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memfs.store.store_paths import Store
+
+
+def map_copies(store: Store) -> Mapping[str, str]:
+    """Map paths in a store, relative to it, to the copies that are read instead, "" for none.
+
+    What came with git since it was asked last is looked at first. Raises `StoreError` where that
+    cannot be told.
+    """
+    if not store_paths.may_quarantine(store):
+        return {}
+    from memfs.store import incoming_changes
+
+    return incoming_changes.list_held(store)
+
+
+def list_served(store: Store, folder: str, paths: Iterable[str]) -> list[tuple[str, str]]:
+    """List (path, what to read for it) of the files in a folder of a store, sorted by path."""
+    try:
+        instead = map_copies(store)
+    except StoreError:  # nobody knows what is whose: a session is told so when it starts
+        return []
+    found = {path: path for path in paths}
+    for name, copy in instead.items():
+        path = f"{store.root}/{name}"
+        if path.startswith(f"{folder}/"):
+            found[path] = copy
+    return [(path, copy) for path, copy in sorted(found.items()) if copy]
+
+
+def path_of(store: Store, name: str) -> str:
+    """Return the path to read for one file of a store, "" for one that is not to be read."""
+    try:
+        return map_copies(store).get(name, f"{store.root}/{name}")
+    except StoreError:
+        return ""
+
+
+def check_writable(store: Store, path: str) -> None:
+    """Raise `StoreError` for what is held back: what is seen is not what would be changed."""
+    name = path.removeprefix(f"{store.root}/")
+    instead = map_copies(store)
+    if name in instead or path in instead.values():
+        name = next(each for each, copy in instead.items() if path == copy or each == name)
+        raise StoreError(
+            f"others changed {name}, and that is held back: nobody edits it until you have looked",
+            "look at what they did, and accept it: memfs trust",
+        )

@@ -1,0 +1,36 @@
+"""When a block was read last: one empty file for each, whose time says it. It may be lost."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.files import atomic
+from memfs.store import clock, local_folder, store_paths
+
+if TYPE_CHECKING:
+    from memfs.store.store_paths import Store
+
+_FOLDER = "read"
+
+
+def note_read(store: Store, tier: str, label: str) -> None:
+    """Note that somebody reads a block now; where nothing can be written, nothing is."""
+    with suppress(OSError):
+        local_folder.make(store)
+        files.make_folder(f"{store.local}/{_FOLDER}", private=True, durable=False)
+        atomic.touch(_path(store, tier, label), clock.seconds())
+
+
+def get_last_read(store: Store, tier: str, label: str) -> str:
+    """Return when a block was read last, as all times are written; "" if nobody knows."""
+    found = files.status(_path(store, tier, label))
+    if found is None:
+        return ""
+    return datetime.fromtimestamp(found.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _path(store: Store, tier: str, label: str) -> str:
+    return f"{store.local}/{_FOLDER}/{store_paths.file_name(f'{tier}:{label}')}"

@@ -1,0 +1,57 @@
+"""What people said of how a session came out: lines that are only added, the latest counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core.privacy import storable
+from memfs.files import logs
+from memfs.store import clock, lock
+
+if TYPE_CHECKING:
+    from memfs.store.store_paths import Store
+
+FILE = "outcomes.jsonl"
+LOCK = "outcomes.lock"
+_LONGEST = 300  # characters of a reason
+
+
+@dataclass(frozen=True)
+class SessionOutcome:
+    """How a session, or one turn of it (from 1; 0: all of them), came out, and why.
+
+    `gone`: it was taken out of the graph instead.
+    """
+
+    session: str
+    worked: bool = False
+    why: str = ""
+    turn: int = 0
+    at: str = ""
+    gone: bool = False
+
+
+def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
+    """Write down how a session came out, durably; of its reason what may be kept."""
+    why = " ".join(storable(outcome.why).split())[:_LONGEST]
+    outcome = replace(outcome, why=why, at=clock.now())
+    with lock.hold_lock(store, name=LOCK):
+        line = json.dumps(asdict(outcome)) + "\n"
+        logs.add_lines(f"{store.local}/{FILE}", line, private=True)
+    return outcome
+
+
+def list_outcomes(store: Store) -> list[SessionOutcome]:
+    """Return what was said, the latest last; damaged lines are left out."""
+    found = []
+    for line in files.decode(logs.read_whole(f"{store.local}/{FILE}") or b"").split("\n"):
+        try:
+            each = SessionOutcome(**json.loads(line))
+        except (ValueError, OverflowError, TypeError):
+            continue
+        if isinstance(each.session, str) and isinstance(each.turn, int):
+            found.append(each)
+    return found

@@ -1,0 +1,46 @@
+"""The spool: hooks that must be quick drop one small file, ingest drains it. Hot path."""
+
+import os
+
+from memfs import files
+from memfs.core import fastjson
+from memfs.files import atomic
+from memfs.store import local_folder
+from memfs.store.store_paths import Store
+
+FOLDER = "inbox"
+
+
+def write_note(store: Store, host: str, transcript: str, session: str = "") -> None:
+    """Leave word that a transcript has something new, of a session where it is known."""
+    local_folder.make(store)
+    folder = f"{store.local}/{FOLDER}"
+    files.make_folder(folder, private=True, durable=False)
+    name = f"{os.getpid()}-{os.urandom(4).hex()}.json"
+    text = fastjson.dumps({"host": host, "transcript": transcript, "session": session})
+    atomic.write(f"{folder}/{name}", text, private=True, durable=False)
+
+
+def list_notes(store: Store) -> list[tuple[str, str, str, str]]:
+    """List (file, host, transcript, session) of what was left; other files there are removed."""
+    folder = f"{store.local}/{FOLDER}"
+    found = []
+    for name in files.names(folder):
+        if not name.endswith(".json"):
+            continue
+        path = f"{folder}/{name}"
+        try:
+            note = fastjson.loads(files.read(path) or "")
+        except (ValueError, RecursionError, OSError):
+            note = None
+        if isinstance(note, dict) and isinstance(note.get("transcript"), str):
+            host, session = str(note.get("host", "")), str(note.get("session", ""))
+            found.append((path, host, note["transcript"], session))
+        else:
+            files.remove(path)
+    return found
+
+
+def done(path: str) -> None:
+    """Take one note out of the spool."""
+    files.remove(path)

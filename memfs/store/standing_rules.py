@@ -1,0 +1,100 @@
+"""Standing rules: what users stated to hold in past sessions. Derived from recall; hot path.
+
+A line each in `local/standing.tsv`, the newest first: date, host, session, message, sentence. What
+their user said no to, and was told of, stands beside it: the ids of rules.
+"""
+
+from zlib import crc32
+
+from memfs import files
+from memfs.core.words import split_words
+from memfs.files import atomic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.store.store_paths import Store
+
+_NAME = "standing.tsv"
+_REFUSED, _TOLD = "standing-refused", "standing-told"
+_MOST = 1 << 16  # bytes
+_MOST_IDS = 4000
+_FIELDS = 5
+_SHARE = 0.8  # of a rule's words: a block that has them says it already
+
+
+class StandingRule:
+    """What a user stated, in their own words: `at` is UTC in ISO 8601."""
+
+    __slots__ = ("at", "host", "message", "session", "text")
+
+    def __init__(self, at: str, host: str, session: str, message: str, text: str) -> None:
+        self.at, self.host, self.session = at, host, session
+        self.message, self.text = message, text
+
+    @property
+    def id(self) -> str:
+        """What it is called: the same as long as it is said in the same words."""
+        return f"{crc32(self.text.encode('utf-8', 'replace')):08x}"
+
+    @property
+    def words(self) -> set[str]:
+        """Its words, each once."""
+        return set(split_words(self.text))
+
+    def line(self) -> str:
+        """Return it as it is kept: in one line, without what divides fields."""
+        fields = (self.at, self.host, self.session, self.message, self.text)
+        return "\t".join(" ".join(each.split()) for each in fields)
+
+
+def read(store: "Store") -> list[StandingRule]:
+    """Return the rules that are known, the newest first, but for those that were refused."""
+    text = files.read(f"{store.local}/{_NAME}", cap=_MOST) or ""
+    parts = (line.split("\t") for line in text.split("\n"))
+    found = [StandingRule(*each) for each in parts if len(each) == _FIELDS]
+    refused = _noted(store, _REFUSED) if found else []
+    return [rule for rule in found if rule.id not in refused]
+
+
+def write(store: "Store", rules: "Iterable[StandingRule]") -> None:
+    """Keep the rules that are known, where they are others than before."""
+    path = f"{store.local}/{_NAME}"
+    text = "".join(f"{each.line()}\n" for each in rules)
+    if text != (files.read(path, cap=_MOST) or ""):
+        atomic.write(path, text, private=True, durable=False)
+
+
+def refuse(store: "Store", rule: StandingRule) -> None:
+    """Note that a rule is to be shown no more."""
+    _note(store, _REFUSED, [rule])
+
+
+def take_untold(store: "Store", rules: "Iterable[StandingRule]") -> list[StandingRule]:
+    """Return the rules that their user was not told of yet, and note that they are now."""
+    told = _noted(store, _TOLD)
+    new = [rule for rule in rules if rule.id not in told]
+    if new:
+        _note(store, _TOLD, new)
+    return new
+
+
+def _noted(store: "Store", name: str) -> list[str]:
+    return (files.read(f"{store.local}/{name}", cap=_MOST) or "").split()
+
+
+def _note(store: "Store", name: str, rules: "Iterable[StandingRule]") -> None:
+    ids = [*dict.fromkeys((*_noted(store, name), *(rule.id for rule in rules)))]
+    text = "".join(f"{each}\n" for each in ids[-_MOST_IDS:])
+    atomic.write(f"{store.local}/{name}", text, private=True, durable=False)
+
+
+def unwritten(rules: "Iterable[StandingRule]", texts: "Iterable[str]") -> list[StandingRule]:
+    """Return the rules that no block says: `texts` are those of blocks."""
+    said = [set(split_words(text)) for text in texts]
+    return [rule for rule in rules if not any(_is_in(rule.words, each) for each in said)]
+
+
+def _is_in(wanted: set[str], said: set[str]) -> bool:
+    return len(wanted & said) >= _SHARE * len(wanted)

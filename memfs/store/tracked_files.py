@@ -1,0 +1,124 @@
+"""What git has of files, and which of them differ: bytes are compared here, no filter runs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from memfs import files
+from memfs.core.escaping import make_plain
+from memfs.files import logs, trees
+from memfs.store import commits, git
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LARGEST = 64 << 20  # bytes of a file that is compared; a larger one differs
+_UNSAID = ("unspecified", "unset", "")
+
+
+class TrackedFile(NamedTuple):
+    """A file as git has it: its mode, the id of its text, and whether a checkout leaves it out."""
+
+    mode: str
+    blob: str
+    sparse: bool = False
+
+
+def read_committed(folder: str, paths: Sequence[str]) -> dict[str, TrackedFile] | None:
+    """Return what the commit that is checked out has below `folder`, by name; None outside git."""
+    listed = git.run(folder, "ls-tree", "-r", "-z", "HEAD", paths=paths)
+    if listed is None:  # there is no commit yet, or git has nothing to say
+        return None if git.run(folder, "rev-parse", "--git-dir") is None else {}
+    before = git.prefix(folder)
+    found = {}
+    for line in listed.split("\0")[:-1]:
+        said, _, name = line.partition("\t")
+        mode, _, blob = said.split(" ", 2)
+        found[name.removeprefix(before)] = TrackedFile(mode, blob)
+    return found
+
+
+def read_staged(
+    folder: str, paths: Sequence[str], index: str = ""
+) -> dict[str, TrackedFile] | None:
+    """Return what an index has below `folder`, by name; a file in conflict has no text there."""
+    listed = git.run(folder, "ls-files", "-z", "-s", "-v", paths=paths, index=index)
+    if listed is None:
+        return None
+    before = git.prefix(folder)
+    found = {}
+    for line in listed.split("\0")[:-1]:
+        said, _, name = line.partition("\t")
+        tag, mode, blob, stage = said.split(" ", 3)
+        text = blob if stage == "0" else ""
+        found[name.removeprefix(before)] = TrackedFile(mode, text, tag.upper() == "S")
+    return found
+
+
+def list_differing(
+    folder: str, paths: Sequence[str], known: Mapping[str, TrackedFile]
+) -> list[str]:
+    """List the files below `folder` that are not as they are known: changed, gone, or new.
+
+    What git ignores is not new. A text with CRLF is the one that git has with LF.
+    """
+    there = {name for path in paths for name in _files(folder, path)}
+    gone = {name for name, found in known.items() if name not in there and not found.sparse}
+    if gone and not all(os.path.lexists(f"{folder}/{name}") for name in gone):
+        left_out = read_staged(folder, paths) or {}
+        gone = {name for name in gone if name not in left_out or not left_out[name].sparse}
+    changed = [
+        name for name in there if name in known and not _is(f"{folder}/{name}", known[name].blob)
+    ]
+    return sorted([*gone, *changed, *git.unignored(folder, there - known.keys())])
+
+
+def list_dirty(folder: str, *paths: str) -> set[str] | None:
+    """Return the real paths of files below `folder` that differ from HEAD; None outside git."""
+    known = read_committed(folder, paths)
+    if known is None:
+        return None
+    real = os.path.realpath(folder)
+    return {os.path.join(real, name) for name in list_differing(folder, paths, known)}
+
+
+def list_filters(folder: str, names: Sequence[str]) -> dict[str, str]:
+    """Return what would change the bytes of files on their way into git, by name.
+
+    That is a filter (git-crypt, LFS), of which memfs runs none, or another encoding: what stands in
+    the file is not what git is to have. So is what git does not tell.
+    """
+    said = git.attributes(folder, names, "filter", "working-tree-encoding")
+    found = {}
+    for name in names:
+        for attribute, value in said.get(name, {"filter": "unknown"}).items():
+            if value not in _UNSAID:
+                found[name] = make_plain(f"{attribute}={value}")
+    return found
+
+
+def encode_stored(folder: str, name: str, data: bytes) -> bytes:
+    """Return the bytes that git is to have of a file: line ends are LF where it says so."""
+    if b"\r\n" not in data or b"\0" in data:
+        return data
+    said = git.attributes(folder, [name], "text", "eol").get(name, {})
+    text, eol = said.get("text", "unspecified"), said.get("eol", "unspecified")
+    if text == "unspecified" and eol in _UNSAID:
+        wanted = (git.run(folder, "config", "--get", "core.autocrlf") or "").strip().lower()
+        if wanted not in ("true", "yes", "on", "1", "input"):
+            return data
+    return data if text == "unset" else data.replace(b"\r\n", b"\n")
+
+
+def _files(folder: str, path: str) -> list[str]:
+    """List the regular files at or below a path, by name below `folder`."""
+    if files.is_file(f"{folder}/{path}"):
+        return [path]
+    return [f"{path}/{found.name}" for found in trees.walk(f"{folder}/{path}")]
+
+
+def _is(path: str, blob: str) -> bool:
+    """Tell whether git's id is that of a file's bytes, or of these with LF for CRLF."""
+    data = logs.read_whole(path) if files.get_size(path) <= LARGEST else None
+    return data is not None and commits.is_blob(files.decode(data), blob)

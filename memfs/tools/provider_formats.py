@@ -1,0 +1,249 @@
+"""How providers write tools, calls and results: read in any shape, answered in the same one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memfs.core.errors import USAGE, MemfsError
+from memfs.tools.calls import ToolCall
+from memfs.tools.definition import HEARTBEAT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from memfs.tools.calls import Result
+    from memfs.tools.definition import Effect, Tool
+
+Shape = Literal["anthropic", "openai", "responses", "gemini", "plain"]
+FORMATS = ("anthropic", "openai", "gemini", "mcp")
+_ANTHROPIC_MEMORY = "memory"
+_HINTS: dict[Effect, dict[str, bool]] = {
+    "read": {"readOnlyHint": True, "openWorldHint": False},
+    "add": {
+        "readOnlyHint": False,
+        "destructiveHint": False,
+        "idempotentHint": False,
+        "openWorldHint": False,
+    },
+    "change": {
+        "readOnlyHint": False,
+        "destructiveHint": False,
+        "idempotentHint": False,
+        "openWorldHint": False,
+    },
+    "remove": {
+        "readOnlyHint": False,
+        "destructiveHint": True,
+        "idempotentHint": False,
+        "openWorldHint": False,
+    },
+}
+_BEAT = {
+    "type": "boolean",
+    "description": "true: you want to go on after this call, for example to call another tool.",
+}
+
+
+@dataclass(frozen=True)
+class FormattedCall:
+    """A call, and the shape it was written in."""
+
+    call: ToolCall
+    shape: Shape
+
+
+def hints(tool: Tool) -> dict[str, bool]:
+    """Return the annotations of a tool. Every edit can be undone: only deleting destroys."""
+    return _HINTS[tool.effect]
+
+
+def definitions(tools: Iterable[Tool], form: str) -> list[dict[str, object]]:
+    """Return the definitions of tools as a provider takes them."""
+    return [_DEFINED[form](tool) for tool in tools]
+
+
+def _with_heartbeat(tool: Tool) -> dict[str, object]:
+    schema = tool.schema()
+    known = schema["properties"]
+    properties = {**known, HEARTBEAT: _BEAT} if isinstance(known, dict) else known
+    return {**schema, "properties": properties}
+
+
+def _anthropic(tool: Tool) -> dict[str, object]:
+    if tool.name == _ANTHROPIC_MEMORY:
+        return {"type": "memory_20250818", "name": _ANTHROPIC_MEMORY}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": _with_heartbeat(tool),
+    }
+
+
+def _openai(tool: Tool) -> dict[str, object]:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": _with_heartbeat(tool),
+        },
+    }
+
+
+def _gemini(tool: Tool) -> dict[str, object]:
+    schema = {k: v for k, v in _with_heartbeat(tool).items() if k != "additionalProperties"}
+    return {"name": tool.name, "description": tool.description, "parameters": schema}
+
+
+def _mcp(tool: Tool) -> dict[str, object]:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.schema(),
+        "annotations": {"title": tool.title, **hints(tool)},
+    }
+
+
+_DEFINED: dict[str, Callable[[Tool], dict[str, object]]] = {
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "gemini": _gemini,
+    "mcp": _mcp,
+}
+
+
+def read(text: str) -> list[FormattedCall]:
+    """Find the tool calls in a text: JSON or JSONL, one or many, whole replies or calls alone.
+
+    Raises `MemfsError` (usage) for what is no JSON, or holds no call.
+    """
+    found = [each for value in _values(text) for each in calls_in(value)]
+    if not found:
+        raise MemfsError(
+            "there is no tool call on standard input",
+            'pass one as {"name": "core_memory_append", "arguments": {…}}, or a reply of a model',
+            USAGE,
+        )
+    return found
+
+
+def _values(text: str) -> Iterator[object]:
+    try:
+        yield json.loads(text)
+        return
+    except RecursionError as error:
+        raise MemfsError("the JSON is nested too deeply", "", USAGE) from error
+    except ValueError:
+        pass
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise MemfsError(f"line {number} is no JSON: {error}", "", USAGE) from error
+
+
+def calls_in(value: object) -> Iterator[FormattedCall]:
+    """Yield the calls in a value, in their order."""
+    if isinstance(value, list):
+        for item in value:
+            yield from calls_in(item)
+    if not isinstance(value, dict):
+        return
+    call = _call(value)
+    if call is not None:
+        yield call
+        return
+    for key in _HOLDERS:
+        if key in value:
+            yield from calls_in(value[key])
+
+
+# Where replies keep their calls: messages, content blocks, choices, candidates, output items.
+_HOLDERS = (
+    "content",
+    "tool_calls",
+    "tool_use",
+    "choices",
+    "message",
+    "messages",
+    "delta",
+    "output",
+    "candidates",
+    "parts",
+    "functionCalls",
+    "response",
+)
+
+
+def _call(value: dict[str, object]) -> FormattedCall | None:
+    ident = str(value.get("id") or value.get("call_id") or "")
+    inner = value.get("function")
+    gemini = value.get("functionCall") or value.get("function_call")
+    if value.get("type") == "tool_use":
+        return FormattedCall(ToolCall(_name(value), value.get("input"), ident), "anthropic")
+    if isinstance(inner, dict) and "name" in inner:
+        return FormattedCall(
+            ToolCall(_name(inner), _parsed(inner.get("arguments")), ident), "openai"
+        )
+    if value.get("type") == "function_call":
+        called = str(value.get("call_id") or ident)
+        return FormattedCall(
+            ToolCall(_name(value), _parsed(value.get("arguments")), called), "responses"
+        )
+    if isinstance(gemini, dict):
+        called = str(gemini.get("id") or "")
+        return FormattedCall(ToolCall(_name(gemini), _parsed(gemini.get("args")), called), "gemini")
+    if isinstance(value.get("name"), str) and ("arguments" in value or "args" in value):
+        given = value.get("arguments", value.get("args"))
+        return FormattedCall(ToolCall(_name(value), _parsed(given), ident), "plain")
+    return None
+
+
+def _name(value: dict[str, object]) -> str:
+    """Return a tool's name without what hosts put before it: `mcp__memfs__`, `mcp_memfs_`."""
+    name = str(value.get("name") or "")
+    for mark in ("mcp__memfs__", "mcp__plugin_memfs_memfs__", "mcp_memfs_", "memfs__"):
+        name = name.removeprefix(mark)
+    return name
+
+
+def _parsed(given: object) -> object:
+    """Return arguments that may be JSON in a string; nothing stands for none."""
+    if given is None or given == "":
+        return {}
+    if isinstance(given, str):
+        try:
+            return json.loads(given)
+        except (ValueError, RecursionError):
+            return given
+    return given
+
+
+def write(result: Result, shape: Shape) -> dict[str, object]:
+    """Return a result as the provider of its call takes it, with `is_error` and `heartbeat`."""
+    call, text = result.call, result.text
+    told: dict[str, object]
+    match shape:
+        case "anthropic":
+            told = {"type": "tool_result", "tool_use_id": call.id, "content": text}
+        case "openai":
+            told = {"role": "tool", "tool_call_id": call.id, "content": text}
+        case "responses":
+            told = {"type": "function_call_output", "call_id": call.id, "output": text}
+        case "gemini":
+            key = "error" if result.is_error else "output"
+            answer = {"name": call.name, "response": {key: text}}
+            told = {"functionResponse": {**({"id": call.id} if call.id else {}), **answer}}
+        case "plain":
+            told = {"name": call.name, "result": text}
+            if call.id:
+                told["id"] = call.id
+    if result.is_error:
+        told["is_error"] = True
+    if result.heartbeat:
+        told["heartbeat"] = True
+    return told

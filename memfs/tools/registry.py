@@ -1,0 +1,134 @@
+"""All tools: those of memfs, those of others, and what the configuration changes about them.
+
+A description is a file of `templates/tools`: it says when and why, not only what. Others add tools
+by an entry point of the group `memfs.tools` that is a `Tool`, or a list of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import MemfsError
+from memfs.store import config, resources
+from memfs.tools import archival, conversation, core_memory, files
+from memfs.tools import paging as paged
+from memfs.tools.definition import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memfs.core.settings import Settings
+    from memfs.tools.tool_context import ToolContext
+
+BUILT_IN = (*core_memory.TOOLS, *archival.TOOLS, *conversation.TOOLS, *files.TOOLS)
+GROUP = "memfs.tools"
+
+
+@dataclass(frozen=True)
+class ToolOffer:
+    """The tools a model is offered, by name, and what was wrong with others that were wanted."""
+
+    tools: dict[str, Tool]
+    problems: tuple[str, ...] = ()
+
+
+def built_in() -> dict[str, Tool]:
+    """Return the tools of memfs by name, with their descriptions."""
+    return _described(BUILT_IN)
+
+
+def paging_tools() -> dict[str, Tool]:
+    """Return the tools that only a model has which manages its own window."""
+    return _described(paged.TOOLS)
+
+
+def _described(tools: Iterable[Tool]) -> dict[str, Tool]:
+    return {
+        tool.name: replace(
+            tool, description=resources.text("templates", "tools", f"{tool.name}.md")
+        )
+        for tool in tools
+    }
+
+
+def offer_tools(desk: ToolContext, *, paging: bool = False) -> ToolOffer:
+    """Return the tools that a model is offered where a desk stands.
+
+    With `paging` also those of one that manages its own window.
+    """
+    problems: list[str] = []
+    found = {**built_in(), **(paging_tools() if paging else {})}
+    for name, tool in _of_others(problems):
+        if name in found:
+            problems.append(f"the tool {name} of a plugin has the name of another")
+        else:
+            found[name] = tool
+    settings = _settings(desk)
+    if settings is not None:
+        elsewhere = paging_tools()  # they may be spoken of where they are not offered
+        _add(found, _mapping(settings, "tools.add"), problems)
+        for name, said in _mapping(settings, "tools.describe").items():
+            if name in found and isinstance(said, str) and said.strip():
+                found[name] = replace(found[name], description=said)
+            elif name not in elsewhere:
+                problems.append(f"tools.describe.{name}: no such tool, or no text")
+        removed = settings.get("tools.remove")
+        for name in removed if isinstance(removed, list) else []:
+            if found.pop(str(name), None) is None and name not in elsewhere:
+                problems.append(f"tools.remove: there is no tool {name!r}")
+    return ToolOffer(found, tuple(problems))
+
+
+def _settings(desk: ToolContext) -> Settings | None:
+    try:
+        return config.load(desk.place())
+    except MemfsError:  # no store yet: nothing is configured
+        return None
+
+
+def _mapping(settings: Settings, name: str) -> dict[str, object]:
+    value = settings.get(name)
+    return {str(key): each for key, each in value.items()} if isinstance(value, dict) else {}
+
+
+def _add(found: dict[str, Tool], wanted: dict[str, object], problems: list[str]) -> None:
+    """Add tools that are another one with some arguments given: `{tool, description, with}`."""
+    for name, each in wanted.items():
+        base = found.get(str(each.get("tool"))) if isinstance(each, dict) else None
+        if base is None or not isinstance(each, dict) or name in found:
+            problems.append(f"tools.add.{name}: needs a name of its own and the name of a `tool`")
+            continue
+        given = each.get("with") or {}
+        fixed = _fixed(base, given)
+        if isinstance(fixed, str):
+            problems.append(f"tools.add.{name}: {fixed}")
+            continue
+        description = str(each.get("description") or base.description)
+        found[name] = replace(base, name=name, description=description, fixed=fixed)
+
+
+def _fixed(base: Tool, given: object) -> dict[str, object] | str:
+    """Return arguments that are always the same, or what is wrong with them."""
+    if not isinstance(given, dict):
+        return "`with` has to be a mapping of arguments"
+    kept = tuple(each for each in base.parameters if each.name in given)
+    checked = replace(base, parameters=kept, fixed={}).check(given)
+    return checked if isinstance(checked, str) else {**base.fixed, **checked}
+
+
+def _of_others(problems: list[str]) -> Iterator[tuple[str, Tool]]:
+    """Yield the tools of plugins; one that cannot be loaded is named, and left out."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=GROUP):
+        try:
+            loaded = entry.load()
+            several = loaded if isinstance(loaded, (list, tuple)) else [loaded]
+            tools = [each for each in several if isinstance(each, Tool)]
+        except Exception as error:  # noqa: BLE001 - other people's code
+            problems.append(f"the plugin {entry.name} cannot be loaded: {error}")
+            continue
+        if len(tools) < len(several):
+            problems.append(f"the plugin {entry.name} is no memfs.tools.definition.Tool")
+        yield from ((tool.name, tool) for tool in tools)

@@ -1,0 +1,59 @@
+"""Where tool calls are done: the place, who asks, and the index that stays open between calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import StoreError
+from memfs.core.records import Origin
+from memfs.store import blocks, store_paths
+
+if TYPE_CHECKING:
+    from memfs.recall.index_session import IndexSession
+    from memfs.store.blocks import Place
+
+
+@dataclass
+class ToolContext:
+    """The memory of one assistant's session. The store is looked for at each call.
+
+    It may be deleted, restored, or made meanwhile. Where `given` is the place, none is looked for.
+    """
+
+    folder: str
+    origin: Origin = field(default_factory=lambda: Origin("agent"))
+    given: Place | None = None
+    _kept: tuple[object, IndexSession] | None = None
+
+    def place(self) -> Place:
+        """Return the stores that serve the folder: none that its user does not trust.
+
+        Raises `StoreError` if there is none.
+        """
+        found = self.given or blocks.find_serving(self.folder, self.origin.session)
+        if found is not None:
+            return found
+        if store_paths.find(self.folder) is not None:
+            raise StoreError(
+                "the memory of this project is not trusted yet",
+                "it came with the project: ask the user to look at it with memfs trust",
+            )
+        raise StoreError(
+            f"there is no memory for {self.folder}",
+            "ask the user to make it, in the project's folder: memfs init",
+        )
+
+    def because(self, reason: object) -> Origin:
+        """Return who asks, with the reason that was given."""
+        return replace(self.origin, reason=str(reason)) if reason else self.origin
+
+    def index(self) -> IndexSession:
+        """Return the index of the place, opened once."""
+        from memfs.recall.index_session import IndexSession
+
+        place = self.place()
+        same = (place.home.root, place.user.root if place.user else "")
+        if self._kept is None or self._kept[0] != same:
+            self._kept = (same, IndexSession(place))
+        return self._kept[1]

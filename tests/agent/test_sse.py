@@ -1,0 +1,83 @@
+"""Answers that come piece by piece, and endpoints that do not know all that is asked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memfs.agent import endpoint
+from memfs.agent.model import ModelAnswer, ModelRequest, SystemNote, TokenUsage, UserPrompt
+from memfs.tools.calls import ToolCall
+from tests.agent.conftest import Serve
+from tests.agent.scripted_endpoint import Raw, Say, messages
+
+
+def test_an_answer_comes_piece_by_piece(serve: Serve) -> None:
+    chunks = [
+        {"choices": [{"delta": {"content": "Hel"}}]},
+        {"choices": [{"delta": {"content": "lo"}}]},
+        {
+            "choices": [
+                {
+                    "delta": {
+                        "tool_calls": [
+                            {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x"'}}
+                        ]
+                    }
+                }
+            ]
+        },
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": ": 1}"}}]}}]},
+        {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}},
+    ]
+    text = "".join(f"data: {json.dumps(each)}\n\n" for each in chunks) + "data: [DONE]\n\n"
+    server = serve(lambda _: Raw(200, text, {"Content-Type": "text/event-stream"}))
+    asked = endpoint.Endpoint(server.url, "m", "", 5)
+    pieces: list[str] = []
+    try:
+        answer = asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append)
+    finally:
+        asked.close()
+    assert pieces == ["Hel", "lo"]
+    assert answer == ModelAnswer("Hello", (ToolCall("f", {"x": 1}, "a"),), TokenUsage(7, 2))
+    assert server.asked[0].body["stream"] is True
+
+
+def test_an_answer_that_comes_whole_is_taken_all_the_same(serve: Serve) -> None:
+    asked = endpoint.Endpoint(serve(lambda _: Say("Hello")).url, "m", "", 5)
+    pieces: list[str] = []
+    try:
+        assert asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append).text == "Hello"
+    finally:
+        asked.close()
+    assert pieces == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        (
+            "Unsupported parameter: 'max_tokens'; use 'max_completion_tokens'",
+            "max_completion_tokens",
+        ),
+        ("System message must be at the beginning", "max_tokens"),
+    ],
+)
+def test_what_an_endpoint_does_not_know_is_done_without(serve: Serve, said: str, key: str) -> None:
+    server = serve(
+        lambda asked: (
+            Say("Hello") if asked.number else Raw(400, json.dumps({"error": {"message": said}}))
+        )
+    )
+    asked = endpoint.Endpoint(server.url, "m", "", 5)
+    try:
+        assert (
+            asked.ask(ModelRequest("", [SystemNote("Summary"), UserPrompt("Hi")], (), 9)).text
+            == "Hello"
+        )
+    finally:
+        asked.close()
+    body = server.asked[1].body
+    assert body[key] == 9
+    assert messages(body)[1]["role"] == ("user" if "System" in said else "system")

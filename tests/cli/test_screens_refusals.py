@@ -1,0 +1,98 @@
+"""Whole screens of commands that are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+pytestmark = pytest.mark.usefixtures("place")
+
+
+def test_refusals(memfs: Run) -> None:
+    memfs("edit", "human", "--append", "Name: Alice")
+    assert memfs("edit", "human", "--replace", "Zed", "X") == (
+        1,
+        "",
+        (
+            "error: cannot replace in 'human': 'Zed' is not in it\n"
+            "hint: it must match exactly; look at the block with memfs show\n"
+        ),
+    )
+    assert memfs("show", "human").out == "Name: Alice\n"
+    refused = memfs("edit", "human", "--append", "x" * 5000)
+    assert refused.code == 1
+    assert refused.err.startswith(
+        "error: cannot write 'human': 5,012 characters, the limit is 5,000\nhint: shorten it by 12"
+    )
+    assert memfs("show", "humn") == (
+        1,
+        "",
+        "error: there is no block 'humn'\nhint: did you mean human? see memfs blocks\n",
+    )
+
+
+def test_usage_errors(memfs: Run) -> None:
+    assert memfs("edit").code == 2
+    assert memfs("edit", "human", "--insert", "two", "x").code == 2
+    assert memfs("edit", "../up", "--append", "x").code == 2
+    assert memfs("shwo").code == 2
+    assert "did you mean 'show'?" in memfs("shwo").err
+    assert memfs("search", " ").code == 2
+    assert memfs("search", "x", "--since", "soon").code == 2
+    assert memfs("show", "human@last").code == 2
+
+
+@pytest.mark.parametrize(
+    ("patch", "reason"),
+    [
+        ('[{"op": "shout"}]', "edit 1: op is 'shout', one of append, replace, remove"),
+        (
+            '[{"op": "append", "label": "human", "txt": "x"}]',
+            "append has no 'txt', but label, text",
+        ),
+        ('[{"op": "append", "label": "human", "text": 5}]', "text is 5, expected a text"),
+        (
+            '[{"op": "insert", "label": "human", "line": "1", "text": "x"}]',
+            "expected a whole number",
+        ),
+        ('[{"op": "append", "label": "human"}]', "append needs 'text'"),
+        ("[]", "a JSON list of edits was expected"),
+        ("[3]", "edit 1 is not an object"),
+        ("{", "it is not JSON"),
+    ],
+)
+def test_a_wrong_patch_is_explained(memfs: Run, patch: str, reason: str) -> None:
+    shown = memfs("edit", "--patch", "-", stdin=patch)
+    assert shown.code == 2
+    assert reason in shown.err
+
+
+def test_a_page_that_is_not_there(memfs: Run) -> None:
+    memfs("archive", "We chose httpx over requests.")
+    shown = memfs("search", "httpx", "--in", "archive", "-p", "99")
+    assert shown.err == "there is no page 99: 1 hit on 1\n"
+
+
+@pytest.mark.parametrize("when", ["99999999999d", "0001-01-01", "2026-02-30", "x"])
+def test_a_date_that_is_none(memfs: Run, when: str) -> None:
+    assert memfs("search", "x", "--since", when).code in (0, 2)
+    assert "a bug" not in memfs("search", "x", "--since", when).err
+
+
+def test_without_a_store(
+    memfs: Run, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    shutil.rmtree(home / ".agent-memory")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert memfs("blocks") == (
+        1,
+        "",
+        f"error: there is no memfs store at or above {folder}\nhint: make one with: memfs init\n",
+    )

@@ -1,0 +1,57 @@
+"""What nobody would see in a terminal is escaped there; what people write stays readable."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from memfs.core.invisible_characters import reveal_hidden
+
+_MARKS = [
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+    0xFEFF,
+    0xAD,
+    0x61C,
+    *range(0xE0000, 0xE0080),
+    0xE0100,
+    0x3164,
+    0x115F,
+]
+
+
+@pytest.mark.parametrize("code", _MARKS, ids=hex)
+def test_a_mark_is_shown_as_its_escape(code: int) -> None:
+    escape = f"\\U{code:08x}" if code > 0xFFFF else f"\\u{code:04x}" if code > 0xFF else "\\xad"
+    assert reveal_hidden(f"a{chr(code)}b") == f"a{escape}b"
+
+
+def test_no_format_character_is_left_but_those_of_scripts() -> None:
+    """Of Arabic, Kaithi and hieroglyphs some are of that category, and are seen."""
+    formats = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) == "Cf"]
+    left = [c for c in formats if reveal_hidden(f"a{c}b") == f"a{c}b"]
+    shown = ("ARABIC", "SYRIAC", "KAITHI", "EGYPTIAN")
+    assert [c for c in left if not unicodedata.name(c).startswith(shown)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👩‍💻 👨‍👩‍👧 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥",
+        "⚠️ ✓ █░ → …",
+        "é 名前 مرحبا שלום",
+        "\x1b[31mred\x1b[0m",
+        "1️⃣",
+        "",
+    ],
+)
+def test_what_people_write_stays(text: str) -> None:
+    assert reveal_hidden(text) == text
+
+
+def test_a_joiner_between_letters_and_more_selectors_than_one_are_shown() -> None:
+    assert reveal_hidden("pay\u200dpal") == "pay\\u200dpal"
+    assert reveal_hidden("👩\u200d") == "👩\\u200d"
+    assert reveal_hidden("❤\ufe0f\ufe01\ufe02") == "❤\ufe0f\\ufe01\\ufe02"

@@ -1,0 +1,321 @@
+"""Facts: kept once, superseded, decided on, found again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.core.errors import StoreError
+from memfs.core.facts import Fact
+from memfs.core.records import Message
+from memfs.ingest import transcripts
+from memfs.knowledge import facts as kind
+from memfs.ops import context, facts
+from memfs.recall.index_session import IndexSession
+from memfs.store import facts as stored
+from memfs.store import recall
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+
+
+def message(number: int, text: str, day: int = 1) -> Message:
+    at = f"2026-05-{day:02}T09:00:{number:02}Z"
+    return Message(f"m{number}", "s1", "claude", "/p", "main", at, "user", text)
+
+
+def add(place: Place, *texts: str) -> list[Fact]:
+    found = [message(n, text, n + 1) for n, text in enumerate(texts)]
+    return kind.store_facts(place, kind.extract_facts(found))
+
+
+def holding(place: Place) -> list[str]:
+    return [fact.statement for fact in kind.list_facts(place) if fact.holds]
+
+
+def test_the_same_is_kept_once(place: Place) -> None:
+    assert len(add(place, "Never deploy on Fridays.", "We decided to use Postgres.")) == 2
+    assert add(place, "Never deploy on Fridays.", "We decided to use Postgres.") == []
+    assert add(place, "never deploy on fridays") == []
+    assert add(place, "Never deploy on Fridays!") == []
+    assert holding(place) == ["Never deploy on Fridays", "We decided to use Postgres"]
+
+
+def test_what_is_about_the_user_is_the_users(place: Place) -> None:
+    add(place, "My name is Alice.", "Never deploy on Fridays.")
+    assert place.user
+    assert place.project
+    assert [f.statement for f in stored.load_facts(place.user).values()] == ["My name is Alice"]
+    assert [f.statement for f in stored.load_facts(place.project).values()] == [
+        "Never deploy on Fridays"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I prefer Python for small scripts.", "I prefer Go for small scripts."),
+        ("My name is Alice.", "My name is Alicia."),
+        ("The project needs Python 3.11 to run.", "The project needs Python 3.12 to run."),
+        ("We use MySQL for orders.", "Let's use Postgres instead of MySQL."),
+        ("I prefer tabs.", "I prefer spaces over tabs."),
+    ],
+)
+def test_what_changed_supersedes(before: str, after: str, place: Place) -> None:
+    add(place, before, after)
+    assert holding(place) == [after.rstrip(".")]
+    [old] = [fact for fact in kind.list_facts(place) if not fact.holds]
+    assert (old.statement, old.status) == (before.rstrip("."), "superseded")
+    [new] = [fact for fact in kind.list_facts(place) if fact.holds]
+    assert old.by == new.id
+
+
+def test_what_was_said_before_does_not_supersede(place: Place) -> None:
+    later = kind.extract_facts([message(1, "My name is Alicia.", 9)])
+    earlier = kind.extract_facts([message(2, "My name is Alice.", 1)])
+    kind.store_facts(place, later)
+    kind.store_facts(place, earlier)
+    assert holding(place) == ["My name is Alicia"]
+    [old] = [fact for fact in kind.list_facts(place) if not fact.holds]
+    assert (old.statement, old.by) == ("My name is Alice", later[0].id)
+
+
+def test_going_back_to_a_former_decision_counts(place: Place) -> None:
+    add(
+        place,
+        "We use MySQL for storage.",
+        "Let's use Postgres instead of MySQL.",
+        "Let's use MySQL instead of Postgres.",
+        "Let's use Postgres instead of MySQL.",
+    )
+    assert holding(place) == ["Let's use Postgres instead of MySQL"]
+
+
+def test_what_is_alike_in_form_is_not_superseded(place: Place) -> None:
+    add(place, "Let's keep Redis for caching.", "We agreed to keep the old API until June.")
+    assert len(holding(place)) == 2
+
+
+def test_what_is_personal_is_nobody_elses(place: Place) -> None:
+    said = (
+        "My name is Ann.",
+        "Never call me before ten.",
+        "Actually, my wife is in hospital today.",
+        "Please always write to ann@home.example.",
+        "We deploy on Kubernetes.",
+    )
+    add(place, *said)
+    assert place.project
+    assert [f.statement for f in stored.load_facts(place.project).values()] == [
+        said[-1].rstrip(".")
+    ]
+    alone = Place(place.project, None)
+    assert (
+        kind.store_facts(alone, kind.extract_facts([message(9, "I work at Acme in Berlin.", 20)]))
+        == []
+    )
+
+
+def test_what_was_rejected_does_not_come_back_in_other_words(place: Place) -> None:
+    [fact] = add(place, "My name is Ann.")
+    facts.decide(place, fact.id, "rejected")
+    assert kind.store_facts(place, kind.extract_facts([message(5, "Hi, my name is Ann.", 8)])) == []
+    assert len(kind.store_facts(place, kind.extract_facts([message(6, "My name is Bea.", 9)]))) == 1
+
+
+def test_one_fact_is_meant_or_none(place: Place) -> None:
+    assert place.project
+    assert place.user
+    some = [
+        Fact(ident, f"Statement {ident}", 0.9, "technical", at="2026-05-01")
+        for ident in ("ab", "ab01", "ab02")
+    ]
+    stored.write_facts(place.project, some[1:])
+    stored.write_facts(place.user, some[:1])
+    assert kind.decide_fact(place, "a", "rejected") is None
+    changed = kind.decide_fact(place, "ab", "rejected")
+    assert changed
+    assert changed.id == "ab"
+
+
+HOSTILE = (
+    '{"id":"a1","statement":"x","confidence":0.9,"category":"technical","at":"../../Z"}',
+    '{"id":"a2","statement":"x y","confidence":0.9,"category":"technical","at":"nodir/x"}',
+    '{"id":"a3","statement":"x z","confidence":0.9,"category":"technical","by":5}',
+    '{"id":"a4","statement":"u","confidence":' + "9" * 400 + ',"category":"technical"}',
+    '{"id":"a5","statement":"\\ud800","confidence":0.9,"category":"technical"}',
+    '{"id":"a6","statement":"v","confidence":NaN,"category":"technical"}',
+    '{"id":"a7","statement":"w","confidence":0.9,"category":"technical","host":"../../..","session":"s"}',
+)
+
+
+def test_facts_that_came_with_a_clone_lead_nowhere(
+    place: Place, memfs: Run, tmp_path: Path
+) -> None:
+    assert place.project
+    folder = Path(place.project.root, "facts")
+    folder.mkdir()
+    (folder / "2026-01.jsonl").write_text("\n".join(HOSTILE) + "\n")
+    before = sorted(path for path in tmp_path.rglob("*") if "local" not in path.parts)
+    for words in ((), ("--sources",), ("--summary",), ("--json",)):
+        assert memfs("facts", *words).code == 0
+    for ident in ("a1", "a2", "a7"):
+        assert memfs("facts", "--accept", ident).code == 0
+    after = sorted(path for path in tmp_path.rglob("*") if "local" not in path.parts)
+    assert [path for path in after if path not in before] == [folder / "undated.jsonl"]
+    assert [fact.id for fact in kind.list_facts(place)] == ["a7", "a1", "a2"]
+
+
+def test_links_in_the_folder_of_facts_are_not_followed(
+    place: Place, memfs: Run, tmp_path: Path
+) -> None:
+    assert place.project
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "2026-01.jsonl").write_text(HOSTILE[0] + "\n")
+    folder = Path(place.project.root, "facts")
+    folder.symlink_to(outside)
+    assert kind.list_facts(place) == []
+    with pytest.raises(StoreError):
+        add(place, "Never deploy on Fridays.")
+    folder.unlink()
+    folder.mkdir()
+    (folder / "2026-05.jsonl").symlink_to(outside / "bashrc")
+    with pytest.raises(StoreError):
+        add(place, "Never deploy on Fridays.")
+    assert [path.name for path in outside.iterdir()] == ["2026-01.jsonl"]
+
+
+def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> None:
+    add(place, "Never deploy on Fridays.")
+    memfs("trust", "--revoke")
+    shown = memfs("context", "--task", "deploy on fridays")
+    assert (shown.code, shown.out) == (1, "")
+    assert "error: you have not trusted this store" in shown.err
+    report = memfs("trust")
+    assert "1 fact" in report.out + report.err
+
+
+def test_many_facts_take_no_more_than_their_share(place: Place) -> None:
+    some = [
+        Fact(
+            f"{n:06}",
+            f"`name{n}` is defined in `file{n}.py`",
+            0.8,
+            "technical",
+            (f"name{n}", f"file{n}.py"),
+            at="2026-05-01",
+        )
+        for n in range(3000)
+    ]
+    assert len(kind.store_facts(place, some)) == 3000
+    assert kind.store_facts(place, some) == []
+
+
+def test_what_was_rejected_does_not_come_back(place: Place) -> None:
+    [fact] = add(place, "Never deploy on Fridays.")
+    assert facts.decide(place, fact.id[:6], "rejected").status == "rejected"
+    assert holding(place) == []
+    assert add(place, "Never deploy on Fridays.") == []
+    assert holding(place) == []
+
+
+def test_secrets_are_no_facts(place: Place) -> None:
+    key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
+    assert add(place, f"From now on use the key {key}.") == []
+
+
+def test_facts_are_found_by_what_is_known_of_them(place: Place) -> None:
+    add(place, "We decided to use Postgres for orders.", "Never deploy on Fridays.")
+    every = kind.list_facts(place)
+
+    def found(**asked: object) -> list[str]:
+        return [fact.statement for fact in kind.select_facts(every, **asked)]  # type: ignore[arg-type]
+
+    postgres, friday = "We decided to use Postgres for orders", "Never deploy on Fridays"
+    assert found(entities=("postgres",)) == [postgres]
+    assert found(pattern="deploy.*friday") == [friday]
+    assert found(since="2026-05-02") == [friday]
+    assert found(until="2026-05-01") == [postgres]
+    assert found(confidence=0.88) == [postgres]
+    assert found(categories=("rule",)) == [friday]
+    assert found(statuses=("superseded",)) == []
+
+
+def test_lines_of_two_branches_unite(place: Place) -> None:
+    [fact] = add(place, "Never deploy on Fridays.")
+    facts.decide(place, fact.id, "accepted")
+    assert place.project
+    [path] = stored.sources(place.project)
+    lines = Path(path).read_text().splitlines()
+    Path(path).write_text("\n".join([lines[1], "{broken", "<<<<<<< ours", *lines[:1], lines[1]]))
+    assert [each.status for each in stored.load_facts(place.project).values()] == ["accepted"]
+    facts.decide(place, fact.id, "rejected")
+    assert [each.status for each in stored.load_facts(place.project).values()] == ["rejected"]
+
+
+def recorded(place: Place, *texts: str) -> None:
+    path = Path(place.home.local) / "recall/claude/s1.jsonl"
+    recall.write_session(str(path), [message(n, text, n + 1) for n, text in enumerate(texts)])
+
+
+def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
+    assert transcripts.LOCK
+    recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
+    shown = memfs("facts", "--extract")
+    assert shown.err == (
+        "✓ 2 new facts in 3 messages\n"
+        "some could stand in a block, if you want: memfs facts --offer\n"
+    )
+    assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
+    assert memfs("facts", "--extract").err == "✓ 0 new facts in 0 messages\n"
+    found = json.loads(memfs("facts", "--json").out)
+    assert {(each["host"], each["session"], each["message"]) for each in found} == {
+        ("claude", "s1", "m0"),
+        ("claude", "s1", "m2"),
+    }
+    assert "claude s1: Never deploy on Fridays." in memfs("facts", "--sources", "deploy").out
+    assert memfs("facts", "--summary").out == (
+        "## rule\n- Never deploy on Fridays\n## identity\n- My name is Alice\n"
+    )
+
+
+def test_a_person_decides(place: Place, memfs: Run) -> None:
+    [fact] = add(place, "Never deploy on Fridays.")
+    assert memfs("facts", "--reject", fact.id[:8]).err == "✓ rejected: Never deploy on Fridays\n"
+    assert memfs("facts").err == "no facts; memfs facts --extract looks through recall\n"
+    assert "rule 0.85 rejected" in memfs("facts", "--status", "rejected").out
+    assert memfs("facts", "--accept", fact.id[:8]).code == 0
+    assert memfs("facts", "--accept", "zz").code == 1
+    assert memfs("facts", "[").code == 2
+
+
+def test_facts_are_in_the_context_of_a_task(place: Place) -> None:
+    add(place, "Never deploy the shop on Fridays.", "I prefer tabs.")
+    found = context.for_task(IndexSession(place), "deploy the shop", 300)
+    assert found.text.endswith("- facts from past sessions\n> Never deploy the shop on Fridays\n")
+
+
+def test_what_is_sure_is_offered_for_a_block_and_written_into_none(
+    place: Place, memfs: Run
+) -> None:
+    add(
+        place,
+        "I prefer tabs over spaces.",
+        "Never deploy on Fridays.",
+        "We use Biome to format the code.",
+    )
+    shown = memfs("facts", "--offer")
+    assert sorted(shown.out.splitlines()) == [
+        "memfs edit human --append 'I prefer tabs over spaces'",
+        "memfs edit system_rules --append 'Never deploy on Fridays'",
+    ]
+    assert "tabs" not in memfs("show", "human").out
+    memfs("edit", "human", "--append", "I prefer tabs over spaces")
+    assert len(json.loads(memfs("facts", "--offer", "--json").out)) == 1
+    memfs("edit", "system_rules", "--append", "Never deploy on Fridays")
+    assert (
+        memfs("facts", "--offer").err == "no fact that is sure enough is missing from the blocks\n"
+    )

@@ -1,0 +1,287 @@
+"""Several kinds as one: the seed's example and configuration, bounds, and kinds of others."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memfs
+from memfs.context import assemble
+from memfs.core.errors import MemfsError
+from memfs.knowledge import orchestrator
+from memfs.knowledge.orchestrator import Orchestrator
+from memfs.recall.index_session import IndexSession
+from memfs.store.blocks import Place
+from tests.knowledge.session_graph.conftest import FIXED, say
+
+YAML = """memfs: 1
+memory_blocks:
+  vector:
+    type: vector
+    config:
+      embedding_model: bundled
+      chunk_size: 512
+      overlap: 50
+      retention: 90d
+  facts:
+    type: facts
+    config:
+      extraction_model: none
+      confidence_threshold: 0.7
+      deduplication: true
+      categories: [identity, technical, preference, version, rule, decision]
+  static:
+    type: static
+    config:
+      indexes: [key, category, tags]
+      searchable: true
+  graph:
+    type: graph
+    config:
+      max_depth: 10
+      pattern_detection: true
+      outcome_tracking: true
+orchestrator:
+  default_priority: [0.4, 0.3, 0.1, 0.2]
+  context_limit: 4000
+  compression: smart
+"""
+
+
+def configure(place: Place, text: str, *, user: bool = False) -> None:
+    store = place.user if user else place.project
+    assert store
+    Path(store.root, "config.yaml").write_text(text)
+
+
+def test_the_usage_example(place: Place) -> None:
+    """Line by line what the seed shows, and the README."""
+    say(place, "before", *FIXED)
+    home = memfs.open(".")
+    memory = memfs.Orchestrator(home.place)
+    memory.register(
+        memfs.Vector(home.place, "conversation-vectors", memfs.Capacity(max_items=10_000))
+    )
+    memory.register(memfs.Facts(home.place, "extracted-facts"))
+    memory.register(memfs.Static(home.place, "user-preferences"))
+    memory.register(memfs.Graph(home.place, "conversation-flow"))
+    memory.kinds["user-preferences"].store("Answers are short.", key="tone", category="preferences")
+
+    def process_message(message: dict[str, str], state: memfs.State) -> memfs.Context:
+        memory.store([message], session="now", vector=True, facts=True, graph=True)
+        return memory.context(
+            state,
+            {
+                "vector": {"limit": 5, "threshold": 0.7},
+                "facts": {"confidence": 0.8, "recency": "week"},
+                "static": {"categories": ["preferences", "rules"]},
+                "graph": {"pattern": "similar_intent"},
+                "priority": [0.3, 0.3, 0.2, 0.2],
+            },
+        )
+
+    text = "Never deploy while the retry test of the payment client fails."
+    found = process_message(
+        {"role": "user", "content": text, "id": "m1"},
+        memfs.State(task="the retry test of the payment client fails", session="now"),
+    )
+    assert found.problems == ()
+    assert {f.type for f in found.found["conversation-vectors"]} == {"message"}
+    assert [f.text for f in found.found["extracted-facts"]] == [text.rstrip(".")]
+    assert [f.text for f in found.found["user-preferences"]] == ["Answers are short."]
+    [flow] = found.found["conversation-flow"]
+    assert flow.metadata["session"] == "before"
+    assert "what worked (the user thanked): Fixed: the test uses a fake clock" in flow.text
+    assert found.steps
+    for part in ("Answers are short.", "Never deploy while", "fake clock"):
+        assert part in found.text
+    assert found.summaries
+    assert found.summaries["extracted-facts"].startswith("## rule")
+
+
+def test_the_configuration(place: Place) -> None:
+    configure(place, YAML)
+    memory = memfs.open(".").orchestrator()
+    assert memory.problems == ()
+    assert list(memory.kinds) == ["vector", "facts", "static", "graph"]
+    done = memory.store(
+        "We decided to use `httpx` for the gateway.", session="s", facts=True, graph=True
+    )
+    assert {name: len(ids) for name, ids in done.items()} == {"graph": 1, "vector": 1, "facts": 1}
+    found = memory.context("what do we use for the gateway?")
+    assert "httpx" in found.text
+    assert found.tokens <= 4000
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("memory_blocks: {v: {type: vector, config: {chunk_sise: 5}}}", "did you mean chunk_size"),
+        ("memory_blocks: {v: {type: vector, config: {overlap: many}}}", "it has to be a number"),
+        ("memory_blocks: {v: {type: vector, config: {retention: soon}}}", "is no duration"),
+        (
+            "memory_blocks: {v: {type: vector, config: {embedding_model: gpt}}}",
+            "one index, with one model",
+        ),
+        ("memory_blocks: {v: {type: vector, capacity: 5}}", "capacity is no mapping"),
+        ("memory_blocks: {v: {type: nothing}}", "there is no kind 'nothing'"),
+        ("memory_blocks: {v: 5}", "names no kind"),
+    ],
+)
+def test_what_is_wrong_with_a_kind_is_named_and_the_others_go_on(
+    place: Place, said: str, wrong: str
+) -> None:
+    configure(place, f"memfs: 1\n{said[:-1]}, static: {{type: static}}}}\n", user=True)
+    memory = orchestrator.for_session(IndexSession(place))
+    assert list(memory.kinds) == ["static"]
+    [problem] = memory.problems
+    assert wrong in problem
+    assert memory.context("anything").problems == memory.problems
+
+
+def test_a_repository_names_no_kind_of_others_and_asks_no_model(place: Place) -> None:
+    configure(
+        place,
+        "memfs: 1\nmemory_blocks:\n  a: {type: theirs}\n  b: {type: static}\n"
+        "  c: {type: facts, config: {extraction_model: configured}}\n",
+    )
+    memory = orchestrator.for_session(IndexSession(place))
+    assert (list(memory.kinds), memory.problems) == (["b"], ())
+
+
+PLUGIN = """
+from memfs.knowledge.kinds.protocol import Found, Metrics, Relevant
+
+
+class Notes:
+    def __init__(self, place, id, capacity, options):
+        self.id, self.type, self.capacity = id, "notes", capacity
+        self.prefix, self.notes, self.learnt = options.get("prefix", ""), [], []
+
+    def store(self, content, **metadata):
+        self.notes += [message.text for message in content]
+        return [str(len(self.notes))]
+
+    def learn(self, facts):
+        self.learnt += [fact.statement for fact in facts]
+
+    def retrieve(self, query):
+        return [Found(str(n), "note", self.prefix + text, 1.0) for n, text in enumerate(self.notes)]
+
+    def update(self, ident, content): ...
+    def delete(self, ident): ...
+
+    def relevant(self, state, query):
+        if state.task == "break":
+            raise ValueError("it broke")
+        return Relevant(tuple(self.retrieve(query)), steps=("rest",))
+
+    def summarize(self): return ""
+    def compress(self): return 0
+    def archive(self, older_than): return 0
+    def metrics(self): return Metrics(len(self.notes), 0)
+"""
+
+
+def test_a_package_adds_a_kind(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = tmp_path / "site"  # as an installer leaves it
+    (where / "notes_kind").mkdir(parents=True)
+    (where / "notes_kind" / "__init__.py").write_text(PLUGIN)
+    info = where / "notes_kind-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: notes-kind\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[memfs.kinds]\nnotes = notes_kind:Notes\n")
+    monkeypatch.syspath_prepend(str(where))
+    configure(
+        place,
+        "memfs: 1\nmemory_blocks:\n  mine: {type: notes, config: {prefix: 'note: '}}\n"
+        "  facts: {type: facts}\n",
+        user=True,
+    )
+    memory = orchestrator.for_session(IndexSession(place))
+    assert memory.problems == ()
+    memory.store("Never deploy on Fridays.", session="s", notes=True, facts=True)
+    assert memory.kinds["mine"].learnt == ["Never deploy on Fridays"]  # type: ignore[attr-defined]
+    found = memory.context("deploy")
+    assert "note: Never deploy on Fridays." in found.text
+    assert found.steps == ("rest",)
+    broken = memory.context("break")
+    assert broken.problems == ("mine: it broke",)
+
+
+def test_what_cannot_be_asked_for(place: Place) -> None:
+    memory = orchestrator.for_session(IndexSession(place))
+    for requirements, wrong in (
+        ({"vektor": {}}, "nothing can be required of 'vektor'"),
+        ({"vector": {"limt": 5}}, "cannot be asked for 'limt'"),
+        ({"vector": {"limit": "many"}}, "what is required of 'vector' is wrong"),
+        ({"vector": 5}, "is no mapping"),
+        ({"facts": {"recency": "once"}}, "recency is 'once'"),
+        ({"priority": []}, "are no priorities"),
+        ({"priority": [1, -1]}, "are no priorities"),
+    ):
+        with pytest.raises(MemfsError, match=wrong):
+            memory.context("x", requirements)
+    with pytest.raises(MemfsError, match="10 tokens are too few"):
+        memory.context("x", limit=10)
+    with pytest.raises(MemfsError, match="there is no kind 'fcats'"):
+        memory.store("x", fcats=True)
+
+
+def test_priorities_and_what_is_left_out(place: Place) -> None:
+    memory = orchestrator.for_session(IndexSession(place))
+    for number in range(30):
+        memory.store(
+            f"The gateway of shop{number} keeps its port in file{number}.", session=f"s{number}"
+        )
+        memory.kinds["static"].store(
+            f"Gateways like shop{number} use port {8000 + number}.",
+            key=f"shop{number}",
+            category="ports",
+        )
+    wanted = {"static": {"categories": ["ports"], "limit": 30}, "vector": {"limit": 30}}
+    task = "which port does the gateway of a shop use"
+    much = memory.context(task, {**wanted, "priority": [0.8, 0, 0.2, 0]}, limit=500)
+    less = memory.context(task, {**wanted, "priority": [0.2, 0, 0.8, 0]}, limit=500)
+    assert len(much.found["vector"]) > len(less.found["vector"])
+    assert len(much.found["static"]) < len(less.found["static"])
+    alone = memory.context(task, {"static": wanted["static"], "vector": False}, limit=500)
+    assert "vector" not in alone.found
+    assert much.left_out > 0
+    assert much.tokens <= 500
+    folded = [" ".join(p.text.lower().split()) for p in much.pieces]
+    assert len(folded) == len(set(folded))
+    assert assemble.HEAD in much.text
+
+
+def test_the_same_is_said_once(place: Place) -> None:
+    memory = orchestrator.for_session(IndexSession(place))
+    memory.store("Never deploy the shop on Fridays.", session="s", facts=True, graph=True)
+    found = memory.context("deploy the shop")
+    assert found.text.count("deploy the shop on Fridays") == 1
+
+
+def test_a_million_is_bounded_like_a_few(place: Place) -> None:
+    """The bounds hold after every single store; the million itself is measured, not tested."""
+    memory = Orchestrator(place)
+    memory.register(memfs.Vector(place, "v", memfs.Capacity(max_items=50, max_bytes=9000, ttl=1e6)))
+    for start in range(0, 400, 40):
+        memory.store([f"Thing {n}" for n in range(start, start + 40)], v=True, vector=False)
+        held = memory.kinds["v"].metrics()
+        assert held.items <= 50
+        assert held.bytes <= 9000
+
+
+def test_importing_the_names_costs_nothing() -> None:
+    code = (
+        "import sys, json, memfs; before = set(sys.modules); memfs.Capacity(max_items=1);"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert not {"numpy", "tantivy", "usearch"} & set(json.loads(done.stdout))

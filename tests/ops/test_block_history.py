@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memfs.core.edits import Append, Replace
+from memfs.core.errors import NotFoundError
+from memfs.core.records import Origin
+from memfs.ops import edit, history, show
+from memfs.store import blocks
+from memfs.store.blocks import Place
+
+RULES = ".agent-memory/blocks/system_rules.md"
+
+
+def git(folder: Path, *words: str, who: str = "Tester", at: str = "") -> str:
+    told = ["-c", f"user.name={who}", "-c", f"user.email={who.lower()}@example.invalid"]
+    dates = {f"GIT_{role}_DATE": at for role in ("AUTHOR", "COMMITTER") if at}
+    environment = {
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "PATH": "/usr/bin:/bin:/usr/local/bin",
+        **dates,
+    }
+    done = subprocess.run(
+        ["git", "-C", str(folder), *told, *words], check=True, capture_output=True, env=environment
+    )
+    return done.stdout.decode()
+
+
+def run(place: Place, *wanted: Append, at: str, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("MEMFS_NOW", at)
+    edit.run(place, list(wanted), Origin("agent", "claude"))
+
+
+@pytest.fixture
+def shared(
+    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Place, Path]:
+    """A block that memfs made and edited here, and a teammate (with no memfs) committed twice."""
+    path = repo / RULES
+    path.write_text("---\nlimit: 5000\n---\nfirst\nsecond\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "store", at="2026-05-03T10:00:00Z")
+    run(place, Append("system_rules", "mine"), at="2026-05-04T10:00:00Z", patch=monkeypatch)
+    git(repo, "commit", "-qam", "my rule", at="2026-05-04T11:00:00Z")
+    git(tmp_path, "clone", "-q", str(repo), "bob")
+    theirs = tmp_path / "bob" / RULES
+    theirs.write_text(theirs.read_text().replace("first", "first, by Bob"))
+    git(tmp_path / "bob", "commit", "-qam", "sharpen", who="Bob", at="2026-05-05T10:00:00Z")
+    theirs.write_text(theirs.read_text() + "from Bob\n")
+    git(tmp_path / "bob", "commit", "-qam", "one more", who="Bob", at="2026-05-06T10:00:00Z")
+    git(repo, "pull", "-q", str(tmp_path / "bob"), "main")
+    monkeypatch.setenv("MEMFS_NOW", "2026-05-07T10:00:00Z")
+    return place, repo
+
+
+def test_edits_of_one_millisecond_are_listed_as_they_were_made(place: Place) -> None:
+    for text in ("a", "b", "c"):
+        edit.run(place, [Append("human", text)], Origin())
+    assert place.user
+    for number, entry in enumerate(history.log(place, "human")):
+        for path in (place.user.journal, f"{place.user.local}/heads.json"):
+            text = Path(path).read_text()
+            Path(path).write_text(text.replace(entry.id, f"01a1f9e6a279{number:08x}"))
+    assert [entry.version for entry in history.log(place, "human")] == [4, 3, 2, 1]
+    assert [entry.version for entry in history.log(place, "human", 2)] == [4, 3]
+
+
+def test_log_joins_edits_and_commits_each_state_once(shared: tuple[Place, Path]) -> None:
+    place, repo = shared
+    ids = git(repo, "log", "--format=%H", "--", RULES).split()
+    found = history.log(place, "system_rules")
+    told = [(e.op, e.actor.partition(" <")[0], e.reason, e.commit) for e in found]
+    assert (
+        told
+        == [
+            ("adopt", "Bob", f"commit {ids[0][:7]}: one more", ids[0]),
+            ("commit", "Bob", "sharpen", ids[1]),
+            ("append", "agent", "", ids[2]),
+            ("adopt", "Tester", f"commit {ids[3][:7]}: store", ids[3]),
+            ("create", "system", "memfs init", ""),
+        ]
+        or told[3][1] == "user"
+    )
+    assert len(history.log(place, "system_rules", 2)) == 2
+
+
+def test_what_a_teammate_committed_can_be_compared_shown_and_restored(
+    shared: tuple[Place, Path],
+) -> None:
+    place, repo = shared
+    ids = git(repo, "log", "--format=%H", "--", RULES).split()
+    text = history.diff(place, "system_rules", ids[1][:7]).text
+    assert [line for line in text.splitlines() if line[:1] in "+-"][2:] == ["+from Bob"]
+    assert show.run(place, "system_rules", ids[1][:7]).block.value == "first, by Bob\nsecond\nmine"
+    history.restore(place, "system_rules", ids[1][:7], Origin())
+    assert blocks.get(place, "system_rules").value == "first, by Bob\nsecond\nmine"
+    assert history.log(place, "system_rules")[0].reason == f"commit {ids[1][:7]}"
+    with pytest.raises(NotFoundError, match="no version or commit abcdef0"):
+        show.run(place, "system_rules", "abcdef0")
+
+
+def test_blame_names_who_brought_each_line(shared: tuple[Place, Path]) -> None:
+    place, _ = shared
+    found = [
+        (line.text, line.source.actor.partition(" <")[0] if line.source else "")
+        for line in history.blame(place, "system_rules")
+    ]
+    assert [who for text, who in found if "Bob" in text] == ["Bob", "Bob"]
+    assert ("mine", "agent") in found
+
+
+def test_blame_gives_back_a_line_to_whoever_wrote_it_first(place: Place) -> None:
+    edit.run(place, [Append("human", "Name: Alice")], Origin("agent", "claude"))
+    edit.run(place, [Replace("human", "Alice", "Bob")], Origin("user"))
+    history.undo(place, "human", Origin("user"))
+    [line] = history.blame(place, "human")
+    assert line.source
+    assert (line.text, line.source.actor, line.source.version) == ("Name: Alice", "agent", 2)
+
+
+def test_in_a_clone_without_a_journal_git_tells_it_all(
+    shared: tuple[Place, Path], tmp_path: Path
+) -> None:
+    place = blocks.find_place(str(tmp_path / "bob"))
+    assert [e.op for e in history.log(place, "system_rules")] == ["commit"] * 4
+    assert {e.label for e in history.log(place)} >= {"persona", "system_rules"}
+    assert "+from Bob" in history.diff(place, "system_rules").text
+    assert [
+        line.source.actor[:3] for line in history.blame(place, "system_rules") if line.source
+    ] == ["Bob", "Tes", "Tes", "Bob"]
+
+
+def test_a_block_put_back_by_git_is_adopted_and_not_put_forward_again(
+    shared: tuple[Place, Path],
+) -> None:
+    place, repo = shared
+    before = (repo / RULES).read_bytes()
+    assert history.log(place, "system_rules")[0].actor == "Bob <bob@example.invalid>"
+    git(repo, "checkout", "-q", "HEAD~2", "--", RULES)
+    old = (repo / RULES).read_bytes()
+    assert old != before
+    assert history.log(place, "system_rules")[0].op == "adopt"
+    assert (repo / RULES).read_bytes() == old
+    git(repo, "checkout", "-q", "HEAD", "--", RULES)
+    history.log(place, "system_rules")
+    (repo / RULES).write_text("stashed\n")
+    git(repo, "stash", "-q")
+    assert history.log(place, "system_rules")[0].op == "adopt"
+    git(repo, "stash", "pop", "-q")
+    found = history.log(place, "system_rules")[0]
+    assert (found.op, found.actor, found.reason) == ("adopt", "user", "changed outside memfs")
+    assert (repo / RULES).read_text() == "stashed\n"
+
+
+def test_without_git_the_journal_alone_is_told(tmp_path: Path, home: Path) -> None:
+    from memfs.ops import init
+
+    (tmp_path / "plain").mkdir()
+    init.run(str(tmp_path / "plain"), str(home))
+    place = blocks.find_place(str(tmp_path / "plain"))
+    edit.run(place, [Append("persona", "x")], Origin())
+    assert [entry.op for entry in history.log(place, "persona")] == ["append", "create"]
+    assert [line.text for line in history.blame(place, "persona")][-1] == "x"

@@ -1,0 +1,256 @@
+"""A changed model: the former one serves until all documents have vectors of the new one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.core.errors import LockedError, StoreError
+from memfs.recall import embedding_status, index_sources, model_config, vector_rebuild
+from memfs.recall.index_session import IndexSession
+from memfs.search import active_model, encoder, model_files, vector_manifest
+from memfs.store import archive, lock
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from tests.search.small_models import make
+
+TEXTS = ("bread from the oven", "piano music", "a red server", "a blue loaf")
+
+
+@pytest.fixture
+def store(place: Place) -> Store:
+    assert place.project
+    return place.project
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    return make(tmp_path / "mine")
+
+
+def keep(store: Store, *texts: str) -> None:
+    for text in texts:
+        archive.write_passage(store, text, importance=5, tags=())
+
+
+def configure(place: Place, value: object) -> None:
+    assert place.user
+    Path(place.user.root, "config.yaml").write_text(f"memfs: 1\nembedding: {value}\n")
+
+
+def name(place: Place) -> str:
+    now = vector_manifest.load_served(place.home.index)
+    return now.model if now else ""
+
+
+def searched(kept: IndexSession) -> str:
+    """The name of the model whose vectors a search looks into, "" for words alone."""
+    vectors = kept.engine("hybrid").vectors
+    return vectors.encoder.name if vectors else ""
+
+
+@pytest.fixture
+def indexed(place: Place, store: Store) -> IndexSession:
+    keep(store, *TEXTS)
+    kept = IndexSession(place)
+    assert searched(kept) == encoder.bundled().name == name(place)
+    return kept
+
+
+def test_few_documents_get_their_vectors_in_the_search(
+    place: Place, indexed: IndexSession, mine: Path
+) -> None:
+    configure(place, mine)
+    new = model_files.read(str(mine)).name
+    assert searched(indexed) == new == name(place)
+    assert searched(IndexSession(place)) == new
+    assert indexed.engine("hybrid").search("oven", mode="semantic").hits[0].text == TEXTS[0]
+    assert not Path(place.home.index, "v3/vectors", encoder.bundled().name).exists()
+    assert not Path(place.home.local, vector_rebuild.LOCK).exists(), "nobody else was asked"
+    configure(place, "bundled")
+    assert searched(indexed) == encoder.bundled().name
+
+
+def test_many_are_left_and_the_former_model_serves(
+    place: Place, store: Store, indexed: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_config, "FEW", 2)
+    configure(place, mine)
+    assert searched(indexed) == encoder.bundled().name == searched(IndexSession(place))
+    assert indexed.note == (
+        f"searched by the former model until memfs ingest has made those of {mine}"
+    )
+    keep(store, "a blue piano that came meanwhile")
+    found = indexed.engine("hybrid").search("blue piano", mode="hybrid").hits
+    assert "a blue piano that came meanwhile" in [hit.text for hit in found], "by its words"
+    assert vector_manifest.extent(place.home.index, model_files.read(str(mine)).name).documents == 0
+    look = embedding_status.load_status(place)
+    assert (look.share, look.former) == (0.0, model_files.BUNDLED)
+    told: list[int] = []
+    assert vector_rebuild.run(place, told.append)
+    assert sum(told) == embedding_status.load_status(place).documents
+    assert searched(indexed) == model_files.read(str(mine)).name == searched(IndexSession(place))
+    assert (
+        indexed.engine("hybrid")
+        .search("blue piano", mode="semantic")
+        .hits[0]
+        .text.endswith("while")
+    )
+    assert embedding_status.load_status(place).share == 1.0
+
+
+def test_one_at_a_time(place: Place, indexed: IndexSession, mine: Path) -> None:
+    configure(place, mine)
+    with lock.hold_lock(place.home, 0, vector_rebuild.LOCK):
+        with pytest.raises(LockedError):
+            vector_rebuild.run(place)
+    assert vector_rebuild.run(place)
+
+
+def test_a_run_that_is_killed_is_gone_on_with(
+    place: Place, store: Store, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(store, *(f"bread number {n} from the oven {n * 3}" for n in range(120)))
+    kept = IndexSession(place)
+    assert searched(kept)
+    configure(place, mine)
+    new = model_files.read(str(mine)).name
+    code = (
+        "import sys; from memfs.recall import vector_rebuild; from memfs.store import blocks\n"
+        "vector_rebuild._STEP = 5; vector_rebuild.run(blocks.find_place(sys.argv[1]))\n"
+    )
+    command = [sys.executable, "-c", code, place.home.top]
+    process = subprocess.Popen(command)
+    deadline = time.monotonic() + 60
+    while vector_manifest.extent(store.index, new).documents < 20:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = vector_manifest.extent(store.index, new).documents
+    assert 20 <= done < 120
+    assert name(place) == encoder.bundled().name
+    told: list[int] = []
+    assert vector_rebuild.run(place, told.append)
+    assert sum(told) <= embedding_status.load_status(place).documents - done + 1
+    assert name(place) == new
+    assert searched(kept) == new
+
+
+def test_another_model_that_is_wanted_meanwhile_is_gone_on_with(
+    place: Place, indexed: IndexSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = make(tmp_path / "one", seed=1), make(tmp_path / "two", seed=2)
+    monkeypatch.setattr(vector_rebuild, "_STEP", 2)
+    configure(place, one)
+    told: list[int] = []
+
+    def tick(more: int) -> None:
+        told.append(more)
+        configure(place, two)
+
+    assert vector_rebuild.run(place, tick)
+    assert name(place) == model_files.read(str(two)).name
+    assert sorted(os.listdir(f"{place.home.index}/v3/vectors")) == sorted([name(place), "serving"])
+
+
+def test_what_is_wrong_with_a_model_is_told_and_words_find(
+    place: Place, indexed: IndexSession, mine: Path
+) -> None:
+    configure(place, mine)
+    (mine / "model.safetensors").write_bytes(b"")
+    assert searched(indexed) == encoder.bundled().name, "the former model is there"
+    assert "by the vectors of the former model" in indexed.note
+    assert str(mine) in indexed.note
+    shutil.rmtree(place.home.index)
+    kept = IndexSession(place)
+    assert searched(kept) == ""
+    assert "by words alone" in kept.note
+    assert kept.engine("hybrid").search("oven", mode="text").hits
+    with pytest.raises(StoreError):
+        vector_rebuild.run(place)
+    shutil.rmtree(mine)
+    make(mine)
+    assert searched(kept) == model_files.read(str(mine)).name, "it was mended"
+    assert kept.note == ""
+
+
+def test_a_tokenizer_that_cannot_be_read_leaves_words(
+    place: Place, store: Store, mine: Path
+) -> None:
+    keep(store, *TEXTS)
+    (mine / "tokenizer.json").write_text("{}")
+    configure(place, mine)
+    kept = IndexSession(place)
+    assert searched(kept) == ""
+    assert "tokenizer.json cannot be read" in kept.note
+
+
+def test_a_former_model_that_is_gone_leaves_words_until_the_new_one_is_ready(
+    place: Place, store: Store, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(store, *TEXTS)
+    configure(place, mine)
+    kept = IndexSession(place)
+    assert searched(kept)
+    shutil.rmtree(mine)
+    monkeypatch.setattr(model_config, "FEW", 2)
+    configure(place, "bundled")
+    assert searched(kept) == ""
+    assert "until memfs ingest has made the vectors of bundled" in kept.note
+    assert vector_rebuild.run(place)
+    assert searched(kept) == encoder.bundled().name
+    assert kept.note == ""
+
+
+def test_none_leaves_vectors_and_makes_none(
+    place: Place, store: Store, indexed: IndexSession
+) -> None:
+    before = active_model.measure_size(place.home.index)
+    configure(place, "none")
+    keep(store, "a late loaf")
+    engine = indexed.engine("hybrid")
+    assert engine.search("late", mode="text").hits[0].text == "a late loaf"
+    assert active_model.measure_size(place.home.index) == before > 0
+    assert not vector_rebuild.run(place)
+    fresh = IndexSession(place)
+    assert fresh.engine("hybrid").vectors is None
+    assert fresh.note == ""
+    configure(place, "bundled")
+    assert searched(fresh) == encoder.bundled().name
+    assert embedding_status.load_status(place).share == 1.0
+
+
+def test_an_index_that_is_removed_meanwhile_ends_it(
+    place: Place, indexed: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(place, mine)
+    monkeypatch.setattr(vector_rebuild, "_STEP", 2)
+    assert not vector_rebuild.run(
+        place, lambda _: shutil.rmtree(place.home.index, ignore_errors=True)
+    )
+
+
+def test_ingest_makes_many_in_front_of_somebody(
+    place: Place, indexed: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_config, "FEW", 2)
+    configure(place, mine)
+    told: dict[str, int] = {}
+
+    def stage(name: str, total: int) -> Callable[[int], object]:
+        told[name] = total
+        return lambda _: None
+
+    assert index_sources.sync(place, embed=True, stage=stage)
+    assert told["embedding"] >= len(TEXTS)
+    assert name(place) == model_files.read(str(mine)).name
+    assert indexed.note == ""

@@ -1,0 +1,93 @@
+"""Headers and sentences that hold a secret. Every sample is put together here."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memfs.secrets import find_secrets
+
+MIXED = "q7Rw2ZtK9mXc4VbN8sLd6HfJ3gPy5TuA1eWo0iCx7RkB2nMv9QzD4hYs"
+HEX = "3f9a1c7e5b2d8064" * 2
+UUID = "3f9a1c7e-5b2d-4064-8f9a-1c7e5b2d8064"
+SIGNED = "wombat!" + "77"
+
+
+def values(text: str) -> list[str]:
+    return [text[found.start : found.end] for found in find_secrets(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f'curl -H "X-Acme-Access: {HEX}" https://acme.dev', HEX),
+        ("curl -H 'Api-Token: 4rw7t2kq9x'", "4rw7t2kq9x"),
+        (f"headers: {{ 'X-Acme-Access': '{HEX}' }}", HEX),
+        (f'-H "Authorization: AcmeKey {UUID}"', UUID),
+        (f'"Authorization": "AcmeKey {UUID}"', UUID),
+    ],
+)
+def test_a_header_of_its_own_lets_in(text: str, secret: str) -> None:
+    assert values(text) == [secret]
+
+
+def test_a_setting_with_a_name_of_several_parts_may_hold_a_plain_word() -> None:
+    word = "brak" + "sha"
+    assert values(f"spring.datasource.username=bob\nspring.datasource.password={word}\n") == [word]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is SECRET",
+        'the admin password is "SECRET".',
+        "the root password was changed to SECRET",
+        "password equals SECRET",
+        "Use password SECRET to log in",
+    ],
+)
+def test_words_with_a_sign_and_a_number_are_a_password_in_prose(text: str) -> None:
+    assert values(text.replace("SECRET", SIGNED)) == [SIGNED]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"-H 'X-Request-Id: {UUID}'",
+        f'-H "X-Acme-Trace: {HEX}"',
+        "Authorization: Bearer <token from the dashboard>",
+        'curl -H "Api-Token: token-for-tests-1"',
+        'curl -H "Authorization: Bearer token123"',
+        "https://acme.dev/issues?q=is%3Aissue+is%3Aopen+label%3Aarea-mcp",
+        f"Acme.Data, Version=4.1.3.0, Culture=neutral, PublicKeyToken={HEX[:16]}",
+        "Pass: Minimal permissions suffice",
+        "the password is base64-encoded",
+        "the password is changed to something new",
+        "use password authentication@v2 for that",
+    ],
+)
+def test_what_lets_nobody_in_is_left(text: str) -> None:
+    assert find_secrets(text) == []
+
+
+UNITS = (
+    *('"x-a-', '"x-a-a-a-a-a', '"x-a: ' + "a" * 20, "-H 'a", "-H 'api-token: a1"),
+    *("authorization: a ", "authorization: Abcde ", "a.b.password=", "password a!1bcde "),
+    *("pass: a ", "publickeytoken=", "%3A" + "q7Rw2ZtK9mXc4VbN8s"),
+)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("unit", UNITS)
+def test_time_grows_with_the_text_up_to_185_kb(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        times = []
+        for _ in range(3):
+            before = time.process_time()
+            find_secrets(text)
+            times.append(time.process_time() - before)
+        return min(times)
+
+    assert seconds(185_000) < 9 * max(seconds(46_250), 0.005)

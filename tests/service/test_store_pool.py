@@ -1,0 +1,177 @@
+"""A store that is held: what is open of it follows what is on the disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memfs.core.records import Origin
+from memfs.hosts import claude_transcript
+from memfs.ops import archive
+from memfs.recall import index_sources
+from memfs.recall.answers import Recollection
+from memfs.recall.index_session import IndexSession
+from memfs.search import hnsw
+from memfs.search.engine import Filter
+from memfs.service import app
+from memfs.service.store_pool import LoadedStore
+from memfs.store import spool, store_paths
+from memfs.store.blocks import Place
+from tests.hosts.transcript_lines import user
+from tests.service import running
+
+
+def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in ("Gophers dig tunnels.", "Badgers sleep all day."):
+        archive.run(place, text, importance=5, tags=(), origin=Origin())
+    index_sources.sync(place, embed=True)
+    held = LoadedStore(place)
+    held.refresh()
+    held.refresh()
+    assert not held.stale()
+    monkeypatch.setattr(hnsw, "FEWEST", 1)
+    IndexSession(place).graph()
+    assert held.stale()
+    held.refresh()
+    assert held.opened.engine
+    assert held.opened.engine.vectors
+    assert held.opened.engine.vectors.graph
+    assert not held.stale()
+
+
+def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> None:
+    archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
+    index_sources.sync(place, embed=True)
+    held = LoadedStore(place)
+    assert held.stale()
+    (by_words,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
+    assert held.stale()
+    held.refresh()
+    (hit,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
+    assert (by_words.id, by_words.text) == (hit.id, hit.text)
+    assert not isinstance(by_words, Recollection)
+    assert not isinstance(hit, Recollection)
+    assert [why.partition(" ")[0] for why in (*by_words.why, *hit.why)] == ["words:"] * 2 + [
+        "meaning"
+    ]
+
+
+def test_the_service_listens_before_it_loads_what_searches_by_meaning() -> None:
+    code = (
+        "import sys; from memfs.service import server; "
+        "print(*sorted({'numpy', 'usearch', 'tokenizers', 'watchdog', 'ruamel', 'hmac'} "
+        "& set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "_LULL", 30.0)
+    monkeypatch.setattr(app, "_LONGEST", 30.0)
+    made = app.Service()
+    made._asked = time.monotonic()
+    held = made.stores.of(place)
+    time.sleep(0.2)
+    assert held.stale()
+    assert not made._watch._folders
+    monkeypatch.setattr(app, "_LULL", 0.05)
+    running.until(lambda: not held.stale())
+    running.until(lambda: made._watch._folders)
+    made.stop()
+
+    monkeypatch.setattr(app, "_LONGEST", 0.1)
+    made = app.Service()
+    made.answer("status", [], b"")
+    held = made.stores.of(place)
+    while held.stale():
+        made.answer("status", [], b"")
+    made.stop()
+
+
+def test_a_store_that_is_not_trusted_any_more_is_let_go_of_and_not_read(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    assert place.project
+    made = app.Service()
+    held = made.stores.of(place)
+    running.until(lambda: os.path.isdir(place.home.index) and not made._work.said())
+    held.refresh()
+    before = held.opened.engine
+    Path(store_paths.trust_folder(place.project), "token").unlink()
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(user("gophers dig tunnels", "u1", cwd=str(repo)))
+    spool.write_note(place.home, "claude", str(path))
+    made._work.add(held, {str(path)}, everything=True)
+    running.until(lambda: not made._work.said())
+    assert spool.list_notes(place.home)
+    assert not list(Path(place.home.local).glob("recall/**/*.jsonl"))
+    held.refresh()
+    assert held.opened.engine is before
+    made.look()
+    running.until(lambda: not made.stores.all())
+    made.stop()
+
+
+def test_a_store_whose_disk_does_not_answer_keeps_no_other_waiting(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def gone(_: LoadedStore) -> bool:
+        hangs.set()
+        return not goes_on.wait(60)
+
+    made = app.Service()
+    monkeypatch.setattr(LoadedStore, "gone", gone)
+    held = made.stores.of(place)
+    made.look()
+    hangs.wait(60)
+    made.look()  # returns, as the one before did
+    assert made.stores.of(place) is held
+    goes_on.set()
+    running.until(made._looking.acquire)
+    made.stop()
+
+
+def test_links_in_a_repository_that_lead_out_of_it_are_not_followed(
+    place: Place, tmp_path: Path
+) -> None:
+    assert place.project
+    (tmp_path / "large").mkdir()
+    root = Path(place.project.root)
+    (root / "facts").symlink_to(tmp_path / "large")
+    (root / "static").symlink_to("archive")
+    found = app._folders(LoadedStore(place))
+    assert f"{root}/facts" not in found
+    assert f"{root}/static" not in found
+    assert {f"{root}/blocks", f"{place.home.local}/inbox"} <= {*found}
+
+
+def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
+    place: Place, repo: Path, home: Path
+) -> None:
+    """The service was killed right after a line came, and the session says no more."""
+    [folder, *_] = claude_transcript.list_folders(str(home), str(repo))
+    Path(folder).mkdir(parents=True)
+    new, old = Path(folder, "new.jsonl"), Path(folder, "old.jsonl")
+    for path in (new, old):
+        path.write_bytes(user(f"gophers dig {path.name}", path.name, cwd=str(repo)))
+    os.utime(old, (time.time() - 10 * 86400,) * 2)
+    made = app.Service()
+    made.stores.of(place)
+
+    def texts() -> list[str]:
+        page = IndexSession(place).opened("text").dated(Filter(kinds=("message",)))
+        return [hit.text for hit in page.hits]
+
+    running.until(lambda: texts() == ["gophers dig new.jsonl"])
+    made.stop()

@@ -1,0 +1,156 @@
+"""Windows and outcomes: lines that are only added, whoever reads and whoever is killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from memfs.core.records import Passage
+from memfs.store import chunk_log, session_outcomes
+from memfs.store.blocks import Place
+from memfs.store.chunk_log import ChunkLog, ChunkWindow
+from memfs.store.session_outcomes import SessionOutcome
+
+
+def passage(text: str) -> Passage:
+    return Passage("", text, "2026-05-03T10:00:00Z", 5, ("t",), "s")
+
+
+def add(log: ChunkLog, *texts: str) -> list[str]:
+    with log.writing():
+        return log.add([passage(text) for text in texts], [{} for _ in texts])
+
+
+def test_ids_go_up_and_the_oldest_leave(place: Place) -> None:
+    log = ChunkLog(place.home, "k")
+    ids = add(log, *(f"text {n}" for n in range(9)))
+    assert ids == sorted(set(ids))
+    with log.writing():
+        log.leave(4)
+        log.note()
+    assert list(log.live()) == ids[4:]
+    again = ChunkLog(place.home, "k")
+    assert list(again.live()) == ids[4:]
+    assert again.first() == ids[4]
+    assert again.find(ids[0]) == ChunkWindow(again.find(ids[0]).passage, {})  # type: ignore[union-attr]
+    assert [w.passage.text for w in again.every()] == [f"text {n}" for n in range(9)]
+
+
+def test_others_are_noticed(place: Place) -> None:
+    one, other = ChunkLog(place.home, "k"), ChunkLog(place.home, "k")
+    first = add(one, "a")
+    assert list(other.live()) == first
+    second = add(other, "b")
+    assert list(one.live()) == first + second
+    with other.writing():
+        other.leave(1)
+        other.note()
+    assert list(one.live()) == second
+    assert one.bytes == other.bytes
+
+
+def test_a_reader_cuts_nothing_off(place: Place) -> None:
+    """A line that is just being written looks torn to whoever reads meanwhile."""
+    log = ChunkLog(place.home, "k")
+    add(log, "a")
+    [path] = chunk_log.list_segments(place.home)
+    with open(path, "ab") as handle:
+        handle.write(b'{"id": "half of')
+    size = os.path.getsize(path)
+    assert len(ChunkLog(place.home, "k").live()) == 1
+    assert os.path.getsize(path) == size
+    add(log, "b")
+    assert [w.passage.text for w in chunk_log.read(path)] == ["a", "b"]
+
+
+def test_who_read_half_of_a_line_reads_all_of_it_later(place: Place) -> None:
+    log, other = ChunkLog(place.home, "k"), ChunkLog(place.home, "k")
+    add(log, "a")
+    assert len(other.live()) == 1
+    [path] = chunk_log.list_segments(place.home)
+    whole = Path(path).read_bytes()
+    [ident] = add(log, "b")
+    line = Path(path).read_bytes()[len(whole) :]
+    Path(path).write_bytes(whole + line[:20])
+    assert len(other.live()) == 1
+    with open(path, "ab") as handle:
+        handle.write(line[20:])
+    assert list(other.live())[1:] == [ident]
+
+
+def test_readers_and_writers_at_once_lose_nothing(place: Place) -> None:
+    ended = threading.Event()
+
+    def read() -> None:
+        log = ChunkLog(place.home, "k")
+        while not ended.is_set():
+            log.live()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    code = (
+        "import sys; from memfs.core.records import Passage; from memfs.store.chunk_log import ChunkLog;"
+        "from memfs.store.store_paths import Store; log = ChunkLog(Store(sys.argv[1], 'project'), 'k')\n"
+        "for n in range(40):\n"
+        "    with log.writing():\n"
+        "        log.add([Passage('', 'x' * 4000, 'now')] * 50, [{}] * 50)\n"
+    )
+    try:
+        writers = [
+            subprocess.Popen([sys.executable, "-c", code, place.home.root]) for _ in range(2)
+        ]
+        assert [each.wait(60) for each in writers] == [0, 0]
+    finally:
+        ended.set()
+        reader.join()
+    assert len(ChunkLog(place.home, "k").live()) == 4000
+
+
+def test_a_change_in_the_middle_shows_in_the_first_bytes(place: Place) -> None:
+    log = ChunkLog(place.home, "k")
+    ids = add(log, *(f"the port is {4000 + n}, {'x' * 300}" for n in range(60)))
+    [path] = chunk_log.list_segments(place.home)
+    before = Path(path).read_bytes()
+    window = log.find(ids[30])
+    assert window
+    with log.writing():
+        assert log.change(
+            ids[30], ChunkWindow(passage(window.passage.text.replace("4030", "9999")), {})
+        )
+    after = Path(path).read_bytes()
+    assert before[:4096] != after[:4096]
+    assert [w.passage.id for w in log.every()] == ids
+    changed = log.find(ids[30])
+    assert changed
+    assert "9999" in changed.passage.text
+    with log.writing():
+        assert log.change(ids[0], None)
+        assert not log.change("nothing", None)
+    assert [w.passage.id for w in log.every()] == ids[1:]
+
+
+@pytest.mark.parametrize("why", ["a\u2028b", "two\nlines", "ends", "", "x" * 5000])
+def test_outcomes_are_kept(place: Place, why: str) -> None:
+    session_outcomes.write_outcome(place.home, SessionOutcome("one", worked=True))
+    path = Path(place.home.local, session_outcomes.FILE)
+    path.write_text(path.read_text() + '{"session": "torn')
+    kept = session_outcomes.write_outcome(place.home, SessionOutcome("two", worked=False, why=why))
+    assert [each.session for each in session_outcomes.list_outcomes(place.home)] == ["one", "two"]
+    assert session_outcomes.list_outcomes(place.home)[1] == kept
+    assert len(kept.why) <= 300
+
+
+def test_a_reason_holds_no_secret(place: Place) -> None:
+    key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
+    session_outcomes.write_outcome(
+        place.home, SessionOutcome("s", worked=True, why=f"{key} <private>ill</private> works")
+    )
+    text = Path(place.home.local, session_outcomes.FILE).read_text()
+    assert key not in text
+    assert "ill" not in text
+    assert "works" in text

@@ -1,0 +1,85 @@
+"""Names in the package are the field's standard terms, and floors are told one way."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import memfs
+
+PACKAGE = Path(memfs.__file__).parent
+ROOT = PACKAGE.parent
+MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
+# Participles, pronouns, prepositions and pictures: nobody can guess what is behind one of them.
+BANNED = frozenset(
+    """
+    again ago among answered answering apart as_is aside asked asking at_once away back behind
+    beside both bring brought chosen claim cleaned closely closing committed compose
+    consolidated cut dated desk differing distinct drawn due edited elsewhere ended ends every
+    everything everywhere exact existing expected extents extracted failed fate fences fields
+    fits fitted flat folded foreign found full fuse give given have hear heard held here
+    holdings hub identified in_order inbox inside intake installed is_one joined keep kept known
+    lane last latest leaks leave leaving left lingering listed listening loaded located look
+    looked looking looks lowered made made_up marked masked merged_by missed named nearby needed
+    nested news notes numbered of off once opened order ours out pace peers pending picture
+    places plain plugged present printed private proposed published pulled question quick quoted
+    quoting ran raw readable ready reasons recurring reembed relief remembered reminder repeats
+    replaced rest running safe said sagging scan scored searched second served serving settle
+    shapes shares shipped shown similar since spare spending spoken stamped standing stands
+    starting states stated stopped stored streamed suspicion take taken tell tells there
+    together told touching triggers trusted unchecked unfit unkept unsay until waiting wanted
+    warmth was whole whose wired within without worded written written_here
+    """.split()  # noqa: SIM905
+)
+
+
+def functions(tree: ast.Module) -> set[str]:
+    """Return the names of the public functions of a module, methods aside."""
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return {name for name in found if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_no_module_or_function_has_a_name_that_says_nothing(path: Path) -> None:
+    assert path.stem not in BANNED or path.parent.name == "commands"  # named as the command is
+    assert not functions(MODULES[path]) & BANNED
+
+
+def test_a_class_name_occurs_once() -> None:
+    names = Counter(
+        node.name
+        for tree in MODULES.values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_the_contract_the_rooms_and_the_guide_tell_the_same_floors() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    layers = tool["importlinter"]["contracts"][0]["layers"]
+    contract = {
+        room: floor
+        for floor, layer in enumerate(reversed(layers))
+        for room in re.findall(r"\w+", layer)
+    }
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = {
+        room: int(floor)
+        for floor, rooms in re.findall(r"^\| (\d+) \| (.+?) \|", guide, re.MULTILINE)
+        for room in re.findall(r"`(\w+)", rooms)
+    }
+    said = {
+        path.parent.name: int(found[1])
+        for path, tree in MODULES.items()
+        if path.name == "__init__.py"
+        and path.parent.parent == PACKAGE
+        and (found := re.match(r"Floor (\d+)\b", ast.get_docstring(tree) or ""))
+    }
+    assert table == contract
+    assert said == {room: floor for room, floor in contract.items() if room != "api"}

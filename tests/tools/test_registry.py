@@ -1,0 +1,115 @@
+"""What a model is offered: ours, what the configuration changes, and what other packages bring."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memfs.store import blocks
+from memfs.store.blocks import Place
+from memfs.tools import calls, registry
+from memfs.tools.calls import ToolCall
+from memfs.tools.tool_context import ToolContext
+
+
+def configure(place: Place, text: str) -> None:
+    assert place.project
+    path = Path(place.project.root) / "config.yaml"
+    path.write_text(path.read_text() + text)
+
+
+def test_without_a_store_there_are_the_tools_of_memfs(tmp_path: Path) -> None:
+    assert registry.offer_tools(ToolContext(str(tmp_path))) == registry.ToolOffer(
+        registry.built_in()
+    )
+
+
+def test_tools_are_removed_described_and_added_by_configuration(place: Place, repo: Path) -> None:
+    configure(
+        place,
+        """
+tools:
+  remove: [memory_delete, memory]
+  describe: {core_memory_append: "Only what the team decided."}
+  add:
+    note_decision:
+      tool: core_memory_append
+      description: Write a decision down.
+      with: {label: persona}
+""",
+    )
+    desk = ToolContext(str(repo))
+    offer = registry.offer_tools(desk)
+    assert offer.problems == ()
+    assert not {"memory_delete", "memory"} & set(offer.tools)
+    assert offer.tools["core_memory_append"].description == "Only what the team decided."
+    note = offer.tools["note_decision"]
+    assert note.description == "Write a decision down."
+    assert "label" not in str(note.schema())
+    done = calls.run(desk, offer.tools, ToolCall("note_decision", {"content": "We use tabs."}))
+    assert not done.is_error
+    assert blocks.get(place, "persona").value.endswith("We use tabs.")
+    told = calls.run(
+        desk, offer.tools, ToolCall("note_decision", {"content": "x", "label": "human"})
+    )
+    assert "has no argument 'label'" in told.text
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("tools: {remove: [nothing]}", "tools.remove: there is no tool 'nothing'"),
+        ("tools: {describe: {nothing: x}}", "tools.describe.nothing: no such tool, or no text"),
+        ("tools: {add: {a: {tool: nothing}}}", "tools.add.a: needs a name of its own"),
+        ("tools: {add: {memory: {tool: memory}}}", "tools.add.memory: needs a name of its own"),
+        ("tools: {add: {a: {tool: memory, with: 5}}}", "tools.add.a: `with` has to be a mapping"),
+        ("tools: {add: {a: {tool: memory_insert, with: {line: -5}}}}", "tools.add.a: line of"),
+        (
+            "tools: {add: {a: {tool: memory, with: {zzz: 1}}}}",
+            "tools.add.a: memory has no argument",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_and_leaves_the_rest(
+    place: Place, repo: Path, text: str, problem: str
+) -> None:
+    configure(place, f"\n{text}\n")
+    offer = registry.offer_tools(ToolContext(str(repo)))
+    assert len(offer.problems) == 1
+    assert offer.problems[0].startswith(problem)
+    assert set(offer.tools) == set(registry.built_in())
+
+
+def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    info = site / "greeter-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greeter\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[memfs.tools]\ngreet = greeter:TOOL\nbroken = nowhere:TOOL\nodd = greeter:ODD\n"
+    )
+    (site / "greeter.py").write_text(
+        "from memfs.tools.definition import Parameter, Tool\n"
+        "TOOL = Tool('greet', 'Greet', 'read', (Parameter('who', 'string', 'Who.', True),),\n"
+        "            lambda desk, given: f'hello {given[\"who\"]}', description='Greets.')\n"
+        "ODD = 5\n"
+    )
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from memfs.tools import calls, registry\n"
+        "from memfs.tools.tool_context import ToolContext\n"
+        "desk = ToolContext(sys.argv[2]); offer = registry.offer_tools(desk)\n"
+        "print(calls.run(desk, offer.tools, calls.ToolCall('greet', {'who': 'Ann'})).text)\n"
+        "print(*offer.problems, sep='\\n')\n"
+    )
+    command = [sys.executable, "-c", code, str(site), str(repo)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = found.stdout.splitlines()
+    assert lines[0] == "hello Ann"
+    assert any(line.startswith("the plugin broken cannot be loaded") for line in lines)
+    assert "the plugin odd is no memfs.tools.definition.Tool" in lines

@@ -1,0 +1,1 @@
+"""How the bundled embedding model is trained."""
