@@ -83,7 +83,7 @@ def sync(
     except LockedError:
         return None
     if many and embed and stage is not None:
-        with suppress(LockedError, MemfsError):  # the service is at it; or a search says why not
+        with suppress(MemfsError):  # the service is at it, or a search says why not
             vector_rebuild.run(place, stage("embedding", many))
     return done
 
