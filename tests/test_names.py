@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import tomllib
 from collections import Counter
@@ -83,3 +84,16 @@ def test_the_contract_the_rooms_and_the_guide_tell_the_same_floors() -> None:
     }
     assert table == contract
     assert said == {room: floor for room, floor in contract.items() if room != "api"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_what_a_program_in_a_string_imports_is_there(path: Path) -> None:
+    """Processes of our own begin with one: no type checker sees what it names."""
+    texts = [str(node.value) for node in ast.walk(MODULES[path]) if isinstance(node, ast.Constant)]
+    for text in texts:
+        for module, name in re.findall(r"^from (memfs[\w.]*) import (\w+)$", text, re.MULTILINE):
+            found = importlib.import_module(f"{module}.{name}")
+            for function in re.findall(rf"^{name}\.(\w+)\(", text, re.MULTILINE):
+                assert callable(getattr(found, function))
+        if re.fullmatch(r"memfs(\.[a-z_]+){2,}", text):
+            assert importlib.import_module(text)

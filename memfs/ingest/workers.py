@@ -41,8 +41,8 @@ _PIPE = 1 << 20  # bytes that a worker may be ahead of who takes them
 _SERVE = """
 import sys
 sys.path[:] = sys.argv[1:]
-from memfs.memory import readers
-readers.serve()
+from memfs.ingest import workers
+workers.serve()
 """
 
 

@@ -22,10 +22,10 @@ KILLS = 5
 RUN = """
 import sys
 from memfs.cli.main import main
-from memfs.memory import intake, readers
+from memfs.ingest import transcripts, workers
 from memfs.search import indexer
 
-readers.PART, readers.MUCH, intake._BATCH_BYTES, indexer.COMMIT = 20_000, 0, 100_000, 200
+workers.PART, workers.MUCH, transcripts._BATCH_BYTES, indexer.COMMIT = 20_000, 0, 100_000, 200
 if __name__ == "__main__":
     sys.argv[1:1] = ["ingest", "--json"]
     sys.exit(main())
