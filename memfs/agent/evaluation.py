@@ -171,13 +171,13 @@ def _converse(
 ) -> None:
     """Play turn by turn. The brief is that of the moment: what was saved is in it."""
     top = place.home.top
-    desk = ToolContext(top, Origin("agent", "", _SESSION), place)
-    tools = registry.offer_tools(desk).tools
+    context = ToolContext(top, Origin("agent", "", _SESSION), place)
+    tools = registry.offer_tools(context).tools
     talk = loop.FullTranscript(list(tools.values()))
     rules = loop.LoopLimits(steps, retries=steps, heartbeats=False)
     for said in conversation.turns:
         talk.system = brief_text.compose_brief(place, tools=True)[0]
-        turns.append(loop.turn(model, desk, tools, talk, said, rules))
+        turns.append(loop.turn(model, context, tools, talk, said, rules))
         if not turns[-1].ended:
             return
 

@@ -90,7 +90,7 @@ class AgentTurn:
 
 def turn(
     model: Model,
-    desk: ToolContext,
+    context: ToolContext,
     tools: Mapping[str, Tool],
     talk: Dialogue,
     said: str,
@@ -112,7 +112,7 @@ def turn(
         text = answer.text or text
         results: list[Result] = []
         for call in answer.calls:
-            result = calls.run(desk, tools, call)
+            result = calls.run(context, tools, call)
             talk.add(result)
             did(result)
             results.append(result)

@@ -51,9 +51,9 @@ def run(
         for path, messages in sessions:
             session = messages[0].session
             origin = Origin("agent", OWN, session, f"reflect on {session}")
-            desk = ToolContext(draft.place.home.top, origin, draft.place)
+            context = ToolContext(draft.place.home.top, origin, draft.place)
             try:
-                turn = reviewer.converse(draft.place, desk, model, prompt, messages)
+                turn = reviewer.converse(draft.place, context, model, prompt, messages)
             except ModelError as error:
                 if not done:
                     raise

@@ -37,11 +37,11 @@ _EDITS = (
 
 
 def converse(
-    place: Place, desk: ToolContext, model: Model, prompt: str, said: Sequence[Said]
+    place: Place, context: ToolContext, model: Model, prompt: str, said: Sequence[Said]
 ) -> loop.AgentTurn:
     """Let a model look over what was said, with the tools for editing memory."""
     settings = config.load(place)
-    tools = {n: t for n, t in registry.offer_tools(desk).tools.items() if n in _EDITS}
+    tools = {n: t for n, t in registry.offer_tools(context).tools.items() if n in _EDITS}
     budget = budgets.load_budget(settings)
     system = brief_text.compose_within(place, budget.share("blocks"), tools=True)
     shown = tool_budget.fit_tools(list(tools.values()), budget.share("tools"))
@@ -52,7 +52,7 @@ def converse(
     rules = loop.LoopLimits(
         settings.number("llm.max_steps"), settings.number("llm.max_retries"), heartbeats=False
     )
-    return loop.turn(model, desk, tools, talk, text, rules)
+    return loop.turn(model, context, tools, talk, text, rules)
 
 
 def format_transcript(said: Sequence[Said], room: int) -> str:

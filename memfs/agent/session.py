@@ -49,8 +49,8 @@ class AgentSession:
     def __init__(self, place: Place, model: Model, rules: loop.LoopLimits) -> None:
         settings = config.load(place)
         self._place, self._model, self._rules = place, model, rules
-        self._desk = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
-        offer = registry.offer_tools(self._desk, paging=True)
+        self._context = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
+        offer = registry.offer_tools(self._context, paging=True)
         self._tools, self.problems = offer.tools, offer.problems
         self._full = settings.share("paging.page_out_threshold")
         self._least = settings.share("paging.min_relevance_to_keep")
@@ -94,7 +94,7 @@ class AgentSession:
         self._page(text)
         try:
             return loop.turn(
-                self._model, self._desk, self._tools, self.window, text, self._rules, tell, did
+                self._model, self._context, self._tools, self.window, text, self._rules, tell, did
             )
         finally:
             self._note()

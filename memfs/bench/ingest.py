@@ -19,6 +19,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import tantivy
+
 from memfs.core.errors import NotFoundError
 from memfs.ingest import transcript_files
 from memfs.ingest import transcripts as ingest_transcripts
@@ -194,8 +196,6 @@ def _child(folder: str, *arguments: str) -> dict[str, float]:
 
 def _floor(paths: list[str], index: str, within: Callable[[bytes], Iterator[str]]) -> int:
     """Parse every line, and index what is `within` it with one field and no more."""
-    import tantivy
-
     os.makedirs(index)
     schema = tantivy.SchemaBuilder().add_text_field("text", stored=True).build()
     writer = tantivy.Index(schema, path=index).writer(_HEAP, 1)

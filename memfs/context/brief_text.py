@@ -9,7 +9,7 @@ from memfs.core import render
 from memfs.core.block import Block
 from memfs.core.render import Names
 from memfs.files import atomic
-from memfs.store import blocks, resources, standing_rules
+from memfs.store import blocks, config, resources, standing_rules
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
@@ -139,8 +139,6 @@ def commands(program: str) -> Names:
 
 
 def _offered(place: Place | None) -> list[str]:
-    from memfs.store import config
-
     removed = config.load(place).get("tools.remove") if place else None
     return [name for name in TOOLS if not isinstance(removed, list) or name not in removed]
 

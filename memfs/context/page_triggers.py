@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from memfs.search.encoder import bundled
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -63,8 +65,6 @@ def is_telling(prompt: str) -> bool:
 
 
 def _far(prompt: str, before: Sequence[str]) -> bool:
-    from memfs.search.encoder import bundled
-
     vectors = bundled().encode([prompt, *before[-BEFORE:]]).vectors
     if not vectors[0].any():
         return False

@@ -44,18 +44,18 @@ def list_prompts() -> list[dict[str, object]]:
     ]
 
 
-def text(desk: ToolContext, name: str, given: dict[str, str]) -> str:
+def text(context: ToolContext, name: str, given: dict[str, str]) -> str:
     """Return a prompt with the blocks it is about. Raises `NotFoundError`."""
     from memfs.ops import show
 
     if name == "memory-review":
-        found = [each.block for each in show.show_all(desk.place())]
+        found = [each.block for each in show.show_all(context.place())]
         blocks = "\n\n".join(
             quote_turn(f"[{block.label}] {block.description}", block.value) for block in found
         )
         return resources.text("templates", "prompts", "review.md").replace("{blocks}", blocks)
     if name == "memory-rethink":
-        shown = show.run(desk.place(), given.get("label", "")).block
+        shown = show.run(context.place(), given.get("label", "")).block
         full = f"{shown.chars:,} of {shown.limit:,} characters"
         made = resources.text("templates", "prompts", "rethink.md")
         return (

@@ -19,7 +19,7 @@ SCHEME = "memfs://blocks/"
 TYPE = "text/markdown"
 
 
-def list_resources(desk: ToolContext) -> list[dict[str, object]]:
+def list_resources(context: ToolContext) -> list[dict[str, object]]:
     """Return every block as the protocol describes a resource; none where there is no store."""
     return [
         {
@@ -30,27 +30,27 @@ def list_resources(desk: ToolContext) -> list[dict[str, object]]:
             "mimeType": TYPE,
             "size": len(block.value.encode("utf-8", "surrogateescape")),
         }
-        for uri, block in _blocks(desk)
+        for uri, block in _blocks(context)
     ]
 
 
-def read(desk: ToolContext, uri: str) -> str:
+def read(context: ToolContext, uri: str) -> str:
     """Return the text of a block."""
     if not uri.startswith(SCHEME):
         raise NotFoundError(
             f"there is no resource {excerpt(uri, 200)}", f"they begin with {SCHEME}"
         )
-    return blocks.get(desk.place(), unquote(uri.removeprefix(SCHEME))).value
+    return blocks.get(context.place(), unquote(uri.removeprefix(SCHEME))).value
 
 
-def signatures(desk: ToolContext) -> dict[str, str]:
+def signatures(context: ToolContext) -> dict[str, str]:
     """Return what tells the blocks of now from those of another time, by uri."""
-    return {uri: block.raw for uri, block in _blocks(desk)}
+    return {uri: block.raw for uri, block in _blocks(context)}
 
 
-def _blocks(desk: ToolContext) -> list[tuple[str, Block]]:
+def _blocks(context: ToolContext) -> list[tuple[str, Block]]:
     try:
-        found = blocks.load(desk.place())
+        found = blocks.load(context.place())
     except MemfsError:
         return []
     seen: set[str] = set()

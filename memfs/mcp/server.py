@@ -59,7 +59,7 @@ class _Served:
     def __init__(self, folder: str, session: str, version: str) -> None:
         self._version = version
         self._given = session
-        self._desk = ToolContext(folder)  # of calls: whose it is changes with each
+        self._context = ToolContext(folder)  # of calls: whose it is changes with each
         self._reader = ToolContext(folder, Origin("agent", "", session))  # of resources and prompts
         self._tools: dict[str, Tool] = {}
         self._one = threading.Lock()  # calls are done one after the other
@@ -118,8 +118,8 @@ class _Served:
 
     def _do(self, origin: Origin, call: ToolCall) -> calls.Result:
         with self._one:
-            self._desk.origin = origin
-            return calls.run(self._desk, self._by_name(), call)
+            self._context.origin = origin
+            return calls.run(self._context, self._by_name(), call)
 
     async def _list_resources(self, context: Context, _params: object) -> types.ListResourcesResult:
         self._know(context)
@@ -229,7 +229,7 @@ class _Served:
 
     def _by_name(self) -> dict[str, Tool]:
         if not self._tools:
-            offer = registry.offer_tools(self._desk)
+            offer = registry.offer_tools(self._context)
             self._tools = offer.tools
             for problem in offer.problems:
                 sys.stderr.write(f"memfs: {problem}\n")

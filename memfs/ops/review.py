@@ -6,11 +6,13 @@ the host's own model (`inline`), or by the configured model when the session end
 """
 
 from memfs import files
+from memfs.context import page_candidates
 from memfs.core import label as labels
+from memfs.core.block import WARN_AT
 from memfs.core.escaping import flatten_text
 from memfs.core.events import REVIEW, Event, Reply
 from memfs.files import atomic
-from memfs.store import blocks, config, recall, sessions
+from memfs.store import blocks, clock, config, journal_query, recall, resources, sessions
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
@@ -42,8 +44,6 @@ def finish_turn(event: Event) -> Reply:
     settings = config.load(place)
     mode = settings.get("review.mode")
     if mode in (NUDGE, INLINE) and not event.again and is_due(place, event.host, settings):
-        from memfs.store import clock, resources
-
         text = resources.text("templates", "prompts", f"{mode}.md").strip()
         if mode == INLINE:
             since = f"{place.home.session(place.session)}/{_SINCE}"
@@ -90,8 +90,6 @@ def _saved(place: Place) -> str:
     if since is None:
         return ""
     files.remove(path)
-    from memfs.store import journal_query
-
     made = [
         e for e in journal_query.list_entries(place) if e.session == place.session and e.at >= since
     ]
@@ -101,8 +99,6 @@ def _saved(place: Place) -> str:
 
 def _pressed(place: Place) -> "list[Block]":
     """List the blocks that are nearly full; what has no label cannot be edited under one."""
-    from memfs.core.block import WARN_AT
-
     return [
         block
         for block in blocks.load(place)
@@ -118,8 +114,6 @@ def _press(place: Place) -> None:
     full = _pressed(place)
     if not full or not sessions.mark_once(place.home, place.session, _PRESSED):
         return
-    from memfs.context import page_candidates
-
     lines = []
     for block in full:
         parts = page_candidates.name_spare_parts(place, block)

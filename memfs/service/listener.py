@@ -7,6 +7,7 @@ import select
 import socket
 import stat
 from contextlib import suppress
+from hmac import compare_digest
 
 from memfs import files
 from memfs.core.errors import StoreError
@@ -52,8 +53,6 @@ class Listener:
         """Tell whether a question may be asked with this token."""
         if self.token == client.NO_TOKEN:
             return token == self.token
-        from hmac import compare_digest
-
         return compare_digest(os.fsencode(token), os.fsencode(self.token))
 
     def ours(self) -> bool:

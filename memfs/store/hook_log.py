@@ -4,7 +4,9 @@ import os
 import time
 
 from memfs import files
+from memfs.core.escaping import flatten_text
 from memfs.files import atomic
+from memfs.secrets import redact
 from memfs.store import local_folder, store_paths
 
 LARGEST = 256 << 10  # bytes; an older log is kept once
@@ -16,9 +18,6 @@ def line(folder: str, where: str, error: BaseException) -> None:
 
     A project's store that is not trusted is not written to: its user's own has the line then.
     """
-    from memfs.core.escaping import flatten_text
-    from memfs.secrets import redact
-
     what = redact(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     text = f"{stamp} {flatten_text(redact(where))}: {what}\n"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import StoreError
-from memfs.store import store_paths
+from memfs.store import incoming_changes, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,8 +27,6 @@ def map_copies(store: Store) -> Mapping[str, str]:
     """
     if not store_paths.may_quarantine(store):
         return {}
-    from memfs.store import incoming_changes
-
     return incoming_changes.list_held(store)
 
 

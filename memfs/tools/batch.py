@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
-from memfs.tools import archival, calls, core_memory
+from memfs.tools import archival, calls, catalog, core_memory
 from memfs.tools.calls import Result, ToolCall
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ _NOT_DONE = "not done, since another call of the batch cannot be done"
 
 
 def run_in_order(
-    desk: ToolContext, tools: Mapping[str, Tool], wanted: list[ToolCall]
+    context: ToolContext, tools: Mapping[str, Tool], wanted: list[ToolCall]
 ) -> list[Result]:
     """Do calls one after the other; what one of them cannot do keeps no other from being done."""
-    return [calls.run(desk, tools, call) for call in wanted]
+    return [calls.run(context, tools, call) for call in wanted]
 
 
 def run_together(
-    desk: ToolContext, tools: Mapping[str, Tool], wanted: list[ToolCall]
+    context: ToolContext, tools: Mapping[str, Tool], wanted: list[ToolCall]
 ) -> list[Result]:
     """Do all of the calls or none.
 
@@ -39,21 +39,23 @@ def run_together(
     if any(refused):
         return _none_done(wanted, refused)
     try:
-        planned = [each.tool.plan(desk, each.arguments) if each.tool.plan else [] for each in ready]
-        lines = _apply(desk, ready, planned)
+        planned = [
+            each.tool.plan(context, each.arguments) if each.tool.plan else [] for each in ready
+        ]
+        lines = _apply(context, ready, planned)
     except MemfsError as error:
         told = calls.build_failure(wanted[0], error)
         return [Result(call, told.text, is_error=True) for call in wanted]
     return [
         Result(each.call, "\n".join(lines), heartbeat=each.heartbeat)
         if mine
-        else calls.do(desk, each)
+        else calls.do(context, each)
         for each, mine in zip(ready, planned, strict=True)
     ]
 
 
 def _apply(
-    desk: ToolContext, ready: list[calls.CheckedCall], planned: list[list[Edit]]
+    context: ToolContext, ready: list[calls.CheckedCall], planned: list[list[Edit]]
 ) -> list[str]:
     """Make all edits in one step; return a line for each block."""
     edits = [edit for mine in planned for edit in mine]
@@ -62,12 +64,12 @@ def _apply(
         for each, mine in zip(ready, planned, strict=True)
         for _ in mine
     ]
-    return core_memory.apply(desk, edits, _reason(ready), versions) if edits else []
+    return core_memory.apply(context, edits, _reason(ready), versions) if edits else []
 
 
 def _refusal(checked: calls.CheckedCall) -> Result | None:
     """Return why a call that fits its schema cannot be part of a batch."""
-    if checked.tool.name == archival.INSERT:
+    if checked.tool.name == catalog.ARCHIVE:
         error = archival.refusal(checked.arguments)
         return calls.build_failure(checked.call, error) if error else None
     if checked.tool.effect == "read" or checked.tool.plan:

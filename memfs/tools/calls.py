@@ -69,10 +69,10 @@ class CheckedCall:
     heartbeat: bool
 
 
-def run(desk: ToolContext, tools: Mapping[str, Tool], call: ToolCall) -> Result:
+def run(context: ToolContext, tools: Mapping[str, Tool], call: ToolCall) -> Result:
     """Do one call. Whatever is wrong with it is said, nothing is raised."""
     checked = check(tools, call)
-    return checked if isinstance(checked, Result) else do(desk, checked)
+    return checked if isinstance(checked, Result) else do(context, checked)
 
 
 def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
@@ -87,10 +87,10 @@ def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
     return CheckedCall(call, tool, checked, heartbeat)
 
 
-def do(desk: ToolContext, checked: CheckedCall) -> Result:
+def do(context: ToolContext, checked: CheckedCall) -> Result:
     """Do a call that was checked."""
     try:
-        text = checked.tool.run(desk, checked.arguments)
+        text = checked.tool.run(context, checked.arguments)
     except MemfsError as error:
         return build_failure(checked.call, error, heartbeat=checked.heartbeat)
     except BaseException as error:  # a full disk, other people's code: it is said

@@ -1,9 +1,10 @@
-"""The tools for blocks: what is always in context."""
+"""Tool calls on blocks: what is always in context."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from memfs.context import page_candidates
 from memfs.core import label
 from memfs.core.block import WARN_AT
 from memfs.core.edits import (
@@ -19,7 +20,9 @@ from memfs.core.edits import (
 )
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
-from memfs.tools.definition import Arguments, Effect, Parameter, Tool
+from memfs.ops import edit, history, show, status
+from memfs.ops.edit import Edited, Unchanged
+from memfs.store import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,33 +30,19 @@ if TYPE_CHECKING:
     from memfs.core.block import Block
     from memfs.core.edits import Edit
     from memfs.core.records import JournalEntry
+    from memfs.tools.definition import Arguments
     from memfs.tools.tool_context import ToolContext
-
-_LABEL = Parameter(
-    "label", "string", "The block, as its heading names it: human, project:api, …", required=True
-)
-_REASON = Parameter("reason", "string", "Why, in a few words: kept in the block's history.")
-_EXPECTED = Parameter(
-    "expected_version", "integer", "Do it only if the block is still at this version.", least=0
-)
-_EVERY = Parameter("all", "boolean", "At every place, if there are several. Default: false.")
 
 _DELETED = "is deleted; memory_undo brings it back"
 _GONE = {"rename": "has another name now", "undo": "is gone again"}
 
 
-def _text(name: str, description: str) -> Parameter:
-    return Parameter(name, "string", description, required=True)
-
-
-def _read(desk: ToolContext, given: Arguments) -> str:
+def read_block(context: ToolContext, arguments: Arguments) -> str:
     """Return one block with its numbers, or the list of all."""
-    from memfs.ops import show
-
-    label = str(given.get("label") or "")
+    label = str(arguments.get("label") or "")
     if not label:
-        return _listed(desk)
-    shown = show.run(desk.place(), label, str(given.get("version") or ""))
+        return _listed(context)
+    shown = show.run(context.place(), label, str(arguments.get("version") or ""))
     block = shown.block
     facts = [f"version {shown.version}", f"{block.chars:,}/{block.limit:,} characters"]
     if block.read_only:
@@ -64,11 +53,9 @@ def _read(desk: ToolContext, given: Arguments) -> str:
     return f"{head}\n{flatten_text(block.description)}\n\n{block.value}"
 
 
-def _listed(desk: ToolContext) -> str:
-    from memfs.ops import show
-
+def _listed(context: ToolContext) -> str:
     lines = []
-    for shown in show.show_all(desk.place()):
+    for shown in show.show_all(context.place()):
         block = shown.block
         facts = f"{block.chars:,}/{block.limit:,} characters"
         pinned = "" if block.pinned else ", not shown unless it is read"
@@ -80,59 +67,66 @@ def _named(block: Block) -> str:
     return label.qualified(block.tier, block.label)
 
 
-def _append(_: ToolContext, given: Arguments) -> list[Edit]:
-    return [Append(_label(given), str(given["content"]))]
+def plan_append(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that adds text at the end of a block."""
+    return [Append(_label(arguments), str(arguments["content"]))]
 
 
-def _replace(_: ToolContext, given: Arguments) -> list[Edit]:
-    old, new = str(given["old_content"]), str(given["new_content"])
-    return [Replace(_label(given), old, new, bool(given.get("all")))]
+def plan_replace(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that replaces text in a block."""
+    old, new = str(arguments["old_content"]), str(arguments["new_content"])
+    return [Replace(_label(arguments), old, new, bool(arguments.get("all")))]
 
 
-def _remove(_: ToolContext, given: Arguments) -> list[Edit]:
-    return [Remove(_label(given), str(given["content"]), bool(given.get("all")))]
+def plan_remove(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that removes text from a block."""
+    return [Remove(_label(arguments), str(arguments["content"]), bool(arguments.get("all")))]
 
 
-def _insert(_: ToolContext, given: Arguments) -> list[Edit]:
-    return [Insert(_label(given), _number(given["line"]), str(given["content"]))]
+def plan_insert(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that inserts lines into a block."""
+    return [Insert(_label(arguments), _number(arguments["line"]), str(arguments["content"]))]
 
 
-def _rethink(_: ToolContext, given: Arguments) -> list[Edit]:
-    return [Rethink(_label(given), str(given["new_value"]))]
+def plan_rethink(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that rewrites a block."""
+    return [Rethink(_label(arguments), str(arguments["new_value"]))]
 
 
-def _create(_: ToolContext, given: Arguments) -> list[Edit]:
+def plan_create(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that creates a block."""
     return [
         Create(
-            _label(given),
-            str(given["description"]),
-            str(given.get("initial_value") or ""),
-            _number(given.get("limit") or 0),
-            bool(given.get("pinned", True)),
+            _label(arguments),
+            str(arguments["description"]),
+            str(arguments.get("initial_value") or ""),
+            _number(arguments.get("limit") or 0),
+            bool(arguments.get("pinned", True)),
         )
     ]
 
 
-def _delete(_: ToolContext, given: Arguments) -> list[Edit]:
-    return [Delete(_label(given))]
+def plan_delete(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that deletes a block."""
+    return [Delete(_label(arguments))]
 
 
-def _rename(_: ToolContext, given: Arguments) -> list[Edit]:
-    return [Rename(_label(given), _label(given, "new_label"))]
+def plan_rename(_: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edit that renames a block."""
+    return [Rename(_label(arguments), _label(arguments, "new_label"))]
 
 
-def _undo(desk: ToolContext, given: Arguments) -> str:
-    from memfs.ops import history
+def undo(context: ToolContext, arguments: Arguments) -> str:
+    """Undo the last edit of a block; return what that restored."""
+    done = history.undo(
+        context.place(), _label(arguments), context.because(arguments.get("reason"))
+    )
+    return "\n".join([f"undone: version {done.undone.version}", *_told(context, done.entries)])
 
-    done = history.undo(desk.place(), _label(given), desk.because(given.get("reason")))
-    return "\n".join([f"undone: version {done.undone.version}", *_told(desk, done.entries)])
 
-
-def _status(desk: ToolContext, given: Arguments) -> str:  # noqa: ARG001 - every tool is called alike
+def format_status(context: ToolContext, arguments: Arguments) -> str:  # noqa: ARG001 - every tool is called alike
     """Say how full memory is, and what is in it."""
-    from memfs.ops import status as op
-
-    found = op.run(desk.place(), "")
+    found = status.run(context.place(), "")
     lines = [
         flatten_text(
             f"- {each.block.label} ({each.block.tier}): version {each.version}, "
@@ -154,20 +148,20 @@ def _status(desk: ToolContext, given: Arguments) -> str:  # noqa: ARG001 - every
 
 
 def apply(
-    desk: ToolContext, edits: list[Edit], reason: object = "", expected: Sequence[int | None] = ()
+    context: ToolContext,
+    edits: list[Edit],
+    reason: object = "",
+    expected: Sequence[int | None] = (),
 ) -> list[str]:
     """Do edits, all or none; return a line for each block. Raises `RejectedError`.
 
     `expected` are the versions that the blocks of the edits have to be at, side by side.
     """
-    from memfs.ops import edit
-    from memfs.ops.edit import Edited, Unchanged
-
-    outcome = edit.run(desk.place(), edits, desk.because(reason), expected)
+    outcome = edit.run(context.place(), edits, context.because(reason), expected)
     match outcome:
         case Edited():
             note = [flatten_text(outcome.note)] if outcome.note else []
-            return [*_told(desk, outcome.entries), *note]
+            return [*_told(context, outcome.entries), *note]
         case Unchanged():
             return [flatten_text(f"nothing changed: '{outcome.label}' says that already")]
         case Rejected():
@@ -176,32 +170,23 @@ def apply(
             assert_never(outcome)
 
 
-def get_expected(given: Arguments) -> int | None:
+def get_expected(arguments: Arguments) -> int | None:
     """Return the version that a call wants its block to be at, None for any."""
-    found = given.get("expected_version")
+    found = arguments.get("expected_version")
     return found if isinstance(found, int) else None
 
 
-def _editing(
-    name: str,
-    title: str,
-    effect: Effect,
-    parameters: tuple[Parameter, ...],
-    plan: Callable[[ToolContext, Arguments], list[Edit]],
-) -> Tool:
-    """Return a tool that makes one edit of one block."""
-
-    def run(desk: ToolContext, given: Arguments) -> str:
-        edits = plan(desk, given)
-        return "\n".join(apply(desk, edits, given.get("reason"), [get_expected(given)]))
-
-    return Tool(name, title, effect, parameters, run, plan)
+def run_plan(
+    context: ToolContext, arguments: Arguments, plan: Callable[[ToolContext, Arguments], list[Edit]]
+) -> str:
+    """Make the edits that `plan` returns; return a line for each block. Raises `RejectedError`."""
+    edits = plan(context, arguments)
+    expected = [get_expected(arguments)]
+    return "\n".join(apply(context, edits, arguments.get("reason"), expected))
 
 
-def _told(desk: ToolContext, entries: tuple[JournalEntry, ...]) -> list[str]:
+def _told(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[str]:
     """Say what became of each block: its version, and how full it is now."""
-    from memfs.store import blocks
-
     lines = []
     for entry in entries:
         if entry.after is None:
@@ -213,123 +198,19 @@ def _told(desk: ToolContext, entries: tuple[JournalEntry, ...]) -> list[str]:
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
         done = f"done: '{entry.label}' is at version {entry.version}, {full}{hint}"
         lines.append(flatten_text(done))
-        lines += _spare(desk, block) if nearly else []
+        lines += _spare(context, block) if nearly else []
     return lines
 
 
-def _spare(desk: ToolContext, block: Block) -> list[str]:
+def _spare(context: ToolContext, block: Block) -> list[str]:
     """Name what could leave a block that is nearly full: what is worth least just now."""
-    from memfs.context import page_candidates
-
-    parts = page_candidates.name_spare_parts(desk.place(), block)
+    parts = page_candidates.name_spare_parts(context.place(), block)
     return [flatten_text(f"could go to the archive first: {'; '.join(parts)}")] if parts else []
 
 
-def _label(given: Arguments, name: str = "label") -> str:
-    return label.normalise(str(given[name]))
+def _label(arguments: Arguments, name: str = "label") -> str:
+    return label.normalise(str(arguments[name]))
 
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
-
-
-TOOLS = (
-    Tool(
-        "core_memory_read",
-        "Read a memory block",
-        "read",
-        (
-            Parameter("label", "string", "The block to read; without one all are listed."),
-            Parameter("version", "integer", "As it was at this version.", least=1),
-        ),
-        _read,
-    ),
-    _editing(
-        "core_memory_append",
-        "Add to a memory block",
-        "add",
-        (_LABEL, _text("content", "What to add, on a new line at the end."), _REASON, _EXPECTED),
-        _append,
-    ),
-    _editing(
-        "core_memory_replace",
-        "Replace text in a memory block",
-        "change",
-        (
-            _LABEL,
-            _text("old_content", "The text to replace, exactly as it stands there."),
-            _text("new_content", "What to put in its place."),
-            _EVERY,
-            _REASON,
-            _EXPECTED,
-        ),
-        _replace,
-    ),
-    _editing(
-        "core_memory_remove",
-        "Remove text from a memory block",
-        "change",
-        (
-            _LABEL,
-            _text("content", "The text to remove, exactly as it stands there."),
-            _EVERY,
-            _REASON,
-            _EXPECTED,
-        ),
-        _remove,
-    ),
-    _editing(
-        "memory_insert",
-        "Insert lines into a memory block",
-        "add",
-        (
-            _LABEL,
-            Parameter(
-                "line",
-                "integer",
-                "After which line: 0 before the first, -1 at the end.",
-                required=True,
-                least=-1,
-            ),
-            _text("content", "What to insert."),
-            _REASON,
-            _EXPECTED,
-        ),
-        _insert,
-    ),
-    _editing(
-        "memory_rethink",
-        "Rewrite a memory block",
-        "change",
-        (_LABEL, _text("new_value", "The whole new text of the block."), _REASON, _EXPECTED),
-        _rethink,
-    ),
-    _editing(
-        "memory_create",
-        "Create a memory block",
-        "add",
-        (
-            Parameter(
-                "label", "string", "A short name: project_alpha, team, services/api.", required=True
-            ),
-            _text("description", "What belongs into it, and when to update it."),
-            Parameter("initial_value", "string", "Its first text."),
-            Parameter("limit", "integer", "The most characters it may hold.", least=1),
-            Parameter("pinned", "boolean", "false: listed by name only, read when it is needed."),
-            _REASON,
-        ),
-        _create,
-    ),
-    _editing(
-        "memory_delete", "Delete a memory block", "remove", (_LABEL, _REASON, _EXPECTED), _delete
-    ),
-    _editing(
-        "memory_rename",
-        "Rename a memory block",
-        "change",
-        (_LABEL, _text("new_label", "Its new name, in the same tier."), _REASON, _EXPECTED),
-        _rename,
-    ),
-    Tool("memory_undo", "Undo the last edit of a block", "change", (_LABEL, _REASON), _undo),
-    Tool("memory_status", "Show the state of memory", "read", (), _status),
-)

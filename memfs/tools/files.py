@@ -15,7 +15,8 @@ from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.store import blocks
 from memfs.tools import core_memory
-from memfs.tools.definition import Arguments, Parameter, Tool, VerbatimError
+from memfs.tools.catalog import ROOT
+from memfs.tools.definition import Arguments, VerbatimError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from memfs.core.edits import Edit
     from memfs.tools.tool_context import ToolContext
 
-ROOT = "/memories"
-COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 _SUFFIXES = (".md", ".txt", ".xml", ".json", ".yaml", ".yml")
 _NO_PATH = "The path {} does not exist. Please provide a valid path."
 _NO_PATH_TO_EDIT = f"Error: {_NO_PATH}"
@@ -34,54 +33,56 @@ _AROUND = 4  # lines shown around an edit
 _LEVELS = 2  # of folders that a listing shows
 
 
-def _run(desk: ToolContext, given: Arguments) -> str:
-    command = str(given["command"])
+def run_command(context: ToolContext, arguments: Arguments) -> str:
+    """Do one command of the tool `memory`; return the reply its models know."""
+    command = str(arguments["command"])
     if command == "view":
-        return _view(desk, given)
-    edits = _PLANS[command](desk, given)
-    path = str(given.get("path"))
-    block = _block(desk, path) if command == "str_replace" else None
-    core_memory.apply(desk, edits)
+        return _view(context, arguments)
+    edits = _PLANS[command](context, arguments)
+    path = str(arguments.get("path"))
+    block = _block(context, path) if command == "str_replace" else None
+    core_memory.apply(context, edits)
     match command:
         case "create":
             return f"File created successfully at: {path}"
         case "str_replace":
-            return _edited(block.value if block else "", desk, given)
+            return _edited(block.value if block else "", context, arguments)
         case "insert":
             return f"The file {path} has been edited."
         case "delete":
             return f"Successfully deleted {path}"
         case _:
-            return f"Successfully renamed {given['old_path']} to {given['new_path']}"
+            return f"Successfully renamed {arguments['old_path']} to {arguments['new_path']}"
 
 
-def _plan(desk: ToolContext, given: Arguments) -> list[Edit]:
-    command = str(given["command"])
-    return [] if command == "view" else _PLANS[command](desk, given)
+def plan_command(context: ToolContext, arguments: Arguments) -> list[Edit]:
+    """Return the edits that a command makes: none for `view`."""
+    command = str(arguments["command"])
+    return [] if command == "view" else _PLANS[command](context, arguments)
 
 
-def _view(desk: ToolContext, given: Arguments) -> str:
-    path = _needed(given, "path")
-    block = _block(desk, path)
+def _view(context: ToolContext, arguments: Arguments) -> str:
+    path = _needed(arguments, "path")
+    block = _block(context, path)
     if block is not None:
-        return _numbered(path, block.value, given.get("view_range"))
-    inside = _below(desk, path)
+        return _numbered(path, block.value, arguments.get("view_range"))
+    inside = _below(context, path)
     if not inside and _label(path):
         raise VerbatimError(_NO_PATH.format(path))
     return _listing(path.rstrip("/") or ROOT, inside)
 
 
-def _create(desk: ToolContext, given: Arguments) -> list[Edit]:
-    path, text = _needed(given, "path"), _needed(given, "file_text", empty=True)
+def _create(context: ToolContext, arguments: Arguments) -> list[Edit]:
+    path, text = _needed(arguments, "path"), _needed(arguments, "file_text", empty=True)
     label = _label(path)
-    if not label or _block(desk, path) is not None:
+    if not label or _block(context, path) is not None:
         raise VerbatimError(f"Error: File {path} already exists")
     return [Create(label, f"Notes kept as {path}", text)]
 
 
-def _str_replace(desk: ToolContext, given: Arguments) -> list[Edit]:
-    path, old = _needed(given, "path"), _needed(given, "old_str")
-    block = _existing(desk, path, _NO_PATH_TO_EDIT)
+def _str_replace(context: ToolContext, arguments: Arguments) -> list[Edit]:
+    path, old = _needed(arguments, "path"), _needed(arguments, "old_str")
+    block = _existing(context, path, _NO_PATH_TO_EDIT)
     count = block.value.count(old)
     if not count:
         raise VerbatimError(
@@ -93,14 +94,14 @@ def _str_replace(desk: ToolContext, given: Arguments) -> list[Edit]:
             f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
             f"{lines}. Please ensure it is unique"
         )
-    return [Replace(_qualified(block), old, str(given.get("new_str") or ""))]
+    return [Replace(_qualified(block), old, str(arguments.get("new_str") or ""))]
 
 
-def _insert(desk: ToolContext, given: Arguments) -> list[Edit]:
-    path, text = _needed(given, "path"), _needed(given, "insert_text")
-    block = _existing(desk, path, _GONE)
+def _insert(context: ToolContext, arguments: Arguments) -> list[Edit]:
+    path, text = _needed(arguments, "path"), _needed(arguments, "insert_text")
+    block = _existing(context, path, _GONE)
     lines = len(block.value.split("\n")) if block.value else 0
-    line = given.get("insert_line")
+    line = arguments.get("insert_line")
     if not isinstance(line, int) or not 0 <= line <= lines:
         raise VerbatimError(
             f"Error: Invalid `insert_line` parameter: {line}. It should be within the range of "
@@ -109,17 +110,17 @@ def _insert(desk: ToolContext, given: Arguments) -> list[Edit]:
     return [Insert(_qualified(block), line, text)]
 
 
-def _delete(desk: ToolContext, given: Arguments) -> list[Edit]:
-    path = _needed(given, "path")
-    blocks = _either(desk, path, f"Error: Cannot delete the {ROOT} directory itself")
+def _delete(context: ToolContext, arguments: Arguments) -> list[Edit]:
+    path = _needed(arguments, "path")
+    blocks = _either(context, path, f"Error: Cannot delete the {ROOT} directory itself")
     return [Delete(_qualified(each)) for each in blocks]
 
 
-def _rename(desk: ToolContext, given: Arguments) -> list[Edit]:
-    old, new = _needed(given, "old_path"), _needed(given, "new_path")
-    blocks = _either(desk, old, f"Error: Cannot rename the {ROOT} directory itself")
+def _rename(context: ToolContext, arguments: Arguments) -> list[Edit]:
+    old, new = _needed(arguments, "old_path"), _needed(arguments, "new_path")
+    blocks = _either(context, old, f"Error: Cannot rename the {ROOT} directory itself")
     top, target = _label(old).rpartition(":")[2], _label(new)
-    if not target or _block(desk, new) is not None or _below(desk, new):
+    if not target or _block(context, new) is not None or _below(context, new):
         raise VerbatimError(f"Error: The destination {new} already exists")
     return [Rename(_qualified(each), target + each.label.removeprefix(top)) for each in blocks]
 
@@ -133,20 +134,20 @@ _PLANS: dict[str, Callable[[ToolContext, Arguments], list[Edit]]] = {
 }
 
 
-def _edited(before: str, desk: ToolContext, given: Arguments) -> str:
+def _edited(before: str, context: ToolContext, arguments: Arguments) -> str:
     """Show the lines around a replacement, after it was made."""
-    path, new = str(given["path"]), str(given.get("new_str") or "")
-    line = before.count("\n", 0, before.find(str(given["old_str"])))
-    lines = _existing(desk, path, _GONE).value.split("\n")
+    path, new = str(arguments["path"]), str(arguments.get("new_str") or "")
+    line = before.count("\n", 0, before.find(str(arguments["old_str"])))
+    lines = _existing(context, path, _GONE).value.split("\n")
     first, last = max(0, line - _AROUND), line + new.count("\n") + 1 + _AROUND
     shown = [f"{number:6}\t{each}" for number, each in enumerate(lines, 1)][first:last]
     return "\n".join(["The memory file has been edited.", *shown])
 
 
-def _needed(given: Arguments, name: str, *, empty: bool = False) -> str:
-    value = given.get(name)
+def _needed(arguments: Arguments, name: str, *, empty: bool = False) -> str:
+    value = arguments.get(name)
     if not isinstance(value, str) or not (value or empty):
-        raise MemfsError(f"the command {given['command']} of memory needs {name}")
+        raise MemfsError(f"the command {arguments['command']} of memory needs {name}")
     return value
 
 
@@ -167,35 +168,35 @@ def _label(path: str) -> str:
     return label.normalise(name).replace(".", "_")
 
 
-def _block(desk: ToolContext, path: str) -> Block | None:
+def _block(context: ToolContext, path: str) -> Block | None:
     label = _label(path)
-    found = blocks.resolve_label(desk.place(), label) if label else None
+    found = blocks.resolve_label(context.place(), label) if label else None
     return blocks.read(*found) if found else None
 
 
-def _existing(desk: ToolContext, path: str, message: str) -> Block:
-    found = _block(desk, path)
+def _existing(context: ToolContext, path: str, message: str) -> Block:
+    found = _block(context, path)
     if found is None:
         raise VerbatimError(message.format(path))
     return found
 
 
-def _below(desk: ToolContext, path: str) -> list[Block]:
+def _below(context: ToolContext, path: str) -> list[Block]:
     """Return the blocks in a folder; of several with a label the nearest."""
     top = _label(path)
     nearest: dict[str, Block] = {}
-    for block in blocks.load(desk.place()):
+    for block in blocks.load(context.place()):
         if not top or block.label.startswith(f"{top}/"):
             nearest.setdefault(block.label, block)
     return list(nearest.values())
 
 
-def _either(desk: ToolContext, path: str, root: str) -> list[Block]:
+def _either(context: ToolContext, path: str, root: str) -> list[Block]:
     """Return the block at a path, or all blocks of a folder."""
     if not _label(path):
         raise VerbatimError(root)
-    block = _block(desk, path)
-    found = [block] if block is not None else _below(desk, path)
+    block = _block(context, path)
+    found = [block] if block is not None else _below(context, path)
     if not found:
         raise VerbatimError(_GONE.format(path))
     return found
@@ -247,30 +248,3 @@ def _lines_of(text: str, part: str) -> list[int]:
         found.append(text.count("\n", 0, at) + 1)
         at = text.find(part, at + len(part))
     return found
-
-
-def _path(name: str, description: str) -> Parameter:
-    return Parameter(name, "string", description)
-
-
-TOOLS = (
-    Tool(
-        "memory",
-        "Memory as files",
-        "change",
-        (
-            Parameter("command", "string", "What to do.", required=True, choices=COMMANDS),
-            _path("path", f"A file or folder below {ROOT}."),
-            Parameter("view_range", "integers", "view: the first and last line, -1 for the end."),
-            _path("file_text", "create: the text of the new file."),
-            _path("old_str", "str_replace: the text to replace; it occurs once."),
-            _path("new_str", "str_replace: what to put in its place."),
-            Parameter("insert_line", "integer", "insert: after which line, 0 for the beginning."),
-            _path("insert_text", "insert: the text to insert."),
-            _path("old_path", "rename: from."),
-            _path("new_path", "rename: to."),
-        ),
-        _run,
-        _plan,
-    ),
-)

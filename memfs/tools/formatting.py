@@ -5,62 +5,48 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.escaping import flatten_text, quote_lines
-from memfs.tools.definition import Arguments, Parameter
+from memfs.ops import search
+from memfs.search.engine import Filter
+from memfs.tools.catalog import USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.records import Hit, SessionHit
-    from memfs.search.engine import Filter
+    from memfs.tools.definition import Arguments
     from memfs.tools.tool_context import ToolContext
 
-USUAL, MOST = 5, 50  # hits on a page
 _INDENT = "   "
-NEAREST = Parameter(
-    "nearest", "boolean", "true: show the nearest also where nothing is clearly relevant."
-)
-DATES = (
-    Parameter("since", "string", "From this day on: 2026-05-03, yesterday, 7d (days ago)."),
-    Parameter("until", "string", "Up to the end of this day."),
-)
-PAGING = (
-    Parameter("limit", "integer", f"Hits on a page, {USUAL} if not given.", least=1, most=MOST),
-    Parameter("page", "integer", "Which page, from 1.", least=1),
-)
 
 
-def hits(desk: ToolContext, given: Arguments, *, kinds: tuple[str, ...]) -> str:
+def hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str, ...]) -> str:
     """Search for `query`; return a page of hits."""
-    from memfs.ops import search
-
-    limit, page = paging(given)
+    limit, page = paging(arguments)
     found = search.run(
-        desk.index(),
-        str(given["query"]),
+        context.index(),
+        str(arguments["query"]),
         mode=None,
-        only=parse_filter(given, kinds),
+        only=parse_filter(arguments, kinds),
         limit=limit,
         page=page,
     )
-    if not found.sure and not given.get(NEAREST.name):
+    if not found.sure and not arguments.get("nearest"):
         return _unsure(found.total, "hit")
     return format_hits([_hit(each) for each in found.hits], found.total, limit, page, "hit")
 
 
-def sessions(desk: ToolContext, given: Arguments) -> str:
+def sessions(context: ToolContext, arguments: Arguments) -> str:
     """Search for `query`; return a page of sessions."""
-    from memfs.ops import search
-
-    limit, page = paging(given)
+    limit, page = paging(arguments)
     found = search.sessions(
-        desk.index(),
-        str(given["query"]),
+        context.index(),
+        str(arguments["query"]),
         mode=None,
-        only=parse_filter(given, ("message",)),
+        only=parse_filter(arguments, ("message",)),
         limit=limit,
         page=page,
     )
-    if not found.sure and not given.get(NEAREST.name):
+    if not found.sure and not arguments.get("nearest"):
         return _unsure(found.total, "session")
     return format_hits(
         [_session(each) for each in found.sessions], found.total, limit, page, "session"
@@ -68,46 +54,41 @@ def sessions(desk: ToolContext, given: Arguments) -> str:
 
 
 def _unsure(total: int, name: str) -> str:
-    return f"nothing is clearly relevant; {NEAREST.name}=true shows the nearest of {total} {name}s"
+    return f"nothing is clearly relevant; nearest=true shows the nearest of {total} {name}s"
 
 
-def format_dated(desk: ToolContext, given: Arguments) -> str:
+def format_dated(context: ToolContext, arguments: Arguments) -> str:
     """Return a page of what was said between two days, in its order."""
-    from memfs.ops import search
-
-    limit, page = paging(given)
+    limit, page = paging(arguments)
     found = search.search_dated(
-        desk.index(), only=parse_filter(given, ("message",)), limit=limit, page=page
+        context.index(), only=parse_filter(arguments, ("message",)), limit=limit, page=page
     )
     return format_hits([_turn(each) for each in found.hits], found.total, limit, page, "message")
 
 
-def parse_filter(given: Arguments, kinds: tuple[str, ...]) -> Filter:
+def parse_filter(arguments: Arguments, kinds: tuple[str, ...]) -> Filter:
     """Return what the arguments of a call let through."""
-    from memfs.ops import search
-    from memfs.search.engine import Filter
-
-    since, until = given.get("since"), given.get("until")
-    tags = _several(given.get("tags"))
-    every = given.get("match") != "any"
+    since, until = arguments.get("since"), arguments.get("until")
+    tags = _several(arguments.get("tags"))
+    every = arguments.get("match") != "any"
     return Filter(
         kinds=kinds,
-        roles=_several(given.get("role")),
-        hosts=_several(given.get("host")),
-        sessions=_several(given.get("session")),
-        projects=_several(given.get("project")),
-        branches=_several(given.get("branch")),
+        roles=_several(arguments.get("role")),
+        hosts=_several(arguments.get("host")),
+        sessions=_several(arguments.get("session")),
+        projects=_several(arguments.get("project")),
+        branches=_several(arguments.get("branch")),
         tags=tags if every else (),
         any_tags=() if every else tags,
-        importance=_number(given.get("min_importance"), 0),
+        importance=_number(arguments.get("min_importance"), 0),
         since=search.day(str(since), end=False) if since else None,
         until=search.day(str(until), end=True) if until else None,
     )
 
 
-def paging(given: Arguments) -> tuple[int, int]:
+def paging(arguments: Arguments) -> tuple[int, int]:
     """Return how many to a page, and which page."""
-    return _number(given.get("limit"), USUAL), _number(given.get("page"), 1)
+    return _number(arguments.get("limit"), USUAL), _number(arguments.get("page"), 1)
 
 
 def format_hits(parts: Sequence[str], total: int, limit: int, page: int, name: str) -> str:

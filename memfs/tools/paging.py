@@ -1,31 +1,33 @@
-"""Tools to move memory out of a block and back, for a model that manages its own window."""
+"""Tool calls that move memory out of a block and back, for a model that manages its own window."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs.context import summary
 from memfs.core import label as labels
 from memfs.core.edits import Append
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
+from memfs.ops import page, search
+from memfs.search.engine import Filter
 from memfs.store import blocks, config
 from memfs.tools import core_memory, formatting
-from memfs.tools.definition import Arguments, Parameter, Tool
 
 if TYPE_CHECKING:
+    from memfs.tools.definition import Arguments
     from memfs.tools.tool_context import ToolContext
 
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 
 
-def _out(desk: ToolContext, given: Arguments) -> str:
-    from memfs.ops import page
-
+def page_out(context: ToolContext, arguments: Arguments) -> str:
+    """Move parts of a block to the archive; return what went."""
     done = page.page_out(
-        desk.place(),
-        labels.normalise(str(given["label"])),
-        desk.because(given.get("reason")),
-        task=str(given.get("task") or ""),
+        context.place(),
+        labels.normalise(str(arguments["label"])),
+        context.because(arguments.get("reason")),
+        task=str(arguments.get("task") or ""),
     )
     if not done.gone:
         return f"nothing in '{done.label}' is off the task; it stays as it is"
@@ -36,34 +38,28 @@ def _out(desk: ToolContext, given: Arguments) -> str:
     return "\n".join(map(flatten_text, [*lines, f"memory_page_in {done.label} brings it back"]))
 
 
-def _in(desk: ToolContext, given: Arguments) -> str:
+def page_in(context: ToolContext, arguments: Arguments) -> str:
     """Bring a block's own parts back, else what is found for a query into the working block."""
-    from memfs.ops import page
-
-    query = str(given["query"])
-    place = desk.place()
+    query = str(arguments["query"])
+    place = context.place()
     label = labels.normalise(query)
     known = None if labels.problem(label) else blocks.resolve_label(place, label)
     if known is not None:
-        done = page.page_in(place, label, desk.because(given.get("reason")))
+        done = page.page_in(place, label, context.because(arguments.get("reason")))
         more = ", shortened: there is no room for all of it" if done.shortened else ""
         return f"'{done.label}' has its {done.parts} parts back{more}"
-    return _fetched(desk, query, given)
+    return _fetched(context, query, arguments)
 
 
-def _fetched(desk: ToolContext, query: str, given: Arguments) -> str:
-    from memfs.context import summary
-    from memfs.ops import search
-    from memfs.search.engine import Filter
-
-    place = desk.place()
+def _fetched(context: ToolContext, query: str, arguments: Arguments) -> str:
+    place = context.place()
     limit = config.load(place).number("archival.search_top_k")
     only = Filter(kinds=("message", "passage"))
-    hits = search.run(desk.index(), query, mode=None, only=only, limit=limit, page=1).hits
+    hits = search.run(context.index(), query, mode=None, only=only, limit=limit, page=1).hits
     if not hits:
         return f"nothing is found for {query!r}"
     if not place.session:
-        return formatting.hits(desk, {"query": query}, kinds=("message", "passage"))
+        return formatting.hits(context, {"query": query}, kinds=("message", "passage"))
     working = blocks.get(place, labels.qualified(labels.SESSION, labels.WORKING))
     room = int(_SHARE * (working.limit - working.chars))
     lines: list[str] = []
@@ -79,40 +75,6 @@ def _fetched(desk: ToolContext, query: str, given: Arguments) -> str:
         return f"'{labels.WORKING}' has no room: page something out of it first"
     edits = [Append(labels.qualified(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(
-        desk, list(edits), given.get("reason") or f"page-in: {excerpt(query, 60)}", []
+        context, list(edits), arguments.get("reason") or f"page-in: {excerpt(query, 60)}", []
     )
     return "\n".join([*done, *map(flatten_text, lines)])
-
-
-_REASON = Parameter("reason", "string", "Why, in a few words.")
-TOOLS = (
-    Tool(
-        "memory_page_out",
-        "Page memory out of a block",
-        "change",
-        (
-            Parameter("label", "string", "The block.", required=True),
-            Parameter(
-                "task", "string", "What you work on now; what has nothing to do with it goes."
-            ),
-            _REASON,
-        ),
-        _out,
-    ),
-    Tool(
-        "memory_page_in",
-        "Page memory in",
-        "change",
-        (
-            Parameter(
-                "query",
-                "string",
-                "A block's label, to bring back what left it; or what to "
-                "look for in archive and recall, and to put into the block working.",
-                required=True,
-            ),
-            _REASON,
-        ),
-        _in,
-    ),
-)

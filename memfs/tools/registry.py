@@ -1,18 +1,17 @@
 """All tools: those of memfs, those of others, and what the configuration changes about them.
 
-A description is a file of `templates/tools`: it says when and why, not only what. Others add tools
-by an entry point of the group `memfs.tools` that is a `Tool`, or a list of them.
+Others add tools by an entry point of the group `memfs.tools` that is a `Tool`, or a list of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
 from memfs.store import config, resources
-from memfs.tools import archival, conversation, core_memory, files
-from memfs.tools import paging as paged
+from memfs.tools import catalog
 from memfs.tools.definition import Tool
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from memfs.core.settings import Settings
     from memfs.tools.tool_context import ToolContext
 
-BUILT_IN = (*core_memory.TOOLS, *archival.TOOLS, *conversation.TOOLS, *files.TOOLS)
 GROUP = "memfs.tools"
 
 
@@ -35,12 +33,12 @@ class ToolOffer:
 
 def built_in() -> dict[str, Tool]:
     """Return the tools of memfs by name, with their descriptions."""
-    return _described(BUILT_IN)
+    return _described(catalog.BUILT_IN)
 
 
 def paging_tools() -> dict[str, Tool]:
     """Return the tools that only a model has which manages its own window."""
-    return _described(paged.TOOLS)
+    return _described(catalog.PAGING)
 
 
 def _described(tools: Iterable[Tool]) -> dict[str, Tool]:
@@ -52,8 +50,8 @@ def _described(tools: Iterable[Tool]) -> dict[str, Tool]:
     }
 
 
-def offer_tools(desk: ToolContext, *, paging: bool = False) -> ToolOffer:
-    """Return the tools that a model is offered where a desk stands.
+def offer_tools(context: ToolContext, *, paging: bool = False) -> ToolOffer:
+    """Return the tools that a model is offered for a context.
 
     With `paging` also those of one that manages its own window.
     """
@@ -64,7 +62,7 @@ def offer_tools(desk: ToolContext, *, paging: bool = False) -> ToolOffer:
             problems.append(f"the tool {name} of a plugin has the name of another")
         else:
             found[name] = tool
-    settings = _settings(desk)
+    settings = _settings(context)
     if settings is not None:
         elsewhere = paging_tools()  # they may be spoken of where they are not offered
         _add(found, _mapping(settings, "tools.add"), problems)
@@ -80,9 +78,9 @@ def offer_tools(desk: ToolContext, *, paging: bool = False) -> ToolOffer:
     return ToolOffer(found, tuple(problems))
 
 
-def _settings(desk: ToolContext) -> Settings | None:
+def _settings(context: ToolContext) -> Settings | None:
     try:
-        return config.load(desk.place())
+        return config.load(context.place())
     except MemfsError:  # no store yet: nothing is configured
         return None
 
@@ -119,8 +117,6 @@ def _fixed(base: Tool, given: object) -> dict[str, object] | str:
 
 def _of_others(problems: list[str]) -> Iterator[tuple[str, Tool]]:
     """Yield the tools of plugins; one that cannot be loaded is named, and left out."""
-    from importlib.metadata import entry_points
-
     for entry in entry_points(group=GROUP):
         try:
             loaded = entry.load()

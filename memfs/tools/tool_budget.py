@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs.context.brief_text import TOOLS
 from memfs.core.tokens import estimate
-from memfs.tools import provider_formats
+from memfs.tools import catalog, provider_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,4 @@ def _short(tool: Tool) -> Tool:
 
 
 def _is_ours(tool: Tool) -> bool:
-    from memfs.tools.registry import BUILT_IN
-
-    return any(tool.name == ours.name for ours in BUILT_IN)
+    return any(tool.name == ours.name for ours in catalog.BUILT_IN)

@@ -23,15 +23,15 @@ class ToolContext:
 
     folder: str
     origin: Origin = field(default_factory=lambda: Origin("agent"))
-    given: Place | None = None
-    _kept: tuple[object, IndexSession] | None = None
+    chosen: Place | None = None
+    _index: tuple[object, IndexSession] | None = None
 
     def place(self) -> Place:
         """Return the stores that serve the folder: none that its user does not trust.
 
         Raises `StoreError` if there is none.
         """
-        found = self.given or blocks.find_serving(self.folder, self.origin.session)
+        found = self.chosen or blocks.find_serving(self.folder, self.origin.session)
         if found is not None:
             return found
         if store_paths.find(self.folder) is not None:
@@ -54,6 +54,6 @@ class ToolContext:
 
         place = self.place()
         same = (place.home.root, place.user.root if place.user else "")
-        if self._kept is None or self._kept[0] != same:
-            self._kept = (same, IndexSession(place))
-        return self._kept[1]
+        if self._index is None or self._index[0] != same:
+            self._index = (same, IndexSession(place))
+        return self._index[1]

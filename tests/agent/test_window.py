@@ -69,9 +69,9 @@ def opened(place: Place) -> AgentSession:
 
 
 def search(place: Place, query: str) -> str:
-    desk = ToolContext(place.home.top, given=place)
+    context = ToolContext(place.home.top, chosen=place)
     return calls.run(
-        desk, registry.built_in(), ToolCall("conversation_search", {"query": query})
+        context, registry.built_in(), ToolCall("conversation_search", {"query": query})
     ).text
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from memfs.bench import ingest as bench
-from memfs.cli.main import group
+from memfs.cli.group import group
 from memfs.core.errors import NotFoundError
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from memfs.bench import passages, search
 from memfs.cli.commands import bench
+from memfs.cli.commands.bench.search import parse_sizes
 from memfs.core.errors import MemfsError
 
 NAMES = [
@@ -81,11 +82,11 @@ def test_the_command_prints_a_table_json_and_a_figure_and_keeps_what_it_made(
 @pytest.mark.parametrize("sizes", ["", "x", "1k,", "0", "-5", "k"])
 def test_what_is_no_list_of_sizes_is_refused(sizes: str) -> None:
     with pytest.raises(MemfsError, match="no list of sizes"):
-        bench._sizes(sizes)
+        parse_sizes(sizes)
 
 
 def test_sizes_have_units() -> None:
-    assert bench._sizes("1k, 20000,1M") == (1000, 20_000, 1_000_000)
+    assert parse_sizes("1k, 20000,1M") == (1000, 20_000, 1_000_000)
 
 
 def test_the_hook_and_retrieval_benchmarks_draw_figures(tmp_path: Path) -> None:

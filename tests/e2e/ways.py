@@ -160,9 +160,9 @@ def go_through(door: Door, folder: Path) -> tuple[int, str]:
         elif door.kind == "hook":
             found = 0, _hook(door, folder)
         else:
-            desk = ToolContext(str(folder))
+            context = ToolContext(str(folder))
             made = calls.ToolCall(door.words[0], json.loads(door.stdin))
-            found = 0, calls.run(desk, registry.offer_tools(desk).tools, made).text
+            found = 0, calls.run(context, registry.offer_tools(context).tools, made).text
     if hung:
         raise HangError(str(door))
     return found

@@ -131,8 +131,8 @@ def rejected(place: Place, wanted: Edit) -> Rejected | StoreError:
 
 def used(repo: Path, tool: str, **arguments: object) -> str:
     """Return what a tool tells an assistant."""
-    desk = ToolContext(str(repo), Origin("agent"))
-    return str(calls.run(desk, offer_tools(desk).tools, ToolCall(tool, arguments)).text)
+    context = ToolContext(str(repo), Origin("agent"))
+    return str(calls.run(context, offer_tools(context).tools, ToolCall(tool, arguments)).text)
 
 
 def test_a_file_of_the_same_label_is_not_taken_for_the_known_one(

@@ -17,7 +17,7 @@ TOOLS = registry.built_in()
 
 
 @pytest.fixture
-def desk(place: Place, repo: Path) -> ToolContext:
+def context(place: Place, repo: Path) -> ToolContext:
     return ToolContext(str(repo), Origin("agent"))
 
 
@@ -26,16 +26,16 @@ def append(label: str, text: str, **more: object) -> ToolCall:
 
 
 def test_in_order_one_failure_keeps_no_other_from_being_done(
-    desk: ToolContext, place: Place
+    context: ToolContext, place: Place
 ) -> None:
     results = batch.run_in_order(
-        desk, TOOLS, [append("human", "a"), append("no", "b"), append("human", "c")]
+        context, TOOLS, [append("human", "a"), append("no", "b"), append("human", "c")]
     )
     assert [each.is_error for each in results] == [False, True, False]
     assert blocks.get(place, "human").value == "a\nc"
 
 
-def test_together_all_is_done_in_one_step(desk: ToolContext, place: Place) -> None:
+def test_together_all_is_done_in_one_step(context: ToolContext, place: Place) -> None:
     calls = [
         append("human", "a", expected_version=1),
         append("persona", "b", reason="both"),
@@ -43,7 +43,7 @@ def test_together_all_is_done_in_one_step(desk: ToolContext, place: Place) -> No
         ToolCall("core_memory_read", {"label": "human"}),
         ToolCall("memory", {"command": "create", "path": "/memories/new.md", "file_text": "n"}),
     ]
-    results = batch.run_together(desk, TOOLS, calls)
+    results = batch.run_together(context, TOOLS, calls)
     assert not any(each.is_error for each in results)
     assert results[3].text.endswith("\n\na"), "it reads what was just written"
     assert blocks.get(place, "new").value == "n"
@@ -65,11 +65,11 @@ def test_together_all_is_done_in_one_step(desk: ToolContext, place: Place) -> No
     ],
 )
 def test_together_nothing_is_done_if_one_cannot_be(
-    desk: ToolContext, place: Place, bad: ToolCall
+    context: ToolContext, place: Place, bad: ToolCall
 ) -> None:
     before = [block.raw for block in blocks.load(place)]
     results = batch.run_together(
-        desk,
+        context,
         TOOLS,
         [append("persona", "a"), ToolCall("archival_memory_insert", {"content": "p"}), bad],
     )

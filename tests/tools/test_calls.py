@@ -25,14 +25,14 @@ Do = Callable[..., Result]
 
 
 @pytest.fixture
-def desk(place: Place, repo: Path) -> ToolContext:
+def context(place: Place, repo: Path) -> ToolContext:
     return ToolContext(str(repo), Origin("agent", "claude", "s1"))
 
 
 @pytest.fixture
-def do(desk: ToolContext) -> Do:
+def do(context: ToolContext) -> Do:
     def run(name: str, **given: object) -> Result:
-        return calls.run(desk, TOOLS, ToolCall(name, given))
+        return calls.run(context, TOOLS, ToolCall(name, given))
 
     return run
 
@@ -211,8 +211,8 @@ def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object],
 
 
 @pytest.mark.parametrize("arguments", [None, [], "x", 5, True])
-def test_arguments_that_are_no_object_are_refused(desk: ToolContext, arguments: object) -> None:
-    result = calls.run(desk, TOOLS, ToolCall("memory_status", arguments))
+def test_arguments_that_are_no_object_are_refused(context: ToolContext, arguments: object) -> None:
+    result = calls.run(context, TOOLS, ToolCall("memory_status", arguments))
     assert result.is_error
     assert "have to be an object" in result.text
 
@@ -289,10 +289,10 @@ def sound(block: Block) -> bool:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_random_calls_never_raise_and_leave_the_store_whole(
-    desk: ToolContext, place: Place, made: list[tuple[str, object]]
+    context: ToolContext, place: Place, made: list[tuple[str, object]]
 ) -> None:
     for name, given_ in made:
-        told = calls.run(desk, TOOLS, ToolCall(name, given_))
+        told = calls.run(context, TOOLS, ToolCall(name, given_))
         assert told.text
     assert all(sound(block) for block in blocks.load(place))
     for store in {store.root: store for _, store in place.tiers()}.values():
@@ -321,12 +321,12 @@ def test_a_secret_is_kept_neither_as_a_reason_nor_as_a_tag(do: Do, place: Place)
     assert secret.lower() not in kept
 
 
-def test_whatever_a_tool_raises_is_said(desk: ToolContext) -> None:
-    def broken(_desk: ToolContext, _given: object) -> str:
+def test_whatever_a_tool_raises_is_said(context: ToolContext) -> None:
+    def broken(_context: ToolContext, _given: object) -> str:
         raise OSError(28, "No space left on device")
 
     tools = {"broken": Tool("broken", "Broken", "read", (), broken)}
-    told = calls.run(desk, tools, ToolCall("broken", {"request_heartbeat": True}))
+    told = calls.run(context, tools, ToolCall("broken", {"request_heartbeat": True}))
     assert told.text == "error: broken failed: OSError: [Errno 28] No space left on device"
     assert (told.is_error, told.heartbeat) == (True, True)
 
@@ -339,7 +339,7 @@ def test_what_is_gone_is_told_as_what_became_of_it(do: Do) -> None:
 
 
 def test_no_hint_names_an_option_of_the_command_line(place: Place, repo: Path) -> None:
-    desk = ToolContext(str(repo), Origin("agent"))
+    context = ToolContext(str(repo), Origin("agent"))
     call = ToolCall("memory_create", {"label": "session:notes", "description": "d"})
-    told = calls.run(desk, TOOLS, call).text
+    told = calls.run(context, TOOLS, call).text
     assert told == "error: there is no session tier here\nhint: there is no session here"

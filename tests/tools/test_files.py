@@ -20,10 +20,10 @@ Do = Callable[..., str]
 
 @pytest.fixture
 def do(place: Place, repo: Path) -> Do:
-    desk = ToolContext(str(repo), Origin("agent"))
+    context = ToolContext(str(repo), Origin("agent"))
 
     def run(command: str, **given: object) -> str:
-        return calls.run(desk, TOOLS, ToolCall("memory", {"command": command, **given})).text
+        return calls.run(context, TOOLS, ToolCall("memory", {"command": command, **given})).text
 
     return run
 

@@ -41,19 +41,19 @@ tools:
       with: {label: persona}
 """,
     )
-    desk = ToolContext(str(repo))
-    offer = registry.offer_tools(desk)
+    context = ToolContext(str(repo))
+    offer = registry.offer_tools(context)
     assert offer.problems == ()
     assert not {"memory_delete", "memory"} & set(offer.tools)
     assert offer.tools["core_memory_append"].description == "Only what the team decided."
     note = offer.tools["note_decision"]
     assert note.description == "Write a decision down."
     assert "label" not in str(note.schema())
-    done = calls.run(desk, offer.tools, ToolCall("note_decision", {"content": "We use tabs."}))
+    done = calls.run(context, offer.tools, ToolCall("note_decision", {"content": "We use tabs."}))
     assert not done.is_error
     assert blocks.get(place, "persona").value.endswith("We use tabs.")
     told = calls.run(
-        desk, offer.tools, ToolCall("note_decision", {"content": "x", "label": "human"})
+        context, offer.tools, ToolCall("note_decision", {"content": "x", "label": "human"})
     )
     assert "has no argument 'label'" in told.text
 
@@ -96,15 +96,15 @@ def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
     (site / "greeter.py").write_text(
         "from memfs.tools.definition import Parameter, Tool\n"
         "TOOL = Tool('greet', 'Greet', 'read', (Parameter('who', 'string', 'Who.', True),),\n"
-        "            lambda desk, given: f'hello {given[\"who\"]}', description='Greets.')\n"
+        "            lambda context, given: f'hello {given[\"who\"]}', description='Greets.')\n"
         "ODD = 5\n"
     )
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from memfs.tools import calls, registry\n"
         "from memfs.tools.tool_context import ToolContext\n"
-        "desk = ToolContext(sys.argv[2]); offer = registry.offer_tools(desk)\n"
-        "print(calls.run(desk, offer.tools, calls.ToolCall('greet', {'who': 'Ann'})).text)\n"
+        "context = ToolContext(sys.argv[2]); offer = registry.offer_tools(context)\n"
+        "print(calls.run(context, offer.tools, calls.ToolCall('greet', {'who': 'Ann'})).text)\n"
         "print(*offer.problems, sep='\\n')\n"
     )
     command = [sys.executable, "-c", code, str(site), str(repo)]

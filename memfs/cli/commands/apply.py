@@ -25,9 +25,9 @@ def command(atomic: bool, session: str) -> None:
     call was not done.
     """
     written = provider_formats.read(sys.stdin.read())
-    desk = ToolContext(os.getcwd(), options.get_origin(session=session))
+    context = ToolContext(os.getcwd(), options.get_origin(session=session))
     do = batch.run_together if atomic else batch.run_in_order
-    results = do(desk, registry.offer_tools(desk).tools, [each.call for each in written])
+    results = do(context, registry.offer_tools(context).tools, [each.call for each in written])
     for each, result in zip(written, results, strict=True):
         console.data(json.dumps(provider_formats.write(result, each.shape), ensure_ascii=False))
     if any(result.is_error for result in results):

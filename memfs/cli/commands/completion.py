@@ -6,14 +6,13 @@ import click
 from click.shell_completion import get_completion_class
 
 from memfs.cli import console
+from memfs.cli.group import group
 
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
     """Print the completion script for a shell: eval "$(memfs completion bash)"."""
-    from memfs.cli.main import group
-
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"no completion for {shell}")

@@ -13,6 +13,7 @@ from memfs.cli.edit_output import format_remainder
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
 from memfs.ops import doctor as op
+from memfs.ops import purge as purge_op
 
 if TYPE_CHECKING:
     from memfs.ops.purge import SecretScan, StoredSecret
@@ -60,10 +61,8 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
 
 
 def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
-    from memfs.ops import purge as op
-
     counter = console.ProgressCounter("files looked through")
-    looked = op.find(place, options.home(), counter)
+    looked = purge_op.find(place, options.home(), counter)
     counter.clear()
     mine = sum(found.ours for found in looked.found)
     if not as_json:
@@ -72,7 +71,7 @@ def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
     if purge and mine:
         if not yes:
             _ask(mine)
-        purged = op.run(place)
+        purged = purge_op.run(place)
         done, looked = purged.done, replace(looked, found=purged.left)
         format_remainder(purged.note)
     if as_json:

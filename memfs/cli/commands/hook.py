@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from memfs import hosts
+from memfs.hook.main import main
+from memfs.ipc.client import HookCall
 
 
 @click.command("hook")
@@ -18,7 +20,4 @@ def command(host: str, tools: str | None) -> None:
     our tools. Whatever goes wrong is one line in `.agent-memory/local/hook.log`; the exit code is
     always 0.
     """
-    from memfs.hook.main import main
-    from memfs.ipc.client import HookCall
-
     main(HookCall([host, tools] if tools else [host]))

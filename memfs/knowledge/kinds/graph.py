@@ -11,12 +11,14 @@ from memfs.core.privacy import storable
 from memfs.core.records import Identity, Passage, Transcript
 from memfs.ingest import transcripts
 from memfs.knowledge.kinds import content as contents
+from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import builder, intents, retention
 from memfs.knowledge.session_graph.queries import DEPTH
 from memfs.knowledge.session_graph.queries import SessionGraph as Flows
 from memfs.knowledge.session_graph.turns import FAILED, WORKED
 from memfs.recall import model_config
+from memfs.search import encoder
 from memfs.store import checkpoint, chunk_log, clock, lock, recall, session_outcomes
 from memfs.store.session_outcomes import SessionOutcome
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Message
     from memfs.knowledge.kinds.protocol import Content
     from memfs.knowledge.session_graph.records import Flow
+    from memfs.recall.index_session import IndexSession
     from memfs.search.encoder import Encoder
     from memfs.store.blocks import Place
 
@@ -296,8 +299,6 @@ class Graph:
     def _encoder(self) -> Encoder | None:
         if model_config.load_wanted(self._place).off:
             return None
-        from memfs.search import encoder
-
         return encoder.bundled()
 
 
@@ -325,13 +326,13 @@ def format_flow(flow: Flow, asked: Flow | None = None) -> str:
     return text
 
 
-def from_config(place: Place, id: str, capacity: Capacity, options: Mapping[str, object]) -> Graph:
+def from_config(
+    kept: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
+) -> Graph:
     """Make one as it is configured."""
-    from memfs.knowledge.kinds.options import Options
-
     with Options(id, options) as given:
         return Graph(
-            place,
+            kept.place,
             id,
             capacity,
             max_depth=given.number("max_depth", DEPTH),

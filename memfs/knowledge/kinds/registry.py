@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from memfs.core import settings
@@ -81,28 +83,15 @@ def _capacity(name: str, given: object) -> Capacity:
 def _made(
     kept: IndexSession, type: str, id: str, capacity: Capacity, options: Mapping[str, object]
 ) -> Kind:
-    if type == "vector":
-        from memfs.knowledge.kinds import vector
-
-        return vector.from_config(kept, id, capacity, options)
-    if type == "facts":
-        from memfs.knowledge.kinds import facts
-
-        return facts.from_config(kept, id, capacity, options)
-    if type == "static":
-        from memfs.knowledge.kinds import static
-
-        return static.from_config(kept, id, capacity, options)
-    if type == "graph":
-        from memfs.knowledge.kinds import graph
-
-        return graph.from_config(kept.place, id, capacity, options)
+    if type in settings.KINDS:  # each is a module here, and some load much
+        made: Kind = import_module(f"memfs.knowledge.kinds.{type}").from_config(
+            kept, id, capacity, options
+        )
+        return made
     return _of_others(type)(kept.place, id, capacity, options)
 
 
 def _of_others(type: str) -> Make:
-    from importlib.metadata import entry_points
-
     for entry in entry_points(group=GROUP, name=type):
         try:
             found: Make = entry.load()

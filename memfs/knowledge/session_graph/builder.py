@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from memfs import files
 from memfs.core.errors import is_damage
 from memfs.core.records import Message
@@ -334,8 +336,6 @@ class _Run:
         if not self._waiting or self._encoder is None:
             self._waiting = []
             return
-        import numpy as np
-
         dims = self._encoder.dims
         with logs.open_patching(self._vectors) as handle:
             vectors = self._encoder.encode([text for _, text in self._waiting]).vectors

@@ -7,18 +7,19 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 from memfs import files
 from memfs.knowledge.session_graph import database, records, topics
 from memfs.knowledge.session_graph import patterns as session_graph_patterns
 from memfs.knowledge.session_graph.records import GraphEdge
 from memfs.knowledge.session_graph.turns import WORKED
-from memfs.search import catalog
+from memfs.search import catalog, exact_search, vector_layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from memfs.knowledge.session_graph.records import Flow, Pattern, Step
@@ -281,10 +282,6 @@ class SessionGraph:
         rows = self._vectors()
         if rows is None or self._encoder is None:
             return {}
-        import numpy as np
-
-        from memfs.search import exact_search
-
         query = np.rint(self._encoder.encode([text]).vectors[0] * 127).astype(np.int8)
         if not query.any():
             return {}
@@ -297,10 +294,6 @@ class SessionGraph:
         size = files.get_size(path)
         if self._encoder is None or not size:
             return None
-        import numpy as np
-
-        from memfs.search import vector_layout
-
         dims = self._encoder.dims
         whole = size // dims
         if not whole:

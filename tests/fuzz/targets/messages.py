@@ -14,8 +14,8 @@ from tests.fuzz.world import World
 
 
 def begin(world: World) -> Target:
-    desk = ToolContext(str(world.repo))
-    tools = registry.offer_tools(desk).tools
+    context = ToolContext(str(world.repo))
+    tools = registry.offer_tools(context).tools
     payload = {
         "host": "claude",
         "session_id": "s1",
@@ -41,7 +41,7 @@ def begin(world: World) -> Target:
         if name == hooks.TOOL and isinstance(given, dict):
             hooks.answer_hook(given)
         elif isinstance(name, str):
-            result = calls.run(desk, tools, calls.ToolCall(name, given))
+            result = calls.run(context, tools, calls.ToolCall(name, given))
             assert isinstance(result.text, str)
 
     asked = [

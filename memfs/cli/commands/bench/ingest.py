@@ -1,0 +1,58 @@
+"""`memfs bench ingest`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from memfs.bench import ingest as bench
+from memfs.cli import console, options
+
+
+@click.command("ingest")
+@click.option(
+    "--size",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    help="Megabytes of transcripts.",
+)
+@click.option(
+    "--from",
+    "said",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Read the transcripts in a folder, and make none.",
+)
+@options.json_option
+def command(size: int, said: str | None, as_json: bool) -> None:
+    """Time ingestion against json.loads and bare tantivy over the same bytes.
+
+    RATIO is to a floor that indexes every line as it is, OF TEXTS to one that indexes only the
+    texts in it. The transcripts are made of Python's own sources and docstrings, or are your own.
+    """
+    wanted = size * 1_000_000
+    with console.stages(in_bytes=("writing transcripts",)) as stage:
+        tick = _nothing if said else stage("writing transcripts", wanted)
+        speeds = bench.run(wanted, tick, said or "")
+    if as_json:
+        console.as_json([asdict(speed) for speed in speeds])
+        return
+    rows = [("STEP", "TIME", "SPEED", "DOCUMENTS/S", "MEMORY", "RATIO", "OF TEXTS")]
+    for each in speeds:
+        speed = f"{console.format_size(each.bytes / each.seconds)}/s"
+        documents = f"{each.documents / each.seconds:,.0f}"
+        row = (each.name, f"{each.seconds:.2f} s", speed, documents)
+        rows.append(
+            (*row, console.format_size(each.memory), _ratio(each.ratio), _ratio(each.of_texts))
+        )
+    console.styled(console.table(rows, right=(1, 2, 3, 4, 5, 6)))
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio else "-"
+
+
+def _nothing(_: int) -> None:
+    pass

@@ -1,0 +1,57 @@
+"""`memfs bench retrieval`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.bench import retrieval as bench
+from memfs.cli import console, options
+from memfs.cli.plot_option import plot_option, write_plot
+
+if TYPE_CHECKING:
+    from memfs.bench.retrieval import RetrievalScore
+    from memfs.search.engine import Mode
+
+
+@click.command("retrieval")
+@click.argument("corpus", type=click.Path())
+@click.argument("queries", type=click.Path())
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "text", "semantic"]),
+    default="hybrid",
+    show_default=True,
+    help="By words and meaning, or by one of them.",
+)
+@plot_option
+@options.json_option
+def command(corpus: str, queries: str, mode: str, plot: str, as_json: bool) -> None:
+    """Measure recall and MRR on a corpus and queries with known answers (JSONL).
+
+    Held against the bare engines, and by words and meaning also against each of them alone.
+    """
+    chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
+    total = bench.count_queries(queries)
+    with console.progress(total, "searching") as tick:
+        report = bench.run(corpus, queries, chosen, tick)
+    write_plot(plot, bench.figure(report))
+    if as_json:
+        console.as_json(report.record())
+        return
+    depths = [f"R@{depth}" for depth in bench.DEPTHS]
+    rows = [("CATEGORY", "QUERIES", *depths, "MRR")]
+    rows += [_found(*each) for each in sorted(report.by_category.items())]
+    rows += [_found("overall", report.overall)]
+    right = tuple(range(1, 7))
+    console.styled(console.table(rows, right=right))
+    held = [("SEARCH", "QUERIES", *depths, "MRR"), _found(f"memfs, {chosen}", report.overall)]
+    held += [_found(*each) for each in report.alone.items()]
+    console.styled("\n" + console.table(held, right=right))
+
+
+def _found(name: str, score: RetrievalScore) -> tuple[str, ...]:
+    most = max(1, score.queries)
+    shares = [f"{total / most:.1%}" for total in score.recall.values()]
+    return (name or "-", str(score.queries), *shares, f"{score.reciprocal / most:.3f}")
