@@ -25,8 +25,10 @@ from memfs.core.edits import (
 )
 from memfs.core.errors import RejectedError
 from memfs.core.records import Hit, JournalEntry, Origin, SessionHit
-from memfs.ops import archive, context, edit, history, show
+from memfs.ops import archive, context, edit, history, search, show
 from memfs.ops.edit import Edited, Unchanged
+from memfs.recall.index_session import IndexSession
+from memfs.search.engine import Filter
 from memfs.store import blocks
 
 if TYPE_CHECKING:
@@ -34,8 +36,7 @@ if TYPE_CHECKING:
 
     from memfs.core.block import Block
     from memfs.knowledge.orchestrator import Orchestrator
-    from memfs.recall.index_session import IndexSession
-    from memfs.search.engine import Filter, Mode
+    from memfs.search.engine import Mode
     from memfs.store.blocks import Place
 
 
@@ -193,9 +194,6 @@ class Memory:
         By words and meaning if no `mode` says otherwise, by words alone where `embedding` is none
         or the model cannot be used. The index stays open: the next search opens only what changed.
         """
-        from memfs.ops import search
-        from memfs.search.engine import Filter
-
         return search.run(
             self._index(), query, mode=mode, only=only or Filter(), limit=limit, page=page
         ).hits
@@ -213,9 +211,6 @@ class Memory:
 
         `search` finds single turns; what several of them tell together is found here.
         """
-        from memfs.ops import search
-        from memfs.search.engine import Filter
-
         return search.sessions(
             self._index(), query, mode=mode, only=only or Filter(), limit=limit, page=page
         ).sessions
@@ -228,8 +223,6 @@ class Memory:
         self._index().warm()
 
     def _index(self) -> IndexSession:
-        from memfs.recall.index_session import IndexSession
-
         if self._kept is None:
             self._kept = IndexSession(self._place)
         return self._kept

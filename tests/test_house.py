@@ -109,7 +109,7 @@ OPENING = {
 # Calls that open what is not below a store, or what `files` looked at for a library right before.
 ELSEWHERE = {
     "agent/conversations.py": {"os.listdir"},  # a folder that a person names
-    "context/instruction_sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
+    "sync/instruction_sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
     "mcp/stdio.py": {"os.open"},  # the null device
     "ingest/import_plan.py": {"os.listdir", "os.stat"},  # another tool's memory
     "knowledge/session_graph/database.py": {
@@ -122,7 +122,7 @@ ELSEWHERE = {
     "ops/doctor/temp_files.py": {"os.listdir"},  # beside settings
     "ops/init.py": {"os.makedirs"},  # a folder of its own
     "ops/install/files.py": {"os.unlink", "os.rmdir"},  # settings
-    "ops/sync/githook.py": {"os.stat", "os.chmod"},  # git's hook
+    "sync/githook.py": {"os.stat", "os.chmod"},  # git's hook
     "search/catalog.py": {"sqlite3.connect"},  # in a folder that was looked at
     "search/encoder.py": {"np.memmap"},  # a model
     "search/lexical.py": {"tantivy.Index"},  # in a folder that was looked at
@@ -155,7 +155,7 @@ def test_files_below_a_store_are_opened_in_one_way(room: str) -> None:
 
 
 AS_IT_IS = {  # what reads a project's files also where they are held back: who looks, or mends
-    "context/upstream_changes.py",
+    "store/upstream_changes.py",
     "ops/trust.py",
     "store/config.py",
     "store/store_paths.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from memfs.search.encoder import bundled
+from memfs.search.text_vectors import embed_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def is_telling(prompt: str) -> bool:
 
 
 def _far(prompt: str, before: Sequence[str]) -> bool:
-    vectors = bundled().encode([prompt, *before[-BEFORE:]]).vectors
+    vectors = embed_texts([prompt, *before[-BEFORE:]])
     if not vectors[0].any():
         return False
     return float((vectors[1:] @ vectors[0]).max()) < _FAR

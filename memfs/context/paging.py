@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from memfs.core.tokens import estimate
+from memfs.search.text_vectors import embed_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
 
 Fate = Literal["archive", "summarise", "discard"]
 
@@ -131,16 +130,14 @@ def relevances(task: str, texts: Sequence[str]) -> list[float]:
     """Return how relevant texts are to a task, 0 to 1; all 1 for no task."""
     if not task.strip() or not texts:
         return [1.0] * len(texts)
-    import numpy as np
-
-    vectors = _vectors([task, *texts])
-    near = np.clip(vectors[1:] @ vectors[0], 0, None)
-    like = np.clip(vectors[1:] @ vectors[1:].T, 0, None)
-    np.fill_diagonal(like, 0)
+    vectors = embed_texts([task, *texts])
+    near = (vectors[1:] @ vectors[0]).clip(0)
+    like = (vectors[1:] @ vectors[1:].T).clip(0)
+    like.flat[:: len(texts) + 1] = 0  # each is like itself
     through = _THROUGH * (like * (near / max(float(near.max()), 1e-9))).max(axis=1)
     # What is near to nothing does not get near through it.
-    through = np.minimum(through, near.max())
-    return [float(each) for each in np.clip(np.maximum(near, through) / _NEAR, 0, 1)]
+    through = through.clip(max=near.max())
+    return [float(each) for each in (near.clip(through) / _NEAR).clip(0, 1)]
 
 
 def candidates(
@@ -204,12 +201,6 @@ def remove_parts(body: str, gone: Sequence[PageCandidate], left: dict[int, str])
 def _referred(texts: Sequence[str], recent: Sequence[str]) -> list[bool]:
     if not texts or not recent:
         return [False] * len(texts)
-    vectors = _vectors([*texts, *recent])
+    vectors = embed_texts([*texts, *recent])
     near = vectors[: len(texts)] @ vectors[len(texts) :].T
     return [bool(row.max() >= _REFERRED) for row in near]
-
-
-def _vectors(texts: list[str]) -> NDArray[np.float32]:
-    from memfs.search.encoder import bundled
-
-    return bundled().encode(texts).vectors

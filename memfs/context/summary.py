@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.privacy import excerpt
 from memfs.core.tokens import estimate
+from memfs.search.text_vectors import embed_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,13 +54,9 @@ def sentences(text: str) -> list[str]:
 
 def _ranked(found: Sequence[str]) -> list[int]:
     """Order the places of sentences, the most telling one first; repetitions come last."""
-    import numpy as np
-
-    from memfs.search.encoder import bundled
-
-    vectors = bundled().encode(list(found)).vectors
+    vectors = embed_texts(found)
     middle = vectors.mean(axis=0)
-    near = vectors @ (middle / max(float(np.linalg.norm(middle)), 1e-9))
+    near = vectors @ (middle / max(float(middle @ middle) ** 0.5, 1e-9))
     scores = [
         float(near[place])
         + 0.25 * bool(_DECIDED.search(text))

@@ -19,6 +19,7 @@ from memfs.knowledge.extraction import commands, prose, tool_output
 from memfs.knowledge.extraction.calls import PendingCalls, is_failure
 from memfs.knowledge.extraction.candidate import CATEGORIES
 from memfs.recall import model_config
+from memfs.search.text_vectors import embed_texts
 from memfs.store import archive, lock
 from memfs.store import facts as stored
 
@@ -266,9 +267,7 @@ def _unlike(known: Sequence[Fact], fresh: Sequence[Fact], *, words: bool) -> lis
 
 def _by_meaning(facts: Sequence[Fact]) -> Callable[[int, list[int]], bool]:
     """Return what tells whether a fact says the same as one of others, by their numbers."""
-    from memfs.search.encoder import bundled
-
-    vectors = bundled().encode([fact.statement for fact in facts]).vectors
+    vectors = embed_texts([fact.statement for fact in facts])
     return lambda one, others: bool(others and (vectors[others] @ vectors[one]).max() >= _ALIKE)
 
 

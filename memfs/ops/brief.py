@@ -7,7 +7,7 @@ import time
 
 from memfs import files
 from memfs.core.events import AGENT, PROMPT, REVIEW, START, Event, Reply
-from memfs.store import blocks, sessions, store_paths
+from memfs.store import blocks, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import ShownState
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from memfs.context.session_start import WholeBrief
     from memfs.recall.answers import PromptRecall
 
     Recall: TypeAlias = Callable[[Place, str, list[str], int], PromptRecall]
@@ -32,7 +33,7 @@ def run(event: Event) -> Reply:
     if place is not None and event.kind == START:
         reply = _begin(place, event)
     elif place is not None and event.kind == AGENT:
-        reply = Reply(_whole(place, tools=event.tools, note=False)[0])
+        reply = Reply(_compose(place, tools=event.tools, note=False).text)
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, host=event.host, tools=event.tools)
     if place is not None and reply.context and event.kind in (START, PROMPT):
@@ -41,14 +42,9 @@ def run(event: Event) -> Reply:
             return Reply()
     if event.kind != START:
         return reply
-    notice = reply.notice
-    if place is None or place.project is None:
-        notice = _stranger(event.cwd)
-    elif place.unread or not store_paths.is_store(place.project.root):
-        notice = "\n".join(filter(None, (notice, *_damage(place))))
-    if place is not None and files.is_folder(f"{place.home.local}/reviews"):
-        notice = "\n".join(filter(None, (notice, _reviewed(place))))
-    return Reply(reply.context, notice)
+    from memfs.context import session_start
+
+    return Reply(reply.context, session_start.complete_notice(place, event.cwd, reply.notice))
 
 
 def _begin(place: Place, event: Event) -> Reply:
@@ -64,8 +60,8 @@ def _begin(place: Place, event: Event) -> Reply:
         reply = start(place, tools=event.tools)
         sessions.release_brief(place.home, place.session)
     except OSError:
-        text, _, notice = _whole(place, tools=event.tools, note=False)
-        return Reply(text, notice)
+        whole = _compose(place, tools=event.tools, note=False)
+        return Reply(whole.text, whole.notice)
     return reply
 
 
@@ -81,35 +77,15 @@ def start(place: Place, *, tools: bool = False) -> Reply:
 
     `tools`: the assistant is offered ours; else it is told the command line.
     """
-    from memfs.context import brief_text
-    from memfs.store import host_sessions
-
-    brief_text.create_scratch_block(place)
-    if place.session:
-        host_sessions.note_session(place.home, place.session)
-    text, shown, notice = _whole(place, tools=tools, note=True)
-    sessions.save(place.home, place.session, ShownState(shown, []))
-    return Reply(text, notice)
+    whole = _compose(place, tools=tools, note=True)
+    sessions.save(place.home, place.session, ShownState(whole.shown, []))
+    return Reply(whole.text, whole.notice)
 
 
-def _whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str], str]:
-    """Return the whole brief, the texts it was made of, and what the person is told of others.
+def _compose(place: Place, *, tools: bool, note: bool) -> "WholeBrief":
+    from memfs.context import session_start
 
-    `note`: the person is told it now.
-    """
-    from memfs.context import brief_text
-    from memfs.store import trust
-
-    notice = ""
-    if place.project and trust.is_behind(place.project):
-        from memfs.context import upstream_changes
-
-        notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
-    text, shown = brief_text.compose_brief(place, tools=tools)
-    rules = brief_text.unwritten_rules(place, shown.values())
-    if note:
-        notice = "\n".join(filter(None, (notice, brief_text.offer_rules(place, rules))))
-    return brief_text.with_rules(text, rules), shown, notice
+    return session_start.compose_whole(place, tools=tools, note=note)
 
 
 def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> Reply:
@@ -190,44 +166,6 @@ def forget_shown(event: Event) -> None:
     place = blocks.find_answering(event)
     if place is not None:
         sessions.forget(place.home, place.session)
-
-
-def _reviewed(place: Place) -> str:
-    """Tell the person what reviews saved that they were not told of."""
-    from memfs.store import reviews
-
-    return "\n".join(f"memfs: {line} (memfs review)" for line in reviews.take_news(place.home))
-
-
-def _damage(place: Place) -> "list[str]":
-    """Tell the person what of a project's store cannot be used."""
-    from memfs.core.escaping import make_plain
-
-    found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
-    if place.project and not store_paths.is_store(place.project.root):
-        path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
-        found.append(f"{path} is missing or damaged (memfs init writes it anew if it is gone)")
-    return [f"memfs: {each}" for each in found]
-
-
-def _stranger(folder: str) -> str:
-    """Tell the person of a project store that they do not trust (yet)."""
-    from memfs.core.escaping import flatten_text
-    from memfs.core.invisible_characters import reveal_hidden
-
-    store = store_paths.find(folder or ".")
-    if store is None:
-        return ""
-    name = reveal_hidden(flatten_text(store.root))
-    if store_paths.is_trusted(store):
-        return (
-            f"memfs: git does not say what came with it into {name}; nothing of it is "
-            f"used until it does: git -C {name} ls-files -s"
-        )
-    return (
-        f"memfs: {name} came with this project; nothing of it is used until you "
-        "have looked at it: memfs trust"
-    )
 
 
 def _recall(

@@ -9,7 +9,6 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import instruction_sections
 from memfs.core import edits, frontmatter, frontmatter_fences, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
@@ -18,6 +17,7 @@ from memfs.core.errors import StoreError
 from memfs.core.privacy import public
 from memfs.store import blocks, clock, config, writer
 from memfs.store.writer import Change
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

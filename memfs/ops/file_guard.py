@@ -154,7 +154,7 @@ def _adopt(found: GuardedFile, event: "Event | None") -> None:
 
 def _renewed(found: GuardedFile) -> list[str]:
     """Renew our section of instruction files, if that is wanted; return what went wrong."""
-    from memfs.context import instruction_sections
+    from memfs.sync import instruction_sections
 
     note = instruction_sections.renew_after_edit(found.place, (found.tier,))
     return [note] if note else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import instruction_sections
 from memfs.core import changes as compare
 from memfs.core import edits, yaml_edit
 from memfs.core import label as labels
@@ -14,6 +13,7 @@ from memfs.core.errors import NotFoundError, RejectedError
 from memfs.store import block_history, blocks, clock, journal, writer
 from memfs.store import journal_query as versions
 from memfs.store.writer import Change
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from memfs.core.block import Block

@@ -88,7 +88,7 @@ def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Ho
     name = detect_host(payload) if plugin else words[0]
     host = hosts.get(name)
     event = host.parse_event(payload) if detect_host(payload) in (name, "") else None
-    if event is None or (plugin and _wired(host, event.cwd)):
+    if event is None or (plugin and _is_wired(host, event.cwd)):
         return None
     event.tools = words[1:] == ["mcp"]
     return host, event
@@ -154,28 +154,12 @@ def _written(event: Event) -> Reply:
     return Reply("\n".join(text for text in told if text))
 
 
-def _wired(host: "Host", folder: str) -> bool:
+def _is_wired(host: "Host", folder: str) -> bool:
     """Tell whether settings run our hooks, so that those of the plugin need not."""
-    from memfs.files import outside
+    from memfs.hosts import wiring
 
-    home = os.path.expanduser("~")
     store = store_paths.find(folder or ".")
-    for scope in ("user", "project", "local") if store else ("user",):
-        for path, _ in host.wiring(scope, home, store.top if store else "")[:1]:
-            if hosts.HOOK in (outside.read(path) or "") and _can_run(path):
-                return True
-    return False
-
-
-def _can_run(path: str) -> bool:
-    """Tell whether hooks of ours in a settings file would start here."""
-    from memfs.files import outside
-    from memfs.hosts import settings, settings_merge
-
-    found = settings_merge.commands(settings.parse(outside.read(path) or "", path))
-    return any(
-        all(map(settings_merge.is_available, settings_merge.programs(each))) for each in found
-    )
+    return wiring.is_wired(host, os.path.expanduser("~"), store.top if store else "")
 
 
 def parse_payload(data: bytes) -> dict[str, object]:

@@ -12,7 +12,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.context import instruction_sections
 from memfs.core import changes as compare
 from memfs.core import edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit
 from memfs.core import label as labels
@@ -36,6 +35,7 @@ from memfs.store import (
     writer,
 )
 from memfs.store.writer import Change
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

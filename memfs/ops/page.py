@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import instruction_sections, page_candidates, paging, summary
+from memfs.context import page_candidates, paging, summary
 from memfs.core import edits, frontmatter, merge_lines, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
@@ -19,6 +19,7 @@ from memfs.core.records import Origin
 from memfs.store import archive, autocommit, blocks, clock, config, writer
 from memfs.store import journal_query as versions
 from memfs.store.writer import Change
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

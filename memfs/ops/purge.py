@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
-from memfs.context import instruction_sections
 from memfs.core import file_redaction, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
@@ -42,6 +41,7 @@ from memfs.store import (
 )
 from memfs.store.blocks import Place
 from memfs.store.writer import Change
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable

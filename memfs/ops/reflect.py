@@ -6,13 +6,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import instruction_sections
 from memfs.core import edits, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.merge import merge
 from memfs.store import archive, blocks, clock, proposals, writer
 from memfs.store.writer import Change
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from memfs.core.records import JournalEntry, Origin

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import upstream_changes
 from memfs.core import changes, injection_signs
 from memfs.core.errors import StoreError
 from memfs.files import logs
@@ -24,17 +23,18 @@ from memfs.store import (
     static,
     store_paths,
     trust,
+    upstream_changes,
 )
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memfs.context.upstream_changes import UpstreamChange
     from memfs.core.block import Block
     from memfs.core.injection_signs import Sign
     from memfs.store.incoming_changes import IncomingChanges
     from memfs.store.store_paths import Store
+    from memfs.store.upstream_changes import UpstreamChange
 
 _MOST_COMMITS = 1000
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memfs.cli import console
-from memfs.context import upstream_changes
-from memfs.context.upstream_changes import UpstreamChange, UpstreamReview
+from memfs.store import upstream_changes
 from memfs.store.blocks import Place
+from memfs.store.upstream_changes import UpstreamChange, UpstreamReview
 from tests.cli.conftest import Run
 
 TURNED = "safe-\u202etxt.live\u202c\U000e0041"

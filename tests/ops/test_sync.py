@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from memfs.context import instruction_sections
 from memfs.core.edits import Append, Create, Describe, Edit
 from memfs.core.errors import StoreError
 from memfs.core.events import WRITTEN, Event
@@ -19,6 +18,7 @@ from memfs.ops import doctor, edit, file_guard, history, sync
 from memfs.ops import trust as trusting
 from memfs.store import blocks, trust
 from memfs.store.blocks import Place
+from memfs.sync import instruction_sections
 
 BEGIN, END = MARKS
 BlockFile = Callable[[str, str], Path]

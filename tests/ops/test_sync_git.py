@@ -12,9 +12,9 @@ from memfs.core.edits import Append
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import edit, sync
-from memfs.ops.sync import githook, staging
 from memfs.store import blocks, trust
 from memfs.store.blocks import Place
+from memfs.sync import githook, staging
 
 BLOCKS = ".agent-memory/blocks"
 

@@ -14,9 +14,9 @@ from memfs.core.edits import Append
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import edit, init
-from memfs.ops.sync import githook
 from memfs.store import blocks, git, merge_driver, proposals
 from memfs.store.blocks import Place
+from memfs.sync import githook
 
 PARTS = (
     "HEAD",

@@ -9,7 +9,7 @@ import click
 from memfs.cli import console, diff, options
 from memfs.hosts.instructions import TARGETS
 from memfs.ops import sync as op
-from memfs.ops.sync import githook, staging
+from memfs.sync import githook, staging
 
 
 @click.command("sync")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memfs.search.text_vectors import embed_texts
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,13 +24,9 @@ def relevances(queries: Sequence[str], texts: Sequence[str], *, words: bool) -> 
     if words:
         asked = [set(_WORD.findall(query.lower())) for query in queries]
         return [max(_shared(each, text) for each in asked) for text in texts]
-    import numpy as np
-
-    from memfs.search.encoder import bundled
-
-    vectors = bundled().encode([*queries, *texts]).vectors
+    vectors = embed_texts([*queries, *texts])
     near = vectors[len(queries) :] @ vectors[: len(queries)].T
-    return [round(float(each), 4) for each in np.clip(near.max(axis=1) / _NEAR, 0, 1)]
+    return [round(float(each), 4) for each in (near.max(axis=1) / _NEAR).clip(0, 1)]
 
 
 def _shared(asked: set[str], text: str) -> float:

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import instruction_sections
 from memfs.core import label as labels
 from memfs.core import repair
 from memfs.core.errors import LockedError, MemfsError
@@ -18,6 +17,7 @@ from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks, clock, local_folder, lock, store_paths, writer
 from memfs.store.writer import Change
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.context import instruction_sections
 from memfs.core.errors import MemfsError
 from memfs.ops.doctor.finding import Finding
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
-from memfs.context import instruction_sections
 from memfs.hosts import marked_section
 from memfs.hosts.instructions import MARKS
 from memfs.store import commits, git, lock, tracked_files
+from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
-    from memfs.context.instruction_sections import Plan
     from memfs.hosts.instructions import InstructionFile
     from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
     from memfs.store.tracked_files import TrackedFile
+    from memfs.sync.instruction_sections import Plan
 
 _PARTIAL = "next-index-"  # the name of git's index for a commit of named paths
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.context import instruction_sections
-from memfs.context.instruction_sections import Plan
 from memfs.core.errors import StoreError
 from memfs.hosts.instructions import TARGETS
 from memfs.store import lock
+from memfs.sync import instruction_sections
+from memfs.sync.instruction_sections import Plan
 
 __all__ = ["Plan", "run"]
 
