@@ -76,7 +76,7 @@ class Memory:
 
         It stores into several of them at once, and composes one context from all.
         """
-        from memfs.knowledge import orchestrator
+        from memfs.knowledge import orchestrator  # with every kind: most programs need none
 
         return orchestrator.for_session(self._index())
 

@@ -47,6 +47,30 @@ def test_no_file_is_over_400_lines_and_no_function_over_60(path: Path) -> None:
     assert not long
 
 
+def late_imports(tree: ast.Module) -> set[int]:
+    """Return the lines of the imports that stand in functions."""
+    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    return {
+        node.lineno
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+
+
+def test_imports_in_functions_are_few_and_each_has_its_reason() -> None:
+    count, unexplained = 0, []
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        tree, lines = ast.parse(text), text.split("\n")
+        found = late_imports(tree)
+        count += len(found)
+        if "ot path" not in (ast.get_docstring(tree) or ""):
+            unexplained += [f"{path}:{line}" for line in found if "  # " not in lines[line - 1]]
+    assert count < 120
+    assert not unexplained
+
+
 def test_rooms_have_a_purpose() -> None:
     vague = {"util", "utils", "helper", "helpers", "common", "manager", "misc"}
     assert not [path for path in SOURCES if {path.stem, *path.parts} & vague]

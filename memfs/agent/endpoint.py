@@ -66,7 +66,7 @@ class Endpoint:
 
     def __init__(self, url: str, name: str, key: str, seconds: float) -> None:
         try:
-            import openai
+            import openai  # an extra that may be missing
         except ImportError as error:
             raise MemfsError(
                 "the package openai is not installed", "pip install 'memfs[agent]'"

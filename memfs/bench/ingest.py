@@ -260,7 +260,7 @@ def _ours(step: str, said: str, project: str) -> int:
 
 def _memory() -> int:
     try:
-        import resource
+        import resource  # not on Windows
     except ImportError:  # not on Windows
         return 0
     unit = 1 if sys.platform == "darwin" else 1024

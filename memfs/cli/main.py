@@ -12,10 +12,10 @@ def main() -> int:
     _speak_utf8()
     if sys.argv[1:2] == ["hook"] and len(sys.argv) in (3, 4) and sys.argv[2][:1] != "-":
         from memfs.hook.main import main as hook  # a host waits: without click
-        from memfs.ipc.client import HookCall
+        from memfs.ipc.client import HookCall  # likewise
 
         return hook(HookCall(sys.argv[2:]))
-    from memfs.cli import group
+    from memfs.cli import group  # with click, which hooks do without
 
     return group.run(group.group())
 

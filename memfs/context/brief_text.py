@@ -76,7 +76,7 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
 
 def compose_within(place: Place, room: int, *, tools: bool = False) -> str:
     """Return the brief in about `room` tokens; what is cut says so in it."""
-    from memfs.core.tokens import estimate
+    from memfs.core.tokens import estimate  # for small windows alone
 
     units = room * _UNITS
     while True:

@@ -27,8 +27,7 @@ class TokenCounter:
 def load_counter() -> TokenCounter:
     """Return the best counter there is on this machine; nothing is downloaded for it."""
     try:
-        import tiktoken
-        import tiktoken.load
+        import tiktoken.load  # an extra that may be missing
     except ImportError:
         return TokenCounter("an estimate", estimate)
     tiktoken.load.read_file = _not_here  # it would fetch what its cache does not have

@@ -7,6 +7,7 @@ import os
 
 from memfs.core import events
 from memfs.core.events import Event, Reply
+from memfs.files.account import find_named_folder, is_of_project
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
@@ -46,8 +47,6 @@ def format_reply(event: Event, reply: Reply) -> str:
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
     """List the files that wire us in a scope; opencode has no settings that are not committed."""
-    from memfs.files.account import find_named_folder
-
     if scope == "local":
         return []
     settings = f"{find_named_folder('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
@@ -82,7 +81,6 @@ def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - 
 
 def list_databases(home: str) -> list[str]:
     """List where its database can be, that of an opencode which is started here first."""
-    from memfs.files.account import find_named_folder, is_of_project
     from memfs.hosts import transcript_files
 
     told = find_named_folder("XDG_DATA_HOME")

@@ -233,7 +233,7 @@ def _receive(pipe: IO[bytes] | None) -> Any:
 def _widen(pipe: IO[bytes] | None) -> None:
     """Have a pipe hold `_PIPE` bytes where the system lets us: two processes then wait less."""
     if sys.platform == "linux":
-        import fcntl
+        import fcntl  # not on Windows
 
         with suppress(OSError):  # a user with very many pipes
             fcntl.fcntl(_open(pipe), fcntl.F_SETPIPE_SZ, _PIPE)

@@ -104,7 +104,7 @@ def _revive(folder: str, *, lasting: bool) -> None:
     try:
         line = connect(QUICK)
     except GoneError:
-        from memfs.ipc import spawn
+        from memfs.ipc import spawn  # the service answers, mostly
 
         spawn.start_service(folder or _here(), wait=lasting)
     except OSError:
@@ -136,7 +136,7 @@ def connect(wait: float) -> "Connection | None":
     """
     if not is_listening():
         return None
-    import _socket
+    import _socket  # where there is a service
 
     began = time.monotonic()
     where = address()
@@ -166,7 +166,7 @@ def address() -> "str | tuple[str, int]":
     path = store_paths.user_root() + client.NAME
     if len(os.fsencode(path)) <= client.LONGEST_PATH:
         return path
-    from hashlib import sha256
+    from hashlib import sha256  # for a long path alone
 
     return f"/tmp/memfs-{os.getuid()}/{sha256(os.fsencode(path)).hexdigest()[:24]}.sock"  # noqa: S108
 

@@ -40,8 +40,8 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
         return False
     if not hasattr(os, "posix_spawn"):  # pragma: no cover - Windows: the second ends at once
         return spawn_detached("memfs.service.server", ["", folder], user.local, wait=wait)
-    from memfs.core.errors import MemfsError
-    from memfs.store import lock
+    from memfs.core.errors import MemfsError  # it is running, mostly
+    from memfs.store import lock  # likewise
 
     try:
         claimed = lock.claim(user, LOCK, _GIVEN)
@@ -102,7 +102,7 @@ def spawn_detached(
 
 
 def _popen(command: "list[str]", environment: "dict[str, str]") -> None:  # pragma: no cover
-    import subprocess
+    import subprocess  # likewise
 
     process = subprocess.Popen(  # noqa: S603 - this Python, and nobody's words
         command,

@@ -46,7 +46,7 @@ def list_prompts() -> list[dict[str, object]]:
 
 def text(context: ToolContext, name: str, given: dict[str, str]) -> str:
     """Return a prompt with the blocks it is about. Raises `NotFoundError`."""
-    from memfs.ops import show
+    from memfs.ops import show  # clients list prompts at once, and ask for few
 
     if name == "memory-review":
         found = [each.block for each in show.show_all(context.place())]

@@ -74,7 +74,7 @@ class StdioStreams:
             os.dup2(null, 1)
         os.close(null)
         if sys.platform == "win32":  # pragma: no cover - where children have handles, not numbers
-            from mcp.os.win32.utilities import rebind_std_handle_to_fd
+            from mcp.os.win32.utilities import rebind_std_handle_to_fd  # of Windows alone
 
             rebind_std_handle_to_fd(0)
             rebind_std_handle_to_fd(1)

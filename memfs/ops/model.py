@@ -100,7 +100,7 @@ def _check(model: ModelSetting) -> None:
     if found.problem:
         raise found.problem
     if found.files:
-        from memfs.search import encoder
+        from memfs.search import encoder  # with numpy
 
         encoder.open_model(found.files).check()
 

@@ -167,6 +167,6 @@ def open_index(place: Place, model: ModelFiles | None) -> Engine:
     files.make_folder(place.home.index, private=True)
     if model is None:
         return Engine.open(place.home.index, "text")
-    from memfs.search import encoder
+    from memfs.search import encoder  # with numpy
 
     return Engine.open(place.home.index, "hybrid", encoder.open_model(model).check())

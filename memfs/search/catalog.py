@@ -81,7 +81,7 @@ def hash_ends(path: str, size: int) -> str:
 
 def count_documents(folder: str) -> int:
     """Return one past the number of the last document of an index; nothing is written for it."""
-    from urllib.parse import quote
+    from urllib.parse import quote  # a hook opens none
 
     try:
         with closing(

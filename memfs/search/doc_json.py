@@ -85,7 +85,7 @@ def _cut(text: str, signs: bytes) -> list[bytes]:
 
 def schema(exact: Iterable[str]) -> Schema:
     """Return which fields the full-text index has; of those in `exact` whole values are found."""
-    from tantivy import SchemaBuilder
+    from tantivy import SchemaBuilder  # for a new index alone
 
     builder = SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")

@@ -160,7 +160,7 @@ class Encoder:
         self, tokens: NDArray[np.integer], others: NDArray[np.integer]
     ) -> NDArray[np.float32]:
         """Return the cosine of each token to each of others (n x m), without a thread of BLAS."""
-        import numkong
+        import numkong  # late interaction alone needs it
 
         if not len(tokens) or not len(others):
             return np.zeros((len(tokens), len(others)), np.float32)
@@ -177,7 +177,7 @@ class Encoder:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
+        from tokenizers import Tokenizer  # 20 ms: for the first text
 
         path = f"{self.folder}/{model_files.TOKENIZER}"
         wrong = "" if self.folder == BUNDLED else tokenizer_json.problem(path)

@@ -100,8 +100,8 @@ class Engine:
         text = TextIndex.create(folder)
         if mode == "text":
             return cls(text, None)
-        from memfs.search import encoder
-        from memfs.search.semantic import VectorIndex
+        from memfs.search import encoder  # by meaning: with numpy
+        from memfs.search.semantic import VectorIndex  # by meaning: with usearch
 
         return cls(text, _guarded(VectorIndex)(folder, model or encoder.bundled()))
 
@@ -192,7 +192,7 @@ class Engine:
         if mode == "text" or self.vectors is None:
             found = ranking.by_words(self.text, asked, terms, within)
         else:
-            from memfs.search import hybrid
+            from memfs.search import hybrid  # by meaning alone
 
             seconds = now.timestamp() if now else time.time()
             searched = hybrid.HybridSearch(self.text, self.vectors, within, seconds)

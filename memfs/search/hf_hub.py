@@ -51,7 +51,7 @@ def fetch(name: str) -> str:
     Nothing else is ever downloaded. Raises `MemfsError` if that cannot be done.
     """
     try:
-        import huggingface_hub
+        import huggingface_hub  # an extra that may be missing
     except ImportError as error:
         raise MemfsError(
             "downloading a model takes the package huggingface_hub", _INSTALL

@@ -259,7 +259,7 @@ def _digest(data: memoryview) -> str:
 
 
 def _empty(dims: int = 0) -> Index:
-    from usearch.index import Index
+    from usearch.index import Index  # a small memory has no graph
 
     return Index(
         ndim=dims,

@@ -205,7 +205,7 @@ class Indexer:
     def _embed(
         self, tick: Callable[[int], object] | None, model: ModelFiles | None, most: int
     ) -> int:
-        from memfs.search import encoder
+        from memfs.search import encoder  # with numpy: there may be nothing new
 
         text, vectors = self._text, self._vectors(model)
         if self._catalog.get("recount"):
@@ -235,8 +235,8 @@ class Indexer:
 
     def _vectors(self, model: ModelFiles | None) -> VectorIndex:
         # Numpy and usearch take longer than all the rest of a hook that indexes one message.
-        from memfs.search import encoder
-        from memfs.search.semantic import VectorIndex
+        from memfs.search import encoder  # with numpy: there may be nothing new
+        from memfs.search.semantic import VectorIndex  # likewise
 
         return VectorIndex(self._folder, encoder.open_model(model) if model else encoder.bundled())
 
@@ -326,7 +326,7 @@ def _mostly_gone(vectors: VectorIndex) -> bool:
 def _unembedded(
     text: TextIndex, first: int, end: int, tick: Callable[[int], object] | None
 ) -> Iterator[Document]:
-    from memfs.search.semantic import Document
+    from memfs.search.semantic import Document  # likewise
 
     step = 2000
     for start in range(first, end, step):

@@ -78,7 +78,7 @@ class VectorIndex:
 
     def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
         """Get ready for many searches: open the graph of the rows, or make it (see `hnsw`)."""
-        from memfs.search import hnsw, threads
+        from memfs.search import hnsw, threads  # one search needs neither
 
         threads.start_threads()
         path, model = self._folder, self.encoder.name

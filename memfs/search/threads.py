@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor  # for the first large search
     from typing import TypeVar
 
     Result = TypeVar("Result")
@@ -53,6 +53,6 @@ def begin_call(call: Callable[[], Result]) -> Callable[[], Result]:
 
 def _renew() -> None:
     global _threads  # noqa: PLW0603 - one for all indexes
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor  # for the first large search
 
     _threads = ThreadPoolExecutor(os.cpu_count(), "search")

@@ -224,7 +224,7 @@ def _allow_files() -> None:
     """Let this process have as many files open as it may need: some systems begin with 256."""
     if sys.platform == "win32":
         return
-    import resource
+    import resource  # not on Windows
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memfs.recall.answers import PromptRecall
-    from memfs.service.store_session import StoreSession
+    from memfs.service.store_session import StoreSession  # with all that searches
 
 MOST = 12  # stores; more are let go of, and opened again when somebody asks
 LONGEST = 3600.0  # seconds that a store is held after it was asked for
@@ -35,7 +35,7 @@ class LoadedStore:
         """What is open of it, from now on. What that needs is loaded first: a tenth of a second."""
         with self._opening:
             if self._opened is None:
-                from memfs.service.store_session import StoreSession
+                from memfs.service.store_session import StoreSession  # with all that searches
 
                 self._opened = StoreSession(self.place)
             return self._opened

@@ -213,7 +213,7 @@ def _buffer() -> IO[bytes]:
 def _limit(process: int, most: int) -> None:
     """Bound what a process has in memory and, but for 0, the size of the files that it writes."""
     with suppress(ImportError, AttributeError, OSError, ValueError):  # Linux has it, others not
-        import resource
+        import resource  # not on Windows
 
         resource.prlimit(process, resource.RLIMIT_DATA, (_LARGEST_HEAP, _LARGEST_HEAP))
         if most:

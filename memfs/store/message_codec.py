@@ -47,7 +47,7 @@ def read(line: bytes) -> Message | None:
 @functools.cache
 def _reader() -> Callable[[bytes], Message]:
     """Return what reads a line five times as fast as `json`. Raises `ValueError`."""
-    import msgspec
+    import msgspec  # 10 ms: for the first line
 
     fields = list(Message.__annotations__.items())
     defaults = Message._field_defaults

@@ -81,7 +81,7 @@ def _editing(
     plan_edits: Callable[[ToolContext, Arguments], list[Edit]] = _lazy("core_memory", plan)
 
     def run(context: ToolContext, arguments: Arguments) -> str:
-        from memfs.tools import core_memory
+        from memfs.tools import core_memory  # as lazily as the others
 
         return core_memory.run_plan(context, arguments, plan_edits)
 

@@ -50,7 +50,7 @@ class ToolContext:
 
     def index(self) -> IndexSession:
         """Return the index of the place, opened once."""
-        from memfs.recall.index_session import IndexSession
+        from memfs.recall.index_session import IndexSession  # edits need no index
 
         place = self.place()
         same = (place.home.root, place.user.root if place.user else "")
