@@ -211,9 +211,9 @@ class Memory:
 
         `search` finds single turns; what several of them tell together is found here.
         """
-        return search.sessions(
+        return search.search_sessions(
             self._index(), query, mode=mode, only=only or Filter(), limit=limit, page=page
-        ).sessions
+        ).hits
 
     def warm(self) -> None:
         """Get ready for many searches in a large memory (20,000 passages and more).

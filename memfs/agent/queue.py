@@ -95,13 +95,11 @@ class Queue:
 
     def _read(self) -> bool:
         """Read what is there; False for a new queue. A line that a kill cut off was never said."""
-        data = logs.read_whole(self.path)
-        if data is None:
+        if not files.is_file(self.path):
             return False
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(data) != len(whole):
-            logs.truncate_log(self.path, len(whole))
-        for line in whole.splitlines():
+        logs.cut_torn_line(self.path)
+        lines = logs.read_lines(self.path)
+        for line in lines:
             try:
                 self._follow(json.loads(line))
             except (ValueError, OverflowError, KeyError, TypeError, AttributeError) as error:
@@ -109,7 +107,7 @@ class Queue:
                     f"{self.path} is damaged: {error}", "go on with another session"
                 ) from error
         self._answer_calls()
-        return bool(whole)
+        return bool(lines)
 
     def _follow(self, record: dict[str, object]) -> None:
         if "evicted" in record:

@@ -1,7 +1,4 @@
-"""Files that are written whole or not at all: readers see the old or the new. Hot path.
-
-`look` tells whether one is still what was written.
-"""
+"""Files that are written whole or not at all: readers see the old or the new. Hot path."""
 
 import os
 
@@ -90,33 +87,3 @@ def touch(path: str, seconds: float) -> None:
         os.utime(handle if os.utime in os.supports_fd else path, (seconds, seconds))
     finally:
         os.close(handle)
-
-
-def get_signatures(folder: str) -> dict[str, str] | None:
-    """Return what each file in a folder looks like (see `look`).
-
-    None where anything but files and folders is in it, or no such folder is there: what libraries
-    open by its path must have neither links in it, nor what blocks who reads it.
-    """
-    found = {}
-    try:
-        handle = files.open_folder(folder)
-    except OSError:
-        return None
-    try:
-        with os.scandir(handle if os.scandir in os.supports_fd else folder) as entries:
-            for entry in entries:
-                if entry.is_file(follow_symlinks=False):
-                    found[entry.name] = get_signature(entry.stat(follow_symlinks=False))
-                elif not entry.is_dir(follow_symlinks=False):
-                    return None
-    except FileNotFoundError:  # a file went away meanwhile
-        return get_signatures(folder)
-    finally:
-        os.close(handle)
-    return found
-
-
-def get_signature(status: os.stat_result) -> str:
-    """Return what a file has that nobody touches, and a copy of it, or one put there, has not."""
-    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"

@@ -84,6 +84,22 @@ def append(path: str, data: bytes, *, private: bool = True, durable: bool = True
     return before + len(data)
 
 
+def read_lines(path: str, start: int = 0) -> list[bytes]:
+    """Return the whole lines of a file from byte `start` on, without their ends; [] for no file.
+
+    What is behind the last line end was torn by a kill, and never acknowledged. Raises `OSError`.
+    """
+    return (read_whole(path, start) or b"").split(b"\n")[:-1]
+
+
+def cut_torn_line(path: str) -> None:
+    """Cut off what a kill left of a last line. Raises `OSError`."""
+    data = read_whole(path) or b""
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        truncate_log(path, end)
+
+
 def add_lines(path: str, lines: str, *, private: bool) -> int:
     """Append whole lines durably, behind a last one that a kill tore; return the new size."""
     before = files.get_size(path)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
-from memfs.files import atomic
+from memfs.files import signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +75,7 @@ def walk(
 
 def _others(folder: str) -> list[tuple[str, str]]:
     """List (name, what it is) of what is in a folder and neither file nor folder, sorted."""
-    if atomic.get_signatures(folder) is not None:
+    if signatures.sign_files(folder) is not None:
         return []
     known = {name for name, _ in files.entries(folder)}
     handle = files.open_folder(folder)
@@ -97,7 +97,7 @@ def clear_others(folder: str) -> None:
 
 def has_others(folder: str) -> bool:
     """Tell whether a folder holds links or the like, or cannot be looked at; False for none."""
-    return os.path.lexists(folder) and atomic.get_signatures(folder) is None
+    return os.path.lexists(folder) and signatures.sign_files(folder) is None
 
 
 def remove(folder: str) -> None:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 
 from memfs.core.errors import USAGE, MemfsError
+from memfs.core.records import Hit, SessionHit
 from memfs.ipc import service_client
-from memfs.search.engine import Conversations, Filter, HitPage, Mode  # noqa: TC001 - read from JSON
-
-__all__ = [
-    "KINDS",
-    "SearchRequest",
-    "answer_request",
-    "ask_service",
-    "day",
-    "run",
-    "search_dated",
-    "sessions",
-]
+from memfs.search.engine import AnyHit, Filter, HitPage, Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memfs.recall.index_session import IndexSession
     from memfs.search.engine import Engine
 
@@ -51,114 +43,107 @@ class SearchRequest:
 
 
 @dataclass(frozen=True)
-class _Answered:
-    """What it found: one of them, and what is to be said of how it searched."""
+class SearchAnswer(Generic[AnyHit]):
+    """What the service found, and what is to be said of how it searched."""
 
     note: str
-    page: HitPage | None = None
-    conversations: Conversations | None = None
+    page: HitPage[AnyHit]
 
 
 def run(
-    kept: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
-) -> HitPage:
+    index: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
+) -> HitPage[Hit]:
     """Return one page (from 1) of hits, after everything that is new was indexed.
 
     Without a mode by words and meaning; by words alone where `embedding` is none, or the model
-    cannot be used (`kept.note` says so). Raises `MemfsError` for a mode that is turned off. The
+    cannot be used (`index.note` says so). Raises `MemfsError` for a mode that is turned off. The
     service of the user is asked first, where there is one.
     """
-    wanted = _asked(kept, query, mode, only, limit, page)
-    found = _served(kept, "hits", wanted)
-    return found.page if found and found.page else _run(kept, wanted)
+    request = _request(index, query, mode, only, limit, page)
+    return _ask_service(index, "hits", request, SearchAnswer[Hit]) or _search(index, request)
 
 
-def sessions(
-    kept: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
-) -> Conversations:
+def search_sessions(
+    index: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
+) -> HitPage[SessionHit]:
     """Return one page (from 1) of the sessions that say most about it, with their best turns."""
-    wanted = _asked(kept, query, mode, only, limit, page)
-    found = _served(kept, "sessions", wanted)
-    return found.conversations if found and found.conversations else _sessions(kept, wanted)
+    request = _request(index, query, mode, only, limit, page)
+    found = _ask_service(index, "sessions", request, SearchAnswer[SessionHit])
+    return found or _search_sessions(index, request)
 
 
-def search_dated(kept: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage:
+def list_dated(index: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
     """Return one page (from 1) of what a filter lets through, in the order of time."""
     offset = (page - 1) * limit
-    return kept.ask("text", lambda engine: engine.dated(only, limit=limit, offset=offset))
+    return index.ask("text", lambda engine: engine.list_dated(only, limit=limit, offset=offset))
 
 
-def ask_service(data: bytes) -> SearchRequest:
+def read_request(data: bytes) -> SearchRequest:
     """Return what the service is asked. Raises `ValueError` for what is no such question."""
     return msgspec.json.decode(data, type=SearchRequest)
 
 
-def answer_request(kept: IndexSession, kind: str, wanted: SearchRequest) -> bytes:
+def answer_request(index: IndexSession, kind: str, request: SearchRequest) -> bytes:
     """Return what the service answers. Raises `MemfsError`."""
-    if kind == "sessions":
-        found = _Answered(kept.note, conversations=_sessions(kept, wanted))
-    else:
-        found = _Answered(kept.note, page=_run(kept, wanted))
-    return msgspec.json.encode(replace(found, note=kept.note))
+    page = _search_sessions(index, request) if kind == "sessions" else _search(index, request)
+    return msgspec.json.encode({"note": index.note, "page": page})
 
 
-def _asked(
-    kept: IndexSession, query: str, mode: Mode | None, only: Filter, limit: int, page: int
+def _request(
+    index: IndexSession, query: str, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> SearchRequest:
-    place = kept.place
+    place = index.place
     user = place.user.root if place.user else ""
     return SearchRequest(place.home.root, user, query, mode, only, limit, page)
 
 
-def _served(kept: IndexSession, kind: str, wanted: SearchRequest) -> _Answered | None:
-    """Ask the service; None if this process is to search by itself."""
+def _ask_service(
+    index: IndexSession, kind: str, request: SearchRequest, form: type[SearchAnswer[AnyHit]]
+) -> HitPage[AnyHit] | None:
+    """Return what the service finds; None if this process is to search by itself."""
     if not service_client.is_listening():
         return None
-    query = wanted.query.encode("utf-8", "replace").decode()  # no halves of characters
-    body = msgspec.json.encode(replace(wanted, query=query))
+    query = request.query.encode("utf-8", "replace").decode()  # no halves of characters
+    body = msgspec.json.encode(replace(request, query=query))
     data = service_client.ask("search", [kind], body, _WAIT, lasting=True)
     try:
-        found = msgspec.json.decode(data, type=_Answered) if data else None
+        found = msgspec.json.decode(data, type=form) if data else None
     except (ValueError, msgspec.MsgspecError):  # what does not read that does its own work
         return None
-    if found:
-        kept.note = found.note
-    return found
+    if found is None:
+        return None
+    index.note = found.note
+    return found.page
 
 
-def _run(kept: IndexSession, wanted: SearchRequest) -> HitPage:
-    chosen = _chosen(kept, wanted.query, wanted.mode)
-    return kept.ask(
-        chosen,
-        lambda engine: engine.search(
-            wanted.query,
-            mode=_possible(engine, chosen),
-            only=wanted.only,
-            limit=wanted.limit,
-            offset=(wanted.page - 1) * wanted.limit,
-        ),
-    )
+def _search(index: IndexSession, request: SearchRequest) -> HitPage[Hit]:
+    return index.ask(*_bind(index, request, "search"))
 
 
-def _sessions(kept: IndexSession, wanted: SearchRequest) -> Conversations:
-    chosen = _chosen(kept, wanted.query, wanted.mode)
-    return kept.ask(
-        chosen,
-        lambda engine: engine.sessions(
-            wanted.query,
-            mode=_possible(engine, chosen),
-            only=wanted.only,
-            limit=wanted.limit,
-            offset=(wanted.page - 1) * wanted.limit,
-        ),
-    )
+def _search_sessions(index: IndexSession, request: SearchRequest) -> HitPage[SessionHit]:
+    return index.ask(*_bind(index, request, "search_sessions"))
 
 
-def _chosen(kept: IndexSession, query: str, mode: Mode | None) -> Mode:
+def _bind(
+    index: IndexSession, request: SearchRequest, method: str
+) -> tuple[Mode, Callable[[Engine], Any]]:
+    """Return the mode of a search, and what makes it with an engine."""
+    chosen = _choose_mode(index, request.query, request.mode)
+
+    def search(engine: Engine) -> Any:
+        mode = "text" if engine.vectors is None else chosen  # it does what it can
+        offset = (request.page - 1) * request.limit
+        call = getattr(engine, method)
+        return call(request.query, mode=mode, only=request.only, limit=request.limit, offset=offset)
+
+    return chosen, search
+
+
+def _choose_mode(index: IndexSession, query: str, mode: Mode | None) -> Mode:
     """Return the mode that is wanted. Raises `MemfsError` for one that is turned off."""
     if not query.strip():
         raise MemfsError("the query is empty", "say what to look for", USAGE)
-    wanted = kept.model()
+    wanted = index.model()
     if wanted.off and mode in ("hybrid", "semantic"):
         raise MemfsError(
             f"embedding is off ({wanted.model.said}): there is no search by meaning",
@@ -167,12 +152,7 @@ def _chosen(kept: IndexSession, query: str, mode: Mode | None) -> Mode:
     return "text" if wanted.off else mode or "hybrid"
 
 
-def _possible(engine: Engine, chosen: Mode) -> Mode:
-    """Return the mode that an engine can search in."""
-    return "text" if engine.vectors is None else chosen
-
-
-def day(text: str, *, end: bool) -> int:
+def parse_day(text: str, *, end: bool) -> int:
     """Return the first (or, with `end`, the last) second of a local day, or of a given time.
 
     Takes YYYY-MM-DD, ISO 8601 times, `today`, `yesterday` and `Nd` (N days ago).

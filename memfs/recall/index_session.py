@@ -7,10 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from memfs.core.errors import DamagedError, LockedError, StoreError
+from memfs.files import signatures
 from memfs.ingest import transcripts
 from memfs.recall import index_sources, model_config
 from memfs.recall.recall_snapshot import RecallSnapshot
-from memfs.search import active_model, catalog
+from memfs.search import active_model
 from memfs.store import lock, spool
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class IndexSession:
         """
         listed = index_sources.sources(self.place, ())
         model = wanted.files.name if wanted.files else ""
-        others = [(source.path, catalog.sign_file(source.path)) for source in listed]
+        others = [(source.path, signatures.sign_file(source.path)) for source in listed]
         seen = (model, self._recall.look(), others)
         same = (seen, self._look()) == (self._indexed, self._published)
         if same and (self._embedded or not embed):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, StoreError
-from memfs.files import outside
-from memfs.search import catalog, hf_hub, model_files, vector_manifest
+from memfs.files import outside, signatures
+from memfs.search import hf_hub, model_files, vector_manifest
 from memfs.store import config, store_paths
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def folder(model: ModelSetting) -> str:
 def list_signatures(place: Place, known: WantedModel | None) -> object:
     """Return what changes when another model may be wanted, or its files are other ones."""
     stores = [store for store in (place.project, place.user) if store]
-    found = [catalog.sign_file(f"{store.root}/{store_paths.CONFIG}") for store in stores]
+    found = [signatures.sign_file(f"{store.root}/{store_paths.CONFIG}") for store in stores]
     if known and known.files:
         seen = [outside.status(f"{known.files.folder}/{name}") for name in model_files.FILES]
-        found += [each and catalog.Signature.of(each) for each in seen]
+        found += [each and signatures.Signature(each) for each in seen]
     return os.environ.get("MEMFS_EMBEDDING"), found
 
 

@@ -12,11 +12,11 @@ import time
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.search import catalog
+from memfs.files import signatures
 from memfs.store import recall
 
 if TYPE_CHECKING:
-    from memfs.search.catalog import Signature
+    from memfs.files.signatures import Signature
     from memfs.store.store_paths import Store
 
     Signs = list[tuple[str, Signature | None]]
@@ -68,4 +68,4 @@ def _signs(known: Signs) -> Signs:
 
 
 def _signed(paths: list[str]) -> Signs:
-    return [(path, catalog.sign_file(path)) for path in paths]
+    return [(path, signatures.sign_file(path)) for path in paths]

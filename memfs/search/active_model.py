@@ -9,8 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from memfs import files
-from memfs.files import atomic, trees
-from memfs.search import catalog
+from memfs.files import atomic, signatures, trees
 from memfs.search.lexical import FOLDER as TEXT
 from memfs.search.vector_layout import FOLDER
 from memfs.search.vector_manifest import POINTER, ROWS, load_served, path
@@ -58,9 +57,9 @@ def get_signature(index: str, model: str) -> tuple[object, ...]:
     """Return what an index and a model's vectors look like: others when more was published."""
     vectors = f"{index}/{FOLDER}"
     paths = (f"{index}/{TEXT}/meta.json", f"{vectors}/{POINTER}", f"{vectors}/{model}/{ROWS}")
-    return tuple(catalog.sign_file(path) for path in paths)
+    return tuple(signatures.sign_file(path) for path in paths)
 
 
 def graphed(index: str, model: str) -> object:
     """Return what the graph of a model's vectors looks like: another one when it was made anew."""
-    return catalog.sign_file(f"{path(index, model)}/{GRAPH}")
+    return signatures.sign_file(f"{path(index, model)}/{GRAPH}")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from memfs import files
 from memfs.files import logs, trees
 
-_SAMPLE = 4096
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
@@ -29,6 +28,9 @@ class IndexSource(NamedTuple):
     label: str = ""
 
 
+_SAMPLE = 4096  # bytes
+
+
 class KnownSource(NamedTuple):
     """What the catalog knows of a source: how it looked, and up to where it is indexed.
 
@@ -38,30 +40,6 @@ class KnownSource(NamedTuple):
     signature: str
     consumed: int
     mark: str = ""
-
-
-class Signature(NamedTuple):
-    """What a file looks like from outside."""
-
-    inode: int
-    size: int
-    modified: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Signature:
-        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
-
-    def __str__(self) -> str:
-        return f"{self.inode}:{self.size}:{self.modified}"
-
-
-def sign_file(path: str) -> Signature | None:
-    """Return a file's signature, None if it is gone."""
-    try:
-        status = files.status(path)
-    except OSError:
-        return None
-    return status and Signature.of(status)
 
 
 def hash_ends(path: str, size: int) -> str:

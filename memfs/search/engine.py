@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
 from memfs.core.records import Hit, SessionHit  # pages are read back from JSON by their types
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+AnyHit = TypeVar("AnyHit", Hit, SessionHit)
 Mode = Literal["hybrid", "text", "semantic"]
 LIMIT = 5  # hits on a page
 TURNS = 3  # of a session that are shown
@@ -49,22 +50,13 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class HitPage:
+class HitPage(Generic[AnyHit]):
     """Some of the hits, and how many there are in all (at most a few hundred are ranked).
 
     `sure`: something that was found is clearly about the question.
     """
 
-    hits: list[Hit]
-    total: int
-    sure: bool = True
-
-
-@dataclass(frozen=True)
-class Conversations:
-    """Some of the sessions, and how many were ranked in all; `sure` as of hits."""
-
-    sessions: list[SessionHit]
+    hits: list[AnyHit]
     total: int
     sure: bool = True
 
@@ -120,7 +112,7 @@ class Engine:
         limit: int = LIMIT,
         offset: int = 0,
         now: datetime | None = None,
-    ) -> HitPage:
+    ) -> HitPage[Hit]:
         """Return the hits `offset` to `offset + limit`, best first, each with why it is there.
 
         `now` (the local time) is what "last week" is seen from, and recency.
@@ -134,7 +126,7 @@ class Engine:
         return HitPage(hits, len(shown), told.is_sure(shown))
 
     @_guarded
-    def sessions(
+    def search_sessions(
         self,
         query: str,
         *,
@@ -143,11 +135,11 @@ class Engine:
         limit: int = LIMIT,
         offset: int = 0,
         now: datetime | None = None,
-    ) -> Conversations:
+    ) -> HitPage[SessionHit]:
         """Return the sessions `offset` to `offset + limit`, best first, with their best turns."""
         told = self.told(query, mode, only, now)
         if told is None:
-            return Conversations([], 0)
+            return HitPage([], 0)
         ranked = told.found.sessions()
         page = ranked[offset : offset + limit]
         there = set(told.locate([place for _, places in page for place in places[:TURNS]]))
@@ -156,10 +148,10 @@ class Engine:
             hits = tuple(told.hit(place, 0) for place in places[:TURNS] if place in there)
             if hits:
                 found.append(_conversation(score, len(places), hits))
-        return Conversations(found, len(ranked), told.is_sure([places[0] for _, places in ranked]))
+        return HitPage(found, len(ranked), told.is_sure([places[0] for _, places in ranked]))
 
     @_guarded
-    def dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage:
+    def list_dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage[Hit]:
         """Return what a filter lets through, in the order of time."""
         query = self._restriction(only) or Query.all_query()
         addresses, total = self.text.ordered(query, "at", limit, offset)

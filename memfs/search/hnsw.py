@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memfs import files
-from memfs.files import atomic
+from memfs.files import atomic, signatures
 from memfs.search import exact_search
 from memfs.search.active_model import GRAPH
 
@@ -218,7 +218,7 @@ def _save(folder: str, stamp: GraphStamp, index: Index) -> memoryview:
             os.fsync(handle)
             mapped = memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
             atomic.rename(temporary, f"{folder}/{name}")
-            file = atomic.get_signature(os.fstat(handle))  # also a rename is a change
+            file = signatures.sign_exactly(os.fstat(handle))  # also a rename is a change
         finally:
             os.close(handle)
     except BaseException:
@@ -247,7 +247,7 @@ def _mapped(path: str, file: str) -> memoryview:
     """Map a file that has this identity; raises `OSError`, `ValueError` for any other."""
     handle, status = files.open_file(path)
     try:
-        if atomic.get_signature(status) != file:
+        if signatures.sign_exactly(status) != file:
             raise ValueError("it is not the file that was written here")
         return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
     finally:

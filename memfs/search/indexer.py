@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core.errors import DamagedError, is_damage
-from memfs.files import atomic, trees
+from memfs.files import signatures, trees
 from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
 from memfs.search.catalog import Catalog, IndexSource, KnownSource
 from memfs.search.lexical import CHECKED, Query, TextIndex, list_unchecked
@@ -21,7 +21,7 @@ from memfs.search.lexical import FOLDER as TEXT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from memfs.search.catalog import Signature
+    from memfs.files.signatures import Signature
     from memfs.search.model_files import ModelFiles
     from memfs.search.semantic import Document, VectorIndex
 
@@ -129,7 +129,7 @@ class Indexer:
         seen = set()
         for source in sources:
             seen.add(source.path)
-            signature = catalog.sign_file(source.path)
+            signature = signatures.sign_file(source.path)
             before = self._catalog.find(source.path) if partly else known.get(source.path)
             if signature is None or (before and before.signature == str(signature)):
                 continue
@@ -147,7 +147,7 @@ class Indexer:
     def follows(self, path: str, size: int) -> bool:
         """Tell whether the first `size` bytes of a file that grows are all of it, and indexed."""
         known = self._pending[path] if path in self._pending else self._catalog.find(path)
-        found = catalog.sign_file(path)
+        found = signatures.sign_file(path)
         if known is None or found is None:
             return known is None and not size and (found is None or not found.size)
         return known.consumed == size and known.signature == str(found)
@@ -165,7 +165,7 @@ class Indexer:
     def reach(self, sizes: Mapping[str, int]) -> None:
         """Note that files which were fed are indexed up to these sizes, which are all of them."""
         for path, size in sizes.items():
-            found = catalog.sign_file(path)
+            found = signatures.sign_file(path)
             if found and found.size == size:
                 self._pending[path] = KnownSource(str(found), size, catalog.hash_ends(path, size))
             else:  # somebody else wrote to it: all of it again
@@ -177,7 +177,7 @@ class Indexer:
         """Make what was fed count, and let other processes write."""
         self._commit()
         self._text.finish()
-        looks = atomic.get_signatures(f"{self._folder}/{TEXT}")
+        looks = signatures.sign_files(f"{self._folder}/{TEXT}")
         with suppress(OSError, ValueError):  # they are looked into again
             if looks and list_unchecked(self._folder, looks):
                 segments.mark_checked(f"{self._folder}/{CHECKED}", looks)
@@ -267,7 +267,7 @@ class Indexer:
         added = self._next - first
         if tick:
             tick(added % _TOLD)
-        if catalog.sign_file(source.path) == signature:
+        if signatures.sign_file(source.path) == signature:
             mark = catalog.hash_ends(source.path, signature.size) if source.grows else ""
             self._pending[source.path] = KnownSource(str(signature), signature.size, mark)
         else:  # somebody wrote while it was read: nobody knows up to where, so all of it again

@@ -11,7 +11,7 @@ from tantivy import FieldType, Filter, Occur, Query, TextAnalyzerBuilder, Tokeni
 from memfs import files
 from memfs.core import fastjson
 from memfs.core.errors import DamagedError, is_damage
-from memfs.files import atomic
+from memfs.files import signatures
 from memfs.search import stopwords
 
 __all__ = ["Occur", "Query", "Term", "TextIndex", "WantedStems"]
@@ -82,7 +82,7 @@ class TextIndex:
     def open(cls, folder: str) -> "TextIndex | None":
         """Open an index; None if there is none in `folder`, or one of another version."""
         path = f"{folder}/{FOLDER}"
-        looks = atomic.get_signatures(path)
+        looks = signatures.sign_files(path)
         if looks is None or "meta.json" not in looks:
             return None
         try:

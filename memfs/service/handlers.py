@@ -123,7 +123,7 @@ class RequestHandlers:
         """Answer a search of the command line or of a tool."""
         from memfs.ops import search  # with all that searches by meaning
 
-        wanted = search.ask_service(body)
+        wanted = search.read_request(body)
         place = blocks.find_serving(os.path.dirname(wanted.root), "")
         user = place.user.root if place and place.user else ""
         if place is None or (place.home.root, user) != (wanted.root, wanted.user):

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import LockedError, MemfsError
+from memfs.files.signatures import Signature
 from memfs.ipc import client, service_client, service_status, spawn
 from memfs.ipc.client import VERSION
 from memfs.service import log
@@ -207,7 +208,7 @@ def _code() -> object:
             status = os.stat(f"{folder}/{name}")
         except OSError:
             return None
-        found.append((status.st_ino, status.st_mtime_ns))
+        found.append(Signature(status))
     return found
 
 

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core.records import Passage
-from memfs.files import atomic, logs, trees
+from memfs.files import atomic, logs, signatures, trees
 from memfs.store import clock, lock, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from memfs.files.signatures import Signature
     from memfs.store.store_paths import Store
 
 FOLDER = "windows"
@@ -87,7 +88,7 @@ class ChunkLog:
         self.whose = f"{FOLDER}/{self.name}"
         self._folder = f"{folder(store)}/{self.name}"
         self._segment = ""  # the last one
-        self._looks = _UNKNOWN
+        self._looks: tuple[Signature | None, Signature | None] = (None, None)
         self._end = 0  # of the last whole line that was read in it
         self._last = ""  # the id of its last line
         self._live: OrderedDict[str, ChunkMark] | None = None
@@ -117,7 +118,7 @@ class ChunkLog:
             lines.append(line)
             marks[self._last] = ChunkMark(len(line), _seconds(self._last))
         first = next(iter(marks))
-        if not self._segment or self._looks.size > _LARGEST:
+        if not self._segment or self._end > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
         files.make_folder(self._folder, private=True)
         self._end = logs.append(self._segment, b"".join(lines))
@@ -171,17 +172,17 @@ class ChunkLog:
             return False
         lines = []
         found = False
-        for line in files.decode(logs.read_whole(path) or b"").splitlines(keepends=True):
-            mine = _parsed(files.encode(line))
+        for line in logs.read_lines(path):
+            mine = _parsed(line + b"\n")
             if mine is None or mine.passage.id != ident:
-                lines.append(line)
+                lines.append(line + b"\n")
                 continue
             found = True
             if window is not None:
                 passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
-                lines.append(_line(passage, window.meta, mine.revision).decode())
+                lines.append(_line(passage, window.meta, mine.revision))
         if found:
-            atomic.write(path, "".join(_revised(lines)), private=True)
+            atomic.write(path, files.decode(b"".join(_revised(lines))), private=True)
             self._segment = ""
             self._catch_up()
         return found
@@ -204,9 +205,8 @@ class ChunkLog:
         segments = self._segments()
         last = segments[-1] if segments else ""
         if mend and last:
-            _mend(last)
-        grew = last == self._segment and now.inode == before.inode and now.size > before.size > 0
-        if grew and now.state == before.state:
+            logs.cut_torn_line(last)
+        if last == self._segment and _grew(before[0], now[0]) and now[1] == before[1]:
             self._load(last, self._end, "")
         else:
             self._segment, self._live, self.bytes, self._last = last, None, 0, ""
@@ -214,9 +214,10 @@ class ChunkLog:
                 self._load(last, 0, "")
         self._looks = self._look()
 
-    def _look(self) -> _Looks:
-        segment, state = _sign(self._segment), _sign(f"{self._folder}/{_STATE}")
-        return _Looks(*segment, state)
+    def _look(self) -> tuple[Signature | None, Signature | None]:
+        """Return what the last segment and the state look like from outside."""
+        segment = signatures.sign_file(self._segment) if self._segment else None
+        return segment, signatures.sign_file(f"{self._folder}/{_STATE}")
 
     def _loaded(self) -> OrderedDict[str, ChunkMark]:
         if self._live is None:
@@ -278,40 +279,20 @@ def _parsed(line: bytes) -> ChunkWindow | None:
         return None
 
 
-def _mend(path: str) -> None:
-    """Cut off a last line that a kill left half."""
-    data = logs.read_whole(path) or b""
-    if data and not data.endswith(b"\n"):
-        logs.truncate_log(path, data.rfind(b"\n") + 1)
+def _grew(before: Signature | None, now: Signature | None) -> bool:
+    """Tell whether a file was only added to, as far as it looks."""
+    return bool(before and now and now.inode == before.inode and now.size > before.size > 0)
 
 
-def _revised(lines: list[str]) -> list[str]:
+def _revised(lines: list[bytes]) -> list[bytes]:
     """Raise the revision of a segment: its first bytes are others than before.
 
     The index tells by them that it did not merely grow.
     """
-    first = _parsed(files.encode(lines[0])) if lines else None
+    first = _parsed(lines[0]) if lines else None
     if first is None:
         return lines
-    line = _line(first.passage, first.meta, first.revision + 1)
-    return [line.decode(), *lines[1:]]
-
-
-class _Looks(NamedTuple):
-    """What the last segment looks like from outside, and the state."""
-
-    inode: int
-    size: int
-    state: tuple[int, int]
-
-
-_UNKNOWN = _Looks(0, 0, (0, 0))
-
-
-def _sign(path: str) -> tuple[int, int]:
-    """Return the inode and the size of a file, (0, 0) if it is gone."""
-    found = files.status(path) if path else None
-    return (found.st_ino, found.st_size) if found else (0, 0)
+    return [_line(first.passage, first.meta, first.revision + 1), *lines[1:]]
 
 
 def _after(last: str) -> str:

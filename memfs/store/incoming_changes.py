@@ -19,7 +19,7 @@ from memfs.core import label as labels
 from memfs.core import settings, yaml_fast
 from memfs.core.errors import LockedError, StoreError
 from memfs.core.records import block_key
-from memfs.files import atomic, logs, outside, trees
+from memfs.files import atomic, logs, outside, signatures, trees
 from memfs.store import (
     accepted_copies,
     commits,
@@ -268,7 +268,7 @@ def _text(path: str) -> str:
     if size <= files.READ_CAP:
         return text or ""
     status = files.status(path)
-    return f"{text}\n{atomic.get_signature(status) if status else size}"
+    return f"{text}\n{signatures.sign_exactly(status) if status else size}"
 
 
 def _listed(root: str, repository: str, below: str = "") -> list[tuple[str, str]]:

@@ -108,7 +108,7 @@ def rewrite(store: Store, change: Callable[[str], str]) -> None:
 def contains_patch(path: str, group: str) -> bool:
     """Tell whether a journal file holds all its part of a patch."""
     mark = files.encode(f'"{group}"')
-    lines = [line for line in (logs.read_whole(path) or b"").split(b"\n")[:-1] if mark in line]
+    lines = [line for line in logs.read_lines(path) if mark in line]
     found = [entry for line in lines if (entry := _parse(line))]
     mine = [entry for entry in found if entry.group and entry.group[0] == group]
     return bool(mine) and len(mine) == (mine[0].group or ("", 0))[1]
@@ -135,13 +135,10 @@ def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]
     The entries of a patch count only when all of them are there. A last line without a line end
     was never acknowledged: it is not counted and `end` is before it.
     """
-    data = logs.read_whole(store.journal, offset)
-    if data is None:
-        return [], 0, offset
     found: list[tuple[int, JournalEntry]] = []
     damaged = 0
     position = offset
-    for line in data.split(b"\n")[:-1]:  # what is behind the last line end is no whole line
+    for line in logs.read_lines(store.journal, offset):
         entry = _parse(line)
         if entry is not None:
             found.append((position, entry))
@@ -153,8 +150,8 @@ def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]
 
 def find_damaged(store: Store) -> list[int]:
     """Return the numbers of the whole lines that are no entry, counted from 1."""
-    whole = (logs.read_whole(store.journal) or b"").split(b"\n")[:-1]
-    return [at for at, line in enumerate(whole, 1) if line.strip() and _parse(line) is None]
+    lines = enumerate(logs.read_lines(store.journal), 1)
+    return [at for at, line in lines if line.strip() and _parse(line) is None]
 
 
 def load_heads(store: Store) -> JournalHeads | None:
@@ -212,15 +209,7 @@ def _parse(line: bytes) -> JournalEntry | None:
         if b"\\u" in line or b"\xed" in line:  # halves of characters, which no file can hold
             for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
                 files.encode(text or "")
-    except (
-        ValueError,
-        OverflowError,
-        TypeError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        RecursionError,
-    ):
+    except _ODD:
         return None
     texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
     states = all(isinstance(text, str | None) for text in (entry.before, entry.after))

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs import files
 from memfs.core.privacy import storable
 from memfs.files import logs
 from memfs.store import clock, lock
@@ -47,7 +46,7 @@ def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
 def list_outcomes(store: Store) -> list[SessionOutcome]:
     """Return what was said, the latest last; damaged lines are left out."""
     found = []
-    for line in files.decode(logs.read_whole(f"{store.local}/{FILE}") or b"").split("\n"):
+    for line in logs.read_lines(f"{store.local}/{FILE}"):
         try:
             each = SessionOutcome(**json.loads(line))
         except (ValueError, OverflowError, TypeError):

@@ -48,4 +48,4 @@ def insert_passage(context: ToolContext, arguments: Arguments) -> str:
 
 def search(context: ToolContext, arguments: Arguments) -> str:
     """Return a page of passages."""
-    return formatting.hits(context, arguments, kinds=("passage",))
+    return formatting.search_hits(context, arguments, kinds=("passage",))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def search(context: ToolContext, arguments: Arguments) -> str:
     """Return a page of messages, or of whole sessions."""
     if arguments.get("sessions"):
-        return formatting.sessions(context, arguments)
-    return formatting.hits(context, arguments, kinds=("message",))
+        return formatting.search_sessions(context, arguments)
+    return formatting.search_hits(context, arguments, kinds=("message",))
 
 
 def list_dated(context: ToolContext, arguments: Arguments) -> str:

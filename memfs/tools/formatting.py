@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.ops import search
@@ -13,54 +13,51 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.records import Hit, SessionHit
+    from memfs.search.engine import AnyHit, HitPage
     from memfs.tools.definition import Arguments
     from memfs.tools.tool_context import ToolContext
 
 _INDENT = "   "
 
 
-def hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str, ...]) -> str:
+def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str, ...]) -> str:
     """Search for `query`; return a page of hits."""
-    limit, page = paging(arguments)
-    found = search.run(
-        context.index(),
-        str(arguments["query"]),
-        mode=None,
-        only=parse_filter(arguments, kinds),
-        limit=limit,
-        page=page,
-    )
-    if not found.sure and not arguments.get("nearest"):
-        return _unsure(found.total, "hit")
-    return format_hits([_hit(each) for each in found.hits], found.total, limit, page, "hit")
+    found = search.run(context.index(), **_parse_search(arguments, kinds))
+    return _format_page(arguments, found, [_hit(each) for each in found.hits], "hit")
 
 
-def sessions(context: ToolContext, arguments: Arguments) -> str:
+def search_sessions(context: ToolContext, arguments: Arguments) -> str:
     """Search for `query`; return a page of sessions."""
+    found = search.search_sessions(context.index(), **_parse_search(arguments, ("message",)))
+    return _format_page(arguments, found, [_session(each) for each in found.hits], "session")
+
+
+def _parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]:
+    """Return what a search op takes."""
     limit, page = paging(arguments)
-    found = search.sessions(
-        context.index(),
-        str(arguments["query"]),
-        mode=None,
-        only=parse_filter(arguments, ("message",)),
-        limit=limit,
-        page=page,
-    )
+    only = parse_filter(arguments, kinds)
+    return {
+        "query": str(arguments["query"]),
+        "mode": None,
+        "only": only,
+        "limit": limit,
+        "page": page,
+    }
+
+
+def _format_page(
+    arguments: Arguments, found: HitPage[AnyHit], parts: Sequence[str], name: str
+) -> str:
     if not found.sure and not arguments.get("nearest"):
-        return _unsure(found.total, "session")
-    return format_hits(
-        [_session(each) for each in found.sessions], found.total, limit, page, "session"
-    )
-
-
-def _unsure(total: int, name: str) -> str:
-    return f"nothing is clearly relevant; nearest=true shows the nearest of {total} {name}s"
+        more = f"nearest=true shows the nearest of {found.total} {name}s"
+        return f"nothing is clearly relevant; {more}"
+    return format_hits(parts, found.total, *paging(arguments), name)
 
 
 def format_dated(context: ToolContext, arguments: Arguments) -> str:
     """Return a page of what was said between two days, in its order."""
     limit, page = paging(arguments)
-    found = search.search_dated(
+    found = search.list_dated(
         context.index(), only=parse_filter(arguments, ("message",)), limit=limit, page=page
     )
     return format_hits([_turn(each) for each in found.hits], found.total, limit, page, "message")
@@ -81,8 +78,8 @@ def parse_filter(arguments: Arguments, kinds: tuple[str, ...]) -> Filter:
         tags=tags if every else (),
         any_tags=() if every else tags,
         importance=_number(arguments.get("min_importance"), 0),
-        since=search.day(str(since), end=False) if since else None,
-        until=search.day(str(until), end=True) if until else None,
+        since=search.parse_day(str(since), end=False) if since else None,
+        until=search.parse_day(str(until), end=True) if until else None,
     )
 
 

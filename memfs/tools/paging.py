@@ -59,7 +59,7 @@ def _fetched(context: ToolContext, query: str, arguments: Arguments) -> str:
     if not hits:
         return f"nothing is found for {query!r}"
     if not place.session:
-        return formatting.hits(context, {"query": query}, kinds=("message", "passage"))
+        return formatting.search_hits(context, {"query": query}, kinds=("message", "passage"))
     working = blocks.get(place, labels.qualified(labels.SESSION, labels.WORKING))
     room = int(_SHARE * (working.limit - working.chars))
     lines: list[str] = []

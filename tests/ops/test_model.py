@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import MemfsError, StoreError
+from memfs.core.records import Hit
 from memfs.ops import doctor, model, search, status, trust
 from memfs.recall import vector_rebuild
 from memfs.recall.index_session import IndexSession
@@ -46,7 +47,7 @@ def settings(place: Place) -> Path:
     return Path(place.user.root, "config.yaml")
 
 
-def find(kept: IndexSession, mode: str | None = None) -> HitPage:
+def find(kept: IndexSession, mode: str | None = None) -> HitPage[Hit]:
     return search.run(kept, "oven", mode=mode, only=Filter(), limit=5, page=1)  # type: ignore[arg-type]
 
 

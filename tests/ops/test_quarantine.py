@@ -13,7 +13,7 @@ from memfs.core.edits import Append, Create, Edit, Rejected
 from memfs.core.errors import StoreError
 from memfs.core.events import PROMPT, START, Reply
 from memfs.core.facts import Fact
-from memfs.core.records import Origin
+from memfs.core.records import Hit, Origin
 from memfs.mcp import resources
 from memfs.ops import edit, export, history, search, show, sync, trust
 from memfs.recall.index_session import IndexSession
@@ -115,7 +115,7 @@ def pulled(clone: Path, repo: Path, **texts: str | None) -> None:
     git(repo, "pull", "-q", "--no-edit", str(clone), "HEAD")
 
 
-def found(place: Place, query: str) -> HitPage:
+def found(place: Place, query: str) -> HitPage[Hit]:
     """Return what a search finds."""
     return search.run(IndexSession(place), query, mode="text", only=Filter(), limit=10, page=1)
 

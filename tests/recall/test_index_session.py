@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from memfs.files.signatures import sign_file
 from memfs.recall import index_sources
 from memfs.recall.index_session import LOCK, IndexSession
 from memfs.search import hnsw
-from memfs.search.catalog import sign_file
 from memfs.search.engine import Filter
 from memfs.store import archive, lock
 from memfs.store.blocks import Place

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Identity, Message, Transcript
+from memfs.files.signatures import sign_file
 from memfs.recall import recall_snapshot
 from memfs.recall.index_session import IndexSession
 from memfs.recall.recall_snapshot import RecallSnapshot
-from memfs.search.catalog import sign_file
 from memfs.store import checkpoint, recall
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs.files import signatures
 from memfs.search import catalog
 from memfs.search.catalog import Catalog, KnownSource
 
@@ -80,17 +81,17 @@ def test_a_catalog_that_is_only_in_use_is_kept(
 
 def test_a_signature_changes_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "f"
-    assert catalog.sign_file(str(path)) is None
+    assert signatures.sign_file(str(path)) is None
     path.write_bytes(b"one")
-    before = catalog.sign_file(str(path))
-    assert catalog.sign_file(str(path)) == before
+    before = signatures.sign_file(str(path))
+    assert signatures.sign_file(str(path)) == before
     path.write_bytes(b"three")
-    grown = catalog.sign_file(str(path))
+    grown = signatures.sign_file(str(path))
     assert grown
     assert before
     assert (grown.inode, grown.size) == (before.inode, 5)
     os.utime(path, ns=(1, 1))
-    assert str(catalog.sign_file(str(path))) == f"{grown.inode}:5:1"
+    assert str(signatures.sign_file(str(path))) == f"{grown.inode}:5:1"
 
 
 def test_a_mark_knows_the_indexed_part_only(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return corpus.engine()
 
 
-def ids(page: HitPage) -> list[str]:
+def ids(page: HitPage[Hit]) -> list[str]:
     return [hit.id for hit in page.hits]
 
 

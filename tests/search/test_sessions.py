@@ -43,39 +43,39 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_session_that_says_most_about_it_comes_first(engine: Engine, mode: Mode) -> None:
-    page = engine.sessions("login", mode=mode)
-    best = page.sessions[0]
+    page = engine.search_sessions("login", mode=mode)
+    best = page.hits[0]
     assert (best.session, best.host, best.turns) == ("fix", "claude", 3)
     assert len(best.hits) == 3 <= TURNS
     assert best.at == best.hits[0].at
     assert {hit.session for hit in best.hits} == {"fix"}
-    scores = [each.score for each in page.sessions]
+    scores = [each.score for each in page.hits]
     assert scores == sorted(scores, reverse=True)
-    assert "" not in {each.session for each in page.sessions}, "a passage is of no session"
+    assert "" not in {each.session for each in page.hits}, "a passage is of no session"
 
 
 def test_a_turn_more_about_it_is_worth_more_than_the_same_turn_alone(engine: Engine) -> None:
-    (fix, chat) = engine.sessions("login", mode="text").sessions
+    (fix, chat) = engine.search_sessions("login", mode="text").hits
     assert (fix.session, chat.session) == ("fix", "chat")
     assert fix.score > max(hit.score for hit in fix.hits)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_sessions_are_paged_and_filtered(engine: Engine, mode: Mode) -> None:
-    everything = engine.sessions("login", mode=mode)
-    pages = [engine.sessions("login", mode=mode, limit=1, offset=n) for n in range(4)]
-    assert [each.session for page in pages for each in page.sessions] == [
-        each.session for each in everything.sessions
+    everything = engine.search_sessions("login", mode=mode)
+    pages = [engine.search_sessions("login", mode=mode, limit=1, offset=n) for n in range(4)]
+    assert [each.session for page in pages for each in page.hits] == [
+        each.session for each in everything.hits
     ]
     assert {page.total for page in pages} == {everything.total}
-    only = engine.sessions("login", mode=mode, only=Filter(sessions=("chat",)))
-    assert [each.session for each in only.sessions] == ["chat"]
+    only = engine.search_sessions("login", mode=mode, only=Filter(sessions=("chat",)))
+    assert [each.session for each in only.hits] == ["chat"]
 
 
 def test_what_means_nothing_finds_no_session(engine: Engine) -> None:
-    assert engine.sessions("?!").total == 0
-    assert engine.sessions("zebra", mode="text").sessions == []
-    assert Engine(engine.text, None).sessions("login", mode="semantic").sessions == []
+    assert engine.search_sessions("?!").total == 0
+    assert engine.search_sessions("zebra", mode="text").hits == []
+    assert Engine(engine.text, None).search_sessions("login", mode="semantic").hits == []
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text"])
@@ -92,7 +92,7 @@ def test_sessions_that_say_the_same_are_sessions_all_the_same(tmp_path: Path, mo
         corpus.write(f"{session}.jsonl", *said)
     corpus.write("archive.jsonl", document("p", same, kind="passage"))
     corpus.update(embed=True)
-    found = corpus.engine().sessions("zebrafish checksum", mode=mode).sessions
+    found = corpus.engine().search_sessions("zebrafish checksum", mode=mode).hits
     assert {each.session for each in found} == {"s1", "s2", "s3"}
     for each in found:
         shown = [hit.text.lower() for hit in each.hits]

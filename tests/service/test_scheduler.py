@@ -174,7 +174,7 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     assert time.monotonic() - began < 5
     assert "Traceback" not in running.log(home)
     only = Filter(kinds=("message",))
-    assert IndexSession(place).engine("text").dated(only, limit=1, offset=0).total == 20_000
+    assert IndexSession(place).engine("text").list_dated(only, limit=1, offset=0).total == 20_000
     assert not spool.list_notes(place.home)
 
 
@@ -197,7 +197,7 @@ def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
         work.add(quick, set())
     until(lambda: slow in published)
     until(lambda: quick in published)
-    assert IndexSession(place).engine("text").dated(Filter(), limit=1, offset=0).total >= 2
+    assert IndexSession(place).engine("text").list_dated(Filter(), limit=1, offset=0).total >= 2
     work.stop()
 
 
@@ -285,7 +285,10 @@ def test_what_is_said_is_found_while_what_was_said_before_is_finished(
         work.add(held, set())
         until(lambda: published)
         published.clear()
-        assert IndexSession(place).engine("text").dated(Filter(kinds=("message",))).total >= number
+        assert (
+            IndexSession(place).engine("text").list_dated(Filter(kinds=("message",))).total
+            >= number
+        )
         until(lambda: work._finishing.busy(held))
     assert work.busy(held)
     work.stop()

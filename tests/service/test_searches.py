@@ -57,7 +57,7 @@ def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.Monkey
         asked = {"mode": None, "only": EVERYTHING, "limit": 3, "page": 1}
         return (
             search.run(kept, "where gophers dig", **asked),  # type: ignore[arg-type]
-            search.sessions(kept, "gophers", **asked),  # type: ignore[arg-type]
+            search.search_sessions(kept, "gophers", **asked),  # type: ignore[arg-type]
             search.run(kept, "animals", **{**asked, "only": Filter(tags=("animals",))}),  # type: ignore[arg-type]
         )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
-from memfs.search.catalog import sign_file
+from memfs.files.signatures import sign_file
 from memfs.store import config, config_edit
 from memfs.store.blocks import Place
 

@@ -16,6 +16,8 @@ from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memfs.core.records import SessionHit
 
 
@@ -88,19 +90,14 @@ def command(
         hosts=host,
         sessions=session,
         tags=tag,
-        since=op.day(since, end=False) if since else None,
-        until=op.day(until, end=True) if until else None,
+        since=op.parse_day(since, end=False) if since else None,
+        until=op.parse_day(until, end=True) if until else None,
     )
     kept, text = IndexSession(options.place()), " ".join(query)
-    found: list[Hit | SessionHit]
-    if whole:
-        conversations = op.sessions(kept, text, mode=mode, only=only, limit=limit, page=page)
-        found, total, name = [*conversations.sessions], conversations.total, "session"
-        sure = conversations.sure
-    else:
-        hits = op.run(kept, text, mode=mode, only=only, limit=limit, page=page)
-        found, total, name = [*hits.hits], hits.total, "hit"
-        sure = hits.sure
+    search = op.search_sessions if whole else op.run
+    shown = search(kept, text, mode=mode, only=only, limit=limit, page=page)
+    found: Sequence[Hit | SessionHit] = shown.hits
+    total, sure, name = shown.total, shown.sure, "session" if whole else "hit"
     if kept.note:
         console.talk(f"! {kept.note}")
     first = (page - 1) * limit + 1

@@ -13,13 +13,13 @@ from memfs.core import edits
 from memfs.core.errors import USAGE, MemfsError, NotFoundError, RejectedError
 from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
 from memfs.core.records import Message, Passage
+from memfs.files import signatures
 from memfs.knowledge import facts as known
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import hits, scoring
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
-from memfs.search import catalog
 from memfs.search.engine import Filter
 from memfs.search.message_documents import epoch
 from memfs.store import chunk_log, clock, lock, store_paths
@@ -183,7 +183,7 @@ class Facts:
     def _known(self) -> dict[str, Fact]:
         """Return the facts of all tiers by id, read again where their files changed."""
         paths = [path for store in self.place.stores() for path in stored.sources(store)]
-        looks = [(path, catalog.sign_file(path)) for path in paths]
+        looks = [(path, signatures.sign_file(path)) for path in paths]
         if looks != self._looks:
             self._all = {fact.id: fact for fact in known.list_facts(self.place)}
             index: dict[str, list[str]] = defaultdict(list)

@@ -148,7 +148,9 @@ class Vector:
         only = self._filter(Query())
         found = self._kept.ask(
             "hybrid",
-            lambda engine: engine.sessions(text, mode=hits.mode(engine), only=only, limit=limit),
+            lambda engine: engine.search_sessions(
+                text, mode=hits.mode(engine), only=only, limit=limit
+            ),
         )
         return [
             Found(
@@ -162,7 +164,7 @@ class Vector:
                 f"{each.at[:10]} session {each.session} ({each.host})",
                 {"turns": each.turns},
             )
-            for each in found.sessions
+            for each in found.hits
             if each.session
         ]
 

@@ -14,7 +14,7 @@ import numpy as np
 from memfs import files
 from memfs.core.errors import is_damage
 from memfs.core.records import Message
-from memfs.files import logs
+from memfs.files import logs, signatures
 from memfs.knowledge.session_graph import database, retention, topics, turns
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, OpenTurn
 from memfs.search import catalog
@@ -174,7 +174,7 @@ class _Run:
         self._topics, self._next = {}, 1
 
     def _session(self, path: str, name: str, known: _Known | None) -> None:
-        sign = catalog.sign_file(path)
+        sign = signatures.sign_file(path)
         if sign is None or (known and known.signature == str(sign)):
             return
         start, turn, before = 0, None, _Known(self._next_session, "", 0, "", "", 0)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from memfs import files
+from memfs.files import signatures
 from memfs.knowledge.session_graph import database, records, topics
 from memfs.knowledge.session_graph import patterns as session_graph_patterns
 from memfs.knowledge.session_graph.records import GraphEdge
 from memfs.knowledge.session_graph.turns import WORKED
-from memfs.search import catalog, exact_search, vector_layout
+from memfs.search import exact_search, vector_layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +47,7 @@ class SessionGraph:
         self._folder, self._encoder = folder, encoder
         self._lock = threading.Lock()
         self._db: sqlite3.Connection = database.open_database(folder)
-        self._looks = catalog.sign_file(f"{folder}/{database.FILE}")
+        self._looks = signatures.sign_file(f"{folder}/{database.FILE}")
 
     def __enter__(self) -> Self:
         return self
@@ -69,7 +70,7 @@ class SessionGraph:
 
     def current(self) -> bool:
         """Tell whether this is the graph that is there: another may have taken its place."""
-        looks = catalog.sign_file(f"{self._folder}/{database.FILE}")
+        looks = signatures.sign_file(f"{self._folder}/{database.FILE}")
         return looks is not None and self._looks is not None and looks[0] == self._looks[0]
 
     def counts(self) -> dict[str, int]:
