@@ -15,8 +15,8 @@ from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, UserPrompt
 from memfs.context import budget
 from memfs.core.escaping import quote_turn
 from memfs.core.tokens import estimate
-from memfs.knowledge import facts
-from memfs.knowledge.extraction.candidate import CATEGORIES, FactCandidate
+from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction.candidate import CATEGORIES, FactCandidate
 from memfs.ops import facts as op
 from memfs.store import resources
 
@@ -75,7 +75,7 @@ class _Asked:
     def find(self, messages: Sequence[Message]) -> list[Fact]:
         """Return the facts in messages."""
         spoken = [m for m in messages if m.role in ("user", "assistant") and not m.side]
-        by_rules = facts.extract_facts(messages)
+        by_rules = extractor.extract_facts(messages)
         answered: set[tuple[str, str, str]] = set()
         found: list[Fact] = []
         for part in _parts(spoken):
@@ -86,7 +86,7 @@ class _Asked:
                 continue
             answered |= {(m.host, m.session, m.id) for m in part}
         rest = [f for f in by_rules if (f.host, f.session, f.message) not in answered]
-        return sorted([*rest, *facts.drop_secrets(found)], key=lambda fact: fact.at)
+        return sorted([*rest, *extractor.drop_secrets(found)], key=lambda fact: fact.at)
 
     def _in(self, part: Sequence[Message]) -> list[Fact]:
         """Ask about some messages, once more if the answer is no such JSON. Raises `ModelError`."""
@@ -106,7 +106,7 @@ class _Asked:
                 said += [answer, UserPrompt(why)]
                 continue
             return [
-                facts.extract_message(ids[each.message], _stated(each))
+                extractor.extract_message(ids[each.message], _stated(each))
                 for each in given.facts
                 if each.message in ids and _fits(each)
             ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memfs.bench import project, retrieval
 from memfs.core.facts import REJECTED, Fact
-from memfs.knowledge import facts as known
+from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.protocol import Query, State
 from memfs.recall.index_session import IndexSession
@@ -103,7 +103,7 @@ def _stores(folder: str, items: Sequence[dict[str, object]]) -> dict[str, Facts]
         )
         kind.add([fact])
         if item.get("resolved_at"):
-            known.decide_fact(kind.place, fact.id, REJECTED)
+            fact_store.decide_fact(kind.place, fact.id, REJECTED)
     return kinds
 
 

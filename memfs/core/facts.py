@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 
 ACTIVE, SUPERSEDED, ACCEPTED, REJECTED = "active", "superseded", "accepted", "rejected"
 ARCHIVED = "archived"  # it had to make room: archive search finds it
@@ -40,3 +41,12 @@ class Fact:
     def holds(self) -> bool:
         """Whether it counts: nothing superseded it, and nobody rejected it."""
         return self.status in HOLDS
+
+    def revised(self, status: str, by: str = "") -> Fact:
+        """Return its next revision, with another status; `by` is what superseded it."""
+        return replace(self, status=status, by=by or self.by, revision=self.revision + 1)
+
+
+def make_id(*parts: str) -> str:
+    """Return an id: 16 hex digits, the same for the same parts."""
+    return hashlib.sha256("|".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -14,7 +14,7 @@ from memfs.context import assemble as assembling
 from memfs.context import token_counter
 from memfs.context.assemble import Piece
 from memfs.core.errors import USAGE, MemfsError, StoreError, is_panic
-from memfs.knowledge import facts
+from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.protocol import Query, State
@@ -220,7 +220,7 @@ class Orchestrator:
         eager = [learn for kind in others if (learn := getattr(kind, "learn", None))]
         if eager:
             wanted = set(ids)
-            found = [fact for fact in facts.list_facts(self.place) if fact.id in wanted]
+            found = [fact for fact in fact_store.list_facts(self.place) if fact.id in wanted]
             for learn in eager:
                 learn(found)
 

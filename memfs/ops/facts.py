@@ -11,7 +11,8 @@ from memfs import files, hosts
 from memfs.core.errors import NotFoundError
 from memfs.files import atomic
 from memfs.ingest import transcripts
-from memfs.knowledge import facts as kind
+from memfs.knowledge.facts import fact_store
+from memfs.knowledge.facts.extraction import extractor
 from memfs.store import archive, blocks, config, recall
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Extracted:
 def extract(
     place: Place,
     tick: Callable[[int], object] = lambda _: None,
-    find: Callable[[Sequence[Message]], list[Fact]] = kind.extract_facts,
+    find: Callable[[Sequence[Message]], list[Fact]] = extractor.extract_facts,
 ) -> Extracted:
     """Extract the facts of what is new in recall, after what is waiting was read into it.
 
@@ -74,7 +75,7 @@ def extract(
             messages.extend(recall.messages(log, start if start < size else 0))
         now[name] = size
         tick(1)
-    added = kind.store_facts(place, find(messages))
+    added = fact_store.store_facts(place, find(messages))
     atomic.write(path, json.dumps(now), private=True, durable=False)
     return Extracted(len(messages), tuple(added))
 
@@ -96,7 +97,7 @@ def list_offers(place: Place) -> list[FactOffer]:
     there = " ".join(archive.merge_passages(block.value) for block in blocks.load(place))
     return [
         FactOffer(fact, _BLOCKS[fact.category])
-        for fact in kind.list_facts(place)
+        for fact in fact_store.list_facts(place)
         if fact.holds
         and fact.confidence >= _SURE
         and fact.category in _BLOCKS
@@ -111,7 +112,7 @@ def count(place: Place) -> int:
 
 def decide(place: Place, ident: str, status: str) -> Fact:
     """Accept or reject a fact, named by its id or the beginning of it. Raises `NotFoundError`."""
-    found = kind.decide_fact(place, ident, status) if ident else None
+    found = fact_store.decide_fact(place, ident, status) if ident else None
     if found is None:
         raise NotFoundError(
             f"there is no fact {ident}, or several begin so", "memfs facts lists them, with ids"

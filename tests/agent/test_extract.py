@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from memfs.knowledge import facts
+from memfs.knowledge.facts import fact_store
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Say, messages
@@ -44,7 +44,7 @@ GOOD = {
 
 
 def statements(place: Place) -> list[str]:
-    return sorted(fact.statement for fact in facts.list_facts(place) if fact.holds)
+    return sorted(fact.statement for fact in fact_store.list_facts(place) if fact.holds)
 
 
 def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
@@ -68,9 +68,9 @@ def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) 
     ]
     assert "[1] user:\\n> Since last week I am at Acme" in str(asked[0].body["messages"])
     assert "not the JSON that was asked for" in str(asked[1].body["messages"])
-    mine = next(f for f in facts.list_facts(place) if f.category == "identity")
+    mine = next(f for f in fact_store.list_facts(place) if f.category == "identity")
     assert (mine.message, mine.key, mine.personal) == ("m0", "the user's employer", True)
-    shop = next(f for f in facts.list_facts(place) if f.category == "decision")
+    shop = next(f for f in fact_store.list_facts(place) if f.category == "decision")
     assert (shop.relations, shop.over) == ((("shop", "uses", "Postgres"),), ("mysql",))
     assert "0 new facts in 0 messages" in memfs("facts", "--extract", "--model").err
 

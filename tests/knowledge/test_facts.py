@@ -11,7 +11,8 @@ from memfs.core.errors import StoreError
 from memfs.core.facts import Fact
 from memfs.core.records import Message
 from memfs.ingest import transcripts
-from memfs.knowledge import facts as kind
+from memfs.knowledge.facts import fact_store, selection
+from memfs.knowledge.facts.extraction import extractor
 from memfs.ops import context, facts
 from memfs.recall.index_session import IndexSession
 from memfs.store import facts as stored
@@ -28,11 +29,11 @@ def message(number: int, text: str, day: int = 1) -> Message:
 
 def add(place: Place, *texts: str) -> list[Fact]:
     found = [message(n, text, n + 1) for n, text in enumerate(texts)]
-    return kind.store_facts(place, kind.extract_facts(found))
+    return fact_store.store_facts(place, extractor.extract_facts(found))
 
 
 def holding(place: Place) -> list[str]:
-    return [fact.statement for fact in kind.list_facts(place) if fact.holds]
+    return [fact.statement for fact in fact_store.list_facts(place) if fact.holds]
 
 
 def test_the_same_is_kept_once(place: Place) -> None:
@@ -66,19 +67,19 @@ def test_what_is_about_the_user_is_the_users(place: Place) -> None:
 def test_what_changed_supersedes(before: str, after: str, place: Place) -> None:
     add(place, before, after)
     assert holding(place) == [after.rstrip(".")]
-    [old] = [fact for fact in kind.list_facts(place) if not fact.holds]
+    [old] = [fact for fact in fact_store.list_facts(place) if not fact.holds]
     assert (old.statement, old.status) == (before.rstrip("."), "superseded")
-    [new] = [fact for fact in kind.list_facts(place) if fact.holds]
+    [new] = [fact for fact in fact_store.list_facts(place) if fact.holds]
     assert old.by == new.id
 
 
 def test_what_was_said_before_does_not_supersede(place: Place) -> None:
-    later = kind.extract_facts([message(1, "My name is Alicia.", 9)])
-    earlier = kind.extract_facts([message(2, "My name is Alice.", 1)])
-    kind.store_facts(place, later)
-    kind.store_facts(place, earlier)
+    later = extractor.extract_facts([message(1, "My name is Alicia.", 9)])
+    earlier = extractor.extract_facts([message(2, "My name is Alice.", 1)])
+    fact_store.store_facts(place, later)
+    fact_store.store_facts(place, earlier)
     assert holding(place) == ["My name is Alicia"]
-    [old] = [fact for fact in kind.list_facts(place) if not fact.holds]
+    [old] = [fact for fact in fact_store.list_facts(place) if not fact.holds]
     assert (old.statement, old.by) == ("My name is Alice", later[0].id)
 
 
@@ -113,7 +114,9 @@ def test_what_is_personal_is_nobody_elses(place: Place) -> None:
     ]
     alone = Place(place.project, None)
     assert (
-        kind.store_facts(alone, kind.extract_facts([message(9, "I work at Acme in Berlin.", 20)]))
+        fact_store.store_facts(
+            alone, extractor.extract_facts([message(9, "I work at Acme in Berlin.", 20)])
+        )
         == []
     )
 
@@ -121,8 +124,20 @@ def test_what_is_personal_is_nobody_elses(place: Place) -> None:
 def test_what_was_rejected_does_not_come_back_in_other_words(place: Place) -> None:
     [fact] = add(place, "My name is Ann.")
     facts.decide(place, fact.id, "rejected")
-    assert kind.store_facts(place, kind.extract_facts([message(5, "Hi, my name is Ann.", 8)])) == []
-    assert len(kind.store_facts(place, kind.extract_facts([message(6, "My name is Bea.", 9)]))) == 1
+    assert (
+        fact_store.store_facts(
+            place, extractor.extract_facts([message(5, "Hi, my name is Ann.", 8)])
+        )
+        == []
+    )
+    assert (
+        len(
+            fact_store.store_facts(
+                place, extractor.extract_facts([message(6, "My name is Bea.", 9)])
+            )
+        )
+        == 1
+    )
 
 
 def test_one_fact_is_meant_or_none(place: Place) -> None:
@@ -134,8 +149,8 @@ def test_one_fact_is_meant_or_none(place: Place) -> None:
     ]
     stored.write_facts(place.project, some[1:])
     stored.write_facts(place.user, some[:1])
-    assert kind.decide_fact(place, "a", "rejected") is None
-    changed = kind.decide_fact(place, "ab", "rejected")
+    assert fact_store.decide_fact(place, "a", "rejected") is None
+    changed = fact_store.decide_fact(place, "ab", "rejected")
     assert changed
     assert changed.id == "ab"
 
@@ -165,7 +180,7 @@ def test_facts_that_came_with_a_clone_lead_nowhere(
         assert memfs("facts", "--accept", ident).code == 0
     after = sorted(path for path in tmp_path.rglob("*") if "local" not in path.parts)
     assert [path for path in after if path not in before] == [folder / "undated.jsonl"]
-    assert [fact.id for fact in kind.list_facts(place)] == ["a7", "a1", "a2"]
+    assert [fact.id for fact in fact_store.list_facts(place)] == ["a7", "a1", "a2"]
 
 
 def test_links_in_the_folder_of_facts_are_not_followed(
@@ -177,7 +192,7 @@ def test_links_in_the_folder_of_facts_are_not_followed(
     (outside / "2026-01.jsonl").write_text(HOSTILE[0] + "\n")
     folder = Path(place.project.root, "facts")
     folder.symlink_to(outside)
-    assert kind.list_facts(place) == []
+    assert fact_store.list_facts(place) == []
     with pytest.raises(StoreError):
         add(place, "Never deploy on Fridays.")
     folder.unlink()
@@ -210,8 +225,8 @@ def test_many_facts_take_no_more_than_their_share(place: Place) -> None:
         )
         for n in range(3000)
     ]
-    assert len(kind.store_facts(place, some)) == 3000
-    assert kind.store_facts(place, some) == []
+    assert len(fact_store.store_facts(place, some)) == 3000
+    assert fact_store.store_facts(place, some) == []
 
 
 def test_what_was_rejected_does_not_come_back(place: Place) -> None:
@@ -229,10 +244,10 @@ def test_secrets_are_no_facts(place: Place) -> None:
 
 def test_facts_are_found_by_what_is_known_of_them(place: Place) -> None:
     add(place, "We decided to use Postgres for orders.", "Never deploy on Fridays.")
-    every = kind.list_facts(place)
+    every = fact_store.list_facts(place)
 
     def found(**asked: object) -> list[str]:
-        return [fact.statement for fact in kind.select_facts(every, **asked)]  # type: ignore[arg-type]
+        return [fact.statement for fact in selection.select_facts(every, **asked)]  # type: ignore[arg-type]
 
     postgres, friday = "We decided to use Postgres for orders", "Never deploy on Fridays"
     assert found(entities=("postgres",)) == [postgres]

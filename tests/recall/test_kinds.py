@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.records import Message
-from memfs.knowledge import facts
+from memfs.knowledge.facts import fact_store
+from memfs.knowledge.facts.extraction import extractor
 from memfs.knowledge.kinds.static import put
 from memfs.recall import prompts
 from memfs.recall.index_session import IndexSession
@@ -46,7 +47,7 @@ def test_facts_and_static_entries_come_to_mind(place: Place) -> None:
         "user",
         "We decided to keep the harbour ledger in Postgres.",
     )
-    facts.store_facts(place, facts.extract_facts([said]))
+    fact_store.store_facts(place, extractor.extract_facts([said]))
     put(place, "limits", "The gateway allows 50 requests a second.")
     [fact] = brought(place, "where do we keep the harbour ledger?").found
     assert fact.kind == "fact"

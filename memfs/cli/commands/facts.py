@@ -14,8 +14,8 @@ from memfs.cli import console, options
 from memfs.core.errors import USAGE, MemfsError
 from memfs.core.escaping import flatten_text
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
-from memfs.knowledge import facts as kind
-from memfs.knowledge.extraction.candidate import CATEGORIES
+from memfs.knowledge.facts import fact_store, selection
+from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import facts as op
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def command(
         _offer(place, as_json=as_json)
         return
     try:
-        found = kind.select_facts(
-            kind.list_facts(place),
+        found = selection.select_facts(
+            fact_store.list_facts(place),
             entities=entity,
             pattern=pattern,
             since=since,
@@ -105,7 +105,7 @@ def command(
     if as_json:
         console.as_json([asdict(fact) for fact in found])
     elif summary:
-        console.data(kind.summary(found))
+        console.data(selection.format_summary(found))
     else:
         _show(place, found, sources=sources)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memfs.core import edits
 from memfs.core.errors import USAGE, MemfsError, NotFoundError, RejectedError
-from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
+from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, Fact, make_id
 from memfs.core.records import Message, Passage
 from memfs.files import signatures
-from memfs.knowledge import facts as known
+from memfs.knowledge.facts import fact_store, selection
+from memfs.knowledge.facts.extraction import extractor
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import hits, scoring
 from memfs.knowledge.kinds.options import Options
@@ -56,7 +56,7 @@ class Facts:
         confidence: float = 0.0,
         categories: Sequence[str] = (),
         deduplication: bool = True,
-        extract: Extract = known.extract_facts,
+        extract: Extract = extractor.extract_facts,
         kept: IndexSession | None = None,
     ) -> None:
         self.id, self.type, self.capacity = id, "facts", capacity or Capacity()
@@ -81,7 +81,7 @@ class Facts:
             if fact.confidence >= self._confidence
             and (not self._categories or fact.category in self._categories)
         ]
-        added = known.store_facts(self.place, wanted, unlike=self._unlike)
+        added = fact_store.store_facts(self.place, wanted, unlike=self._unlike)
         self._bound()
         return added
 
@@ -93,7 +93,7 @@ class Facts:
             return [_found(fact, 1.0)] if fact else []
         some = self._named(query.entities) if query.entities else list(facts.values())
         try:
-            some = known.select_facts(
+            some = selection.select_facts(
                 some,
                 pattern=query.pattern,
                 since=query.since,
@@ -124,13 +124,18 @@ class Facts:
         if odd:
             raise RejectedError(odd.message, odd.hint)
         new = replace(
-            fact, id=_ident(fact, text), statement=text, at=clock.now(), revision=0, status=ACTIVE
+            fact,
+            id=make_id(fact.id, text),
+            statement=text,
+            at=clock.now(),
+            revision=0,
+            status=ACTIVE,
         )
-        self._supersede(fact, new)
+        fact_store.replace_fact(self.place, ident, new)
 
     def delete(self, ident: str) -> None:
         """Reject a fact: it does not come back. Raises `NotFoundError`."""
-        if known.decide_fact(self.place, ident, REJECTED) is None:
+        if fact_store.decide_fact(self.place, ident, REJECTED) is None:
             raise NotFoundError(f"there is no fact {ident}", "memfs facts lists them")
 
     def relevant(self, state: State, query: Query) -> Relevant:
@@ -149,11 +154,11 @@ class Facts:
         facts = self._known()
         some = [facts[each.id] for each in best if each.id in facts]
         sure = sum(fact.confidence for fact in some) / len(some) if some else 0.0
-        return Relevant(tuple(best), known.summary(some), round(sure, 4))
+        return Relevant(tuple(best), selection.format_summary(some), round(sure, 4))
 
     def summarize(self) -> str:
         """Return the facts that count, by category."""
-        return known.summary(list(self._known().values())[-_LATEST:])
+        return selection.format_summary(list(self._known().values())[-_LATEST:])
 
     def compress(self) -> int:
         """Write each file anew, with the last revision of each fact; return the lines saved."""
@@ -185,7 +190,7 @@ class Facts:
         paths = [path for store in self.place.stores() for path in stored.sources(store)]
         looks = [(path, signatures.sign_file(path)) for path in paths]
         if looks != self._looks:
-            self._all = {fact.id: fact for fact in known.list_facts(self.place)}
+            self._all = {fact.id: fact for fact in fact_store.list_facts(self.place)}
             index: dict[str, list[str]] = defaultdict(list)
             for fact in self._all.values():
                 for entity in fact.entities:
@@ -241,20 +246,8 @@ class Facts:
                 log = chunk_log.ChunkLog(store, self.id)
                 with log.writing():
                     log.add([_passage(fact) for fact in gone], [{"fact": f.id} for f in gone])
-                stored.write_facts(
-                    store, [replace(f, status=ARCHIVED, revision=f.revision + 1) for f in gone]
-                )
+                stored.write_facts(store, [fact.revised(ARCHIVED) for fact in gone])
         return len(gone)
-
-    def _supersede(self, old: Fact, new: Fact) -> None:
-        """Put a fact in the place of another one, in its store."""
-        for store in self.place.stores():
-            with lock.hold_lock(store, name=stored.LOCK):
-                there = stored.load_facts(store).get(old.id)
-                if there is not None:
-                    revision = there.revision + 1
-                    lost = replace(there, status=SUPERSEDED, by=new.id, revision=revision)
-                    stored.write_facts(store, [lost, new])
 
 
 def from_config(
@@ -301,10 +294,6 @@ def _found(fact: Fact, relevance: float) -> Found:
 def _passage(fact: Fact) -> Passage:
     source = f"fact {fact.id}, session {fact.session}" if fact.session else f"fact {fact.id}"
     return Passage("", fact.statement, fact.at or clock.now(), 5, ("fact", fact.category), source)
-
-
-def _ident(fact: Fact, text: str) -> str:
-    return hashlib.sha256(f"{fact.id}|{text}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _size(facts: Sequence[Fact]) -> int:

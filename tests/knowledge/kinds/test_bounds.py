@@ -14,8 +14,8 @@ from memfs.core.errors import MemfsError, NotFoundError, StoreError
 from memfs.core.facts import ARCHIVED
 from memfs.core.records import Message, Origin
 from memfs.core.tokens import estimate
-from memfs.knowledge import facts as known
 from memfs.knowledge import orchestrator
+from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content, static
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.graph import Graph
@@ -104,7 +104,7 @@ def test_a_project_bounds_nothing_of_the_user(place: Place) -> None:
     assert place.user
     assert [entry.key for entry in entries.list_entries(place.user)] == ["mine"]
     assert [entry.key for entry in entries.list_entries(place.project)] == ["e2"]
-    holding = [fact.statement for fact in known.list_facts(place) if fact.holds]
+    holding = [fact.statement for fact in fact_store.list_facts(place) if fact.holds]
     assert sorted(holding) == ["I prefer tabs over spaces", "Never deploy on day 2"]
 
 
@@ -114,7 +114,7 @@ def test_a_fact_that_left_can_be_learnt_again(place: Place) -> None:
     again = {"role": "user", "content": "Never deploy on Fridays.", "id": "later"}
     assert len(kind.store([again])) == 1
     assert [found.text for found in kind.retrieve(Query())] == ["Never deploy on Fridays"]
-    assert sum(fact.status == ARCHIVED for fact in known.list_facts(place)) == 2
+    assert sum(fact.status == ARCHIVED for fact in fact_store.list_facts(place)) == 2
 
 
 def test_without_a_model_facts_import_no_numpy(place: Place) -> None:

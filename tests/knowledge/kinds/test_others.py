@@ -7,7 +7,7 @@ import pytest
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError
 from memfs.core.facts import ARCHIVED, SUPERSEDED
 from memfs.core.records import Message
-from memfs.knowledge import facts as known
+from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.graph import SIMILAR, Graph
 from memfs.knowledge.kinds.protocol import Capacity, Kind, Query, State, seconds
@@ -79,7 +79,7 @@ def test_facts_are_corrected_and_rejected(place: Place) -> None:
     [first] = kind.store(said("We use port 8080 for the tests."))
     kind.update(first, "The tests run on port 9090")
     assert texts(kind, Query(pattern="port")) == ["The tests run on port 9090"]
-    [old] = [f for f in known.list_facts(place) if f.id == first]
+    [old] = [f for f in fact_store.list_facts(place) if f.id == first]
     assert old.status == SUPERSEDED
     [new] = kind.retrieve(Query(pattern="port"))
     assert old.by == new.id
@@ -100,7 +100,7 @@ def test_facts_that_have_to_leave_are_in_the_archive(place: Place) -> None:
     for number in range(3):
         statement = f"Never deploy service{number} on day {number}"
         assert statement in archived(place, statement)
-    assert {f.status for f in known.list_facts(place)} == {"active", ARCHIVED}
+    assert {f.status for f in fact_store.list_facts(place)} == {"active", ARCHIVED}
     assert kind.store(said("Never deploy service0 on day 0.")) == []
     assert kind.compress() == 3
     assert kind.metrics().items == 2

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Message
-from memfs.knowledge.extraction import prose, tool_output
-from memfs.knowledge.extraction.calls import ToolUse
-from memfs.knowledge.extraction.candidate import CATEGORIES, FactCandidate
+from memfs.knowledge.facts.extraction import prose, tool_output
+from memfs.knowledge.facts.extraction.calls import ToolUse
+from memfs.knowledge.facts.extraction.candidate import CATEGORIES, FactCandidate
 
 LABELLED = Path(__file__).with_name("labelled.jsonl")
 ROWS = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]

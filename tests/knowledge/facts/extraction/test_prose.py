@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memfs.core.records import Message
-from memfs.knowledge.extraction import prose
-from memfs.knowledge.extraction.candidate import FactCandidate
+from memfs.knowledge.facts.extraction import prose
+from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
 
 def said(text: str, role: str = "user") -> list[FactCandidate]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.knowledge.extraction.calls import relative
-from memfs.knowledge.extraction.candidate import build_candidate
+from memfs.knowledge.facts.extraction.calls import relative
+from memfs.knowledge.facts.extraction.candidate import build_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from memfs.knowledge.extraction.candidate import FactCandidate
+    from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
 _MOST = 10  # facts of one text
 _CONSTANTS = 5

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.knowledge.extraction.candidate import build_candidate
+from memfs.knowledge.facts.extraction.candidate import build_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memfs.knowledge.extraction.candidate import FactCandidate
+    from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
     _Reader = Callable[[str, str], Iterator[FactCandidate]]
 

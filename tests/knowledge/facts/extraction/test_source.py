@@ -7,8 +7,8 @@ import time
 import pytest
 
 from memfs.core.records import Message
-from memfs.knowledge.extraction import manifests, tool_output
-from memfs.knowledge.extraction.calls import ToolUse
+from memfs.knowledge.facts.extraction import manifests, tool_output
+from memfs.knowledge.facts.extraction.calls import ToolUse
 
 
 def read(path: str, text: str) -> list[str]:

@@ -13,14 +13,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memfs.knowledge.extraction import commands, patterns
-from memfs.knowledge.extraction.candidate import build_candidate
+from memfs.knowledge.facts.extraction import commands, patterns
+from memfs.knowledge.facts.extraction.candidate import build_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memfs.core.records import Message
-    from memfs.knowledge.extraction.candidate import FactCandidate
+    from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
 _LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be one
 _FEWEST = 3  # words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memfs.knowledge.extraction import patterns
+from memfs.knowledge.facts.extraction import patterns
 
 CATEGORIES = (
     "preference",

@@ -8,9 +8,9 @@ import pytest
 
 from memfs.core.facts import Fact
 from memfs.core.records import Message
-from memfs.knowledge import facts as kind
-from memfs.knowledge.extraction import tool_output
-from memfs.knowledge.extraction.calls import PendingCalls, ToolUse, relative
+from memfs.knowledge.facts import fact_store
+from memfs.knowledge.facts.extraction import extractor, tool_output
+from memfs.knowledge.facts.extraction.calls import PendingCalls, ToolUse, relative
 from memfs.store.blocks import Place
 
 
@@ -39,7 +39,7 @@ def searched(text: str, path: str = "") -> list[str]:
 
 
 def extracted(*messages: Message) -> list[Fact]:
-    return kind.extract_facts(messages)
+    return extractor.extract_facts(messages)
 
 
 def answered(*messages: Message) -> list[str]:
@@ -295,11 +295,11 @@ def test_extracting_twice_adds_nothing_and_what_changed_supersedes(place: Place)
         call = message(f"c{day}", "command: node --version", "Bash")._replace(at=at)
         return extracted(call, message(f"r{day}", f"v{version}\n")._replace(at=at))
 
-    assert len(kind.store_facts(place, told("20.1.0", 1))) == 1
-    assert kind.store_facts(place, told("20.1.0", 1)) == []
-    assert kind.store_facts(place, told("20.1.0", 2)) == []
-    assert len(kind.store_facts(place, told("22.0.0", 3))) == 1
-    assert [fact.statement for fact in kind.list_facts(place) if fact.holds] == [
+    assert len(fact_store.store_facts(place, told("20.1.0", 1))) == 1
+    assert fact_store.store_facts(place, told("20.1.0", 1)) == []
+    assert fact_store.store_facts(place, told("20.1.0", 2)) == []
+    assert len(fact_store.store_facts(place, told("22.0.0", 3))) == 1
+    assert [fact.statement for fact in fact_store.list_facts(place) if fact.holds] == [
         "The installed version of `node` is 22.0.0"
     ]
 
@@ -318,8 +318,8 @@ def test_many_facts_with_keys_take_no_more_than_their_share(place: Place) -> Non
         for n in range(3000)
     ]
     started = time.perf_counter()
-    assert len(kind.store_facts(place, some)) == 3000
-    assert kind.store_facts(place, some) == []
+    assert len(fact_store.store_facts(place, some)) == 3000
+    assert fact_store.store_facts(place, some) == []
     assert time.perf_counter() - started < 20
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.knowledge.extraction import calls, commands, manifests, prose, source
-from memfs.knowledge.extraction.candidate import build_candidate
+from memfs.knowledge.facts.extraction import calls, commands, manifests, prose, source
+from memfs.knowledge.facts.extraction.candidate import build_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from memfs.core.records import Message
-    from memfs.knowledge.extraction.calls import ToolUse
-    from memfs.knowledge.extraction.candidate import FactCandidate
+    from memfs.knowledge.facts.extraction.calls import ToolUse
+    from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
     _Reader = Callable[[str, str], Iterator[FactCandidate]]
 

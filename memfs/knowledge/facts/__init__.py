@@ -1,0 +1,1 @@
+"""Facts: extracted from messages, held against those that are known, stored and selected."""

@@ -1,0 +1,61 @@
+"""Facts in messages, by rules: what was said, what tools did and printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.core import edits
+from memfs.core.facts import Fact, make_id
+from memfs.knowledge.facts.extraction import commands, prose, tool_output
+from memfs.knowledge.facts.extraction.calls import PendingCalls, is_failure
+from memfs.store import archive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.core.records import Message
+    from memfs.knowledge.facts.extraction.candidate import FactCandidate
+
+
+def extract_facts(messages: Iterable[Message]) -> list[Fact]:
+    """Return the facts in messages, in their order; the same message gives the same ids."""
+    waiting = PendingCalls()
+    found = []
+    for message in messages:
+        if message.side:
+            continue
+        call = waiting.answered(message)
+        if call and call.message and not is_failure(message.text):
+            found += [
+                extract_message(call.message, each)
+                for each in commands.find_commit_subject(call.command)
+            ]
+        some = tool_output.facts(call, message) if call else prose.facts(message)
+        found += [extract_message(message, each) for each in some]
+    return drop_secrets(found)
+
+
+def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
+    """Leave out the facts that hold a secret."""
+    return [fact for fact in found if not edits.secret("keep", "a fact", fact.statement)]
+
+
+def extract_message(message: Message, stated: FactCandidate) -> Fact:
+    """Return what a message states as a fact; the same message gives the same ids."""
+    return Fact(
+        make_id(
+            message.host, message.session, message.id, archive.merge_passages(stated.statement)
+        ),
+        stated.statement,
+        stated.confidence,
+        stated.category,
+        stated.entities,
+        stated.relations,
+        stated.key,
+        stated.over,
+        message.host,
+        message.session,
+        message.id,
+        message.at,
+        personal=stated.personal,
+    )

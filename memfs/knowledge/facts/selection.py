@@ -1,0 +1,56 @@
+"""Facts that have all that is asked, and a summary of facts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memfs.knowledge.facts.extraction.candidate import CATEGORIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from memfs.core.facts import Fact
+
+
+def select_facts(
+    facts: Iterable[Fact],
+    *,
+    entities: Sequence[str] = (),
+    pattern: str = "",
+    since: str = "",
+    until: str = "",
+    confidence: float = 0.0,
+    categories: Sequence[str] = (),
+    statuses: Sequence[str] = (),
+) -> list[Fact]:
+    """Return the facts that have all that is asked; those that count unless `statuses` says else.
+
+    An entity may be a part of a name; `pattern` is a regular expression over statements.
+    """
+    form = re.compile(pattern, re.IGNORECASE) if pattern else None
+    wanted = [entity.casefold() for entity in entities]
+    return [
+        fact
+        for fact in facts
+        if (fact.status in statuses if statuses else fact.holds)
+        and fact.confidence >= confidence
+        and (not categories or fact.category in categories)
+        and (not since or fact.at[: len(since)] >= since)
+        and (not until or fact.at[: len(until)] <= until)
+        and (not form or form.search(fact.statement))
+        and all(any(w in e.casefold() for e in (*fact.entities, fact.statement)) for w in wanted)
+    ]
+
+
+def format_summary(facts: Sequence[Fact]) -> str:
+    """Return the facts that count by category, the surest first."""
+    lines = []
+    for category in dict.fromkeys([*CATEGORIES, *(f.category for f in facts)]):
+        some = sorted(
+            (f for f in facts if f.category == category and f.holds), key=lambda f: -f.confidence
+        )
+        if some:
+            lines.append(f"## {category}")
+            lines += [f"- {fact.statement}" for fact in some]
+    return "\n".join(lines)
