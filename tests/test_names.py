@@ -35,7 +35,7 @@ BANNED = frozenset(
     starting states stated stopped stored streamed suspicion take taken tell tells there
     together told touching triggers trusted unchecked unfit unkept unsay until waiting wanted
     warmth was whole whose wired within without worded written written_here
-    """.split()  # noqa: SIM905
+    """.split()
 )
 
 

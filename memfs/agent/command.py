@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.agent.model import ModelAnswer, ModelError, SystemNote, UserPrompt
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.privacy import storable
 from memfs.ipc.client import INSIDE
 from memfs.store import store_paths
@@ -44,9 +44,9 @@ class Command:
         try:
             self._words = shlex.split(line)
         except ValueError as error:
-            raise MemfsError(f"llm.command cannot be read: {error}", "", USAGE) from error
+            raise UsageError(f"llm.command cannot be read: {error}") from error
         if not self._words:
-            raise MemfsError("llm.command is empty", "for example: claude -p", USAGE)
+            raise UsageError("llm.command is empty", "for example: claude -p")
         self.name = " ".join(self._words)
         self._seconds = seconds
         self._numbers = count(1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memfs.agent import endpoint, usage_limits
 from memfs.agent.command import Command
 from memfs.agent.usage_limits import MeteredModel
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import MemfsError, UsageError
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
 
@@ -48,11 +48,10 @@ def load_model() -> MeteredModel:
     user = store_paths.user_store()
     line = str(found.get("llm.command") or "")
     if user is None or not (line or found.get("llm.endpoint")):
-        raise MemfsError(
+        raise UsageError(
             "no model is configured",
             f"in {store_paths.user_root()}/{store_paths.CONFIG}, write llm: with endpoint: and "
             "model:, or with command: (claude -p)",
-            USAGE,
         )
     model: Model = (
         Command(line, found.number("llm.timeout")) if line else endpoint.select_endpoint(found)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 from memfs.agent.expectations import Expectation, SavedWords
 from memfs.core import label as labels
 from memfs.core import yaml_edit
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.files import outside
 from memfs.store import resources
 
@@ -54,9 +54,9 @@ def load(folder: str = "") -> list[ScriptedConversation]:
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith((".yaml", ".yml")))
     except OSError as error:
-        raise MemfsError(f"cannot read {folder}: {error.strerror}", "", USAGE) from error
+        raise UsageError(f"cannot read {folder}: {error.strerror}") from error
     if not names:
-        raise MemfsError(f"there are no conversations (*.yaml) in {folder}", "", USAGE)
+        raise UsageError(f"there are no conversations (*.yaml) in {folder}")
     found: dict[str, ScriptedConversation] = {}
     for name in names:
         path = os.path.join(folder, name)
@@ -76,10 +76,10 @@ def select_conversations(
         if word not in known:
             near = difflib.get_close_matches(word, sorted(known), 1)
             hint = f"did you mean {near[0]}?" if near else f"the kinds are {', '.join(KINDS)}"
-            raise MemfsError(f"there is no conversation and no kind {word!r}", hint, USAGE)
+            raise UsageError(f"there is no conversation and no kind {word!r}", hint)
     found = [each for each in every if not only or each.kind in only or each.name in only]
     if not found:
-        raise MemfsError(f"there is no conversation of kind {', '.join(only)}", "", USAGE)
+        raise UsageError(f"there is no conversation of kind {', '.join(only)}")
     return found
 
 
@@ -87,7 +87,7 @@ def parse(path: str, text: str) -> list[ScriptedConversation]:
     """Read the text of one file."""
     found, problem = yaml_edit.read(text, _LARGEST)
     if problem:
-        raise MemfsError(f"{path}: {problem}", "", USAGE)
+        raise UsageError(f"{path}: {problem}")
     file = _Reader(path, "", found)
     file.only("kind", "conversations")
     kind = next((each for each in KINDS if each == found.get("kind")), None)
@@ -203,4 +203,4 @@ def _numbered(items: list[object]) -> dict[str, object]:
 
 
 def _wrong(path: str, key: str, why: str) -> NoReturn:
-    raise MemfsError(f"{path}: {key}: {why}", "", USAGE)
+    raise UsageError(f"{path}: {key}: {why}")

@@ -18,7 +18,7 @@ from memfs.agent.model import (
     UserPrompt,
 )
 from memfs.agent.sse import StreamedAnswer
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import MemfsError, UsageError
 from memfs.core.privacy import excerpt
 from memfs.tools import provider_formats
 from memfs.tools.calls import Result, ToolCall
@@ -46,17 +46,15 @@ def select_endpoint(
     url, named = url or configured, name or str(settings.get("llm.model") or "")
     for what, value in (("endpoint", url), ("model", named)):
         if not value:
-            raise MemfsError(
-                f"which {what}?",
-                f"name it with --{what}, or in your own config.yaml as llm.{what}",
-                USAGE,
+            raise UsageError(
+                f"which {what}?", f"name it with --{what}, or in your own config.yaml as llm.{what}"
             )
     if not key_env and url == configured:
         key_env = str(settings.get("llm.key_env") or "")
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
-        raise MemfsError(
-            f"the variable {key_env} is not set", "it has to hold the key of the endpoint", USAGE
+        raise UsageError(
+            f"the variable {key_env} is not set", "it has to hold the key of the endpoint"
         )
     return Endpoint(url, named, key, seconds or settings.number("llm.timeout"))
 
@@ -236,7 +234,7 @@ def hide_credentials(url: str) -> str:
     except ValueError:  # brackets that are not closed
         host = ""
     if not host:
-        raise MemfsError(f"{url!r} is no address", "write it as http://localhost:11434/v1", USAGE)
+        raise UsageError(f"{url!r} is no address", "write it as http://localhost:11434/v1")
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 

@@ -14,7 +14,7 @@ from memfs.agent import expectations, loop, memory_snapshot, scores
 from memfs.agent.model import ModelError, RefusedError, TokenUsage
 from memfs.context import brief_text
 from memfs.core.edits import Create, Edit, Rejected, Rethink
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.records import Origin
 from memfs.ops import edit, init
 from memfs.tools import registry
@@ -193,4 +193,4 @@ def _prepare(place: Place, conversation: ScriptedConversation) -> None:
     ]
     outcome = edit.run(place, wanted, Origin("system")) if wanted else None
     if isinstance(outcome, Rejected):
-        raise MemfsError(f"{conversation.name}: {outcome.message}", "", USAGE)
+        raise UsageError(f"{conversation.name}: {outcome.message}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.agent.model import ModelAnswer, SystemNote, UserPrompt
-from memfs.core.errors import StoreError
+from memfs.core.errors import UNREADABLE, StoreError
 from memfs.core.privacy import storable
 from memfs.files import logs
 from memfs.hosts import OWN
@@ -102,7 +102,7 @@ class Queue:
         for line in lines:
             try:
                 self._follow(json.loads(line))
-            except (ValueError, OverflowError, KeyError, TypeError, AttributeError) as error:
+            except UNREADABLE as error:
                 raise StoreError(
                     f"{self.path} is damaged: {error}", "go on with another session"
                 ) from error
@@ -153,7 +153,7 @@ def find_latest_session(store: Store) -> str:
         with logs.open_stream(path) as handle:
             try:
                 return str(json.loads(handle.readline(4096))["session"])
-            except (ValueError, OverflowError, KeyError, TypeError):
+            except UNREADABLE:
                 continue
     return ""
 

@@ -25,15 +25,9 @@ _SHOWN = 1500  # tokens of what was said otherwise
 _SAID = 0.75  # of the room; the rest is for the model's calls
 _MARGIN = 1.15  # by which an endpoint may count more than we do
 _EDITS = (
-    "core_memory_read",
-    "core_memory_append",
-    "core_memory_replace",
-    "core_memory_remove",
-    "memory_create",
-    "memory_rethink",
-    "archival_memory_insert",
-    "archival_memory_search",
-)
+    "core_memory_read core_memory_append core_memory_replace core_memory_remove memory_create "
+    "memory_rethink archival_memory_insert archival_memory_search"
+).split()
 
 
 def converse(

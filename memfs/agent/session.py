@@ -24,7 +24,6 @@ from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from memfs.agent.loop import AgentTurn
     from memfs.agent.model import Model, Tell
@@ -75,12 +74,7 @@ class AgentSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def say(

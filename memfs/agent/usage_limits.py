@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.agent.model import ModelError, TokenUsage
+from memfs.core.errors import UNREADABLE
 from memfs.core.tokens import estimate
 from memfs.files import atomic
 from memfs.store import clock, local_folder, lock
@@ -120,7 +121,7 @@ def today(user: Store) -> SpentBudget:
         found = json.loads(files.read(os.path.join(user.local, _FILE)) or "{}")
         same = found.get("day") == _date()
         return SpentBudget(int(found["calls"]), int(found["tokens"])) if same else SpentBudget()
-    except (ValueError, OverflowError, KeyError, TypeError, AttributeError):
+    except UNREADABLE:
         return SpentBudget()
 
 

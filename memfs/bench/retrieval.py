@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs.bench import baseline, plot, project
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.records import Identity, Message, Transcript
 from memfs.recall.index_session import IndexSession
 from memfs.store import blocks, recall
@@ -183,7 +183,7 @@ def _read(path: str, needed: tuple[str, ...]) -> Iterator[dict[str, object]]:
     try:
         handle = open(path, encoding="utf-8")  # noqa: SIM115 - closed by the with below
     except OSError as error:
-        raise MemfsError(f"cannot read {path}: {error.strerror}", "", USAGE) from error
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
     with handle:
         for number, line in enumerate(handle, 1):
             if not line.strip():
@@ -191,8 +191,8 @@ def _read(path: str, needed: tuple[str, ...]) -> Iterator[dict[str, object]]:
             try:
                 item = json.loads(line)
             except ValueError as error:
-                raise MemfsError(f"{path}:{number}: not JSON: {error}", "", USAGE) from error
+                raise UsageError(f"{path}:{number}: not JSON: {error}") from error
             missing = [key for key in needed if not isinstance(item, dict) or key not in item]
             if missing:
-                raise MemfsError(f"{path}:{number}: {', '.join(missing)} missing", "", USAGE)
+                raise UsageError(f"{path}:{number}: {', '.join(missing)} missing")
             yield item

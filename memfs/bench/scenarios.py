@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 
 UNRELATED = "unrelated"  # the kind of a prompt about which nothing is known
 _LARGEST = 64 << 20  # bytes
@@ -72,16 +72,16 @@ def read(path: str) -> Scenario:
     """Read a scenario file. Raises `MemfsError` for one that cannot be read or is none."""
     try:
         if os.path.getsize(path) > _LARGEST:
-            raise MemfsError(f"{path} is larger than {_LARGEST >> 20} MB", "", USAGE)
+            raise UsageError(f"{path} is larger than {_LARGEST >> 20} MB")
         with open(path, "rb") as handle:
             found = msgspec.json.decode(handle.read(), type=Scenario)
         for session in found.sessions:
             datetime.fromisoformat(session.date)
     except OSError as error:
-        raise MemfsError(f"cannot read {path}: {error.strerror}", "", USAGE) from error
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (msgspec.MsgspecError, ValueError) as error:
         hint = "memfs help bench says which form a scenario has"
-        raise MemfsError(f"{path} is no scenario: {error}", hint, USAGE) from error
+        raise UsageError(f"{path} is no scenario: {error}", hint) from error
     return found
 
 

@@ -12,7 +12,7 @@ import click
 from memfs.cli import console
 from memfs.core.block import WARN_AT
 from memfs.core.edits import Rejected, Rethink
-from memfs.core.errors import USAGE, MemfsError, RejectedError
+from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import edit, show
 from memfs.ops.edit import Edited, Outcome, Unchanged
 from memfs.store import blocks
@@ -33,7 +33,7 @@ def text_of(argument: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise MemfsError("the text is not UTF-8", f"byte {error.start} is not", USAGE) from error
+        raise UsageError("the text is not UTF-8", f"byte {error.start} is not") from error
 
 
 def in_editor(place: Place, label: str, who: Origin) -> None:

@@ -88,6 +88,19 @@ def json_option(function: Callable[..., object]) -> Callable[..., object]:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
+def number_option(
+    *names: str, help: str, default: int | None = None, least: int = 1, most: int | None = None
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Add an option that takes a whole number from `least` to `most`."""
+    return click.option(
+        *names,
+        type=click.IntRange(least, most),
+        default=default,
+        show_default=default is not None,
+        help=help,
+    )
+
+
 class LabelType(click.ParamType):  # type: ignore[type-arg]
     """A block's label, completed by the shell from the blocks that exist."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.core import edits
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import MemfsError, UsageError
 
 if TYPE_CHECKING:
     from memfs.core.edits import Edit
@@ -40,7 +40,7 @@ def read(path: str) -> list[Edit]:
         with click.open_file(path, encoding="utf-8") as handle:
             found = json.load(handle)
     except OSError as error:
-        raise MemfsError(f"cannot read {path}: {error.strerror}", "", USAGE) from error
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise _wrong(path, f"it is not JSON: {error}") from error
     if not isinstance(found, list) or not found:
@@ -74,8 +74,7 @@ def _edit(path: str, number: int, item: object) -> Edit:
 
 
 def _wrong(path: str, what: str) -> MemfsError:
-    return MemfsError(
+    return UsageError(
         f"{path} is not a patch: {what}",
         'for example: [{"op": "append", "label": "human", "text": "…"}]',
-        USAGE,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.tokens import estimate
 
 if TYPE_CHECKING:
@@ -45,10 +45,8 @@ def load_budget(settings: Settings, window: int = 0) -> Budget:
     """
     window = window or settings.number("context.max_tokens")
     if window < LEAST:
-        raise MemfsError(
-            f"a window of {window:,} tokens is too small",
-            f"it has to have {LEAST:,} or more",
-            USAGE,
+        raise UsageError(
+            f"a window of {window:,} tokens is too small", f"it has to have {LEAST:,} or more"
         )
     response = min(settings.number("context.reserve_for_response"), window // 3)
     tools = min(settings.number("context.reserve_for_tools"), window // 8)

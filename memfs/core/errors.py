@@ -5,6 +5,18 @@ USAGE = 2
 BUG = 70
 
 
+# What reading values of others raises where they are not as they should be, and damaged JSON.
+UNREADABLE = (
+    ValueError,
+    OverflowError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    RecursionError,
+)
+
+
 class MemfsError(Exception):
     """An expected failure: what was wrong, and what to do about it.
 
@@ -19,6 +31,13 @@ class MemfsError(Exception):
         self.message = message
         self.hint = hint
         self.code = code
+
+
+class UsageError(MemfsError):
+    """A command, an option or a setting that is not as it has to be: exit status 2."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint, USAGE)
 
 
 class RejectedError(MemfsError):

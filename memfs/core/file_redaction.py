@@ -19,10 +19,9 @@ Form = Literal["text", "json", "lines"]
 _SHOWN = 3  # characters of a secret that are shown
 _LONG = 12  # of shorter ones none is
 _REMEMBERED = 4096  # texts: a journal holds each twice, and it is looked at more than once
-_NAMES = frozenset((
-    "id", "at", "actor", "host", "session", "tier", "label", "op", "version", "role", "tree",
-    "group", "tied", "side", "commit",
-))  # fmt: skip
+_NAMES = frozenset(
+    "id at actor host session tier label op version role tree group tied side commit".split()
+)
 
 
 class FileSecret(NamedTuple):

@@ -1,6 +1,6 @@
 """Labels: the names of blocks. Hot path: no imports beyond the standard built-ins."""
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 
 PROJECT = "project"
 USER = "user"
@@ -58,14 +58,14 @@ def parse(text: str) -> tuple[str | None, str]:
         head, _, name = text.partition(":")
         tier = normalise(head)
         if tier not in TIERS:
-            raise MemfsError(
-                f"unknown tier {head!r} in {text!r}", "tiers are session, project and user", USAGE
+            raise UsageError(
+                f"unknown tier {head!r} in {text!r}", "tiers are session, project and user"
             )
     label = normalise(name)
     wrong = problem(label)
     if wrong:
-        raise MemfsError(
-            f"{name!r} is not a label: {wrong}", "for example: human, api, services/api", USAGE
+        raise UsageError(
+            f"{name!r} is not a label: {wrong}", "for example: human, api, services/api"
         )
     return tier, label
 

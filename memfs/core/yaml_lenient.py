@@ -6,21 +6,8 @@ stands. Imported only for front matter that nothing else reads.
 
 from memfs.core import yaml_fast
 
-KNOWN = frozenset(
-    (
-        "description",
-        "limit",
-        "read_only",
-        "pinned",
-        "version",
-        "updated_at",
-        "updated_by",
-        "tokens",
-        "priority",
-        "tags",
-        "ttl",
-    )
-)
+_SET_BY_MEMFS = ("version", "updated_at", "updated_by", "tokens")
+KNOWN = frozenset((*_SET_BY_MEMFS, *"description limit read_only pinned priority tags ttl".split()))
 _BLOCK_SCALAR = ("|", ">")
 _ALSO_KEPT = "\xa0\u2009\u200c\u200d\u202f\u3000"  # what YAML allows and is not printable
 

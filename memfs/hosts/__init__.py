@@ -1,6 +1,6 @@
 """Floor 3: one module for each assistant; the module is the plugin (see `base`). Hot path."""
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ _TOLD = (
 
 
 def get(name: str) -> "Host":
-    """Return a host's module by name; raises `MemfsError` (usage) for an unknown one."""
+    """Return a host's module by name; raises `UsageError` for an unknown one."""
     if name not in NAMES:
-        raise MemfsError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}", USAGE)
+        raise UsageError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}")
     module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
     return module
 

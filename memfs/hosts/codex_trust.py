@@ -18,7 +18,6 @@ from memfs.hosts.settings_merge import SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-    from types import TracebackType
 
 _PLUGIN = f"{PLUGIN}memfs"
 _TIMEOUT = 15  # seconds for all of it
@@ -96,12 +95,7 @@ class _Server:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def _end(self) -> None:

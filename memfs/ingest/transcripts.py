@@ -75,11 +75,6 @@ class _Job:
     fed: bool = False  # to the index, while it is read
 
 
-def ingest_transcript(store: Store, path: str, tally: Tally) -> None:
-    """Read what is new in one transcript. The caller holds the ingest lock."""
-    ingest_transcripts(store, [path], tally)
-
-
 def ingest_transcripts(
     store: Store,
     paths: list[str],

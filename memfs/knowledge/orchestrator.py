@@ -13,7 +13,7 @@ import msgspec
 from memfs.context import assemble as assembling
 from memfs.context import token_counter
 from memfs.context.assemble import Piece
-from memfs.core.errors import USAGE, MemfsError, StoreError, is_panic
+from memfs.core.errors import StoreError, UsageError, is_panic
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import registry
@@ -101,8 +101,8 @@ class Orchestrator:
         wanted = {"vector": True, **into}
         for name, on in wanted.items():
             if on and name != "vector" and not self._named(name):
-                raise MemfsError(
-                    f"there is no kind '{name}' here", f"there are {', '.join(self.kinds)}", USAGE
+                raise UsageError(
+                    f"there is no kind '{name}' here", f"there are {', '.join(self.kinds)}"
                 )
         said = contents.messages(content, session)
         done: dict[str, list[str]] = {}
@@ -138,7 +138,7 @@ class Orchestrator:
         state = State(task=state) if isinstance(state, str) else state
         limit = limit or self._limit
         if limit < LEAST:
-            raise MemfsError(f"{limit} tokens are too few", f"{LEAST} or more", USAGE)
+            raise UsageError(f"{limit} tokens are too few", f"{LEAST} or more")
         wanted = dict(requirements or {})
         shares = _priorities(wanted.pop("priority", None)) or self._priority
         queries = self._queries(wanted)
@@ -180,9 +180,7 @@ class Orchestrator:
         for name in wanted:
             if not self._named(name):
                 there = ", ".join(dict.fromkeys(kind.type for kind in self.kinds.values()))
-                raise MemfsError(
-                    f"nothing can be required of '{name}'", f"there are {there}", USAGE
-                )
+                raise UsageError(f"nothing can be required of '{name}'", f"there are {there}")
         queries = {}
         for kind in self.kinds.values():
             given = wanted.get(kind.id, wanted.get(kind.type, {}))
@@ -248,27 +246,27 @@ def _piece(kind: str, found: Found) -> Piece:
 def _query(name: str, given: object) -> Query:
     """Return a requirement as a query. Raises `MemfsError`."""
     if not isinstance(given, Mapping):
-        raise MemfsError(f"what is required of '{name}' is no mapping", "", USAGE)
+        raise UsageError(f"what is required of '{name}' is no mapping")
     known = [field.name for field in fields(Query)]
     found: dict[str, object] = {"limit": _LIMIT}
     for key, value in given.items():
         target = _RENAMED.get(key, key)
         if target not in known:
-            raise MemfsError(
-                f"'{name}' cannot be asked for {key!r}", f"known are {', '.join(known)}", USAGE
+            raise UsageError(
+                f"'{name}' cannot be asked for {key!r}", f"known are {', '.join(known)}"
             )
         found[target] = _since(str(value)) if key == "recency" else value
     try:
         return msgspec.convert(found, Query)
     except msgspec.ValidationError as error:
-        raise MemfsError(f"what is required of '{name}' is wrong: {error}", "", USAGE) from error
+        raise UsageError(f"what is required of '{name}' is wrong: {error}") from error
 
 
 def _since(said: str) -> str:
     """Return when a day, a week, a month or a year ago was."""
     days = _DAYS.get(said)
     if days is None:
-        raise MemfsError(f"recency is {said!r}", f"it is one of {', '.join(_DAYS)}", USAGE)
+        raise UsageError(f"recency is {said!r}", f"it is one of {', '.join(_DAYS)}")
     return contents.format_time(clock.seconds() - timedelta(days=days).total_seconds())
 
 
@@ -279,5 +277,5 @@ def _priorities(given: object) -> tuple[float, ...]:
     numbers = list(given) if isinstance(given, list | tuple) else []
     good = all(isinstance(each, int | float) and each >= 0 for each in numbers)
     if not numbers or not good or not sum(numbers):
-        raise MemfsError(f"{given!r} are no priorities", "for example [0.4, 0.3, 0.1, 0.2]", USAGE)
+        raise UsageError(f"{given!r} are no priorities", "for example [0.4, 0.3, 0.1, 0.2]")
     return tuple(float(each) for each in numbers)

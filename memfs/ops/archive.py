@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import edits
 from memfs.core import label as labels
-from memfs.core.errors import USAGE, MemfsError, RejectedError
+from memfs.core.errors import MemfsError, RejectedError, UsageError
 from memfs.core.privacy import public
 from memfs.store import archive, autocommit
 
@@ -60,9 +60,9 @@ def refusal(
     """Return why a passage cannot be archived, None if it can."""
     text = public(text)
     if not text.strip():
-        return MemfsError("cannot archive an empty text", "", USAGE)
+        return UsageError("cannot archive an empty text")
     if not 1 <= importance <= 10:
-        return MemfsError(f"importance is {importance}, expected 1 to 10", "", USAGE)
+        return UsageError(f"importance is {importance}, expected 1 to 10")
     odd = (
         edits.check_text("archive", "the passage", text)
         or edits.secret("archive", "the passage", text)

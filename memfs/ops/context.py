@@ -9,7 +9,7 @@ from memfs.context import brief_text, token_counter
 from memfs.context import budget as budgets
 from memfs.core import label as labels
 from memfs.core import render
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
 from memfs.knowledge.kinds.protocol import Query, State
 from memfs.store import blocks, config, resources
@@ -91,7 +91,7 @@ def for_task(
     anything.
     """
     if not task.strip():
-        raise MemfsError("which task?", 'memfs context --task "fix the flaky test"', USAGE)
+        raise UsageError("which task?", 'memfs context --task "fix the flaky test"')
     found = orchestrator.for_session(kept)
     return found.context(
         State(task=task, session=kept.place.session),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import UNREADABLE, NotFoundError
 from memfs.files import atomic
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store
@@ -134,5 +134,5 @@ def _state(path: str) -> dict[str, int]:
     try:
         found = json.loads(files.read(path) or "{}")
         return {str(name): int(size) for name, size in found.items()}
-    except (ValueError, OverflowError, TypeError, AttributeError):
+    except UNREADABLE:
         return {}

@@ -16,7 +16,7 @@ from memfs.core import changes as compare
 from memfs.core import edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
-from memfs.core.errors import USAGE, MemfsError, NotFoundError, StoreError
+from memfs.core.errors import NotFoundError, StoreError, UsageError
 from memfs.core.privacy import storable
 from memfs.hosts import foreign_memory
 from memfs.ingest import import_merge, import_plan, transcripts
@@ -78,10 +78,9 @@ def find_export(paths: tuple[str, ...]) -> str:
     """
     found = [path for path in paths if not foreign_memory.is_text_path(path)]
     if found and len(paths) > 1:
-        raise MemfsError(
+        raise UsageError(
             f"{found[0]} would be an export, and one is imported alone",
             "texts of other tools end in .md, .mdc or .txt",
-            USAGE,
         )
     return found[0] if found else ""
 

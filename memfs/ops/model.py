@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.core import settings
-from memfs.core.errors import USAGE, LockedError, MemfsError, StoreError
+from memfs.core.errors import LockedError, StoreError, UsageError
 from memfs.recall import embedding_status, model_config, vector_rebuild
 from memfs.recall.embedding_status import Coverage
 from memfs.search import active_model, hf_hub, model_files
@@ -69,10 +69,9 @@ def fetch(place: Place, name: str) -> str:
         configured = config.model(place)
         name = configured.name if configured.kind == settings.HUB else ""
     if settings.model_kind(name) != settings.HUB:
-        raise MemfsError(
+        raise UsageError(
             f"{name!r} is no name of a model on the hub" if name else "which model?",
             "name it: memfs model fetch minishlab/potion-base-8M",
-            USAGE,
         )
     return model_files.read(hf_hub.fetch(name)).folder
 
@@ -86,10 +85,9 @@ def _named(text: str) -> ModelSetting:
     if os.path.isdir(folder) or kind in (settings.RELATIVE, settings.FOLDER):
         return config.ModelSetting(settings.FOLDER, folder, folder)
     if kind != settings.HUB:
-        raise MemfsError(
+        raise UsageError(
             f"{text!r} is no model: there is no such folder",
             "name bundled, none, a folder, or a model of the hub (owner/name)",
-            USAGE,
         )
     return config.ModelSetting(kind, text)
 

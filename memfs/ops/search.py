@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import MemfsError, UsageError
 from memfs.core.records import Hit, SessionHit
 from memfs.ipc import service_client
 from memfs.search.engine import AnyHit, Filter, HitPage, Mode
@@ -142,7 +142,7 @@ def _bind(
 def _choose_mode(index: IndexSession, query: str, mode: Mode | None) -> Mode:
     """Return the mode that is wanted. Raises `MemfsError` for one that is turned off."""
     if not query.strip():
-        raise MemfsError("the query is empty", "say what to look for", USAGE)
+        raise UsageError("the query is empty", "say what to look for")
     wanted = index.model()
     if wanted.off and mode in ("hybrid", "semantic"):
         raise MemfsError(
@@ -165,10 +165,8 @@ def parse_day(text: str, *, end: bool) -> int:
         first = datetime.combine(whole + timedelta(days=end), time()).astimezone()
         return int(first.timestamp()) - end
     except (ValueError, OverflowError, OSError) as error:
-        raise MemfsError(
-            f"{text!r} is not a date",
-            "write 2026-05-03, yesterday, or 7d for seven days ago",
-            USAGE,
+        raise UsageError(
+            f"{text!r} is not a date", "write 2026-05-03, yesterday, or 7d for seven days ago"
         ) from error
 
 

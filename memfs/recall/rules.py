@@ -10,40 +10,14 @@ ENOUGH = 1.5  # points from which on a sentence is a rule
 _SHORTEST, _LONGEST = 15, 300  # characters
 _FEWEST = 4  # words
 _SAID_TO_HOLD = (
-    "from now on",
-    "going forward",
-    "a rule",
-    "hard no",
-    "remember that",
-    "remember:",
-    "remember this",
-    "for the record",
-    "no exceptions",
-    "must not",
-    "must never",
-    "not allowed",
-    "off limits",
-)
+    "from now on|going forward|a rule|hard no|remember that|remember:|remember this|"
+    "for the record|no exceptions|must not|must never|not allowed|off limits"
+).split("|")
 _UNSURE = (
-    "dont remember",
-    "never remember",
-    "dont know",
-    "not sure",
-    "on my machine",
-    "i think",
-    "looks like",
-    "dont care",
-    "dont get",
-    "dont understand",
-    "no idea",
-    "never mind",
-    "dont see",
-    "today",
-    "for now",
-    "this time",
-)
-_LEADS = frozenset(("and", "but", "so", "ok", "okay", "oh", "also", "please", "pls", "yes", "right",
-                    "then", "btw", "well"))  # fmt: skip
+    "dont remember|never remember|dont know|not sure|on my machine|i think|looks like|dont care|"
+    "dont get|dont understand|no idea|never mind|dont see|today|for now|this time"
+).split("|")
+_LEADS = frozenset("and but so ok okay oh also please pls yes right then btw well".split())
 _WE = frozenset(("we", "you", "everybody", "everyone"))
 _HABITS = frozenset(("use", "say", "deploy", "call", "keep", "write", "name", "ship", "pin", "only",
                      "never", "always", "dont", "don't", "put", "store", "log", "merge", "commit",
@@ -54,16 +28,7 @@ _NO_THING = frozenset(("i", "we", "that", "its", "it's", "it", "the", "not", "no
 _WHERE = frozenset(("in", "on", "at", "into", "without", "uses", "gets"))
 _EACH = frozenset(("every", "each", "all", "any", "everything", "anything"))
 _LASTING = frozenset(("ever", "never", "always", "period"))
-_OWNS = (
-    "owns",
-    "goes through",
-    "go through",
-    "goes to",
-    "lives in",
-    "lives on",
-    "lives at",
-    "is hosted",
-)
+_OWNS = "owns|goes through|go through|goes to|lives in|lives on|lives at|is hosted".split("|")
 _OUGHT = ("has to", "have to", "must")
 # Each rule has one of these words.
 MARKS = frozenset((

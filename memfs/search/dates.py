@@ -10,19 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+_MONTHS = tuple(
+    "january february march april may june july august september october november december".split()
 )
 _COUNTS = {
     "a": 1,

@@ -18,7 +18,7 @@ import numpy as np
 from memfs.core.errors import is_panic
 from memfs.files import outside
 from memfs.search import model_files, stopwords, tokenizer_json
-from memfs.search.model_files import BUNDLED, MAX_TOKENS
+from memfs.search.model_files import BUNDLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,16 +31,6 @@ if TYPE_CHECKING:
     from memfs.search.model_files import ModelFiles
 
     TokenIds: TypeAlias = NDArray[np.unsignedinteger[Any]]
-
-__all__ = [
-    "BUNDLED",
-    "MAX_TOKENS",
-    "EncodedTexts",
-    "Encoder",
-    "bundled",
-    "every_core",
-    "open_model",
-]
 
 _EVERY_CORE = "TOKENIZERS_PARALLELISM"
 _DTYPES: dict[str, type[np.generic]] = {

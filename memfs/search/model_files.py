@@ -12,7 +12,7 @@ import os
 import zlib
 from typing import NamedTuple
 
-from memfs.core.errors import BUG, StoreError
+from memfs.core.errors import BUG, UNREADABLE, StoreError
 from memfs.files import outside
 
 BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
@@ -98,14 +98,7 @@ def _tensors(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
             for name, entry in found.items()
             if name in ("embeddings", "weights", "mapping")
         }
-    except (
-        ValueError,
-        OverflowError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        RecursionError,
-    ) as error:
+    except UNREADABLE as error:
         raise model_error(folder, f"the header of {TABLE} cannot be read") from error
     _check(folder, listed, end)
     return header, listed
@@ -149,7 +142,7 @@ def _longest(folder: str) -> int:
         longest = found.get("max_length", MAX_TOKENS)
     except FileNotFoundError:
         return MAX_TOKENS
-    except (ValueError, AttributeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise model_error(folder, f"{CONFIG} cannot be read as JSON") from error
     if longest is None:
         return 0

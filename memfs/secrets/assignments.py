@@ -45,16 +45,12 @@ _KEPT = tuple(
     """
 api access auth private encryption signing account shared master license app deploy stream service
 user admin client consumer session storage write read integration preshared pre-shared pre_shared
-""".split()  # noqa: SIM905 - a table
+""".split()
 )
-_BARE = frozenset(
-    {"pass", "pswd", "psw", "pwd", "pw", "psk", "identified by", "auth", "bearer", "salt"}
-)
+_BARE = frozenset("pass|pswd|psw|pwd|pw|psk|identified by|auth|bearer|salt".split("|"))
 # The short words are also keywords at the end of these (dbpass, storepass), and the longer of
 # them at the end of any other name, but for words of the language: bypass, compass.
-_COMPOUND = tuple(
-    "c u db my pg ftp smtp ssh http sql mail user root admin store key login".split()  # noqa: SIM905 - a table
-)
+_COMPOUND = tuple("c u db my pg ftp smtp ssh http sql mail user root admin store key login".split())
 _ENDING = frozenset({"pass", "pwd", "psw", "pswd"})
 _LANGUAGE = ("by", "com", "over", "tres", "under", "sur", "im", "en")
 # What may follow the keyword in a key's name, and the names that are about a secret, not for one.
@@ -70,17 +66,15 @@ _ABOUT = re.compile(
 # How a value is tied to the name before it. `pair`: the name and the value have keys of their own
 # (name: TOKEN, value: …); `says`: prose and tables.
 _SEPARATOR = re.compile(
-    r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)"
-    r"(?:(?P<call>\([ ]{0,4}(?=\\?[\"']))"
-    r"|(?P<pair>[\"'`]?[ ]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|string)"
-    r"[\"']?[ ]{0,4}[:=>][ ]{0,4})"
-    r"|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))"
-    r"|(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are|equals)(?:[ ](?:re)?set[ ]to|[ ]changed[ ]to|[ ]now)?:?[ ][*]{0,2}"
-    r"|[\"'`*]{0,3}[ ]{1,30}[|→\u2013-][ ]{1,30})"
-    r"|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ ]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?"
-    r"(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?"
-    r"|(?P<path>/)"
-    r"|(?P<space>\\?[\"'`]?[ \t]{1,8}))"
+    r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)(?:(?P<call>\([ ]{0,4}(?=\\?[\"']))|(?P<pair>[\"'`]?[ "
+    r"]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|"
+    r"string)[\"']?[ ]{0,4}[:=>][ ]{0,4})|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))|"
+    r"(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are|"
+    r"equals)(?:[ ](?:re)?set[ ]to|[ ]changed[ ]to|[ ]now)?:?[ ][*]{0,2}|[\"'`*]{0,3}[ ]{1,30}[|"
+    r"→\u2013-][ ]{1,30})|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ "
+    r"]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|"
+    r"<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?|(?P<path>/)|(?P<space>\\?[\"'`]?[ "
+    r"\t]{1,8}))"
 )
 # The scheme of a header is a word of the service's own: Authorization: GenieKey …
 _SCHEME = re.compile(

@@ -299,12 +299,11 @@ RUN = 24  # letters, digits, _ and - in a row
 # a secret holds a run of `RUN`, and that is what leads to it.
 _COMMON: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        "SK AC AQ 6L 1/ 2/ 0/ 0. M N O :A | pat re_ sk_ ak_ sdk- api- mob-".split(),  # noqa: SIM905 - a table
-        (),
+        "SK AC AQ 6L 1/ 2/ 0/ 0. M N O :A | pat re_ sk_ ak_ sdk- api- mob-".split(), ()
     ),
     "$": tuple(
         f"${name}"
-        for name in "1$ 5$ 6$ 2$ 2a$ 2b$ 2x$ 2y$ 7$ y$ gy$ md5$ sha1$ apr1$ argon2 scrypt$ pbkdf2-sha".split()  # noqa: SIM905
+        for name in "1$ 5$ 6$ 2$ 2a$ 2b$ 2x$ 2y$ 7$ y$ gy$ md5$ sha1$ apr1$ argon2 scrypt$ pbkdf2-sha".split()
     ),
     "wx": tuple(f"wx{digit}" for digit in "0123456789abcdef"),
     "-us": tuple(f"-us{digit}" for digit in "0123456789"),

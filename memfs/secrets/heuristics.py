@@ -46,7 +46,7 @@ optional pass passphrase passw0rd passwd password plain plaintext postgres priva
 provided public pwd random read readonly required reset root secret secrets session set shared show
 signed static str string strong text token tokens true type undefined unknown unset update user
 username validate value varchar varies verify wrong yes
-""".split()  # noqa: SIM905 - a table, as in secret_services
+""".split()
 )
 # The pairs of letters that English words and names in programs are made of: nineteen in twenty
 # of theirs, one in three of random letters.
@@ -57,7 +57,7 @@ abcdgilmnprstuvy baeilorsu cacehiklorstu dadeiorsu eabcdefglmnopqrstvwxy faefilo
 gaeghilnorsu haeiortu iabcdefgklmnoprstvz jes keis ladefilostuy mabdegilmopsu nacdefginostuv
 oabcdfgiklmnoprstuvw paehiloprstuy qu racdegiklmnorstuvy sacehiklmopstuy tacehiloprstuy
 uabcdegilmnprst vaei waeio xpt yps ze
-""".split()  # noqa: SIM905 - a table
+""".split()
     for second in group[1:]
 )
 _RUN = re.compile(r"[A-Z][a-z]+|[a-z]{3,}|[A-Z]{3,}")

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from memfs.secrets.prefilter import TextFeatures
 
 _BEGIN = re.compile(
-    r"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]{1,12}(?:[ +]|%20)){0,4}PRIVATE(?:[ +]|%20)KEY"
-    r"(?:[ +]BLOCK)?-----"
-    r"|PuTTY-User-Key-File-[0-9]: |---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
+    r"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]{1,12}(?:[ +]|%20)){0,4}PRIVATE(?:[ +]|%20)KEY(?:[ "
+    r"+]BLOCK)?-----|PuTTY-User-Key-File-[0-9]: |---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
 )
 _KEY_LENGTH = 30_000
 _BODY = re.compile(r"[A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_%-]{0,30000}+")

@@ -21,13 +21,13 @@ LOGINS = tuple(
     """
 login authenticate connect getconnection pscredential sign_in signin auth credential credentials
 mysqli pdo directoryentry
-""".split()  # noqa: SIM905 - a table
+""".split()
 )
 # What the expressions of the other rules hold, in lower case, by the name they ask for it with.
 SIGNS: Mapping[str, tuple[str, ...]] = {
     "key": (
-        *"pass pswd psw pwd pw psk kennwort senha contrase secret token credential bearer".split(),  # noqa: SIM905
-        *"auth salt key пароль 비밀번호 비번 密码 密碼 口令 パスワード".split(),  # noqa: SIM905
+        *"pass pswd psw pwd pw psk kennwort senha contrase secret token credential bearer".split(),
+        *"auth salt key пароль 비밀번호 비번 密码 密碼 口令 パスワード".split(),
         "mot de passe",
         "identified by",
     ),

@@ -82,5 +82,5 @@ websitepulse weightsandbiases wepay whoxy wistia worksnaps workstack worldcoinin
 wpengine wrike yandex yelp yextapi ynab youneedabudget yousign zapier zendesk zenkit zenrows
 zenscrape zenserp zeplin zerobounce zerossl zerotier zipapi zipbooks zipcodeapi zipcodebase zoho
 zonka zoom zulip zulipchat zuplo
-""".split()  # noqa: SIM905 - a list of one name a line would be longer than any file here
+""".split()
 )

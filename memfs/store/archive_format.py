@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.core.errors import NotFoundError, StoreError
+from memfs.core.errors import UNREADABLE, NotFoundError, StoreError
 from memfs.files import atomic, outside
 from memfs.store import store_paths
 
@@ -311,7 +311,7 @@ def _verified(inside: dict[str, bytes], path: str) -> str:
     try:
         manifest = json.loads(text)
         version, tier, sums = manifest["memfs"], str(manifest["tier"]), dict(manifest["files"])
-    except (ValueError, OverflowError, TypeError, KeyError, RecursionError):
+    except UNREADABLE:
         raise StoreError(f"the {MANIFEST} of {path} cannot be read", "it is damaged") from None
     if version != FORMAT:
         raise StoreError(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core.errors import UNREADABLE
 from memfs.files import atomic, outside
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def load(path: str) -> ReadState | None:
         found = json.loads(files.read(path) or "")
         found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
         state = ReadState(**found)
-    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+    except UNREADABLE:
         return None
     counts = (state.offset, state.kept, state.malformed)
     plain = all(type(count) is int and 0 <= count < _LARGEST for count in counts)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
+from memfs.core.errors import UNREADABLE
 from memfs.core.records import Passage
 from memfs.files import atomic, logs, signatures, trees
 from memfs.store import clock, lock, store_paths
@@ -248,7 +249,7 @@ class ChunkLog:
         """Return the id from which on windows have not left, as it was written down last."""
         try:
             return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
-        except (ValueError, OverflowError, AttributeError):
+        except UNREADABLE:
             return ""
 
 
@@ -275,7 +276,7 @@ def _parsed(line: bytes) -> ChunkWindow | None:
         revision = int(found.pop("revision", 0))
         passage = Passage(**{**found, "tags": tuple(found.get("tags", ()))})
         return ChunkWindow(passage, dict(meta), revision)
-    except (ValueError, OverflowError, TypeError, AttributeError):
+    except UNREADABLE:
         return None
 
 

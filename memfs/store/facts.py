@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core.errors import UNREADABLE
 from memfs.core.facts import STATUSES, Fact
 from memfs.files import atomic, logs, trees
 from memfs.store import quarantine
@@ -105,7 +106,7 @@ def _parsed(line: str) -> Fact | None:
         over = tuple(map(str, found.pop("over", ())))
         fact = Fact(**found, entities=entities, over=over, relations=relations)
         good = isinstance(fact.confidence, int | float) and 0 <= fact.confidence <= 1
-    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+    except UNREADABLE:
         return None
     texts = (
         fact.id,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
+from memfs.core.errors import UNREADABLE
 from memfs.core.records import JournalEntry
 from memfs.files import atomic, logs
 
@@ -18,23 +19,8 @@ if TYPE_CHECKING:
 
     from memfs.store.store_paths import Store
 
-# What a line that is none of ours raises: also a number without end.
-_ODD = (ValueError, OverflowError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 _FIELDS = tuple(field.name for field in fields(JournalEntry))
-_TEXTS = (
-    "id",
-    "at",
-    "actor",
-    "host",
-    "session",
-    "tier",
-    "label",
-    "op",
-    "reason",
-    "tree",
-    "commit",
-    "digest",
-)
+_TEXTS = tuple("id at actor host session tier label op reason tree commit digest".split())
 _LARGEST = 1 << 62  # of a version, and of a place in a file
 _OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": "", "digest": ""}
 
@@ -161,7 +147,7 @@ def load_heads(store: Store) -> JournalHeads | None:
         found = json.loads(text)
         by_key = {key: JournalHead(*values) for key, values in found["heads"].items()}
         heads = JournalHeads(found["offset"], by_key)
-    except _ODD:
+    except UNREADABLE:
         return None
     return heads if all(map(_is_head, by_key.values())) and _is_whole(heads.offset) else None
 
@@ -209,7 +195,7 @@ def _parse(line: bytes) -> JournalEntry | None:
         if b"\\u" in line or b"\xed" in line:  # halves of characters, which no file can hold
             for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
                 files.encode(text or "")
-    except _ODD:
+    except UNREADABLE:
         return None
     texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
     states = all(isinstance(text, str | None) for text in (entry.before, entry.after))

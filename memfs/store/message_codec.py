@@ -7,6 +7,7 @@ import json
 import operator
 from typing import TYPE_CHECKING
 
+from memfs.core.errors import UNREADABLE
 from memfs.core.records import Message
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def read(line: bytes) -> Message | None:
         pass
     try:
         found = Message(**json.loads(line))
-    except (ValueError, OverflowError, TypeError, RecursionError):
+    except UNREADABLE:
         return None
     *texts, side = found
     plain = isinstance(side, bool) and all(isinstance(text, str) for text in texts)

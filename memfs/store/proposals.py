@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
+from memfs.core.errors import UNREADABLE
 from memfs.files import atomic, trees
 from memfs.store import (
     archive,
@@ -243,5 +244,5 @@ def _read(path: str) -> Proposal | None:
         )
         sessions = tuple(found.pop("sessions"))
         return Proposal(**found, sessions=sessions, changes=changes, passages=kept)
-    except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
+    except UNREADABLE:
         return None

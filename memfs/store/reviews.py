@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core.errors import UNREADABLE
 from memfs.files import atomic
 from memfs.store import local_folder, store_paths
 
@@ -77,5 +78,5 @@ def _read(path: str) -> SessionReview | None:
         record = json.loads(files.read(path) or "")
         saved = tuple((str(a), str(b), int(c)) for a, b, c in record.pop("saved"))
         return SessionReview(**record, saved=saved)
-    except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
+    except UNREADABLE:
         return None

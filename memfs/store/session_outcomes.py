@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from memfs.core.errors import UNREADABLE
 from memfs.core.privacy import storable
 from memfs.files import logs
 from memfs.store import clock, lock
@@ -49,7 +50,7 @@ def list_outcomes(store: Store) -> list[SessionOutcome]:
     for line in logs.read_lines(f"{store.local}/{FILE}"):
         try:
             each = SessionOutcome(**json.loads(line))
-        except (ValueError, OverflowError, TypeError):
+        except UNREADABLE:
             continue
         if isinstance(each.session, str) and isinstance(each.turn, int):
             found.append(each)

@@ -22,14 +22,8 @@ _MARKS = ("# memfs: begin (memfs sync --no-git-hook takes this out)", "# memfs: 
 _START = "#!/bin/sh\n"
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 # What writes hooks anew from a configuration of its own, by what its hooks or their folder say.
-_MANAGERS = (
-    "husky",
-    "lefthook",
-    "pre-commit.com",
-    "simple-git-hooks",
-    "overcommit",
-    "prek",
-    "captainhook",
+_MANAGERS = tuple(
+    "husky lefthook pre-commit.com simple-git-hooks overcommit prek captainhook".split()
 )
 _PATH = "core.hooksPath"
 _HINT = "have it run this before a commit: memfs sync --stage"

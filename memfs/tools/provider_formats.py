@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.tools.calls import ToolCall
 from memfs.tools.definition import HEARTBEAT
 
@@ -122,10 +122,9 @@ def read(text: str) -> list[FormattedCall]:
     """
     found = [each for value in _values(text) for each in calls_in(value)]
     if not found:
-        raise MemfsError(
+        raise UsageError(
             "there is no tool call on standard input",
             'pass one as {"name": "core_memory_append", "arguments": {…}}, or a reply of a model',
-            USAGE,
         )
     return found
 
@@ -135,7 +134,7 @@ def _values(text: str) -> Iterator[object]:
         yield json.loads(text)
         return
     except RecursionError as error:
-        raise MemfsError("the JSON is nested too deeply", "", USAGE) from error
+        raise UsageError("the JSON is nested too deeply") from error
     except ValueError:
         pass
     for number, line in enumerate(text.splitlines(), 1):
@@ -143,7 +142,7 @@ def _values(text: str) -> Iterator[object]:
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise MemfsError(f"line {number} is no JSON: {error}", "", USAGE) from error
+                raise UsageError(f"line {number} is no JSON: {error}") from error
 
 
 def calls_in(value: object) -> Iterator[FormattedCall]:
@@ -164,19 +163,9 @@ def calls_in(value: object) -> Iterator[FormattedCall]:
 
 # Where replies keep their calls: messages, content blocks, choices, candidates, output items.
 _HOLDERS = (
-    "content",
-    "tool_calls",
-    "tool_use",
-    "choices",
-    "message",
-    "messages",
-    "delta",
-    "output",
-    "candidates",
-    "parts",
-    "functionCalls",
-    "response",
-)
+    "content tool_calls tool_use choices message messages delta output candidates parts "
+    "functionCalls response"
+).split()
 
 
 def _call(value: dict[str, object]) -> FormattedCall | None:

@@ -40,7 +40,7 @@ def ingest(world: World, data: bytes) -> None:
     path = world.root / "t.jsonl"
     path.write_bytes(data)
     with lock.hold_lock(store, name=transcripts.LOCK):
-        transcripts.ingest_transcript(store, str(path), Tally())
+        transcripts.ingest_transcripts(store, [str(path)], Tally())
 
 
 def sync(world: World) -> None:

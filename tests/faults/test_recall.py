@@ -26,7 +26,7 @@ def ingest(world: World) -> Tally:
     tally = Tally()
     store = world.place().home
     with lock.hold_lock(store, name=transcripts.LOCK):
-        transcripts.ingest_transcript(store, str(world.root / "t.jsonl"), tally)
+        transcripts.ingest_transcripts(store, [str(world.root / "t.jsonl")], tally)
     return tally
 
 

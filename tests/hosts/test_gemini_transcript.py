@@ -257,12 +257,12 @@ def test_a_transcript_that_grows_and_changes_is_kept_as_it_is_now(
     cuts = [*range(200, len(DATA), 311), len(DATA)]
     for size in cuts:
         path.write_bytes(DATA[:size])
-        ingest_transcripts.ingest_transcript(place.home, str(path), tally)
+        ingest_transcripts.ingest_transcripts(place.home, [str(path)], tally)
     log = recall.RecallLog(place.home, "gemini", IDENTITY)
     assert [(m.tool or m.role, m.text) for m in recall.messages(log.path)] == SAID
     assert tally.messages == len(SAID)
     again = Tally()
-    ingest_transcripts.ingest_transcript(place.home, str(path), again)
+    ingest_transcripts.ingest_transcripts(place.home, [str(path)], again)
     assert (again.messages, again.skipped) == (0, None)
 
 

@@ -252,7 +252,7 @@ def test_a_history_that_grows_is_kept_once_and_untouched_sessions_are_not_read_a
     ):
         path.write_text(text)
         tally = Tally()
-        transcripts.ingest_transcript(place.home, str(path), tally)
+        transcripts.ingest_transcripts(place.home, [str(path)], tally)
         counts.append((tally.sessions, tally.messages))
     assert counts == [(1, 2), (1, 2), (0, 0), (1, 2)]
     folder = Path(place.home.local) / "recall/aider"

@@ -174,7 +174,7 @@ def test_a_database_is_read_while_it_is_written_and_each_message_is_kept_once(
         base.say("side", *MESSAGES[0])
         base.say("other", *MESSAGES[0])
         tally = Tally()
-        ingest_transcripts.ingest_transcript(place.home, str(base.path), tally)
+        ingest_transcripts.ingest_transcripts(place.home, [str(base.path)], tally)
         assert tally.skipped is None
         sizes.append(tally.messages)
     assert sizes == [2, 3, 0, 1]
@@ -191,7 +191,7 @@ def test_an_answer_that_was_still_being_written_is_replaced(place: Place, base: 
     base.session("s", place.project.top)
     for answer in ("It is", "It is eight."):
         base.say("s", "m", ANSWER, [text(answer)])
-        ingest_transcripts.ingest_transcript(place.home, str(base.path), Tally())
+        ingest_transcripts.ingest_transcripts(place.home, [str(base.path)], Tally())
     log = recall.RecallLog(place.home, "opencode", Identity("s", ""))
     assert [message.text for message in recall.messages(log.path)] == ["It is eight."]
 
@@ -212,9 +212,9 @@ def test_one_that_cannot_be_read_is_skipped_with_the_reason(place: Place, tmp_pa
             for table in tables:
                 base.execute(f"CREATE TABLE {table} (id text)")
         base.close()
-        ingest_transcripts.ingest_transcript(place.home, str(tmp_path / f"{name}.db"), tally)
+        ingest_transcripts.ingest_transcripts(place.home, [str(tmp_path / f"{name}.db")], tally)
     (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
-    ingest_transcripts.ingest_transcript(place.home, str(tmp_path / "broken.db"), tally)
+    ingest_transcripts.ingest_transcripts(place.home, [str(tmp_path / "broken.db")], tally)
     assert [reason.partition(":")[0] for _, reason in tally.skipped or []] == [
         "not a transcript of a known assistant",
         "opencode's database",

@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
 def take(store: Store, *paths: Path) -> Tally:
     tally = Tally()
     for path in paths:
-        ingest_transcripts.ingest_transcript(store, str(path), tally)
+        ingest_transcripts.ingest_transcripts(store, [str(path)], tally)
     return tally
 
 

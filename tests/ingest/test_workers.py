@@ -105,7 +105,7 @@ def test_a_file_that_is_rewritten_between_two_parts_is_left_for_the_next_run(
     assert tally.skipped == [
         (str(path), "was rewritten while it was read; the next run reads it again")
     ]
-    ingest_transcripts.ingest_transcript(store, str(path), Tally())
+    ingest_transcripts.ingest_transcripts(store, [str(path)], Tally())
     [log] = recall.sources(store)
     assert [each.text[:4] for each in recall.messages(log)] == ["TURN"] * 8
 

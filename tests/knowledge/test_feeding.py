@@ -83,7 +83,7 @@ def test_what_cannot_be_fed_is_indexed_afterwards(place: Place, tmp_path: Path) 
     ingest(place, first)
     Path(first).write_bytes(Path(first).read_bytes().replace(b"turn", b"TURN"))  # another text
     behind = transcript(tmp_path, "s2", conversation(4))
-    ingest_transcripts.ingest_transcript(place.home, behind, Tally())  # kept, and not indexed
+    ingest_transcripts.ingest_transcripts(place.home, [behind], Tally())  # kept, and not indexed
     Path(behind).write_bytes(Path(behind).read_bytes() + user("and more", "u99", sessionId="s2"))
     further = tmp_path / "further.jsonl"
     further.write_bytes(Path(behind).read_bytes() + user("and on", "u100", sessionId="s2"))

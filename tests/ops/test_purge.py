@@ -245,7 +245,7 @@ def test_ingest_goes_on_after_it_without_loss_or_repetition(place: Place, tmp_pa
 def ingest(store: Store, path: Path) -> Tally:
     tally = Tally()
     with lock.hold_lock(store, name=transcripts.LOCK):
-        transcripts.ingest_transcript(store, str(path), tally)
+        transcripts.ingest_transcripts(store, [str(path)], tally)
     return tally
 
 

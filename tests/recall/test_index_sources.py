@@ -38,7 +38,7 @@ def found(place: Place, query: str, **only: object) -> list[str]:
 
 def take(store: Store, path: Path, data: bytes) -> None:
     path.write_bytes(data)
-    transcripts.ingest_transcript(store, str(path), Tally())
+    transcripts.ingest_transcripts(store, [str(path)], Tally())
 
 
 def passage(store: Store, name: str, data: bytes) -> Path:

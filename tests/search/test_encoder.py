@@ -17,7 +17,8 @@ from model2vec import StaticModel
 from numpy.typing import NDArray
 
 from memfs.search import encoder
-from memfs.search.encoder import BUNDLED, MAX_TOKENS, Encoder
+from memfs.search.encoder import Encoder
+from memfs.search.model_files import BUNDLED, MAX_TOKENS
 
 TEXTS = [
     "how do I bake bread",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memfs.search import encoder, semantic, vector_layout, vector_manifest
+from memfs.search import encoder, model_files, semantic, vector_layout, vector_manifest
 from memfs.search.chunks import OVERLAP, WINDOW, split
 from memfs.search.semantic import Document, VectorIndex
 from memfs.search.vector_layout import AT, GROUP, SAID, WEIGHT
@@ -218,7 +218,7 @@ def test_the_extent_is_readable(tmp_path: Path) -> None:
         "rows": len(index.owners),
         "tokens": len(index.tokens),
         "documents": len(DOCUMENTS) + 1,
-        "source": encoder.BUNDLED,
+        "source": model_files.BUNDLED,
     }
 
 

@@ -11,8 +11,8 @@ import click
 from memfs.agent import configured_model, queue, session
 from memfs.agent.loop import LoopLimits
 from memfs.agent.session import AgentSession
-from memfs.cli import console
-from memfs.core.errors import USAGE, MemfsError
+from memfs.cli import console, options
+from memfs.core.errors import MemfsError, UsageError
 from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.store.blocks import Place
@@ -34,11 +34,8 @@ _SHOWN = 100  # characters of what a tool answers
 @click.option(
     "--session", "named", default="", metavar="ID", help="Go on with, or begin, this one."
 )
-@click.option(
-    "--steps",
-    type=click.IntRange(1),
-    default=None,
-    help="Answers of the model in one turn at most; 16 if not configured.",
+@options.number_option(
+    "--steps", help="Answers of the model in one turn at most; 16 if not configured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and what was done.")
 def command(
@@ -59,8 +56,8 @@ def command(
     if said == "-":
         said = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not said.strip() and not interactive:
-        raise MemfsError(
-            "there is nothing to say", 'memfs agent "what did we decide?", or --interactive', USAGE
+        raise UsageError(
+            "there is nothing to say", 'memfs agent "what did we decide?", or --interactive'
         )
     settings = configured_model.settings()
     rules = LoopLimits(

@@ -12,14 +12,7 @@ from memfs.ops import archive as op
 @click.command("archive")
 @click.argument("text")
 @click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
-@click.option(
-    "-i",
-    "--importance",
-    type=click.IntRange(1, 10),
-    default=5,
-    show_default=True,
-    help="How much it matters.",
-)
+@options.number_option("-i", "--importance", help="How much it matters.", default=5, most=10)
 @click.option("--user", is_flag=True, help="Into your own store, for all projects.")
 @options.json_option
 def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:

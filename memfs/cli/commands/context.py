@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.ops import context as op
 from memfs.recall.index_session import IndexSession
 
@@ -71,7 +71,7 @@ def command(
             _show(found, nearest=nearest)
         return
     if compression:
-        raise MemfsError("--compression is for what is composed", "add --task TEXT", USAGE)
+        raise UsageError("--compression is for what is composed", "add --task TEXT")
     _weighed(place, budget or 0, as_json=as_json)
 
 

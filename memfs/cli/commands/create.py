@@ -14,7 +14,7 @@ from memfs.ops import edit
 @click.argument("label")
 @click.argument("description")
 @click.argument("value", default="")
-@click.option("--limit", type=click.IntRange(1), default=None, help="Characters at most.")
+@options.number_option("--limit", help="Characters at most.")
 @click.option("--unpinned", is_flag=True, help="List it in the brief by name; read on demand.")
 @click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
 @options.reason_option

@@ -25,7 +25,7 @@ _KEYS = {"description": "description", "limit": "limit", "pin": "pinned", "prior
 @click.option("--set", "rethink", metavar="TEXT", help="Write the whole body.")
 @click.option("--all", "every", is_flag=True, help="With --replace, --remove: every occurrence.")
 @click.option("--description", metavar="TEXT", help="Say what belongs into the block.")
-@click.option("--limit", type=click.IntRange(1), help="Characters at most.")
+@options.number_option("--limit", help="Characters at most.")
 @click.option("--pin/--unpin", default=None, help="Show it in the brief, or only its name.")
 @click.option("--priority", type=int, help="Order and survival under a budget; higher first.")
 @click.option("--patch", metavar="FILE", help="Several edits from a JSON list: all or nothing.")

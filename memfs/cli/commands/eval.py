@@ -42,12 +42,8 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="Your own conversations: YAML files like those of templates/eval.",
 )
-@click.option(
-    "--steps",
-    type=click.IntRange(1),
-    default=loop.STEPS,
-    show_default=True,
-    help="Answers of the model in one turn at most.",
+@options.number_option(
+    "--steps", help="Answers of the model in one turn at most.", default=loop.STEPS
 )
 @click.option(
     "--timeout",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
-from memfs.core.errors import USAGE, MemfsError, RejectedError
+from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import export as op
 from memfs.store import git
 
@@ -39,7 +39,7 @@ def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> 
     secret is in it, it is named and nothing is written, unless --yes is given.
     """
     if file == "-" and sys.stdout.isatty():
-        raise MemfsError("a zip is not for a terminal", "memfs export - > memory.zip", USAGE)
+        raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
     place = options.place()
     path = "" if file == "-" else file
     done = op.run(place, path, user=user, everything=everything, force=force, anyway=yes)

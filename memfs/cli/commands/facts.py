@@ -11,7 +11,7 @@ import click
 
 from memfs.agent import configured_model, extract
 from memfs.cli import console, options
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts import fact_store, selection
@@ -101,7 +101,7 @@ def command(
             statuses=status,
         )
     except re.error as error:
-        raise MemfsError(f"{pattern!r} is no regular expression: {error}", "", USAGE) from error
+        raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
     if as_json:
         console.as_json([asdict(fact) for fact in found])
     elif summary:
@@ -143,7 +143,7 @@ def _extract(place: Place, by_model: bool | None) -> None:
 
 def _decide(place: Place, accept: str, reject: str) -> None:
     if accept and reject:
-        raise MemfsError("either --accept or --reject", "", USAGE)
+        raise UsageError("either --accept or --reject")
     fact = op.decide(place, accept or reject, ACCEPTED if accept else REJECTED)
     console.done(f"{fact.status}: {fact.statement}")
 

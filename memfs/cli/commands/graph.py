@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import graph as op
 
@@ -39,21 +39,8 @@ _ID = 8  # characters of a session's id in a list
     metavar="NODE",
     help="What leads from topic:NAME or message:ID on.",
 )
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 100),
-    default=10,
-    show_default=True,
-    help="How far a path goes.",
-)
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1, 100),
-    default=5,
-    show_default=True,
-    help="Turns that are alike.",
-)
+@options.number_option("--depth", help="How far a path goes.", default=10, most=100)
+@options.number_option("-n", "--limit", help="Turns that are alike.", default=5, most=100)
 @options.json_option
 def command(
     name: str,
@@ -70,9 +57,9 @@ def command(
     NAME is a session (the beginning of its id will do) or a topic; without it, all together.
     """
     if sum(map(bool, (name, text, patterns, node))) > 1:
-        raise MemfsError("one of NAME, --similar, --patterns and --path", "", USAGE)
+        raise UsageError("one of NAME, --similar, --patterns and --path")
     if svg and not name:
-        raise MemfsError("--svg draws a session or a topic", "memfs graph NAME --svg FILE", USAGE)
+        raise UsageError("--svg draws a session or a topic", "memfs graph NAME --svg FILE")
     place = options.place()
     if node:
         _paths(place, node, depth, as_json=as_json)

@@ -11,7 +11,7 @@ import click
 
 from memfs.cli import console, options
 from memfs.core import label as labels
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.ops import ingest as op
 
 if TYPE_CHECKING:
@@ -36,10 +36,9 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     by content, not by name. With --all, sessions of folders that have no store go into your own.
     """
     if everything and paths:
-        raise MemfsError(
+        raise UsageError(
             "--all reads what assistants keep, and takes no PATHS",
             "memfs ingest PATHS reads files and folders into the store of this folder",
-            USAGE,
         )
     if everything:
         _everything(as_json)

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("log")
 @click.argument("label", required=False, default="", type=options.LabelType())
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="Edits shown at most.",
-)
+@options.number_option("-n", "--limit", help="Edits shown at most.", default=20)
 @options.session_option
 @options.json_option
 def command(label: str, limit: int, session: str, as_json: bool) -> None:

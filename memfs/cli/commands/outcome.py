@@ -12,7 +12,7 @@ from memfs.ops import graph as op
 @click.argument("session")
 @click.argument("how", type=click.Choice(["worked", "failed"]))
 @click.option("--why", default="", metavar="TEXT", help="What told you.")
-@click.option("--turn", type=click.IntRange(1), help="Of this turn alone.")
+@options.number_option("--turn", help="Of this turn alone.")
 def command(session: str, how: str, why: str, turn: int | None) -> None:
     """Say how a past SESSION came out (the beginning of its id will do).
 

@@ -14,13 +14,8 @@ from memfs.store import config
 
 
 @click.command("reflect")
-@click.option(
-    "--sessions",
-    "most",
-    type=click.IntRange(1),
-    default=agent.MOST,
-    show_default=True,
-    help="Look over so many sessions at most.",
+@options.number_option(
+    "--sessions", "most", help="Look over so many sessions at most.", default=agent.MOST
 )
 @click.option("--again", is_flag=True, help="The latest ones, also if they were looked at before.")
 @click.option("--apply", "applied", is_flag=True, help="Take what is proposed without asking.")

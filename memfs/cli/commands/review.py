@@ -16,7 +16,7 @@ from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.core import changes
 from memfs.core.edits import Append
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.ops import edit, standing_rules
 from memfs.ops import reflect as op
@@ -56,7 +56,7 @@ def command(accept: str | None, reject: str | None, session: str, host: str, as_
     model, at the end of a turn) or background (the configured model, when a session ends).
     """
     if sum(map(bool, (accept is not None, reject is not None, session))) > 1:
-        raise MemfsError("one of --accept, --reject and --session", "", USAGE)
+        raise UsageError("one of --accept, --reject and --session")
     place = options.place(session)
     if session:
         _review(place, host)

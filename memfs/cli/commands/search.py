@@ -46,14 +46,7 @@ if TYPE_CHECKING:
     type=click.Choice(["hybrid", "text", "semantic"]),
     help="By words and meaning (hybrid, the default), or by one of them.",
 )
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1, 100),
-    default=5,
-    show_default=True,
-    help="Hits on a page.",
-)
+@options.number_option("-n", "--limit", help="Hits on a page.", default=5, most=100)
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
 @click.option(
     "--sessions",

@@ -7,7 +7,7 @@ import sys
 import click
 
 from memfs.cli import console, options
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.render import units
 from memfs.ops import show as op
@@ -27,7 +27,7 @@ def command(label: str, raw: bool, session: str, as_json: bool) -> None:
     place = options.place(session)
     name, at, number = label.partition("@")
     if at and not (number.isdigit() or is_commit(number)):
-        raise MemfsError(f"{number!r} is not a version", f"for example: memfs show {name}@1", USAGE)
+        raise UsageError(f"{number!r} is not a version", f"for example: memfs show {name}@1")
     if not label:
         text = op.brief(place)
         if as_json:

@@ -9,11 +9,11 @@ import click
 
 from memfs.cli import console, options
 from memfs.cli.edit_output import text_of
-from memfs.core.errors import USAGE, MemfsError, RejectedError
-from memfs.ops import static as op
+from memfs.core.errors import RejectedError, UsageError
+from memfs.knowledge.kinds import static as op
 
 if TYPE_CHECKING:
-    from memfs.ops.static import StoredEntry
+    from memfs.knowledge.kinds.static import StoredEntry
 
 
 @click.command("static")
@@ -43,7 +43,7 @@ def command(
     place = options.place()
     if remove:
         if not key or text:
-            raise MemfsError("remove which entry?", "memfs static KEY --remove", USAGE)
+            raise UsageError("remove which entry?", "memfs static KEY --remove")
         if options.get_origin().actor == "agent":
             raise RejectedError("an entry is removed by a person", "ask the user to do it")
         console.done(f"removed '{op.remove(place, key).entry.key}'")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 from memfs.core.privacy import public, redact_names, storable
 from memfs.core.records import Message
 from memfs.core.tokens import estimate
@@ -70,8 +70,8 @@ def _message(each: object, session: str) -> Message:
     elif isinstance(each, Mapping):
         made = _made(each, session)
     else:
-        raise MemfsError(
-            f"{type(each).__name__} cannot be stored", "give a text, a message, or several", USAGE
+        raise UsageError(
+            f"{type(each).__name__} cannot be stored", "give a text, a message, or several"
         )
     text = made.text if made.text.isprintable() else made.text.encode("utf-8", "replace").decode()
     return redact_names(made)._replace(text=redact(public(text)))
@@ -80,7 +80,7 @@ def _message(each: object, session: str) -> Message:
 def _made(given: Mapping[str, object], session: str) -> Message:
     text = given.get("content", given.get("text"))
     if not isinstance(text, str):
-        raise MemfsError("a message has no text", "its `content` has to be one", USAGE)
+        raise UsageError("a message has no text", "its `content` has to be one")
     role = str(given.get("role") or given.get("speaker") or "user")
     return Message(
         str(given.get("id") or clock.unique()),
@@ -124,7 +124,7 @@ def format_time(value: object) -> str:
         else:
             moment = datetime.fromisoformat(str(value) + _REST.get(len(str(value)), ""))
     except (ValueError, OverflowError, OSError) as error:
-        raise MemfsError(f"{value!r} is no time", "write it in ISO 8601", USAGE) from error
+        raise UsageError(f"{value!r} is no time", "write it in ISO 8601") from error
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

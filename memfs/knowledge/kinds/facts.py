@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from memfs.core import edits
-from memfs.core.errors import USAGE, MemfsError, NotFoundError, RejectedError
+from memfs.core.errors import NotFoundError, RejectedError, UsageError
 from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, Fact, make_id
 from memfs.core.records import Message, Passage
 from memfs.files import signatures
@@ -102,9 +102,7 @@ class Facts:
                 categories=query.categories,
             )
         except re.error as error:
-            raise MemfsError(
-                f"{query.pattern!r} is no regular expression: {error}", "", USAGE
-            ) from error
+            raise UsageError(f"{query.pattern!r} is no regular expression: {error}") from error
         if not query.texts:
             some.sort(key=lambda fact: (fact.confidence, fact.at), reverse=True)
             found = [_found(fact, fact.confidence) for fact in some]

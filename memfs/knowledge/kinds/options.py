@@ -5,12 +5,11 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Self
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import MemfsError, UsageError
 from memfs.knowledge.kinds import protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
 
 class Options:
@@ -24,17 +23,12 @@ class Options:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         unknown = sorted(self._given.keys() - self._read)
         if error is None and unknown:
             near = get_close_matches(unknown[0], sorted(self._read), 1)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(self._read)}"
-            raise MemfsError(f"{self._where} has no {unknown[0]}", hint, USAGE)
+            raise UsageError(f"{self._where} has no {unknown[0]}", hint)
 
     def number(self, name: str, usual: int) -> int:
         """Return a whole number that is not negative."""
@@ -81,4 +75,4 @@ class Options:
 
     def _wrong(self, name: str, what: str) -> MemfsError:
         said = f"{self._where}.{name} is {self._given.get(name)!r}"
-        return MemfsError(said, f"it has to be {what}", USAGE)
+        return UsageError(said, f"it has to be {what}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -220,5 +220,5 @@ def seconds(text: object) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < 1e12:
-        raise MemfsError(f"{text!r} is no duration", "for example 90d, 12h, or seconds", USAGE)
+        raise UsageError(f"{text!r} is no duration", "for example 90d, 12h, or seconds")
     return found

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from memfs.core import settings
-from memfs.core.errors import USAGE, MemfsError
+from memfs.core.errors import MemfsError, UsageError
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity
 from memfs.store import config
@@ -49,19 +49,16 @@ def _configured(kept: IndexSession, name: str, each: object) -> Kind:
     given = each if isinstance(each, dict) else {}
     options = given.get("config")
     if not isinstance(options, dict | None) or not isinstance(given.get("type"), str):
-        raise MemfsError(
-            f"memory_blocks.{name} names no kind",
-            "it needs a `type`, and may have a `config`",
-            USAGE,
+        raise UsageError(
+            f"memory_blocks.{name} names no kind", "it needs a `type`, and may have a `config`"
         )
     rest = dict(options or {})
     model = rest.pop("embedding_model", None)
     wanted = config.load(kept.place).get("embedding")
     if model is not None and model != wanted:
-        raise MemfsError(
+        raise UsageError(
             f"memory_blocks.{name}.config.embedding_model is {model!r}, `embedding` is {wanted!r}",
             "there is one index, with one model: name it as `embedding`",
-            USAGE,
         )
     return _made(kept, given["type"], name, _capacity(name, given.get("capacity")), rest)
 
@@ -70,7 +67,7 @@ def _capacity(name: str, given: object) -> Capacity:
     if given is None:
         return Capacity()
     if not isinstance(given, dict):
-        raise MemfsError(f"memory_blocks.{name}.capacity is no mapping", "", USAGE)
+        raise UsageError(f"memory_blocks.{name}.capacity is no mapping")
     with Options(name, given, "capacity") as read:
         return Capacity(
             read.number("max_items", 0),
@@ -101,4 +98,4 @@ def _of_others(type: str) -> Make:
             ) from error
         return found
     known = ", ".join([*settings.KINDS, *sorted(entry_points(group=GROUP).names)])
-    raise MemfsError(f"there is no kind {type!r} of memory", f"known are {known}", USAGE)
+    raise UsageError(f"there is no kind {type!r} of memory", f"known are {known}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core import edits
 from memfs.core import label as labels
-from memfs.core.errors import USAGE, MemfsError, NotFoundError, RejectedError
+from memfs.core.errors import NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import hits, scoring
@@ -204,7 +204,7 @@ def put(
     where, key, text = place.store(tier), _key(key), public(text)
     clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
     if not text.strip():
-        raise MemfsError("cannot store an empty text", "", USAGE)
+        raise UsageError("cannot store an empty text")
     if len(text) > archive.LONGEST:
         raise RejectedError(
             f"cannot store {len(text):,} characters, the limit is {archive.LONGEST:,}",
@@ -268,7 +268,7 @@ def _key(key: str) -> str:
     name = labels.normalise(key)
     wrong = labels.problem(name)
     if wrong:
-        raise MemfsError(f"{key!r} cannot be a key: {wrong}", "for example: style/python", USAGE)
+        raise UsageError(f"{key!r} cannot be a key: {wrong}", "for example: style/python")
     return name
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memfs.context import summary
 from memfs.core import label as labels
-from memfs.core.errors import USAGE, MemfsError, NotFoundError
+from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.records import Passage
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import hits, scoring
@@ -59,10 +59,9 @@ class Vector:
         kept: IndexSession | None = None,
     ) -> None:
         if not 0 <= overlap < chunk_size:
-            raise MemfsError(
+            raise UsageError(
                 f"windows of {chunk_size} tokens cannot share {overlap}",
                 "chunk_size is greater than overlap",
-                USAGE,
             )
         self.id, self.type = id, "vector"
         self.capacity = capacity or Capacity()

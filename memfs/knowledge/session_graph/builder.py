@@ -355,8 +355,7 @@ class _Run:
                 continue
             value = WORKED if each.worked else FAILED
             db.execute(
-                "UPDATE turn SET told = ?, told_why = ? "
-                "WHERE session IN (SELECT id FROM session WHERE name = ?) "
-                "AND (? = 0 OR number = ?)",
+                "UPDATE turn SET told = ?, told_why = ? WHERE session IN (SELECT id FROM session "
+                "WHERE name = ?) AND (? = 0 OR number = ?)",
                 (value, each.why, each.session, each.turn, each.turn),
             )

@@ -7,35 +7,15 @@ from __future__ import annotations
 
 import re
 
-USER = (
-    "question",
-    "request",
-    "problem",
-    "correction",
-    "approval",
-    "thanks",
-    "preference",
-    "command",
-    "greeting",
-    "talk",
+USER = tuple(
+    "question request problem correction approval thanks preference command greeting talk".split()
 )
 ASSISTANT = ("plan", "finding", "done", "answer", "question")
-TOOL = (
-    "read",
-    "search",
-    "edit",
-    "test",
-    "check",
-    "build",
-    "commit",
-    "install",
-    "run",
-    "web",
-    "delegate",
-    "tasks",
-    "memory",
-    "result",
-    "failure",
+TOOL = tuple(
+    (
+        "read search edit test check build commit install run web delegate tasks memory result "
+        "failure"
+    ).split()
 )
 _LOOKED_AT = 400  # characters of a text
 _END = 200  # and of its end
@@ -59,60 +39,40 @@ _WANTED = (
 )
 _RULES = tuple(
     (name, re.compile(form, re.IGNORECASE))
-    for name, form in (
-        ("command", r"^\s*(?:/[a-z][\w:-]*(?:\s|$)|!\S|<command-name>)"),
-        (
-            "correction",
-            (
-                r"^(?:no|nope|nah|wait|stop|actually,? (?:no|that|it|this)|that'?s (?:not|wrong)|"
-                r"this is (?:not|wrong)|wrong|not (?:that|quite|what)|hmm+,? (?:no|but|that|this|"
-                r"now)|"
-                r"(?:it|this|that) (?:still|doesn'?t|didn'?t|does not|did not|isn'?t|is not)|"
-                r"still )\b"
-                r"|\b(?:that'?s not what i|you (?:forgot|missed|broke|should(?:n'?t| not) have)|"
-                r"i (?:said|asked|meant|told you)|undo (?:that|this|it)|revert (?:that|this|it))\b"
-            ),
+    for name, form in {
+        "command": r"^\s*(?:/[a-z][\w:-]*(?:\s|$)|!\S|<command-name>)",
+        "correction": (
+            r"^(?:no|nope|nah|wait|stop|actually,? (?:no|that|it|this)|that'?s (?:not|wrong)|"
+            r"this is (?:not|wrong)|wrong|not (?:that|quite|what)|hmm+,? (?:no|but|that|this|"
+            r"now)|(?:it|this|that) (?:still|doesn'?t|didn'?t|does not|did not|isn'?t|is not)|"
+            r"still )\b|\b(?:that'?s not what i|you (?:forgot|missed|broke|should(?:n'?t| not) "
+            r"have)|i (?:said|asked|meant|told you)|undo (?:that|this|it)|revert (?:that|this|"
+            r"it))\b"
         ),
-        (
-            "thanks",
-            (
-                r"^(?:(?:ok(?:ay)?|yes|yeah|oh)[,.! ]+)?(?:thanks?\b|thank you|thx|ty\b|great\b|"
-                r"perfect|awesome|excellent|amazing|wonderful|brilliant|nice\b|cool\b|love (?:it|"
-                r"this)"
-                r"|(?:this|that|it)(?:'?s| is| looks?) (?:great|perfect|exactly|excellent|awesome|"
-                r"very helpful|what i)|good (?:job|work)|well done|looks good|lgtm|"
-                r"works?(?: now)?!*$)"
-            ),
+        "thanks": (
+            r"^(?:(?:ok(?:ay)?|yes|yeah|oh)[,.! ]+)?(?:thanks?\b|thank you|thx|ty\b|great\b|"
+            r"perfect|awesome|excellent|amazing|wonderful|brilliant|nice\b|cool\b|love (?:it|"
+            r"this)|(?:this|that|it)(?:'?s| is| looks?) (?:great|perfect|exactly|excellent|"
+            r"awesome|very helpful|what i)|good (?:job|work)|well done|looks good|lgtm|"
+            r"works?(?: now)?!*$)"
         ),
-        (
-            "approval",
-            (
-                r"^(?:yes|yep|yeah|yup|sure|ok(?:ay)?|please do|go (?:ahead|on|for it)|do it|"
-                r"proceed|"
-                r"continue|sounds good|agreed?|correct|right|exactly|y|k|approved?|ship it|next|"
-                r"let'?s (?:do|go)(?: (?:it|that|this|ahead))?)\b"
-            ),
+        "approval": (
+            r"^(?:yes|yep|yeah|yup|sure|ok(?:ay)?|please do|go (?:ahead|on|for it)|do it|"
+            r"proceed|continue|sounds good|agreed?|correct|right|exactly|y|k|approved?|ship it|"
+            r"next|let'?s (?:do|go)(?: (?:it|that|this|ahead))?)\b"
         ),
-        (
-            "preference",
-            (
-                r"\b(?:from now on|i (?:really )?(?:prefer|like|hate|dislike|love)\b|always|"
-                r"never\b|my name is|call me|i work (?:at|for)|i use\b|please remember|"
-                r"remember (?:that|this)|in future)"
-            ),
+        "preference": (
+            r"\b(?:from now on|i (?:really )?(?:prefer|like|hate|dislike|love)\b|always|"
+            r"never\b|my name is|call me|i work (?:at|for)|i use\b|please remember|"
+            r"remember (?:that|this)|in future)"
         ),
-        (
-            "problem",
-            (
-                r"\b(?:error|exception|traceback|panic|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|"
-                r"bug|"
-                r"broken|issue|problem|doesn'?t work|does not work|not working|wrong|"
-                r"unexpected(?:ly)?|"
-                r"leak|hangs?|stuck|slow|regression|flaky|conflicts?)\b"
-            ),
+        "problem": (
+            r"\b(?:error|exception|traceback|panic|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|"
+            r"bug|broken|issue|problem|doesn'?t work|does not work|not working|wrong|"
+            r"unexpected(?:ly)?|leak|hangs?|stuck|slow|regression|flaky|conflicts?)\b"
         ),
-        ("greeting", r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$"),
-    )
+        "greeting": r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$",
+    }.items()
 )
 _ADDRESS = re.compile(r"^(?:https?://\S+|@\S+)\s+")  # before what is wanted with it
 _QUESTION = re.compile(
@@ -129,11 +89,10 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _PLANS = re.compile(
-    r"^(?:(?:[^.\n]|\.\w){0,160}[.!] )?(?:let me|let's|now (?:let|i|update|add|run|fix)|i'?ll|"
-    r"i will|i'?m (?:going|now|checking|inspecting|reading|looking|running|using|updating|adding|"
-    r"starting|doing|making|testing)|i am (?:going|now)|next,? i|first,? i|going to|"
-    r"starting|checking|running|reading|looking|waiting)\b"
-    r"|^(?:now )?[a-z]+ing\b[^.\n]{0,60}[.:\u2026]*$",
+    r"^(?:(?:[^.\n]|\.\w){0,160}[.!] )?(?:let me|let's|now (?:let|i|update|add|run|fix)|i'?ll|i "
+    r"will|i'?m (?:going|now|checking|inspecting|reading|looking|running|using|updating|adding|"
+    r"starting|doing|making|testing)|i am (?:going|now)|next,? i|first,? i|going to|starting|"
+    r"checking|running|reading|looking|waiting)\b|^(?:now )?[a-z]+ing\b[^.\n]{0,60}[.:\u2026]*$",
     re.IGNORECASE,
 )
 _LEADS_ON = re.compile(
@@ -174,89 +133,53 @@ _TOOLS = {
 # By what a simple command begins with.
 _COMMANDS = tuple(
     (name, re.compile(form))
-    for name, form in (
-        (
-            "commit",
-            (
-                r"git(?: -\S+(?: [\w./=]+)?)* (?:commit|push|merge|cherry-pick|rebase|revert)\b"
-                r"(?!.*--(?:abort|quit|dry-run))|gh pr (?:create|merge)\b"
-            ),
+    for name, form in {
+        "commit": (
+            r"git(?: -\S+(?: [\w./=]+)?)* (?:commit|push|merge|cherry-pick|rebase|revert)\b"
+            r"(?!.*--(?:abort|quit|dry-run))|gh pr (?:create|merge)\b"
         ),
-        (
-            "test",
-            (
-                r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |"
-                r"bundle exec )*"
-                r"(?:pytest|tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|"
-                r"playwright test)\b"
-                r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|\S*gradlew?|mvn|"
-                r"dotnet|mix|"
-                r"rake|bazel|swift)(?: run| exec| --\S+| -\S+)* (?:test|check-test|t|e2e)\w*"
-            ),
+        "test": (
+            r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |bundle exec "
+            r")*(?:pytest|tox|nox|ctest|jest|vitest|mocha|phpunit|rspec|unittest|playwright "
+            r"test)\b|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|\S*gradlew?|mvn|"
+            r"dotnet|mix|rake|bazel|swift)(?: run| exec| --\S+| -\S+)* (?:test|check-test|t|"
+            r"e2e)\w*"
         ),
-        (
-            "check",
-            (
-                r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |"
-                r"bundle exec )*"
-                r"(?:eslint|ruff|mypy|tsc|golangci-lint|shellcheck|prettier|biome|black|pyright|"
-                r"flake8|pylint|gofmt|rubocop)\b"
-                r"|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|task|dotnet|mix)"
-                r"(?: run| exec| --\S+| -\S+)* (?:lint|fmt|format|typecheck|type-check|check|vet|"
-                r"clippy)\b"
-            ),
+        "check": (
+            r"(?:python[\d.]* -m |uv run |poetry run |npx |bunx |pnpm exec |yarn |bundle exec "
+            r")*(?:eslint|ruff|mypy|tsc|golangci-lint|shellcheck|prettier|biome|black|pyright|"
+            r"flake8|pylint|gofmt|rubocop)\b|(?:npm|pnpm|yarn|bun|deno|cargo|go|make|mise|just|"
+            r"task|dotnet|mix)(?: run| exec| --\S+| -\S+)* (?:lint|fmt|format|typecheck|"
+            r"type-check|check|vet|clippy)\b"
         ),
-        (
-            "install",
-            (
-                r"npm (?:i|ci|install)\b|pnpm (?:i|add|install)\b|yarn(?: add| install)\b|"
-                r"(?:python[\d.]* -m )?pip3? install|uv (?:add|sync|pip)\b|poetry (?:add|"
-                r"install)\b|"
-                r"brew install|apt(?:-get)? install|cargo add|go (?:get|install|mod)\b|"
-                r"bundle install|composer (?:require|install)\b"
-            ),
+        "install": (
+            r"npm (?:i|ci|install)\b|pnpm (?:i|add|install)\b|yarn(?: add| install)\b|"
+            r"(?:python[\d.]* -m )?pip3? install|uv (?:add|sync|pip)\b|poetry (?:add|"
+            r"install)\b|brew install|apt(?:-get)? install|cargo add|go (?:get|install|mod)\b|"
+            r"bundle install|composer (?:require|install)\b"
         ),
-        (
-            "build",
-            (
-                r"(?:cmake|make)(?: -\S+| all)*$|make (?:build|all|compile)\w*|(?:npm|"
-                r"pnpm|yarn|bun|"
-                r"cargo|go|mise|just|\S*gradlew?|mvn|dotnet|docker)(?: run)? "
-                r"(?:build|compile|package|assemble)\w*"
-            ),
+        "build": (
+            r"(?:cmake|make)(?: -\S+| all)*$|make (?:build|all|compile)\w*|(?:npm|pnpm|yarn|"
+            r"bun|cargo|go|mise|just|\S*gradlew?|mvn|dotnet|docker)(?: run)? (?:build|compile|"
+            r"package|assemble)\w*"
         ),
-        ("web", r"(?:curl|wget|gh (?:api|issue|run|search|pr|repo))\b"),
-        (
-            "edit",
-            r"sed -i|perl -p?i|(?:mv|rm|cp|mkdir|touch|chmod|patch|git (?:rm|mv|add|apply))\b",
+        "web": r"(?:curl|wget|gh (?:api|issue|run|search|pr|repo))\b",
+        "edit": r"sed -i|perl -p?i|(?:mv|rm|cp|mkdir|touch|chmod|patch|git (?:rm|mv|add|apply))\b",
+        "search": (
+            r"(?:rg|grep|find|fd|ls|tree|ag|git (?:-\S+ )*(?:log|diff|status|show|blame|branch|"
+            r"grep|ls-files)|which|wc)\b"
         ),
-        (
-            "search",
-            (
-                r"(?:rg|grep|find|fd|ls|tree|ag|git (?:-\S+ )*(?:log|diff|status|show|blame|branch|"
-                r"grep|ls-files)|which|wc)\b"
-            ),
-        ),
-        ("read", r"(?:cat|head|tail|less|sed -n|nl|jq|bat)\b"),
-    )
+        "read": r"(?:cat|head|tail|less|sed -n|nl|jq|bat)\b",
+    }.items()
 )
 _WRITES = re.compile(r"<<-?\s*['\"]?[A-Z]+|(?<![0-9&>])>>? ?(?!/dev/null|&)[\w./~$]")
 _SIMPLE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
 _STRONGEST = ("commit", "test", "check", "build", "install")  # whatever stands beside it
 _SHELLS = frozenset(
-    {
-        "bash",
-        "shell",
-        "exec_command",
-        "run_shell_command",
-        "powershell",
-        "run_terminal_cmd",
-        "terminal",
-        "local_shell",
-        "execute_command",
-        "run_command",
-        "shell_command",
-    }
+    (
+        "bash shell exec_command run_shell_command powershell run_terminal_cmd terminal "
+        "local_shell execute_command run_command shell_command"
+    ).split()
 )
 _WRAPPED = re.compile(r"^(?:(?:rtk|sudo|time|command|env(?: \w+=\S*)*|\w+=\S*) +)+")
 _END_OF_LIST = re.compile(r"[\"']+\]$")  # of arguments as JSON

@@ -19,7 +19,6 @@ from memfs.search import exact_search, vector_layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -33,10 +32,9 @@ MOST_TOPICS = 0.3
 _MANY = 2000  # turns; a topic of so many says nothing
 _NODES = 400  # that a walk visits
 _TURN = (
-    "t.id, s.name, s.host, s.project, t.number, t.at, t.intent, t.prompt, t.reply, t.steps, "
-    "CASE WHEN t.told != 0 THEN t.told ELSE t.outcome END, "
-    "CASE WHEN t.told = 0 THEN t.why WHEN t.told_why = '' THEN 'you said so' ELSE t.told_why END, "
-    "t.chain, t.session"
+    "t.id, s.name, s.host, s.project, t.number, t.at, t.intent, t.prompt, t.reply, t.steps, CASE "
+    "WHEN t.told != 0 THEN t.told ELSE t.outcome END, CASE WHEN t.told = 0 THEN t.why WHEN "
+    "t.told_why = '' THEN 'you said so' ELSE t.told_why END, t.chain, t.session"
 )
 
 
@@ -52,12 +50,7 @@ class SessionGraph:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __del__(self) -> None:

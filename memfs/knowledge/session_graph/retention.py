@@ -108,10 +108,9 @@ def list_named(db: sqlite3.Connection, session: str, number: int) -> list[int]:
 def _take(db: sqlite3.Connection, turn: int) -> None:
     """Take a turn out, with its messages and edges."""
     db.execute(
-        "DELETE FROM message WHERE id IN (SELECT m.id FROM turn t JOIN message m "
-        "ON m.session = t.session AND m.number >= t.first AND m.number < "
-        "coalesce((SELECT min(n.first) FROM turn n WHERE n.session = t.session "
-        "AND n.number > t.number), 1 << 60) WHERE t.id = ?)",
+        "DELETE FROM message WHERE id IN (SELECT m.id FROM turn t JOIN message m ON m.session = "
+        "t.session AND m.number >= t.first AND m.number < coalesce((SELECT min(n.first) FROM turn "
+        "n WHERE n.session = t.session AND n.number > t.number), 1 << 60) WHERE t.id = ?)",
         (turn,),
     )
     for table in ("discusses", "resolves"):

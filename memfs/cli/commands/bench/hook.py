@@ -8,20 +8,12 @@ import click
 
 from memfs.bench import hook as bench
 from memfs.cli import console, options
-from memfs.cli.plot_option import plot_option, write_plot
+from memfs.cli.commands.bench import plot_option, write_plot
 
 
 @click.command("hook")
-@click.option(
-    "--rounds", type=click.IntRange(5), default=60, show_default=True, help="Calls of each process."
-)
-@click.option(
-    "--items",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    help="Messages that every prompt searches.",
-)
+@options.number_option("--rounds", help="Calls of each process.", default=60, least=5)
+@options.number_option("--items", help="Messages that every prompt searches.", default=10000)
 @plot_option
 @options.json_option
 def command(rounds: int, items: int, plot: str, as_json: bool) -> None:

@@ -11,13 +11,7 @@ from memfs.cli import console, options
 
 
 @click.command("ingest")
-@click.option(
-    "--size",
-    type=click.IntRange(1),
-    default=200,
-    show_default=True,
-    help="Megabytes of transcripts.",
-)
+@options.number_option("--size", help="Megabytes of transcripts.", default=200)
 @click.option(
     "--from",
     "said",

@@ -8,7 +8,7 @@ import click
 
 from memfs.bench import retrieval as bench
 from memfs.cli import console, options
-from memfs.cli.plot_option import plot_option, write_plot
+from memfs.cli.commands.bench import plot_option, write_plot
 
 if TYPE_CHECKING:
     from memfs.bench.retrieval import RetrievalScore

@@ -9,8 +9,8 @@ import click
 
 from memfs.bench import search as bench
 from memfs.cli import console, options
-from memfs.cli.plot_option import plot_option, write_plot
-from memfs.core.errors import USAGE, MemfsError
+from memfs.cli.commands.bench import plot_option, write_plot
+from memfs.core.errors import UsageError
 
 if TYPE_CHECKING:
     from memfs.bench.search import SearchReport
@@ -27,20 +27,8 @@ _UNITS = {"k": 1_000, "m": 1_000_000}
     metavar="N,N…",
     help="How many passages; 1M takes about ten minutes and 4 GB of disk.",
 )
-@click.option(
-    "--rounds",
-    type=click.IntRange(5),
-    default=300,
-    show_default=True,
-    help="Queries of a warm process.",
-)
-@click.option(
-    "--cold",
-    type=click.IntRange(1),
-    default=21,
-    show_default=True,
-    help="Processes that are started for one query.",
-)
+@options.number_option("--rounds", help="Queries of a warm process.", default=300, least=5)
+@options.number_option("--cold", help="Processes that are started for one query.", default=21)
 @click.option(
     "--cache",
     type=click.Path(file_okay=False),
@@ -92,7 +80,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     except ValueError:
         found = ()
     if not found or min(found) < 1:
-        raise MemfsError(f"{text!r} is no list of sizes", "write 1k,10k,1M", USAGE)
+        raise UsageError(f"{text!r} is no list of sizes", "write 1k,10k,1M")
     return found
 
 

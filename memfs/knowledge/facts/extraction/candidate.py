@@ -8,16 +8,8 @@ from dataclasses import dataclass
 from memfs.knowledge.facts.extraction import patterns
 
 CATEGORIES = (
-    "preference",
-    "rule",
-    "decision",
-    "identity",
-    "environment",
-    "version",
-    "correction",
-    "cause",
-    "technical",
-    "change",
+    *("preference", "rule", "decision", "identity", "environment"),
+    *("version", "correction", "cause", "technical", "change"),
 )
 _ENTITY = re.compile(
     r"`([^`\n]{1,80})`|((?<![\w/.])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.(?:py|ts|tsx|js|go|rs|md|json|"

@@ -20,19 +20,7 @@ if TYPE_CHECKING:
 _MOST = 10  # facts of one kind
 _SCRIPTS = 15
 _LONGEST = 240  # characters of a script
-_USUAL = (
-    "build",
-    "test",
-    "lint",
-    "format",
-    "typecheck",
-    "check",
-    "dev",
-    "start",
-    "fix",
-    "verify",
-    "release",
-)
+_USUAL = tuple("build test lint format typecheck check dev start fix verify release".split())
 _JSON = re.compile(r'"([^"\\]{1,80})":\s*(?:"((?:[^"\\]|\\.)*)"|([{\[])|(\[[^\]]*\])|[\w.-]+),?')
 _DEPENDS = ("dependencies", "devDependencies", "peerDependencies")
 _TOML = re.compile(

@@ -135,20 +135,18 @@ STATES = re.compile(
     r"catches|recognizes?|routes?|prefers?|globs?|exposes?|declares?|triggers?|throws?)\b"
 )
 ORDER = re.compile(
-    r"^(?:add|update|use|run|check|create|remove|read|verify|ensure|make|see|call|replace|change|write|"
-    r"keep|set|test|move|rename|delete|import|extract|capture|log|enrich|modify|assert|cover|document|"
-    r"after|before|for|in|on|with|from|but|and|so|or|because|since|while|note|also|only|however|according|"
-    r"this|that|it|these|those|they|both|all|any|each|here|there|such|e\.g|i\.e|no|yes|not|try|start|"
-    r"stop|trying|using|when|must|additionally|finally|previously|"
-    r"added|adds|filled|changed|moved|fixed|created|"
-    r"the (?:remaining|rest|first|second|other|same|following|check)|always|never|avoid|"
-    r"actually|final|one|two|three|four|five|several|multiple|potential|consider|restart|collapse|"
-    r"recorded|explicit|"
-    r"prefer|do|don't|if|ask|tell|place|put|pass|give|choose|"
-    r"existing|current(?:ly)?|future|optional|expected|both|everything|nothing|another)\b"
-    r"|^\W*`[^`]*`\W* ?(?:to|with|which|that|and)\b|^optiondescription"
-    r"|^\w+(?:s|ing) (?:(?:when|that|the|an?|it|how|what|whether|anyone)\b|\"|`)|(?-i:^[a-z]+ )"
-    r"|^[^\w`\"']|^\W*`[^`]*`\s*(?:[-—\u2013:(]|$)|^\[|\.{3}$|…$|^\w+\s*[:=]\s|\((?:new|existing)\)",
+    r"^(?:add|update|use|run|check|create|remove|read|verify|ensure|make|see|call|replace|change|"
+    r"write|keep|set|test|move|rename|delete|import|extract|capture|log|enrich|modify|assert|cover|"
+    r"document|after|before|for|in|on|with|from|but|and|so|or|because|since|while|note|also|only|"
+    r"however|according|this|that|it|these|those|they|both|all|any|each|here|there|such|e\.g|i\.e|"
+    r"no|yes|not|try|start|stop|trying|using|when|must|additionally|finally|previously|added|adds|"
+    r"filled|changed|moved|fixed|created|the (?:remaining|rest|first|second|other|same|following|"
+    r"check)|always|never|avoid|actually|final|one|two|three|four|five|several|multiple|potential|"
+    r"consider|restart|collapse|recorded|explicit|prefer|do|don't|if|ask|tell|place|put|pass|give|"
+    r"choose|existing|current(?:ly)?|future|optional|expected|both|everything|nothing|another)\b|"
+    r"^\W*`[^`]*`\W* ?(?:to|with|which|that|and)\b|^optiondescription|^\w+(?:s|ing) (?:(?:when|"
+    r"that|the|an?|it|how|what|whether|anyone)\b|\"|`)|(?-i:^[a-z]+ )|^[^\w`\"']|"
+    r"^\W*`[^`]*`\s*(?:[-—\u2013:(]|$)|^\[|\.{3}$|…$|^\w+\s*[:=]\s|\((?:new|existing)\)",
     re.IGNORECASE,
 )
 PERSONAL = re.compile(r"^(?:i|we|you)\b|\b(?:i have|i've|i|my|me|your?|we|our|us)\b", re.IGNORECASE)
@@ -170,22 +168,21 @@ NO_TOOL = frozenset({
 NONE = re.compile(
     r"\?\s*$|^(?:let me|i'll|i will|i'm going|i am going|i need|i should|i can|i see|i want|now |"
     r"next|first,|then,|if |when you|to |you can|you could|you may|would|should i|can you|could|"
-    r"perhaps|maybe|great|good|perfect|ok|okay|done|thanks|sure|yes|looking|checking|wait|hmm|"
-    r"at line|committed|verification|changes are|[\w-]+ not (?:in|\w+ing)|here'?s|here are|"
-    r"summary|plan|step|phase|goal|note that i|it (?:looks|seems|appears))\b|"
-    r"\b(?:might|may be|could be|probably|perhaps|likely|seems?|appears?|i think|i guess|i believe|"
-    r"i suspect|unclear|not sure|let me|i'll|i'm |going to|would be|should be able|to see (?:if|"
-    r"how|what)|worktree|working tree|untracked|unstaged|staged|is (?:still )?(?:clean|dirty)|"
-    r"currently|screenshot|i (?:still|also|need)|"
-    r"(?:is|are) (?:taking|complaining|failing|getting|trying)|yet|confirms it|"
+    r"perhaps|maybe|great|good|perfect|ok|okay|done|thanks|sure|yes|looking|checking|wait|hmm|at "
+    r"line|committed|verification|changes are|[\w-]+ not (?:in|\w+ing)|here'?s|here are|summary|"
+    r"plan|step|phase|goal|note that i|it (?:looks|seems|appears))\b|\b(?:might|may be|could be|"
+    r"probably|perhaps|likely|seems?|appears?|i think|i guess|i believe|i suspect|unclear|not sure|"
+    r"let me|i'll|i'm |going to|would be|should be able|to see (?:if|how|what)|worktree|working "
+    r"tree|untracked|unstaged|staged|is (?:still )?(?:clean|dirty)|currently|screenshot|i (?:still|"
+    r"also|need)|(?:is|are) (?:taking|complaining|failing|getting|trying)|yet|confirms it|"
     r"(?:approach|fix|solution|workaround) (?:for \w+ )?is to|that (?:flag|file|option|line)|"
     r"returns? no matches|left (?:alone|untouched)|should still|will stay|behaving|verified|"
-    r"check(?:ing)? (?:if|whether|how))\b|^the remaining\b|\bon lines? \d|[-\u2014] should\b|"
-    r"^the (?:component|strategy|function|method|class|handler|module|reproduction|plugin|option|"
-    r"field) \w|^the (?:change|implementation|work) is (?:complete|done)|^there (?:is|are) no\b|"
-    r"\bis (?:now )?(?:fine|ready|broken|healthy|fully gone)\b|^the (?:first|second|third|last)\b|"
-    r"^all (?:two|three|four|five)\b|\bto the chat\b|"
-    r"^changed `[^`]*` (?:→|->|to) `[^`]*`\W*$|\bis called(?: \([^)]{0,40}\))?\.?$",
+    r"check(?:ing)? (?:if|whether|how))\b|^the remaining\b|\bon lines? \d|[-\u2014] should\b|^the "
+    r"(?:component|strategy|function|method|class|handler|module|reproduction|plugin|option|field) "
+    r"\w|^the (?:change|implementation|work) is (?:complete|done)|^there (?:is|are) no\b|\bis "
+    r"(?:now )?(?:fine|ready|broken|healthy|fully gone)\b|^the (?:first|second|third|last)\b|^all "
+    r"(?:two|three|four|five)\b|\bto the chat\b|^changed `[^`]*` (?:→|->|to) `[^`]*`\W*$|\bis "
+    r"called(?: \([^)]{0,40}\))?\.?$",
     re.IGNORECASE,
 )
 NONE_SAID = re.compile(

@@ -125,9 +125,7 @@ _OVER = re.compile(
 _SWITCH = re.compile(
     r"\bswitch(?:ed)? (?:from (?P<old>[\w.+#`-]+) )?to (?P<new>[\w.+#`-]+)", re.IGNORECASE
 )
-_LEXICAL = frozenset(
-    {"it", "that", "this", "the", "a", "an", "them", "you", "be", "do", "have", "use"}
-)
+_LEXICAL = frozenset("it that this the a an them you be do have use".split())
 
 
 def _key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple[str, ...]]:

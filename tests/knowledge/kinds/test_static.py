@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError
-from memfs.ops import context, static
+from memfs.knowledge.kinds import static
+from memfs.ops import context
 from memfs.recall.index_session import IndexSession
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
