@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import hypothesis
 from hypothesis import strategies as st
 
@@ -225,7 +227,9 @@ def block(label: str, raw: str, tier: str = "project") -> Block:
 
 
 def examples(count: int) -> hypothesis.settings:
-    return hypothesis.settings(max_examples=count, deadline=None)
+    """Try so many examples, or a third of them where MEMFS_TEST_EXAMPLES is not `all`."""
+    some = count if os.environ.get("MEMFS_TEST_EXAMPLES") == "all" else count // 3
+    return hypothesis.settings(max_examples=some, deadline=None)
 
 
 @st.composite

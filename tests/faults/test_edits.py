@@ -48,7 +48,7 @@ EDITS: dict[str, list[Edit]] = {
     ],
 }
 
-USUAL = ("append", "create", "delete", "rename", "patch over two blocks")
+USUAL = ("append", "create", "delete")
 ALIKE = ("remove", "insert", "rethink", "describe", "append, user tier")  # as replace, on the disk
 
 
@@ -62,6 +62,7 @@ def test_an_edit(world: World, name: str) -> None:
     assert exercise(world, [step], world.texts, partial(check_blocks, world), kinds)
 
 
+@pytest.mark.thorough  # over five seconds
 def test_one_edit_after_the_other(world: World) -> None:
     steps = [
         partial(world.edit, Append("notes", "four")),
@@ -81,6 +82,7 @@ def test_undo(world: World) -> None:
     assert exercise(world, [step], world.texts, partial(check_blocks, world))
 
 
+@pytest.mark.thorough  # over five seconds
 def test_undo_of_a_rename(world: World) -> None:
     world.edit(Rename("notes", "remarks"))
     step = partial(undo, world, "remarks")
@@ -94,6 +96,7 @@ def test_restore(world: World) -> None:
     assert exercise(world, [step], world.texts, partial(check_blocks, world))
 
 
+@pytest.mark.thorough  # over five seconds
 def test_an_editors_change_is_adopted(world: World) -> None:
     path = Path(world.repo / ".agent-memory/blocks/notes.md")
     path.write_text(path.read_text().replace("two", "2 (by hand)"))
