@@ -41,7 +41,7 @@ class RequestHandlers:
         self, stores: StorePool, work: WorkScheduler, queue_refresh: Callable[[LoadedStore], object]
     ) -> None:
         self._stores, self._work, self._queue_refresh = stores, work, queue_refresh
-        self._session_locks: dict[tuple[str, str], threading.Lock] = {}  # by store and session
+        self._locks: dict[tuple[str, str], threading.Lock] = {}  # by store and session
         self._lock = threading.Lock()
 
     def hook(self, words: list[str], body: bytes) -> ServiceAnswer | None:
@@ -97,13 +97,9 @@ class RequestHandlers:
         repeat what the first was shown.
         """
         with self._lock:
-            if len(self._session_locks) > _SESSIONS:
-                self._session_locks = {
-                    key: lock for key, lock in self._session_locks.items() if lock.locked()
-                }
-            return self._session_locks.setdefault(
-                (place.home.root, place.session), threading.Lock()
-            )
+            if len(self._locks) > _SESSIONS:
+                self._locks = {key: lock for key, lock in self._locks.items() if lock.locked()}
+            return self._locks.setdefault((place.home.root, place.session), threading.Lock())
 
     def _release_lock(self, lock: threading.Lock, store: LoadedStore) -> None:
         """Release the lock of a session's prompt, and queue a refresh if its index is stale."""
