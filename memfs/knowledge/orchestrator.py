@@ -98,8 +98,8 @@ class Orchestrator:
         have `learn`. Returns the ids of new items, by kind. Raises `MemfsError` for an unknown
         kind. If a kind fails, the items that others stored before stay.
         """
-        wanted = {"vector": True, **into}
-        for name, on in wanted.items():
+        targets = {"vector": True, **into}
+        for name, on in targets.items():
             if on and name != "vector" and not self._find_kinds(name):
                 raise UsageError(
                     f"there is no kind '{name}' here", f"there are {', '.join(self.kinds)}"
@@ -108,7 +108,7 @@ class Orchestrator:
         done: dict[str, list[str]] = {}
         # Graphs first, as they write messages to recall: facts refer to messages.
         for kind in sorted(self.kinds.values(), key=lambda kind: kind.type != "graph"):
-            if wanted.get(kind.id, wanted.get(kind.type, False)):
+            if targets.get(kind.id, targets.get(kind.type, False)):
                 done[kind.id] = kind.store(messages, session=session, **(metadata or {}))
                 if kind.type == "facts" and done[kind.id]:
                     self._propagate(kind, done[kind.id])
@@ -138,9 +138,9 @@ class Orchestrator:
         limit = limit or self._limit
         if limit < LEAST:
             raise UsageError(f"{limit} tokens are too few", f"{LEAST} or more")
-        wanted = dict(requirements or {})
-        shares = _parse_priorities(wanted.pop("priority", None)) or self._priority
-        queries = self._build_queries(wanted)
+        conditions = dict(requirements or {})
+        shares = _parse_priorities(conditions.pop("priority", None)) or self._priority
+        queries = self._build_queries(conditions)
         answers, problems = self._query_all(state, queries)
         weights = self._assign_weights(shares)
         pieces = [_to_piece(key, each) for key, answer in answers.items() for each in answer.found]
@@ -174,15 +174,15 @@ class Orchestrator:
     def _find_kinds(self, name: str) -> list[Kind]:
         return [kind for kind in self.kinds.values() if name in (kind.id, kind.type)]
 
-    def _build_queries(self, wanted: Mapping[str, object]) -> dict[str, Query]:
+    def _build_queries(self, conditions: Mapping[str, object]) -> dict[str, Query]:
         """Return the query for each kind, by its id. Raises `UsageError`."""
-        for name in wanted:
+        for name in conditions:
             if not self._find_kinds(name):
                 there = ", ".join(dict.fromkeys(kind.type for kind in self.kinds.values()))
                 raise UsageError(f"nothing can be required of '{name}'", f"there are {there}")
         queries = {}
         for kind in self.kinds.values():
-            each = wanted.get(kind.id, wanted.get(kind.type, {}))
+            each = conditions.get(kind.id, conditions.get(kind.type, {}))
             if each is not False:
                 queries[kind.id] = each if isinstance(each, Query) else _parse_query(kind.id, each)
         return queries
@@ -216,8 +216,8 @@ class Orchestrator:
         others = [kind for kind in self.kinds.values() if kind is not source]
         eager = [learn for kind in others if (learn := getattr(kind, "learn", None))]
         if eager:
-            wanted = set(ids)
-            found = [fact for fact in fact_store.list_facts(self.place) if fact.id in wanted]
+            new = set(ids)
+            found = [fact for fact in fact_store.list_facts(self.place) if fact.id in new]
             for learn in eager:
                 learn(found)
 

@@ -274,11 +274,11 @@ class Graph:
         metas = [window.meta for window in chunk_log.ChunkLog(self._place.home, _ARCHIVE).every()]
         return [(str(meta.get("path")), int(str(meta.get("turn") or 0))) for meta in metas]
 
-    def _make_found(self, flow: Flow, relevance: float, asked: Flow | None = None) -> Found:
+    def _make_found(self, flow: Flow, relevance: float, similar: Flow | None = None) -> Found:
         return Found(
             f"flow/{flow.session}/{flow.number}",
             "flow",
-            format_flow(flow, asked),
+            format_flow(flow, similar),
             relevance,
             flow.at,
             "",
@@ -312,9 +312,9 @@ def _is_in_period(at: str, query: Query) -> bool:
     )
 
 
-def format_flow(flow: Flow, asked: Flow | None = None) -> str:
-    """Describe a flow: its date, its prompt (or that of `asked`), and how it came out."""
-    first = asked or flow
+def format_flow(flow: Flow, similar: Flow | None = None) -> str:
+    """Describe a flow: its date, its prompt (or that of `similar`), and how it came out."""
+    first = similar or flow
     day = first.at[:10] or "some day"
     text = f'on {day} (session {flow.session}): "{_shorten(first.prompt)}"'
     if flow.outcome == WORKED and flow.reply:

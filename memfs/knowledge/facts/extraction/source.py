@@ -115,18 +115,18 @@ def extract_matches(text: str, path: str = "", project: str = "") -> list[FactCa
             files.setdefault(path, []).append(SourceLine(int(match[1]), line[match.end() :]))
     code = {name: read for name, read in files.items() if _CODE.search(name)}
     found = [each for name, read in code.items() for each in _extract(name, read)]
-    told = {name for each in found for name in each.entities}
-    places = [each for name, read in code.items() for each in _find_definitions(name, read, told)]
+    seen = {name for each in found for name in each.entities}
+    places = [each for name, read in code.items() for each in _find_definitions(name, read, seen)]
     return [*found[:_MOST], *places[:_MOST]]
 
 
-def _find_definitions(path: str, read: list[SourceLine], told: set[str]) -> Iterator[FactCandidate]:
-    """Yield the files of type definitions in search results, but for the `told` names."""
+def _find_definitions(path: str, read: list[SourceLine], seen: set[str]) -> Iterator[FactCandidate]:
+    """Yield the files of type definitions in search results, but for the `seen` names."""
     for line in read:
         match = _DEFINED.match(line.text)
         if not match or _TEST.search(path) or match["kind"] not in _TYPES:
             continue
-        if match["name"] not in told and line.text[:1] not in " \t":
+        if match["name"] not in seen and line.text[:1] not in " \t":
             yield build_candidate(f"`{match['name']}` is defined in `{path}`", "technical", 0.8)
 
 
@@ -136,7 +136,7 @@ def _extract(path: str, read: list[SourceLine], *, head: bool = True) -> list[Fa
     top = _parse_head(path, read) if head else None
     if top:
         found[top.statement] = top
-    for public, candidate in () if _TEST.search(path) else _find_comments(path, read, asked=head):
+    for public, candidate in () if _TEST.search(path) else _find_comments(path, read, methods=head):
         (found if public else behind)[candidate.statement] = candidate
     for candidate in () if _TEST.search(path) else list(_find_constants(path, read))[:_CONSTANTS]:
         found.setdefault(candidate.statement, candidate)
@@ -166,11 +166,11 @@ def _get_comment_pattern(path: str) -> re.Pattern[str]:
 
 
 def _find_comments(
-    path: str, lines: list[SourceLine], *, asked: bool = True
+    path: str, lines: list[SourceLine], *, methods: bool = True
 ) -> Iterator[tuple[bool, FactCandidate]]:
     """Yield (is public, fact) for comments above definitions, and for docstrings.
 
-    `asked`: also for the methods of interfaces.
+    `methods`: also for the methods of interfaces.
     """
     sign = _get_comment_pattern(path)
     comment: list[str] = []
@@ -188,16 +188,16 @@ def _find_comments(
             inner = text.removeprefix("/**").partition("*/")[0].strip().lstrip("*").strip()
             comment = [*comment, inner] if inner or comment else comment
             continue
-        said = sign.fullmatch(line.text)
-        if said:
+        match = sign.fullmatch(line.text)
+        if match:
             cut = first or (cut and bool(comment))
-            comment = comment if _NO_COMMENT.search(said[1]) else [*comment, said[1].strip()]
+            comment = comment if _NO_COMMENT.search(match[1]) else [*comment, match[1].strip()]
             continue
         found: tuple[bool, FactCandidate] | None = None
         if header.endswith(":") and (inside := _DOCSTRING.match(text)):
             found = _parse_comment(path, header, [inside[1].strip()], "")
         opened = _TYPE.match(line.text)
-        if opened and not asked and "interface" in line.text:
+        if opened and not methods and "interface" in line.text:
             opened = None
         if opened or line.text.startswith(("}", ")")):
             owner = opened[1] if opened else ""
@@ -270,14 +270,14 @@ def _first_sentence(comment: Iterable[str]) -> str:
     return "" if wrong or text.count("`") % 2 or text.count("(") != text.count(")") else text
 
 
-def is_informative(said: str, name: str, least: int = _TELLING) -> bool:
+def is_informative(text: str, name: str, least: int = _TELLING) -> bool:
     """Return whether a text has at least `least` words beyond those of the name."""
     known = {word.lower()[:4] for word in _WORD.findall(name)}
-    words = [word.lower() for word in _WORD.findall(said)]
+    words = [word.lower() for word in _WORD.findall(text)]
     fresh = {
         word for word in words if word not in _EMPTY and len(word) > 1 and word[:4] not in known
     }
-    return len(fresh) >= least and len(said.split()) >= _TELLING
+    return len(fresh) >= least and len(text.split()) >= _TELLING
 
 
 def _parse_head(path: str, lines: list[SourceLine]) -> FactCandidate | None:
@@ -290,9 +290,9 @@ def _parse_head(path: str, lines: list[SourceLine]) -> FactCandidate | None:
         text = line.text.strip()
         if text.startswith("#!") or (not comment and not text):
             continue
-        said = sign.fullmatch(line.text)
-        if said or text.startswith(("/*", "*", '"""')):
-            inner = said[1] if said else text.strip('/*" ')
+        match = sign.fullmatch(line.text)
+        if match or text.startswith(("/*", "*", '"""')):
+            inner = match[1] if match else text.strip('/*" ')
             if _NO_COMMENT.search(inner) and not comment:
                 continue
             comment.append(inner.strip())
@@ -337,8 +337,8 @@ def _find_constants(path: str, read: list[SourceLine]) -> Iterator[FactCandidate
         if match["sign"] == "\t" and not (path.endswith(".go") and block in ("", "const (")):
             continue
         if match["value"][0].isdigit() or is_informative(f"{match['value']} . .", match["name"], 1):
-            said = f"`{match['name']}` is `{match['value']}` in `{path}`"
-            yield build_candidate(said, "technical", 0.75, f"value of {match['name']} in {path}")
+            fact = f"`{match['name']}` is `{match['value']}` in `{path}`"
+            yield build_candidate(fact, "technical", 0.75, f"value of {match['name']} in {path}")
 
 
 def _find_settings(path: str, text: str) -> Iterator[FactCandidate]:

@@ -116,8 +116,8 @@ def _extract_from_run(command: str, text: str, project: str) -> list[FactCandida
         plain = short
     if _SEARCHES.match(plain):
         return source.extract_matches(text, "", project)
-    if (asked := _DOCUMENTED.match(plain)) and "/" in asked[1]:
-        return source.facts(asked[1], text, code=True)
+    if (query := _DOCUMENTED.match(plain)) and "/" in query[1]:
+        return source.facts(query[1], text, code=True)
     if _CHAINED.search(plain):
         plain = ""
     return [each for read in _READERS for each in read(plain, text)]
@@ -138,19 +138,19 @@ def _find_tasks(command: str, text: str) -> Iterator[FactCandidate]:
 
 
 def _find_versions(command: str, text: str) -> Iterator[FactCandidate]:
-    asked = _ASKED.fullmatch(command)
-    for line in text.strip().split("\n")[:4] if asked else ():
+    query = _ASKED.fullmatch(command)
+    for line in text.strip().split("\n")[:4] if query else ():
         platform, match = _PLATFORM.match(line), _VERSION.fullmatch(line)
         if platform:
             name = platform[1] or platform[2]
             yield build_candidate(f"The system is {name}", "environment", 0.8, "system")
-        elif match and asked:
-            tool = match[1] or asked[1]
-            if tool.lower().startswith(asked[1].lower()):
-                yield _make_version(asked[1], match[2])
+        elif match and query:
+            tool = match[1] or query[1]
+            if tool.lower().startswith(query[1].lower()):
+                yield _make_version(query[1], match[2])
             else:
-                report = f"`{asked[1]}` reports {tool} {match[2]}"
-                yield build_candidate(report, "version", 0.8, f"version of {tool} in {asked[1]}")
+                report = f"`{query[1]}` reports {tool} {match[2]}"
+                yield build_candidate(report, "version", 0.8, f"version of {tool} in {query[1]}")
     for form in _BANNERS:
         for match in list(form.finditer(text))[:_MOST]:
             yield _make_version(match[1], match[2])
@@ -199,10 +199,10 @@ def _find_git(command: str, text: str) -> Iterator[FactCandidate]:
 
 def _find_help(command: str, text: str) -> Iterator[FactCandidate]:
     """Yield the descriptions of commands and options in the help of a program."""
-    asked = _HELP.fullmatch(command.removeprefix("npx ").removeprefix("-y "))
-    if not asked:
+    query = _HELP.fullmatch(command.removeprefix("npx ").removeprefix("-y "))
+    if not query:
         return
-    form, name = None, re.sub(r"(?<=\w)@\d[\w.]*", "", asked[1])
+    form, name = None, re.sub(r"(?<=\w)@\d[\w.]*", "", query[1])
     left = _MOST
     for line in text.split("\n"):
         if _HEADING.fullmatch(line):
