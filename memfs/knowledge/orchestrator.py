@@ -1,4 +1,4 @@
-"""Several kinds of memory as one: stored into together, and composed into one context."""
+"""Stores into several kinds of memory at once, and composes one context from all of them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 LEAST = 64  # tokens of a context
-_SURE = 0.9  # of a limit, where tokens are estimated
-_LIMIT = 10  # found by a kind, where nobody says more
+_SURE = 0.9  # share of the limit that is used where tokens are only estimated
+_LIMIT = 10  # items that a kind returns by default
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
-_UNKNOWN = 0.1  # the priority of a kind that none is configured for
+_UNKNOWN = 0.1  # the priority of a kind without a configured one
 _RENAMED = {"recency": "since", "prefer_recency": "prefer_recent", "similarity": "threshold"}
 
 
@@ -40,9 +40,9 @@ _RENAMED = {"recency": "since", "prefer_recency": "prefer_recent", "similarity":
 class Context:
     """One context: its text, and what is in it, by kind.
 
-    `tokens` are those of the text, `left_out` counts what had no room and `compressed` what was
-    shortened. `steps` usually come next, `summaries` are what kinds say in short, `problems` what
-    was wrong with one of them. `sure` is False where nothing in it is clearly about the task.
+    `tokens` are those of the text, `left_out` counts the items without room, `compressed` the
+    shortened ones. `steps` usually come next, `summaries` are by kind, `problems` are errors of
+    kinds. `sure` is False where nothing in it is clearly about the task.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Context:
 
 
 class Orchestrator:
-    """The kinds of one place, by id. `priority` are their shares of a context, in their order."""
+    """The kinds of one place, by id. `priority` has their shares of a context, in their order."""
 
     def __init__(
         self,
@@ -73,15 +73,15 @@ class Orchestrator:
         self.problems = tuple(problems)
         settings = config.load(place)
         given = priority or settings.get("orchestrator.default_priority")
-        self._priority = _priorities(given)
+        self._priority = _parse_priorities(given)
         self._limit = settings.number("orchestrator.context_limit")
-        said = settings.get("orchestrator.compression")
-        self._compression: Compression = "aggressive" if said == "aggressive" else "smart"
+        mode = settings.get("orchestrator.compression")
+        self._compression: Compression = "aggressive" if mode == "aggressive" else "smart"
         for kind in kinds:
             self.register(kind)
 
     def register(self, kind: Kind) -> None:
-        """Take a kind in, in the place of one with the same id."""
+        """Add a kind; it replaces one with the same id."""
         self.kinds[kind.id] = kind
 
     def store(
@@ -94,22 +94,22 @@ class Orchestrator:
     ) -> dict[str, list[str]]:
         """Store into several kinds, named by id or type: `vector=True, facts=True`.
 
-        Vector is meant unless it is turned off. Facts that are extracted are told to the kinds that
-        `learn`. Returns the ids of what is new, by kind. Raises `MemfsError` for a kind that is not
-        there; what a former kind took stays.
+        Vector is included unless it is turned off. Extracted facts are passed to the kinds that
+        have `learn`. Returns the ids of new items, by kind. Raises `MemfsError` for an unknown
+        kind. If a kind fails, the items that others stored before stay.
         """
-        wanted = {"vector": True, **into}
-        for name, on in wanted.items():
-            if on and name != "vector" and not self._named(name):
+        targets = {"vector": True, **into}
+        for name, on in targets.items():
+            if on and name != "vector" and not self._find_kinds(name):
                 raise UsageError(
                     f"there is no kind '{name}' here", f"there are {', '.join(self.kinds)}"
                 )
-        said = contents.messages(content, session)
+        messages = contents.messages(content, session)
         done: dict[str, list[str]] = {}
-        # What recall is to hold goes first: facts name their messages.
+        # Graphs first, as they write messages to recall: facts refer to messages.
         for kind in sorted(self.kinds.values(), key=lambda kind: kind.type != "graph"):
-            if wanted.get(kind.id, wanted.get(kind.type, False)):
-                done[kind.id] = kind.store(said, session=session, **(metadata or {}))
+            if targets.get(kind.id, targets.get(kind.type, False)):
+                done[kind.id] = kind.store(messages, session=session, **(metadata or {}))
                 if kind.type == "facts" and done[kind.id]:
                     self._propagate(kind, done[kind.id])
         return done
@@ -122,12 +122,11 @@ class Orchestrator:
         limit: int = 0,
         compression: Compression | None = None,
     ) -> Context:
-        """Compose what the kinds say to a state, or to a task, in at most `limit` tokens.
+        """Compose the context for a state, or for a task, in at most `limit` tokens.
 
         `requirements` are queries by id or type of a kind (`{"vector": {"limit": 5}}`; False leaves
-        one out), and `priority`. Raises `MemfsError` for what nobody can require, a limit that is
-        too small, and a store that its user does not trust. A kind that fails is named in
-        `problems`.
+        one out), and `priority`. Raises `MemfsError` for an invalid requirement, a limit that is
+        too small, and a store that is not trusted. A kind that fails is named in `problems`.
         """
         project = self.place.project
         if project is not None and not store_paths.is_trusted(project):
@@ -139,14 +138,14 @@ class Orchestrator:
         limit = limit or self._limit
         if limit < LEAST:
             raise UsageError(f"{limit} tokens are too few", f"{LEAST} or more")
-        wanted = dict(requirements or {})
-        shares = _priorities(wanted.pop("priority", None)) or self._priority
-        queries = self._queries(wanted)
-        answers, problems = self._asked(state, queries)
-        weights = self._weights(shares)
-        pieces = [_piece(name, each) for name, answer in answers.items() for each in answer.found]
+        conditions = dict(requirements or {})
+        shares = _parse_priorities(conditions.pop("priority", None)) or self._priority
+        queries = self._build_queries(conditions)
+        answers, problems = self._query_all(state, queries)
+        weights = self._assign_weights(shares)
+        pieces = [_to_piece(key, each) for key, answer in answers.items() for each in answer.found]
         counter = token_counter.load_counter()
-        # Where nobody can count exactly, less is taken.
+        # Without an exact counter, a part of the limit stays unused.
         room = limit if counter.exact else int(limit * _SURE)
         made = assembling.assemble(
             pieces, weights, room, counter.count, compression or self._compression
@@ -172,64 +171,64 @@ class Orchestrator:
             any(answer.found and answer.sure for answer in answers.values()),
         )
 
-    def _named(self, name: str) -> list[Kind]:
+    def _find_kinds(self, name: str) -> list[Kind]:
         return [kind for kind in self.kinds.values() if name in (kind.id, kind.type)]
 
-    def _queries(self, wanted: Mapping[str, object]) -> dict[str, Query]:
-        """Return what is asked of each kind by id."""
-        for name in wanted:
-            if not self._named(name):
+    def _build_queries(self, conditions: Mapping[str, object]) -> dict[str, Query]:
+        """Return the query for each kind, by its id. Raises `UsageError`."""
+        for name in conditions:
+            if not self._find_kinds(name):
                 there = ", ".join(dict.fromkeys(kind.type for kind in self.kinds.values()))
                 raise UsageError(f"nothing can be required of '{name}'", f"there are {there}")
         queries = {}
         for kind in self.kinds.values():
-            given = wanted.get(kind.id, wanted.get(kind.type, {}))
-            if given is not False:
-                queries[kind.id] = given if isinstance(given, Query) else _query(kind.id, given)
+            each = conditions.get(kind.id, conditions.get(kind.type, {}))
+            if each is not False:
+                queries[kind.id] = each if isinstance(each, Query) else _parse_query(kind.id, each)
         return queries
 
-    def _asked(
+    def _query_all(
         self, state: State, queries: Mapping[str, Query]
     ) -> tuple[dict[str, Relevant], list[str]]:
-        """Ask all kinds at once."""
+        """Query all kinds in parallel; return their answers and the errors, by id."""
         answers, problems = {}, []
         with ThreadPoolExecutor(max_workers=max(1, len(queries))) as pool:
-            asked = {
+            futures = {
                 name: pool.submit(self.kinds[name].relevant, state, query)
                 for name, query in queries.items()
             }
-            for name, future in asked.items():
+            for name, future in futures.items():
                 try:
                     answers[name] = future.result()
-                except BaseException as error:  # one kind, maybe of others: the rest answer
+                except BaseException as error:  # a kind of a plugin, say: the others still answer
                     if not isinstance(error, Exception) and not is_panic(error):
                         raise
                     problems.append(f"{name}: {error}")
         return answers, problems
 
-    def _weights(self, shares: Sequence[float]) -> dict[str, float]:
-        """Return the share of each kind: by the order they were registered in."""
+    def _assign_weights(self, shares: Sequence[float]) -> dict[str, float]:
+        """Return the share of each kind by its id; shares are in the order of registration."""
         padded = [*shares, *([_UNKNOWN] * len(self.kinds))]
         return dict(zip(self.kinds, padded, strict=False))
 
     def _propagate(self, source: Kind, ids: Sequence[str]) -> None:
-        """Tell the other kinds of facts that were extracted."""
+        """Pass newly extracted facts to the other kinds that have `learn`."""
         others = [kind for kind in self.kinds.values() if kind is not source]
         eager = [learn for kind in others if (learn := getattr(kind, "learn", None))]
         if eager:
-            wanted = set(ids)
-            found = [fact for fact in fact_store.list_facts(self.place) if fact.id in wanted]
+            new = set(ids)
+            found = [fact for fact in fact_store.list_facts(self.place) if fact.id in new]
             for learn in eager:
                 learn(found)
 
 
-def for_session(kept: IndexSession) -> Orchestrator:
-    """Return the orchestrator of a place, with the kinds that are configured."""
-    found = registry.configured(kept)
-    return Orchestrator(kept.place, found.kinds, problems=found.problems)
+def for_session(index: IndexSession) -> Orchestrator:
+    """Return the orchestrator of a place, with its configured kinds."""
+    found = registry.load_kinds(index)
+    return Orchestrator(index.place, found.kinds, problems=found.problems)
 
 
-def _piece(kind: str, found: Found) -> Piece:
+def _to_piece(kind: str, found: Found) -> Piece:
     score = found.metadata.get("score", found.relevance)
     return Piece(
         f"{found.id}",
@@ -243,8 +242,8 @@ def _piece(kind: str, found: Found) -> Piece:
     )
 
 
-def _query(name: str, given: object) -> Query:
-    """Return a requirement as a query. Raises `MemfsError`."""
+def _parse_query(name: str, given: object) -> Query:
+    """Convert a requirement to a query. Raises `MemfsError`."""
     if not isinstance(given, Mapping):
         raise UsageError(f"what is required of '{name}' is no mapping")
     known = [field.name for field in fields(Query)]
@@ -255,23 +254,23 @@ def _query(name: str, given: object) -> Query:
             raise UsageError(
                 f"'{name}' cannot be asked for {key!r}", f"known are {', '.join(known)}"
             )
-        found[target] = _since(str(value)) if key == "recency" else value
+        found[target] = _parse_recency(str(value)) if key == "recency" else value
     try:
         return msgspec.convert(found, Query)
     except msgspec.ValidationError as error:
         raise UsageError(f"what is required of '{name}' is wrong: {error}") from error
 
 
-def _since(said: str) -> str:
-    """Return when a day, a week, a month or a year ago was."""
-    days = _DAYS.get(said)
+def _parse_recency(period: str) -> str:
+    """Return the time a day, a week, a month or a year ago. Raises `UsageError`."""
+    days = _DAYS.get(period)
     if days is None:
-        raise UsageError(f"recency is {said!r}", f"it is one of {', '.join(_DAYS)}")
+        raise UsageError(f"recency is {period!r}", f"it is one of {', '.join(_DAYS)}")
     return contents.format_time(clock.seconds() - timedelta(days=days).total_seconds())
 
 
-def _priorities(given: object) -> tuple[float, ...]:
-    """Return priorities; raises `MemfsError` for what cannot be some."""
+def _parse_priorities(given: object) -> tuple[float, ...]:
+    """Convert priorities to numbers, () for None. Raises `MemfsError` for anything else."""
     if given is None:
         return ()
     numbers = list(given) if isinstance(given, list | tuple) else []

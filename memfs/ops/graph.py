@@ -49,7 +49,7 @@ def load_overview(place: Place) -> Overview:
     """Return all sessions together."""
     flows = Graph(place).flows()
     return Overview(
-        flows.counts(),
+        flows.count_rows(),
         tuple(flows.topics(most=_TOPICS)),
         tuple(flows.latest(_LATEST)),
         tuple(flows.patterns()),
@@ -67,7 +67,7 @@ def draw_graph(place: Place, name: str) -> GraphDrawing:
     if found:
         title = f"session {found[0].session} ({found[0].host})"
     else:
-        found, title = flows.topic(name), f"topic {name}"
+        found, title = flows.list_topic_turns(name), f"topic {name}"
     if not found:
         raise NotFoundError(
             f"there is no session and no topic '{name}'", "memfs graph shows which there are"
@@ -84,10 +84,9 @@ def draw_svg(found: GraphDrawing) -> str:
 def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
     """Return the turns most like a text."""
     flows = Graph(place).flows()
-    like = flows.similar(text, max(limit, _LIKE))
-    return SimilarTurns(
-        tuple((flow, flows.fixed(flow)) for flow in like[:limit]), tuple(flows.steps(like, ()))
-    )
+    like = flows.find_similar(text, max(limit, _LIKE))
+    found = tuple((flow, flows.find_solution(flow)) for flow in like[:limit])
+    return SimilarTurns(found, tuple(flows.steps(like, ())))
 
 
 def find_paths(place: Place, node: str, depth: int) -> list[GraphEdge]:

@@ -1,4 +1,4 @@
-"""All that the service keeps warm: stores, their indexes, what watches them, and work on them."""
+"""The state of the service: loaded stores, their indexes, watched folders and background jobs."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 
-_LULL = 0.05  # seconds without a question, after which there is room to open what is new
-_LONGEST = 0.5  # seconds that it waits for that
+_LULL = 0.05  # seconds without a request, after which a new index is opened
+_LONGEST = 0.5  # seconds that it waits for such a pause at most
 _STEP = 0.01
 
 
 class Service:
-    """What is held, and who keeps it current."""
+    """The loaded stores, and the threads that keep them current."""
 
     def __init__(self) -> None:
-        self.stores = StorePool(self._met, self._gone)
-        self._watch = FolderWatch(self._changed)
-        self._work = WorkScheduler(self._published)
-        self._answers = RequestHandlers(self.stores, self._work, self._published)
+        self.stores = StorePool(self._add_store, self._remove_store)
+        self._watch = FolderWatch(self._queue_changes)
+        self._work = WorkScheduler(self._queue_refresh)
+        self._answers = RequestHandlers(self.stores, self._work, self._queue_refresh)
         self._began = time.time()
         self._asked = 0.0
         self._stale: set[LoadedStore] = set()
@@ -47,7 +47,7 @@ class Service:
         self._thread.start()
 
     def answer(self, kind: str, words: list[str], body: bytes) -> ServiceAnswer | None:
-        """Answer a question; None if the asker is to do it."""
+        """Answer a request. Returns None if the client must do the work itself."""
         self._asked = time.monotonic()
         if kind == "hook":
             return self._answers.hook(words, body)
@@ -60,30 +60,30 @@ class Service:
         return None
 
     def status(self) -> dict[str, object]:
-        """Return what the service is doing, for people."""
+        """Return the status that `memfs service` shows: process, memory, stores and jobs."""
         return {
             "process": os.getpid(),
             "version": VERSION,
-            "bytes": _resident(),
+            "bytes": _measure_memory(),
             "seconds": round(time.time() - self._began),
-            "stores": sorted(held.place.home.root for held in self.stores.all()),
+            "stores": sorted(store.place.home.root for store in self.stores.list_stores()),
             "polling": self._watch.polling,
-            "work": self._work.said(),
+            "work": self._work.describe_jobs(),
             "waits": throttle.find_reason(),
         }
 
-    def look(self) -> None:
-        """Let go of what is no longer there, or no longer asked for.
+    def check_stores(self) -> None:
+        """Release stores that are gone or unused, and check the watched folders again.
 
-        Behind the caller, who may be waited for: a file system may not answer.
+        Runs in a thread of its own: a file system that hangs must not block the caller.
         """
-        if self._looking.acquire(blocking=False):  # the last look is over
-            _thread.start_new_thread(self._look, ())
+        if self._looking.acquire(blocking=False):  # the last check has ended
+            _thread.start_new_thread(self._check_stores, ())
 
-    def _look(self) -> None:
+    def _check_stores(self) -> None:
         try:
             self.stores.forget_old()
-            self._watch.look()
+            self._watch.check_folders()
         finally:
             self._looking.release()
 
@@ -95,37 +95,37 @@ class Service:
         self._watch.stop()
         self._thread.join(1)
 
-    def _met(self, held: LoadedStore) -> None:
-        """Have a store that is new watched, then brought up to date, and opened."""
-        self._published(held)
-        self._watch.add(held, lambda: self._listed(held))
+    def _add_store(self, store: LoadedStore) -> None:
+        """Open a new store and watch its folders, which then brings it up to date."""
+        self._queue_refresh(store)
+        self._watch.add(store, lambda: self._list_when_idle(store))
 
-    def _gone(self, held: LoadedStore) -> None:
-        self._watch.remove(held)
+    def _remove_store(self, store: LoadedStore) -> None:
+        self._watch.remove(store)
 
-    def _listed(self, held: LoadedStore) -> list[str]:
-        """List the folders of a store as soon as nobody asks: watching takes a moment, too."""
+    def _list_when_idle(self, store: LoadedStore) -> list[str]:
+        """List the folders of a store once no request is pending: watching takes time."""
         self._await_lull()
-        return _folders(held)
+        return _list_folders(store)
 
-    def _changed(self, key: Hashable, paths: set[str]) -> None:
-        """Have read what changed on the disk; all of it if nobody knows what."""
-        held = cast("LoadedStore", key)
+    def _queue_changes(self, key: Hashable, paths: set[str]) -> None:
+        """Queue a read of the changed paths, or of the whole store if `paths` is empty."""
+        store = cast("LoadedStore", key)
         if not paths:
-            self._work.add(held, set(_said(held)), everything=True)
+            self._work.add(store, set(_list_transcript_folders(store)), everything=True)
             return
-        inside = f"{held.place.home.local}/{spool.FOLDER}/"
+        inside = f"{store.place.home.local}/{spool.FOLDER}/"
         notes = {path for path in paths if path.startswith(inside)}
-        own = {path for path in paths - notes if _within(path, held)}
-        said = {path for path in paths - notes - own if transcript_files.is_named(path)}
-        said = set(filter(os.path.isfile, said))
-        if own or said or any(map(os.path.exists, notes)):
-            self._work.add(held, said, everything=bool(own))
+        own = {path for path in paths - notes if _is_inside(path, store)}
+        transcripts = {path for path in paths - notes - own if transcript_files.is_named(path)}
+        transcripts = set(filter(os.path.isfile, transcripts))
+        if own or transcripts or any(map(os.path.exists, notes)):
+            self._work.add(store, transcripts, everything=bool(own))
 
-    def _published(self, held: LoadedStore) -> None:
-        """Have the index of a store opened again."""
+    def _queue_refresh(self, store: LoadedStore) -> None:
+        """Let the refresh thread open the index of a store again."""
         with self._news:
-            self._stale.add(held)
+            self._stale.add(store)
             self._news.notify()
 
     def _refresh(self) -> None:
@@ -135,45 +135,45 @@ class Service:
                     self._news.wait()
                 if self._ended:
                     return
-                held = self._stale.pop()
+                store = self._stale.pop()
             self._await_lull()
             try:
-                held.refresh()
+                store.refresh()
             except (MemfsError, OSError) as error:
-                log.line(f"{held.place.home.index} cannot be opened: {error}")
-            except BaseException:  # noqa: BLE001 - the others are opened
+                log.write_line(f"{store.place.home.index} cannot be opened: {error}")
+            except BaseException:  # noqa: BLE001 - other stores must still be opened
                 log.failure()
 
     def _await_lull(self) -> None:
-        """Wait until nobody asks: sessions that start at once need all processors."""
+        """Wait until no request comes: sessions that start at once need all processors."""
         latest = time.monotonic() + _LONGEST
         while self._asked + _LULL > time.monotonic() < latest and not self._ended:
             time.sleep(_STEP)
 
 
-def _folders(held: LoadedStore) -> list[str]:
-    """List the folders where something can change that concerns a store."""
-    place = held.place
+def _list_folders(store: LoadedStore) -> list[str]:
+    """List the folders that belong to a store: inbox, blocks, archive, facts, transcripts."""
+    place = store.place
     found = [f"{place.home.local}/{spool.FOLDER}"]
-    for store in place.stores():
-        found += [f"{store.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
-        found.append(chunk_log.folder(store))
-    return [path for path in found if _is_real(path)] + _said(held)
+    for tier in place.stores():
+        found += [f"{tier.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
+        found.append(chunk_log.folder(tier))
+    return [path for path in found if _is_real(path)] + _list_transcript_folders(store)
 
 
-def _said(held: LoadedStore) -> list[str]:
-    """List the folders where transcripts of a store may come to be."""
-    home, top = os.path.expanduser("~"), held.place.home.top
+def _list_transcript_folders(store: LoadedStore) -> list[str]:
+    """List the folders where hosts may write transcripts of a store."""
+    home, top = os.path.expanduser("~"), store.place.home.top
     return [path for name in hosts.NAMES for path in hosts.reader(name).list_folders(home, top)]
 
 
 def _is_real(path: str) -> bool:
-    """Tell whether no part of a path is a link: a repository may bring some to anywhere."""
+    """Return whether no part of a path is a link: those of a repository may lead anywhere."""
     return os.path.realpath(path) == path
 
 
-def _resident() -> int:
-    """Return how many bytes of memory are this process's own; 0 where that is not told."""
+def _measure_memory() -> int:
+    """Return the unshared memory of this process in bytes; 0 where it is unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as handle:
             _, resident, shared, *_ = map(int, handle.read().split())
@@ -182,5 +182,5 @@ def _resident() -> int:
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _within(path: str, held: LoadedStore) -> bool:
-    return any(path.startswith(f"{store.root}/") for _, store in held.place.tiers())
+def _is_inside(path: str, store: LoadedStore) -> bool:
+    return any(path.startswith(f"{tier.root}/") for _, tier in store.place.tiers())

@@ -1,4 +1,4 @@
-"""Who asks: whoever is not this user is not answered."""
+"""The user behind a connection: clients of other users get no answer."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _SOL_LOCAL, _LOCAL_PEERCRED = 0, 1  # of macOS and the BSDs
 _CREDENTIALS = "2i"  # version, uid; more follows
 
 
-def is_same_user(connected: socket.socket) -> bool:
-    """Tell whether a process of this user is at the other end of a unix socket."""
+def is_same_user(connection: socket.socket) -> bool:
+    """Return whether the other end of a unix socket is a process of this user."""
     try:
-        return _user(connected) == os.getuid()
+        return _user(connection) == os.getuid()
     except (OSError, struct.error):
         return False
 
 
-def _user(connected: socket.socket) -> int:
+def _user(connection: socket.socket) -> int:
     if sys.platform.startswith("linux"):
         size = struct.calcsize("3i")
-        data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         return int(struct.unpack("3i", data)[1])
-    data = connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 76)
+    data = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 76)
     return int(struct.unpack(_CREDENTIALS, data[: struct.calcsize(_CREDENTIALS)])[1])

@@ -1,4 +1,4 @@
-"""What the service is asked, and what it answers; None: the asker is to do it."""
+"""Handlers of requests to the service. They return None if the client must do the work itself."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from memfs.service.store_pool import LoadedStore, StorePool
     from memfs.store.blocks import Place
 
-_SESSIONS = 1000  # that are remembered to have asked
+_SESSIONS = 1000  # whose locks are remembered
 
 
 @dataclass
 class ServiceAnswer:
-    """What is sent; `taken` is called once somebody took it over, then `done` in any case."""
+    """A response. `taken` is called once the client received it, then `done` in any case."""
 
     data: bytes
     taken: Callable[[], object] = lambda: None
@@ -35,25 +35,25 @@ class ServiceAnswer:
 
 
 class RequestHandlers:
-    """Answers questions with what is held. Any number of threads may ask."""
+    """Answers requests from loaded stores. Thread-safe."""
 
     def __init__(
-        self, stores: StorePool, work: WorkScheduler, stale: Callable[[LoadedStore], object]
+        self, stores: StorePool, work: WorkScheduler, queue_refresh: Callable[[LoadedStore], object]
     ) -> None:
-        self._stores, self._work, self._stale = stores, work, stale
-        self._turns: dict[tuple[str, str], threading.Lock] = {}  # by store and session
+        self._stores, self._work, self._queue_refresh = stores, work, queue_refresh
+        self._locks: dict[tuple[str, str], threading.Lock] = {}  # by store and session
         self._lock = threading.Lock()
 
     def hook(self, words: list[str], body: bytes) -> ServiceAnswer | None:
-        """Answer a prompt, or take note of a turn's end; all else is the hook's own work."""
-        spent, *words = words
+        """Answer a prompt, or note the end of a turn. Returns None for all other events."""
+        elapsed, *words = words
         if not words or words[0] == host_event.LINE:
             return None
-        began = time.perf_counter() - float(spent) / 1000
-        heard = host_event.read_event(words, body)
-        if heard is None:
+        began = time.perf_counter() - float(elapsed) / 1000
+        parsed = host_event.read_event(words, body)
+        if parsed is None:
             return ServiceAnswer(b"")
-        host, event = heard
+        host, event = parsed
         if not os.path.isabs(event.cwd):
             return None
         if event.kind not in (events.START, events.PROMPT, events.STOP):
@@ -61,86 +61,88 @@ class RequestHandlers:
         place = blocks.find_answering(event)
         if event.kind == events.START:
             if place is not None:
-                self._stores.of(place)  # so that all is open when its prompts come
+                self._stores.for_place(place)  # its index is open before the first prompt
             return None
         if place is None:
             return ServiceAnswer(b"")
-        held = self._stores.of(place)
-        ran = partial(_ran, event, began)
+        store = self._stores.for_place(place)
+        record_run = partial(_record_run, event, began)
         if event.kind == events.STOP:
             if not event.transcript or review.is_wanted(place):
-                return None  # where some hosts say what was said only their own variables tell
-            return self._stopped(event, held, ran)
-        turn = self._turn(place)
-        if not turn.acquire(timeout=QUICK):
+                return None  # only the hook has the environment variables that name the transcript
+            return self._handle_stop(event, store, record_run)
+        lock = self._get_lock(place)
+        if not lock.acquire(timeout=QUICK):
             return None
         found: ServiceAnswer | None = None
         try:
             shown = sessions.load(place.home, place.session)
             if shown is None:
                 return None  # the whole brief, which needs more of the hook's environment
-            reply, news = brief.updates_since(
-                place, event.prompt, shown, held.recall, tools=event.tools
+            reply, update = brief.updates_since(
+                place, event.prompt, shown, store.recall, tools=event.tools
             )
             text = host.format_reply(event, reply).encode("utf-8", "replace")
-            taken = partial(_shown, place, event.host, reply, news, ran)
-            found = ServiceAnswer(text, taken, partial(self._over, turn, held))
+            on_taken = partial(_record_shown, place, event.host, reply, update, record_run)
+            found = ServiceAnswer(text, on_taken, partial(self._release_lock, lock, store))
             return found
         finally:
             if found is None:
-                self._over(turn, held)
+                self._release_lock(lock, store)
 
-    def _turn(self, place: Place) -> threading.Lock:
-        """Return what a session's prompts take one after the other.
+    def _get_lock(self, place: Place) -> threading.Lock:
+        """Return the lock that makes the prompts of a session wait for each other.
 
-        Where our hooks are wired in two places, some assistants run both, at once: what the first
-        was told is not told to the second.
+        Where our hooks are installed twice, some assistants run both at once: the second must not
+        repeat what the first was shown.
         """
         with self._lock:
-            if len(self._turns) > _SESSIONS:
-                self._turns = {key: turn for key, turn in self._turns.items() if turn.locked()}
-            return self._turns.setdefault((place.home.root, place.session), threading.Lock())
+            if len(self._locks) > _SESSIONS:
+                self._locks = {key: lock for key, lock in self._locks.items() if lock.locked()}
+            return self._locks.setdefault((place.home.root, place.session), threading.Lock())
 
-    def _over(self, turn: threading.Lock, held: LoadedStore) -> None:
-        """End a session's prompt; what was published since is opened, now that nobody waits."""
-        turn.release()
-        if held.stale():
-            self._stale(held)
+    def _release_lock(self, lock: threading.Lock, store: LoadedStore) -> None:
+        """Release the lock of a session's prompt, and queue a refresh if its index is stale."""
+        lock.release()
+        if store.is_stale():
+            self._queue_refresh(store)
 
-    def _stopped(self, event: Event, held: LoadedStore, ran: Callable[[], object]) -> ServiceAnswer:
-        spool.write_note(held.place.home, event.host, event.transcript, event.session)
-        self._work.add(held, set())
-        return ServiceAnswer(b"", ran)
+    def _handle_stop(
+        self, event: Event, store: LoadedStore, record_run: Callable[[], object]
+    ) -> ServiceAnswer:
+        spool.write_note(store.place.home, event.host, event.transcript, event.session)
+        self._work.add(store, set())
+        return ServiceAnswer(b"", record_run)
 
     def hold(self, words: list[str]) -> ServiceAnswer:
-        """Hold the store of a folder from now on."""
+        """Load the store of a folder."""
         place = blocks.find_serving(words[0], "") if words else None
         if place is not None:
-            self._stores.of(place)
+            self._stores.for_place(place)
         return ServiceAnswer(b"")
 
     def search(self, words: list[str], body: bytes) -> ServiceAnswer | None:
         """Answer a search of the command line or of a tool."""
         from memfs.ops import search  # with all that searches by meaning
 
-        wanted = search.read_request(body)
-        place = blocks.find_serving(os.path.dirname(wanted.root), "")
+        request = search.read_request(body)
+        place = blocks.find_serving(os.path.dirname(request.root), "")
         user = place.user.root if place and place.user else ""
-        if place is None or (place.home.root, user) != (wanted.root, wanted.user):
-            return None  # a store that is not trusted: the asker knows what it does
-        held = self._stores.of(place)
-        if self._work.busy(held):
-            return None  # much may be new: the asker reads it, and does not keep others waiting
-        return ServiceAnswer(search.answer_request(held.opened.kept, words[0], wanted))
+        if place is None or (place.home.root, user) != (request.root, request.user):
+            return None  # a store that is not trusted: the client handles that
+        store = self._stores.for_place(place)
+        if self._work.is_busy(store):
+            return None  # much may be new: the client reads it, and keeps no other request waiting
+        return ServiceAnswer(search.answer_request(store.session.index, words[0], request))
 
 
-def _shown(
-    place: Place, host: str, reply: Reply, news: brief.BriefUpdate, ran: Callable[[], object]
+def _record_shown(
+    place: Place, host: str, reply: Reply, update: brief.BriefUpdate, record: Callable[[], object]
 ) -> None:
-    """Note what a session was shown, and what it was given."""
-    brief.note_shown(place, host, reply, news)
-    ran()
+    """Record what a session was shown, and the run of the hook."""
+    brief.note_shown(place, host, reply, update)
+    record()
 
 
-def _ran(event: Event, began: float) -> None:
+def _record_run(event: Event, began: float) -> None:
     host_event.note_run(event, (time.perf_counter() - began) * 1000)

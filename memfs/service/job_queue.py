@@ -1,4 +1,4 @@
-"""Jobs of one kind: a queue, and the process that does them, one at a time, while there are any."""
+"""A queue of jobs of one kind, and the worker process that runs them, one at a time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
     from memfs.service.store_pool import LoadedStore
 
-# Why a job ended before its time, and is gone on with: another process was at the same thing, or
-# other jobs wait that are done sooner.
+# Why a job stopped early and is queued again: another process has the lock, or shorter jobs wait.
 BUSY, LATER = "busy", "later"
-_IDLE = 20.0  # seconds that the process stays without a job
-_TRIES = 3  # of a job over which the process ended
-_ATTEMPTS = 7  # of one that could not be done: about an hour, with longer and longer pauses
-_RETRY = 1.0  # seconds until a job is done again that found a lock
+_IDLE = 20.0  # seconds that the process stays alive without a job
+_TRIES = 3  # of a job during which the process ended
+_ATTEMPTS = 7  # of a job that failed: about an hour, with growing pauses
+_RETRY = 1.0  # seconds before a job that found a lock is retried
 _CODE = """
 import os, sys
 if hasattr(os, "nice"):
@@ -39,29 +38,29 @@ worker.main()
 
 @dataclass
 class Job:
-    """A store that has something to be done, and what of it changed, if that is to be read.
+    """Work on one store.
 
-    `paths` are transcripts, and folders where some may have changed while nobody looked; `all`:
-    other sources of it changed, too.
+    `paths`: changed transcripts, and folders that may contain some; `all`: other sources of the
+    store changed, too.
     """
 
     held: LoadedStore
     paths: set[str] = field(default_factory=set)
     all: bool = False
     not_before: float = 0.0
-    failed: int = 0  # times that it could not be done, or the process ended over it
+    failed: int = 0  # times that it failed, or the process ended during it
 
-    def join(self, other: Job) -> None:
-        """Do the other in this one, as soon as either is to be done."""
+    def merge(self, other: Job) -> None:
+        """Add another job of this store to this one, at the earlier time of both."""
         self.paths |= other.paths
         self.all |= other.all
         self.not_before = min(self.not_before, other.not_before)
 
 
 class JobQueue:
-    """Does one job at a time. `published` is called with the store whenever there is news.
+    """Runs one job at a time. `published` is called with a store whose index changed.
 
-    `finish`: what was read gets what takes long; else what changed is read (see `worker`).
+    `finish`: jobs do the slow part (vectors, graphs); else they read changes (see `worker`).
     """
 
     def __init__(self, published: Callable[[LoadedStore], object], *, finish: bool = False) -> None:
@@ -78,27 +77,27 @@ class JobQueue:
         self._thread.start()
 
     def add(self, job: Job) -> None:
-        """Let a job be done; what waits for its store already is joined.
+        """Queue a job, merged with one that waits for the same store.
 
-        What takes long is put off for it; finishing a store is not put off for the same store.
+        A running job of another store is asked to yield; a read yields to its own store, too.
         """
         with self._changed:
-            waiting = self._waiting_for(job.held)
+            waiting = self._find_waiting(job.held)
             if waiting is None:
                 self._jobs.append(job)
             else:
-                waiting.join(job)
+                waiting.merge(job)
             self._changed.notify()
             if self._now and not (self._finish and self._now.held is job.held):
-                self._say_that_one_waits()
+                self._signal_waiting()
 
-    def busy(self, held: LoadedStore) -> bool:
-        """Tell whether something is being done for a store just now."""
+    def is_busy(self, store: LoadedStore) -> bool:
+        """Return whether a job of a store is running."""
         now = self._now
-        return now is not None and now.held is held
+        return now is not None and now.held is store
 
-    def said(self) -> list[dict[str, object]]:
-        """Return what is done, and what waits."""
+    def describe_jobs(self) -> list[dict[str, object]]:
+        """Return the running job with its progress, then the waiting ones."""
         with self._changed:
             now, waiting = self._now, list(self._jobs)
         progress = self._progress or {"stage": "looking"}
@@ -106,7 +105,7 @@ class JobQueue:
         return found + [{"store": job.held.place.home.root, "stage": "waiting"} for job in waiting]
 
     def stop(self) -> None:
-        """End the process at once: what it was at is gone on with another time."""
+        """Kill the process. Its job continues where it was when it is queued again."""
         with self._changed:
             self._ended = True
             self._jobs.clear()
@@ -114,45 +113,45 @@ class JobQueue:
                 self._process.kill()
             self._changed.notify()
 
-    def join(self) -> None:
+    def wait_for_end(self) -> None:
         """Wait a moment for the thread to end, after `stop`."""
         self._thread.join(1)
 
     def _run(self) -> None:
         while True:
-            job = self._next()
+            job = self._wait_for_job()
             if job is None:
-                self._end()
+                self._end_process()
                 return
             try:
-                again = self._do(job)
+                retry = self._run_job(job)
             except Exception as error:  # noqa: BLE001 - no room for a process, or it was killed
                 job.failed += 1
-                again = job.failed < _TRIES
-                self._end()
+                retry = job.failed < _TRIES
+                self._end_process()
                 if not self._ended:
-                    log.line(f"a job failed ({error!r}): {job.held.place.home.root}")
+                    log.write_line(f"a job failed ({error!r}): {job.held.place.home.root}")
             with self._changed:
                 self._now, self._progress = None, {}
-                if again and not self._ended:
-                    self._put_back(job)
+                if retry and not self._ended:
+                    self._requeue(job)
 
-    def _put_back(self, job: Job) -> None:
-        """Let a job be gone on with after those that wait; the caller has the lock."""
-        waiting = self._waiting_for(job.held)
+    def _requeue(self, job: Job) -> None:
+        """Queue a job again, behind those that wait. The caller has the lock."""
+        waiting = self._find_waiting(job.held)
         if waiting is None:
             job.not_before = time.monotonic() + _RETRY * 4**job.failed
             self._jobs.append(job)
         else:
-            waiting.join(job)
+            waiting.merge(job)
             self._jobs.remove(waiting)
             self._jobs.append(waiting)
 
-    def _waiting_for(self, held: LoadedStore) -> Job | None:
-        return next((job for job in self._jobs if job.held is held), None)
+    def _find_waiting(self, store: LoadedStore) -> Job | None:
+        return next((job for job in self._jobs if job.held is store), None)
 
-    def _next(self) -> Job | None:
-        """Wait for the next job; let the process go when there was none for some time."""
+    def _wait_for_job(self) -> Job | None:
+        """Wait for the next job; end the process after `_IDLE` seconds without one."""
         with self._changed:
             while True:
                 if self._ended:
@@ -166,44 +165,44 @@ class JobQueue:
                 pause = min((each.not_before - now for each in self._jobs), default=math.inf)
                 most = pause if self._process is None else min(pause, _IDLE)
                 if not self._changed.wait(None if most == math.inf else most) and pause > _IDLE:
-                    self._end()
+                    self._end_process()
 
-    def _do(self, job: Job) -> bool:
-        """Have one job done; tell whether it is to be done again. Raises `OSError`."""
+    def _run_job(self, job: Job) -> bool:
+        """Run one job in the process; return whether to retry it. Raises `OSError`."""
         place = job.held.place
-        asked = {
+        request = {
             "project": place.project.root if place.project else "",
             "user": place.user.root if place.user else "",
             "paths": sorted(job.paths),
             "all": job.all,
             "finish": self._finish,
         }
-        process = self._started()
+        process = self._ensure_process()
         if process.stdin is None or process.stdout is None:
             return False
         with self._changed:
-            process.stdin.write(json.dumps(asked) + "\n")
+            process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
         for line in process.stdout:
-            said = json.loads(line)
-            if "stage" in said:
-                self._progress = said
-            if said.get("published"):
+            message = json.loads(line)
+            if "stage" in message:
+                self._progress = message
+            if message.get("published"):
                 self._published(job.held)
-            if said.get("end"):
-                if said["wrong"] not in ("", BUSY, LATER):  # a full disk, say
+            if message.get("end"):
+                if message["wrong"] not in ("", BUSY, LATER):  # a full disk, say
                     job.failed += 1
-                    log.line(f"{place.home.root}: {said['wrong']}")
+                    log.write_line(f"{place.home.root}: {message['wrong']}")
                     return job.failed < _ATTEMPTS
-                return bool(said["wrong"])
+                return bool(message["wrong"])
         raise OSError("the worker ended")
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _ensure_process(self) -> subprocess.Popen[str]:
         with self._changed:
             if self._ended:
                 raise OSError("the service leaves")
             if self._process is None or self._process.poll() is not None:
-                self._end()
+                self._end_process()
                 self._process = subprocess.Popen(  # noqa: S603 - this Python, our code
                     [sys.executable, "-I", "-S", "-c", _CODE, *sys.path],
                     stdin=subprocess.PIPE,
@@ -213,15 +212,15 @@ class JobQueue:
                 )
             return self._process
 
-    def _say_that_one_waits(self) -> None:
-        """Let what takes long be put off for a job that waits; the caller has the lock."""
+    def _signal_waiting(self) -> None:
+        """Ask the running job to yield to one that waits. The caller has the lock."""
         if self._process and self._process.stdin:
             with suppress(OSError, ValueError):  # it has just ended
                 self._process.stdin.write("\n")
                 self._process.stdin.flush()
 
-    def _end(self) -> None:
-        """End the process. Its own thread alone does that: nobody else is reading what it says."""
+    def _end_process(self) -> None:
+        """End the process. Only the queue's own thread, which reads its output, calls this."""
         with self._changed:
             process, self._process = self._process, None
         if process is None:
@@ -229,6 +228,6 @@ class JobQueue:
         process.kill()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was not written yet
+                with suppress(OSError):  # from flushing unwritten data
                     pipe.close()
         process.wait()

@@ -1,4 +1,4 @@
-"""The log of the service: standard error goes there, so that nothing that goes wrong is lost."""
+"""The log of the service. Standard error goes there too, so that no error is lost."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from contextlib import suppress
 
 from memfs import files
 
-_SIZE = 256 << 10  # bytes, above which it begins anew
+_SIZE = 256 << 10  # bytes, above which the log is emptied
 _STDERR = 2
 
 
 def redirect_output(path: str) -> None:
-    """Write to a file from now on; nowhere if there is no room for it."""
+    """Append standard error to a file from now on. Does nothing if it cannot be opened."""
     with suppress(OSError):
         log, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, _STDERR)
         os.close(log)
 
 
-def line(text: str) -> None:
-    """Write a line, or several; nothing happens if that fails."""
+def write_line(text: str) -> None:
+    """Write text with a time stamp. Errors are ignored."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     with suppress(OSError, ValueError):
         if os.fstat(_STDERR).st_size > _SIZE:
@@ -31,5 +31,5 @@ def line(text: str) -> None:
 
 
 def failure() -> None:
-    """Write what was raised just now, and where."""
-    line(traceback.format_exc())
+    """Write the current exception with its traceback."""
+    write_line(traceback.format_exc())

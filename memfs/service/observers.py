@@ -1,4 +1,4 @@
-"""Folders as the system watches them; where it has no more room, they are looked at regularly."""
+"""Watches of folders by the operating system; by polling where it has no more watches."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
-_POLL = 2.0  # seconds between two looks where nothing can be watched
+_POLL = 2.0  # seconds between two polls
 _FOLDERS: list[type[FileSystemEvent]] = [DirCreatedEvent, DirMovedEvent, DirDeletedEvent]
 _EVENTS = [*_FOLDERS, FileCreatedEvent, FileModifiedEvent, FileMovedEvent, FileDeletedEvent]
 
 
 class ChangeCallback(Protocol):
-    """Called with the folder that is watched, the path that changed, and whether it is one."""
+    """Called with the watched folder, the changed path, and whether that is a folder."""
 
     def __call__(self, folder: str, path: str, of_folder: bool) -> None: ...
 
@@ -40,15 +40,15 @@ class ObservedFolder(NamedTuple):
     watch: ObservedWatch
 
     def end(self) -> None:
-        """Watch it no more."""
+        """Stop watching it."""
         try:
             self.observer.unschedule(self.watch)
-        except (KeyError, OSError):  # it ended by itself when the folder went
+        except (KeyError, OSError):  # it ended by itself when the folder was removed
             return
 
 
 class Observers:
-    """Watches folders; `note` is called in threads of their own. For one thread that asks."""
+    """Watches folders, and calls `note` in other threads. Not thread-safe itself."""
 
     def __init__(self, note: ChangeCallback) -> None:
         self._note = note
@@ -57,25 +57,25 @@ class Observers:
 
     @property
     def polling(self) -> bool:
-        """Tell whether some folders are only looked at every now and then."""
+        """Return whether some folders are polled."""
         return self._polling is not None
 
     def observe(self, folder: str, *, below: bool) -> ObservedFolder:
-        """Watch a folder: all `below` it, or only which folders it has.
+        """Watch a folder: all files `below` it, or only its own subfolders.
 
-        Raises `FileNotFoundError` if it has just gone.
+        Raises `FileNotFoundError` if it was just removed.
         """
         handler = _Handler(self._note, folder)
         try:
-            return self._watched(handler, folder, below)
+            return self._schedule(handler, folder, below)
         except FileNotFoundError:
             raise
         except OSError:  # no more watches, or instances, for this user
             if self._polling is None:
                 self._polling = PollingObserver(timeout=_POLL)
                 self._polling.start()
-            wanted = _EVENTS if below else _FOLDERS
-            watch = self._polling.schedule(handler, folder, recursive=below, event_filter=wanted)
+            events = _EVENTS if below else _FOLDERS
+            watch = self._polling.schedule(handler, folder, recursive=below, event_filter=events)
             return ObservedFolder(self._polling, watch)
 
     def stop(self) -> None:
@@ -83,16 +83,16 @@ class Observers:
             if observer is not None:
                 observer.stop()
 
-    def _watched(self, handler: _Handler, folder: str, below: bool) -> ObservedFolder:
-        """Have the system watch it. Raises `OSError` if there is no room for all that is below."""
+    def _schedule(self, handler: _Handler, folder: str, below: bool) -> ObservedFolder:
+        """Watch it by the system. Raises `OSError` if there are too few watches for all below."""
         if self._observer is None:
             self._observer = Observer()
             self._observer.start()
         observer = self._observer
-        wanted = _EVENTS if below else _FOLDERS
-        watch = observer.schedule(handler, folder, recursive=below, event_filter=wanted)
+        events = _EVENTS if below else _FOLDERS
+        watch = observer.schedule(handler, folder, recursive=below, event_filter=events)
         if below:
-            # What is below it may be left out silently: is there room for one more?
+            # Folders below it may be left out silently: is one more watch possible?
             try:
                 observer.unschedule(observer.schedule(handler, os.sep, event_filter=_EVENTS))
             except OSError:

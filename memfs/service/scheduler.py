@@ -1,7 +1,7 @@
-"""The jobs of the service: what changed is read, and what was read is finished behind that.
+"""The jobs of the service: changes are read into the index, then vectors and graphs are made.
 
-Two lanes, each with a process of its own: a graph of a million vectors takes minutes, and what is
-said meanwhile is to be found within a second.
+Two queues, each with a process of its own: a graph of a million vectors takes minutes, and new
+messages must be found within a second meanwhile.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 
 class WorkScheduler:
-    """All jobs. `published` is called with the store whenever there is news."""
+    """The two job queues. `published` is called with a store whose index changed."""
 
     def __init__(self, published: Callable[[LoadedStore], object]) -> None:
         self._published = published
         self._finishing = JobQueue(published, finish=True)
-        self._reading = JobQueue(self._read)
-        self._lanes = (self._reading, self._finishing)
+        self._reading = JobQueue(self._finish_later)
+        self._queues = (self._reading, self._finishing)
 
-    def add(self, held: LoadedStore, paths: set[str], *, everything: bool = False) -> None:
-        """Let what changed in a store be read, then finished; what waits for it is joined."""
-        self._reading.add(Job(held, set(paths), everything))
+    def add(self, store: LoadedStore, paths: set[str], *, everything: bool = False) -> None:
+        """Queue a read of the changes of a store, then its slow part."""
+        self._reading.add(Job(store, set(paths), everything))
 
-    def busy(self, held: LoadedStore) -> bool:
-        """Tell whether something is being done for a store just now."""
-        return any(lane.busy(held) for lane in self._lanes)
+    def is_busy(self, store: LoadedStore) -> bool:
+        """Return whether a job of a store is running."""
+        return any(queue.is_busy(store) for queue in self._queues)
 
-    def said(self) -> list[dict[str, object]]:
-        """Return what is done, and what waits."""
-        return [each for lane in self._lanes for each in lane.said()]
+    def describe_jobs(self) -> list[dict[str, object]]:
+        """Return the running and the waiting jobs of both queues."""
+        return [each for queue in self._queues for each in queue.describe_jobs()]
 
     def stop(self) -> None:
-        """End the processes at once: what they were at is gone on with another time."""
-        for lane in self._lanes:
-            lane.stop()
-        for lane in self._lanes:
-            lane.join()
+        """Kill the processes. Their jobs continue where they were when queued again."""
+        for queue in self._queues:
+            queue.stop()
+        for queue in self._queues:
+            queue.wait_for_end()
 
-    def _read(self, held: LoadedStore) -> None:
-        self._published(held)
-        self._finishing.add(Job(held))
+    def _finish_later(self, store: LoadedStore) -> None:
+        self._published(store)
+        self._finishing.add(Job(store))

@@ -1,4 +1,4 @@
-"""The process itself: one for a user, started by whoever needs it first, gone when nobody does."""
+"""The service process: one for a user, started by its first client, ended when it is unused."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from memfs.store.blocks import Place
 if TYPE_CHECKING:
     import socket
 
-_TICK = 30.0  # seconds between two looks whether there is still a reason to be here
-_GARBAGE = 50_000  # objects, after which cycles are looked for: there are hardly any
-_ASKED = 2.0  # seconds that a question may take to arrive
-_PATIENCE = 5.0  # seconds for one who is answered to take it
-_STANDING = 86400.0  # seconds that one who was answered may be silent
-_MOST = 400  # threads: who comes then is sent away, and does its own work
-_SWITCH = 0.0005  # seconds that a thread computes at most while another has somebody waiting
-_FILES = 2048  # open ones, where the system allows that
+_TICK = 30.0  # seconds between two checks whether the process should end
+_GARBAGE = 50_000  # objects, after which garbage is collected: there are hardly any cycles
+_ASKED = 2.0  # seconds that a request may take to arrive
+_PATIENCE = 5.0  # seconds that a client may take to receive its answer
+_STANDING = 86400.0  # seconds that a client may be silent between two requests
+_MOST = 400  # threads: further clients are refused, and do their own work
+_SWITCH = 0.0005  # seconds that a thread computes before it yields to another
+_FILES = 2048  # open files, where the system allows that
 _PLACES = 9  # digits of a part of a version that count
 
 
 def run_detached(claimed: str = "", folder: str = "") -> None:
-    """Be the service of this user, unless one runs, and end when it is no longer needed.
+    """Run the service of this user, unless one runs, until it is no longer needed.
 
-    `claimed` is the number of the open file of its lock, if that was taken for it. It begins with
-    the store that serves `folder`.
+    `claimed` is the file descriptor of its lock, if the caller holds that. The store that serves
+    `folder` is loaded first.
     """
     user = store_paths.user_store()
     if user is None:
@@ -54,104 +54,104 @@ def run_detached(claimed: str = "", folder: str = "") -> None:
             minutes = config.load(Place(None, user)).number("service.idle")
             Server(60.0 * max(1, minutes), folder).run()
         except (MemfsError, OSError) as error:
-            log.line(f"cannot serve: {error}")
-        except Exception:  # noqa: BLE001 - there is nobody else to tell
+            log.write_line(f"cannot serve: {error}")
+        except Exception:  # noqa: BLE001 - the log is the only place for it
             log.failure()
-        os._exit(0)  # nothing is left to tear down, and what others are at may take its time
+        os._exit(0)  # nothing is left to tear down, and other threads may take long
 
 
 class Server:
-    """Listens, and answers each who asks in a thread of its own."""
+    """Listens, and answers each client in a thread of its own."""
 
     def __init__(self, idle: float, folder: str = "") -> None:
         self._idle = idle
-        self._first = folder  # whose store it begins with
+        self._first = folder  # its store is loaded first
         self._environment = os.fsdecode(service_client.encode_environment())
-        self._code = _code()
+        self._code = _get_code_signature()
         self._used = time.monotonic()
         self._leave = ""  # why it ends
-        self._attended = 0  # who is answered just now
+        self._attended = 0  # number of clients that are connected
         self._count = threading.Lock()
         self._listener = Listener()
-        self.warmth = Service()
+        self.service = Service()
 
     def run(self) -> None:
-        """Answer until there is a reason to leave."""
+        """Answer requests until there is a reason to leave."""
         gc.set_threshold(_GARBAGE, 50, 50)
-        log.line(f"version {VERSION}, process {os.getpid()}")
+        log.write_line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
         try:
-            _thread.start_new_thread(self._begin, ())
+            _thread.start_new_thread(self._load_first, ())
             while not self._leave:
-                connected = self._next(max(0.01, look - time.monotonic()))
-                if connected is not None:
-                    self._serve(connected)
+                client_socket = self._accept(max(0.01, look - time.monotonic()))
+                if client_socket is not None:
+                    self._serve(client_socket)
                 if not self._leave and time.monotonic() >= look:
-                    self._leave = self._reason()
+                    self._leave = self._find_leave_reason()
                     look = time.monotonic() + max(0.01, min(_TICK, self._idle))
         finally:
-            # Who asks later starts it anew, unless it was told to stop.
+            # The next client starts a new one, unless it was told to stop.
             self._listener.close(leave=self._leave != "told to stop")
             self._leave = self._leave or "an error"
-            self.warmth.stop()
-            log.line(f"left: {self._leave}")
+            self.service.stop()
+            log.write_line(f"left: {self._leave}")
 
-    def _begin(self) -> None:
-        """Hold the store that it begins with, if there is one."""
+    def _load_first(self) -> None:
+        """Load the first store, if there is one."""
         if os.path.isabs(self._first):
             try:
-                self.warmth.answer("hold", [self._first], b"")
-            except Exception:  # noqa: BLE001 - the others are served
+                self.service.answer("hold", [self._first], b"")
+            except Exception:  # noqa: BLE001 - other stores are served
                 log.failure()
 
-    def _next(self, wait: float) -> socket.socket | None:
+    def _accept(self, wait: float) -> socket.socket | None:
         try:
             return self._listener.accept(wait)
-        except OSError as error:  # it went away again; or no more files can be open
-            log.line(f"nobody could be let in: {error}")
+        except OSError as error:  # the client left again; or no more files can be opened
+            log.write_line(f"nobody could be let in: {error}")
             time.sleep(0.01)
             return None
 
-    def _reason(self) -> str:
-        """Return why this process should leave, "" if it should not."""
-        if not self._listener.ours():
+    def _find_leave_reason(self) -> str:
+        """Return why this process should end, "" if it should not. Releases unused stores."""
+        if not self._listener.is_current():
             return "its socket is gone"
-        if _code() != self._code:
+        if _get_code_signature() != self._code:
             return "memfs is another one now"
         if time.monotonic() - self._used > self._idle:
             return "nobody asked"
-        self.warmth.look()
+        self.service.check_stores()
         return ""
 
-    def _serve(self, connected: socket.socket) -> None:
+    def _serve(self, client_socket: socket.socket) -> None:
         if self._attended < _MOST:
             with suppress(RuntimeError):  # no room for one more thread
-                # Nobody waits for it to begin, as `Thread.start` would.
-                _thread.start_new_thread(self._attend, (connected,))
+                # `Thread.start` would wait until it has begun.
+                _thread.start_new_thread(self._attend, (client_socket,))
                 return
-        connected.close()
+        client_socket.close()
 
-    def _attend(self, connected: socket.socket) -> None:
+    def _attend(self, client_socket: socket.socket) -> None:
         with self._count:
             self._attended += 1
-        line = client.Connection(connected, _ASKED)
+        connection = client.Connection(client_socket, _ASKED)
         try:
-            if self._listener.known(connected):
-                while self._answer(line) and self._attended <= _MOST // 2:
-                    line.allow(_STANDING)
+            if self._listener.is_known_peer(client_socket):
+                while self._answer(connection) and self._attended <= _MOST // 2:
+                    connection.allow(_STANDING)
         except OSError:
             return  # it is gone, or too slow
         except BaseException:  # noqa: BLE001 - the others are served on
             log.failure()
         finally:
-            line.close()
+            connection.close()
             with self._count:
                 self._attended -= 1
 
-    def _answer(self, line: client.Connection) -> bool:
-        """Answer a question; False if there is to be no other on its line."""
-        head, _, body = line.receive().partition(b"\n\n")
-        line.allow(_PATIENCE)
+    def _answer(self, connection: client.Connection) -> bool:
+        """Answer a request; return whether the connection may be used for another."""
+        head, _, body = connection.receive().partition(b"\n\n")
+        connection.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
         if len(words) < 5 or words[0] != client.PROTOCOL:
             return False
@@ -159,37 +159,39 @@ class Server:
         if not self._listener.admits(token):
             return False
         if version != VERSION:
-            if _newer(version, VERSION):
+            if _is_newer(version, VERSION):
                 self._end(f"version {version} is there")
-            line.send(client.LEAVING)
+            connection.send(client.LEAVING)
             return False
         if environment != self._environment and kind not in ("stop", "status"):
-            line.send(client.YOURS)
+            connection.send(client.YOURS)
             return False
         if kind == "stop":
-            line.send(client.MINE)
+            connection.send(client.MINE)
             self._end("told to stop")
             return False
         if kind != "status":
             self._used = time.monotonic()
-        self._told(line, kind, rest, body)
+        self._send_answer(connection, kind, rest, body)
         return True
 
-    def _told(self, line: client.Connection, kind: str, words: list[str], body: bytes) -> None:
+    def _send_answer(
+        self, connection: client.Connection, kind: str, words: list[str], body: bytes
+    ) -> None:
         try:
-            answer = self.warmth.answer(kind, words, body)
+            answer = self.service.answer(kind, words, body)
         except MemfsError:
-            answer = None  # whoever asks does it by itself, and says what is wrong
+            answer = None  # the client does it by itself, and shows the error
         except BaseException:  # noqa: BLE001 - likewise; what Rust raises is no `Exception`
             log.failure()
             answer = None
-        line.allow(_PATIENCE)
+        connection.allow(_PATIENCE)
         if answer is None:
-            line.send(client.YOURS)
+            connection.send(client.YOURS)
             return
         try:
-            line.send(client.MINE + answer.data)
-            if line.taken():
+            connection.send(client.MINE + answer.data)
+            if connection.taken():
                 answer.taken()
         finally:
             answer.done()
@@ -199,8 +201,8 @@ class Server:
         self._listener.wake()
 
 
-def _code() -> object:
-    """Return what the code of this process looks like on the disk: another one after an update."""
+def _get_code_signature() -> object:
+    """Return the signatures of the installed code, which an update changes; None if it is gone."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found = []
     for name in ("__init__.py", "ipc/client.py", "service/server.py"):
@@ -212,17 +214,17 @@ def _code() -> object:
     return found
 
 
-def _newer(version: str, than: str) -> bool:
-    return _numbers(version) > _numbers(than)
+def _is_newer(version: str, than: str) -> bool:
+    return _parse_version(version) > _parse_version(than)
 
 
-def _numbers(version: str) -> list[int]:
+def _parse_version(version: str) -> list[int]:
     parts = ("".join(c for c in part if c in "0123456789") for part in version.split("."))
     return [int(part[:_PLACES] or 0) for part in parts]
 
 
 def _allow_files() -> None:
-    """Let this process have as many files open as it may need: some systems begin with 256."""
+    """Raise the limit of open files to what is needed: some systems begin with 256."""
     if sys.platform == "win32":
         return
     import resource  # not on Windows

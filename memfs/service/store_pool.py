@@ -1,4 +1,4 @@
-"""The stores that the service holds: those asked for last stay longest (see `store_session`)."""
+"""The loaded stores of the service. The least recently used are released first."""
 
 from __future__ import annotations
 
@@ -17,93 +17,93 @@ if TYPE_CHECKING:
     from memfs.recall.answers import PromptRecall
     from memfs.service.store_session import StoreSession  # with all that searches
 
-MOST = 12  # stores; more are let go of, and opened again when somebody asks
-LONGEST = 3600.0  # seconds that a store is held after it was asked for
+MOST = 12  # stores; the others are released, and loaded again when needed
+LONGEST = 3600.0  # seconds that a store stays loaded after its last use
 
 
 class LoadedStore:
-    """One store. `place` is that of no session."""
+    """A store with its open index. `place` has no session."""
 
     def __init__(self, place: Place) -> None:
         self.place = Place(place.project, place.user)
         self.used = time.monotonic()
-        self._opened: StoreSession | None = None
+        self._session: StoreSession | None = None
         self._opening = threading.Lock()
 
     @property
-    def opened(self) -> StoreSession:
-        """What is open of it, from now on. What that needs is loaded first: a tenth of a second."""
+    def session(self) -> StoreSession:
+        """Its session, made at the first use: importing what that needs takes 0.1 seconds."""
         with self._opening:
-            if self._opened is None:
+            if self._session is None:
                 from memfs.service.store_session import StoreSession  # with all that searches
 
-                self._opened = StoreSession(self.place)
-            return self._opened
+                self._session = StoreSession(self.place)
+            return self._session
 
     def recall(self, place: Place, prompt: str, shown: list[str], limit: int) -> PromptRecall:
-        """Return what a prompt brings to mind; by words alone until all is open."""
-        if self._opened is not None:
-            found = self._opened.recall(prompt, place.session, shown, limit)
+        """Return the hits for a prompt; by words alone until the index is open."""
+        if self._session is not None:
+            found = self._session.recall(prompt, place.session, shown, limit)
             if found is not None:
                 return found
         return prompts.recall_by_words(place.home.index, prompt, place.session, shown, limit)
 
-    def stale(self) -> bool:
-        """Tell whether more was published than is open. Takes 20 microseconds."""
-        return self._opened is None or self._opened.stale()
+    def is_stale(self) -> bool:
+        """Return whether a newer index was published. Takes 20 microseconds."""
+        return self._session is None or self._session.is_stale()
 
     def refresh(self) -> None:
-        """Open what was published. Nobody who asks meanwhile waits for it.
+        """Open the published index. Requests meanwhile use the previous one.
 
-        Raises `MemfsError` or `OSError` if it cannot be opened: then it is tried again with what is
-        published next.
+        Raises `MemfsError` or `OSError` if it cannot be opened: the next one that is published is
+        tried again.
         """
-        if not self.gone():
-            self.opened.refresh()
+        if not self.is_gone():
+            self.session.refresh()
 
-    def gone(self) -> bool:
-        """Tell whether the store was removed, or is not trusted any more."""
+    def is_gone(self) -> bool:
+        """Return whether the store was removed, or is not trusted any more."""
         project = self.place.project
         trusted = project is None or store_paths.is_trusted(project)
         return not trusted or not files.is_folder(self.place.home.root)
 
 
 class StorePool:
-    """All that are held. `met` is called with each one that is new."""
+    """All loaded stores. Calls `on_load` and `on_release` with a store. Thread-safe."""
 
     def __init__(
-        self, met: Callable[[LoadedStore], object], gone: Callable[[LoadedStore], object]
+        self, on_load: Callable[[LoadedStore], object], on_release: Callable[[LoadedStore], object]
     ) -> None:
-        self._met, self._gone = met, gone
-        self._held: dict[tuple[str, str], LoadedStore] = {}
+        self._on_load, self._on_release = on_load, on_release
+        self._stores: dict[tuple[str, str], LoadedStore] = {}
         self._lock = threading.Lock()
 
-    def of(self, place: Place) -> LoadedStore:
-        """Return the store of a place, held from now on."""
+    def for_place(self, place: Place) -> LoadedStore:
+        """Return the store of a place, loading it if needed."""
         key = (place.home.root, place.user.root if place.user else "")
         with self._lock:
-            found = self._held.get(key)
+            found = self._stores.get(key)
             if found is None:
-                found = self._held[key] = LoadedStore(place)
-                self._met(found)
+                found = self._stores[key] = LoadedStore(place)
+                self._on_load(found)
             found.used = time.monotonic()
-            while len(self._held) > MOST:
-                self._drop(min(self._held, key=lambda each: self._held[each].used))
+            while len(self._stores) > MOST:
+                self._release(min(self._stores, key=lambda each: self._stores[each].used))
         return found
 
-    def all(self) -> list[LoadedStore]:
+    def list_stores(self) -> list[LoadedStore]:
         with self._lock:
-            return list(self._held.values())
+            return list(self._stores.values())
 
     def forget_old(self) -> None:
-        """Let go of stores that nobody asked for in a long time, or that are gone."""
+        """Release stores that were not used for `LONGEST` seconds, or that are gone."""
         least = time.monotonic() - LONGEST
-        gone = {held for held in self.all() if held.gone()}  # who asks does not wait for that
+        gone = {store for store in self.list_stores() if store.is_gone()}  # slow: without the lock
         with self._lock:
-            for key, held in list(self._held.items()):
-                if held.used < least or held in gone:
-                    self._drop(key)
+            for key, store in list(self._stores.items()):
+                if store.used < least or store in gone:
+                    self._release(key)
 
-    def _drop(self, key: tuple[str, str]) -> None:
-        held = self._held.pop(key)
-        self._gone(held)
+    def _release(self, key: tuple[str, str]) -> None:
+        store = self._stores.pop(key)
+        self._on_release(store)

@@ -1,6 +1,6 @@
-"""What is open of a store that the service holds: its index.
+"""The open index of a loaded store, which follows what is published on the disk.
 
-It follows what is published on the disk. All that searches by meaning is loaded with this file.
+This module imports all that searches by meaning.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class StoreSession:
-    """What is open of the store at a place: nothing until it was refreshed once."""
+    """The open index of the store at a place: nothing is open before the first `refresh`."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self.kept = IndexSession(place)
+        self.index = IndexSession(place)
         self.engine: Engine | None = None
         self._published: object = None
         self._refreshing = threading.Lock()
@@ -31,28 +31,28 @@ class StoreSession:
     def recall(
         self, prompt: str, session: str, shown: list[str], limit: int
     ) -> PromptRecall | None:
-        """Return what a prompt brings to mind; None if nothing is open yet."""
+        """Return the hits for a prompt; None if nothing is open yet."""
         if self.engine is None:
             return None
         return prompts.recall_warm(self.engine, prompt, session, shown, limit)
 
-    def stale(self) -> bool:
-        """Tell whether more was published than is open."""
-        return self._look() != self._published
+    def is_stale(self) -> bool:
+        """Return whether a newer index was published than the open one."""
+        return self._get_signature() != self._published
 
     def refresh(self) -> None:
-        """Open what was published (see `Held.refresh`)."""
+        """Open the published index (see `LoadedStore.refresh`)."""
         with self._refreshing:
-            looked = self._look()
-            if looked == self._published:
+            signature = self._get_signature()
+            if signature == self._published:
                 return
-            self._published = looked
-            engine = self.kept.opened("hybrid")
+            self._published = signature
+            engine = self.index.opened("hybrid")
             if engine.vectors is not None:
                 engine.vectors.warm(build=False)
             self.engine = engine
 
-    def _look(self) -> object:
+    def _get_signature(self) -> object:
         engine = self.engine
         name = engine.vectors.encoder.name if engine and engine.vectors else ""
         index = self._place.home.index

@@ -1,4 +1,4 @@
-"""Heavy work waits while the machine is on battery or has other things to do."""
+"""Throttling of heavy work while the machine is on battery or under load."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from memfs.store.blocks import Place
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LONGEST = 600.0  # seconds that a job waits at most: in the end it is done
+LONGEST = 600.0  # seconds that a job waits at most
 SUPPLIES = "/sys/class/power_supply/*"
 
 
 def wait_for_room(pause: Callable[[str], object], until: float) -> None:
-    """Wait until there is power and room for heavy work, or it is so late (`time.monotonic`).
+    """Wait while there is a reason to, at most until the time `until` (of `time.monotonic`).
 
-    `pause` is called with the reason, and waits a moment: what it raises ends the rest.
+    Calls `pause` with the reason, which waits a moment; its exceptions end the wait.
     """
     while time.monotonic() < until and (why := find_reason()):
         pause(why)
@@ -42,7 +42,7 @@ def find_reason() -> str:
 
 
 def is_loaded() -> bool:
-    """Tell whether twice as much is running as there are processors, where that is known."""
+    """Return whether the load is over twice the number of processors; False if unknown."""
     try:
         return os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
     except (OSError, AttributeError):
@@ -50,7 +50,7 @@ def is_loaded() -> bool:
 
 
 def on_battery(supplies: str) -> bool:
-    """Tell whether the machine runs on its battery, where the system says so (Linux)."""
+    """Return whether the machine runs on its battery; False if unknown (all but Linux)."""
     battery = False
     for folder in glob.glob(supplies):
         with suppress(OSError), open(f"{folder}/type", encoding="ascii") as handle:

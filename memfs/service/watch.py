@@ -1,7 +1,7 @@
-"""What changes on the disk, for whoever wants to know: told once it has been quiet for a moment.
+"""Watches of folders, with changes reported together after a moment without any.
 
-Folders need not be there yet, and may go and come back: then what is above them is watched. Where
-the system cannot watch any more, they are looked at every now and then.
+Folders may be missing, and may be removed and made again: then the nearest folder above them is
+watched. Where the system has no more watches, they are polled.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
     from memfs.service.observers import ObservedFolder, Observers
 
-_QUIET = 0.1  # seconds without a change, after which those before are told
-_LONGEST = 0.5  # seconds that a change waits for that
-_TEMPORARY = (".tmp", ".swp", ".swx", "~", "4913")  # of ours and of editors
+_QUIET = 0.1  # seconds without a change, after which changes are reported
+_LONGEST = 0.5  # seconds that a change waits for that at most
+_TEMPORARY = (".tmp", ".swp", ".swx", "~", "4913")  # temporary files of ours and of editors
 
 
 class _Watched(NamedTuple):
-    """A folder that is watched; `sign` tells it from another one that has its name later."""
+    """A watched folder; `sign` differs if another folder has its name later."""
 
     observed: ObservedFolder
     sign: tuple[int, int]
 
 
 class FolderWatch:
-    """Watches folders, each once. `tell` is called with (key, changed paths) in a thread.
+    """Watches folders, each once. Calls `report` with (key, changed paths) in a thread.
 
     For a new key it is called without paths as soon as its folders are watched.
     """
 
-    def __init__(self, tell: Callable[[Hashable, set[str]], object]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[Hashable, set[str]], object]) -> None:
+        self._report = report
         self._observers: Observers | None = None
         self._wanted: dict[Hashable, Callable[[], Iterable[str]]] = {}
-        self._folders: dict[Hashable, list[str]] = {}  # of them, those that were listed
-        self._begun: set[Hashable] = set()  # of them, those that were told so
+        self._folders: dict[Hashable, list[str]] = {}  # of the keys whose folders were listed
+        self._begun: set[Hashable] = set()  # keys that were reported once
         self._watched: dict[tuple[str, bool], _Watched] = {}  # by folder, and whether all below it
-        self._lost: set[str] = set()  # of them, those that went, whatever is there now
-        self._missed: set[str] = set()  # folders that were wanted when they were not there
+        self._lost: set[str] = set()  # watched folders that were removed, even if they exist again
+        self._missed: set[str] = set()  # wanted folders that did not exist at the last check
         self._changed: set[tuple[str, str]] = set()  # (folder, path)
-        self._again = False  # whether folders may have come or gone
+        self._check = False  # whether folders must be checked
         self._first = self._last = 0.0
         self._news = threading.Condition()
         self._ended = False
@@ -54,24 +54,24 @@ class FolderWatch:
         self._thread.start()
 
     def add(self, key: Hashable, folders: Callable[[], Iterable[str]]) -> None:
-        """Watch folders, and what is below them, for a key; they need not be there.
+        """Watch folders, and all below them, for a key; they need not exist.
 
-        They are asked for in the thread that watches.
+        `folders` is called in the thread that watches.
         """
         with self._news:
             self._wanted[key] = folders
-        self.look()
+        self.check_folders()
 
     def remove(self, key: Hashable) -> None:
-        """Watch nothing for a key any more."""
+        """Stop watching the folders of a key."""
         with self._news:
             self._wanted.pop(key, None)
-        self.look()
+        self.check_folders()
 
-    def look(self) -> None:
-        """Look soon whether folders came or went."""
+    def check_folders(self) -> None:
+        """Let the thread check which folders exist."""
         with self._news:
-            self._again = True
+            self._check = True
             self._news.notify()
 
     def stop(self) -> None:
@@ -84,11 +84,11 @@ class FolderWatch:
 
     @property
     def polling(self) -> bool:
-        """Tell whether some folders are only looked at every now and then."""
+        """Return whether some folders are polled."""
         return self._observers is not None and self._observers.polling
 
     def note(self, folder: str, path: str, of_folder: bool) -> None:
-        """Note a change of a path in a watched folder; `of_folder`: the path is one itself."""
+        """Record a change of a path in a watched folder; `of_folder`: the path is a folder."""
         if path.endswith(_TEMPORARY):
             return
         with self._news:
@@ -96,7 +96,7 @@ class FolderWatch:
             if not self._changed:
                 self._first = now
             self._last = now
-            self._again |= of_folder
+            self._check |= of_folder
             if of_folder and path == folder:
                 self._lost.add(folder)  # another one may even have its inode
             self._changed.add((folder, path))
@@ -106,43 +106,43 @@ class FolderWatch:
         while not self._ended:
             try:
                 self._step()
-            except Exception:  # noqa: BLE001 - what changes next is told
+            except Exception:  # noqa: BLE001 - later changes must still be reported
                 log.failure()
                 time.sleep(_QUIET)
 
     def _step(self) -> None:
-        """Wait for news, and do what they ask for."""
+        """Wait for a change or a check of folders, and handle it."""
         with self._news:
-            while not (self._changed or self._again or self._ended):
+            while not (self._changed or self._check or self._ended):
                 self._news.wait()
             if self._ended:
                 return
-            again, self._again = self._again, False
+            check, self._check = self._check, False
             wanted = {key: self._folders[key] for key in self._wanted if key in self._folders}
             left = min(self._last + _QUIET, self._first + _LONGEST) - time.monotonic()
             changed: set[tuple[str, str]] = set()
-            if self._changed and not again:
+            if self._changed and not check:
                 if left > 0:
                     self._news.wait(left)
                     return
                 changed, self._changed = self._changed, changed
-        if again:
-            wanted = self._listed()
+        if check:
+            wanted = self._list_folders()
             try:
                 self._arrange({folder for each in wanted.values() for folder in each})
             finally:
                 new = [key for key in wanted if key not in self._begun]
                 self._begun = set(wanted)
                 for key in new:
-                    self._tell(key, set())
+                    self._report(key, set())
             return
         for key, folders in wanted.items():
             paths = {path for folder, path in changed if folder in folders}
             if paths:
-                self._tell(key, paths)
+                self._report(key, paths)
 
-    def _listed(self) -> dict[Hashable, list[str]]:
-        """Return the folders of each key."""
+    def _list_folders(self) -> dict[Hashable, list[str]]:
+        """Return the folders of each key. Those of new keys are listed first."""
         with self._news:
             wanted = dict(self._wanted)
         known = self._folders
@@ -153,30 +153,30 @@ class FolderWatch:
         return self._folders
 
     def _arrange(self, wanted: set[str]) -> None:
-        """Watch what is wanted and there, and of what is not, the folder above."""
+        """Watch the wanted folders that exist, and the nearest folder above each other one."""
         with self._news:
             lost, self._lost = self._lost, set()
         missing = {folder for folder in wanted if not os.path.isdir(folder)}
         needed = {(folder, True) for folder in wanted - missing}
-        needed |= {(_above(folder), False) for folder in missing}
+        needed |= {(_find_existing_parent(folder), False) for folder in missing}
         came = self._missed & wanted - missing
-        for way, watched in list(self._watched.items()):
-            if way not in needed:
-                self._close(way)
-            elif way[0] in lost or _sign(way[0]) != watched.sign:  # it went, and another one came
-                self._close(way)
-                came |= {way[0]} & wanted
-        for way in sorted(needed - set(self._watched)):
-            self._open(*way)
+        for watch, watched in list(self._watched.items()):
+            if watch not in needed:
+                self._close(watch)
+            elif watch[0] in lost or _get_sign(watch[0]) != watched.sign:  # replaced by another one
+                self._close(watch)
+                came |= {watch[0]} & wanted
+        for watch in sorted(needed - set(self._watched)):
+            self._open(*watch)
         for folder in came:
-            for path in _files(folder):  # what came before it was watched
+            for path in _walk_files(folder):  # files that were made before it was watched
                 self.note(folder, path, of_folder=False)
         self._missed = missing
         if any(map(os.path.isdir, missing)):
-            self.look()  # it came meanwhile
+            self.check_folders()  # one was made meanwhile
 
     def _open(self, folder: str, below: bool) -> None:
-        sign = _sign(folder)
+        sign = _get_sign(folder)
         if sign is None:
             return
         if self._observers is None:
@@ -186,21 +186,21 @@ class FolderWatch:
         try:
             observed = self._observers.observe(folder, below=below)
             self._watched[folder, below] = _Watched(observed, sign)
-        except FileNotFoundError:  # it has just gone
-            self.look()
+        except FileNotFoundError:  # it was just removed
+            self.check_folders()
 
-    def _close(self, way: tuple[str, bool]) -> None:
-        self._watched.pop(way).observed.end()
+    def _close(self, watch: tuple[str, bool]) -> None:
+        self._watched.pop(watch).observed.end()
 
 
-def _above(folder: str) -> str:
-    """Return the nearest folder above one that is not there."""
+def _find_existing_parent(folder: str) -> str:
+    """Return the nearest existing folder above a missing one."""
     while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
     return folder
 
 
-def _sign(folder: str) -> tuple[int, int] | None:
+def _get_sign(folder: str) -> tuple[int, int] | None:
     try:
         status = os.stat(folder)
     except OSError:
@@ -208,7 +208,7 @@ def _sign(folder: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _files(folder: str) -> Iterable[str]:
+def _walk_files(folder: str) -> Iterable[str]:
     for inside, _, names in os.walk(folder):
         for name in names:
             yield f"{inside}/{name}"

@@ -1,10 +1,9 @@
 """A process that does heavy work of the service: one job at a time, at low priority.
 
-A job is to read what changed in a store, so that words in it are found, or to finish it: vectors,
-their graph, the flow of sessions. Jobs come as lines of JSON on standard input, and what there is
-to say goes out the same way. An empty line says that another job waits: what takes long is put off
-for it. The process ends with its input. It may be killed at any moment: what it does goes on from
-where it was when it is done again.
+A job either reads the changes of a store into its text index, or makes the slow rest: vectors,
+their graph, the graph of sessions. Jobs come as lines of JSON on standard input, and progress goes
+out the same way. An empty line means that another job waits: a slow one yields to it. The process
+ends with its input. It may be killed at any moment: a repeated job continues where it was.
 """
 
 from __future__ import annotations
@@ -40,19 +39,19 @@ if TYPE_CHECKING:
 
     from memfs.ingest.transcript_files import Sessions
 
-_TOLD = 0.2  # seconds between two words on how far it is
-_BATCH = 32 << 20  # bytes of transcripts, after which others have their turn
+_REPORT = 0.2  # seconds between two reports of progress
+_BATCH = 32 << 20  # bytes of transcripts, after which other jobs have their turn
 _PATIENCE = 2.0  # seconds to wait for a lock
-_OF_LATE = 2 * 86400.0  # seconds: what was said since the service was killed is younger
-_LOOK = 2.0  # seconds between two looks whether there is room for more
+_OF_LATE = 2 * 86400.0  # seconds: older messages were read before the service could be killed
+_CHECK = 2.0  # seconds between two checks whether heavy work may go on
 
 
 class _LaterError(Exception):
     """Other jobs wait."""
 
 
-_lines: deque[str] = deque()  # that came and were not done yet
-_came = threading.Condition()
+_lines: deque[str] = deque()  # of input, not handled yet
+_input = threading.Condition()
 
 
 def main() -> None:
@@ -60,34 +59,34 @@ def main() -> None:
     threading.Thread(target=_listen, daemon=True).start()
     with suppress(BrokenPipeError):
         while True:
-            with _came:
+            with _input:
                 while not _lines:
-                    _came.wait()
+                    _input.wait()
                 line = _lines.popleft()
             if line.strip():
-                _say({"end": True, "wrong": _done(json.loads(line))})
-    os._exit(0)  # what is left in the buffer nobody hears
+                _send({"end": True, "wrong": _run_job(json.loads(line))})
+    os._exit(0)  # nobody reads what is left in the buffer
 
 
 def _listen() -> None:
     for line in sys.stdin:
-        with _came:
+        with _input:
             _lines.append(line)
-            _came.notify()
+            _input.notify()
     os._exit(0)
 
 
-def _done(job: dict[str, object]) -> str:
-    """Do a job; return what was wrong."""
+def _run_job(job: dict[str, object]) -> str:
+    """Run a job. Returns "", `BUSY`, `LATER` or the message of an error."""
     try:
-        place = _place(str(job["project"]), str(job["user"]))
+        place = _find_place(str(job["project"]), str(job["user"]))
         paths = [str(path) for path in job["paths"]] if isinstance(job["paths"], list) else []
-        rest = partial(_rest, time.monotonic() + throttle.LONGEST)
-        whole = bool(job["all"])
+        wait = partial(_wait_for_room, time.monotonic() + throttle.LONGEST)
+        everything = bool(job["all"])
         if place is not None and job["finish"]:
-            _finish(place, rest)
-        elif place is not None and _read(place, paths, rest, everything=whole):
-            _say({"published": True})
+            _finish(place, wait)
+        elif place is not None and _read(place, paths, wait, everything=everything):
+            _send({"published": True})
     except BrokenPipeError:
         raise
     except LockedError:
@@ -99,57 +98,57 @@ def _done(job: dict[str, object]) -> str:
     return ""
 
 
-def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everything: bool) -> bool:
-    """Read what changed, so that words in it are found; tell whether anything of the store did."""
+def _read(place: Place, paths: list[str], wait: Callable[[], object], *, everything: bool) -> bool:
+    """Read changes into the text index; return whether the store had any."""
     tally = Tally()
     ingest_transcripts.drain(place.home, tally, _PATIENCE)
-    known = _ours(place, _files(paths))
-    for number, batch in enumerate(_batches(list(known))):
+    known = _select_sessions(place, _list_transcripts(paths))
+    for number, batch in enumerate(_make_batches(list(known))):
         if number:
-            rest()
+            wait()
         with lock.hold_lock(place.home, _PATIENCE, ingest_transcripts.LOCK):
             ingest_transcripts.ingest_transcripts(place.home, batch, tally, known=known)
     logs = None if everything else [path for path in sorted(tally.logs) if files.is_file(path)]
     if logs == [] or not index_sources.sources(place, logs):
         return False
-    done = index_sources.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage)
+    done = index_sources.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_report_progress)
     if done is None:
         raise LockedError("somebody else indexes")
     return True
 
 
-def _finish(place: Place, rest: Callable[[], object]) -> None:
-    """Make what takes long: vectors and their graph, and the flow of sessions."""
+def _finish(place: Place, wait: Callable[[], object]) -> None:
+    """Make the vectors, their graph and the graph of sessions."""
     with suppress(LockedError):
-        if vector_rebuild.run(place, _stage("embedding", 0), rest):
-            _say({"published": True})
+        if vector_rebuild.run(place, _report_progress("embedding", 0), wait):
+            _send({"published": True})
         served = vector_manifest.load_served(place.home.index)
         if served and served.rows >= hnsw.FEWEST:
-            IndexSession(place).graph(_stage("graph", 0))
-            _say({"published": True})
-        rest()
-        if Graph(place).update_all(_stage("flow", 0), wait=_PATIENCE):
-            _say({"published": True})
+            IndexSession(place).graph(_report_progress("graph", 0))
+            _send({"published": True})
+        wait()
+        if Graph(place).update_all(_report_progress("flow", 0), wait=_PATIENCE):
+            _send({"published": True})
 
 
-def _rest(until: float) -> None:
-    """Wait until the machine has room for more (see `throttle`); put off a job if others wait."""
+def _wait_for_room(until: float) -> None:
+    """Wait until heavy work may go on (see `throttle`). Raises `_LaterError` if jobs wait."""
     throttle.wait_for_room(_pause, until)
     if _lines:
         raise _LaterError
 
 
 def _pause(why: str) -> None:
-    _say({"stage": f"waiting: {why}"})
-    with _came:
+    _send({"stage": f"waiting: {why}"})
+    with _input:
         if not _lines:
-            _came.wait(_LOOK)
+            _input.wait(_CHECK)
     if _lines:
         raise _LaterError
 
 
-def _place(project: str, user: str) -> Place | None:
-    """Return the place of a job; None if its store was removed meanwhile, or is not trusted."""
+def _find_place(project: str, user: str) -> Place | None:
+    """Return the place of a job; None if its store was removed, or is not trusted."""
     found = store_paths.find(os.path.dirname(project)) if project else None
     if project and (found is None or found.root != project or not store_paths.is_trusted(found)):
         return None
@@ -157,7 +156,7 @@ def _place(project: str, user: str) -> Place | None:
     return Place(found, tier) if found or tier else None
 
 
-def _ours(place: Place, paths: list[str]) -> Sessions:
+def _select_sessions(place: Place, paths: list[str]) -> Sessions:
     """Return the sessions in transcripts that belong to a store."""
     found, _ = transcript_files.identify_files(paths, lambda _: None)
     for share in routing.divide(found)[0]:
@@ -166,12 +165,12 @@ def _ours(place: Place, paths: list[str]) -> Sessions:
     return {}
 
 
-def _files(paths: list[str]) -> list[str]:
-    """Return transcripts, and of folders those below them that changed of late."""
+def _list_transcripts(paths: list[str]) -> list[str]:
+    """Return the given files, and the recently changed transcripts below given folders."""
     found = [path for path in paths if not os.path.isdir(path)]
     least = time.time() - _OF_LATE
     for top in paths:
-        for folder, _, names in os.walk(top):  # of a file: nothing
+        for folder, _, names in os.walk(top):  # yields nothing for a file
             for path in (f"{folder}/{name}" for name in names):
                 with suppress(OSError):
                     if transcript_files.is_named(path) and os.stat(path).st_mtime > least:
@@ -179,32 +178,32 @@ def _files(paths: list[str]) -> list[str]:
     return found
 
 
-def _batches(paths: list[str]) -> list[list[str]]:
-    made: list[list[str]] = []
+def _make_batches(paths: list[str]) -> list[list[str]]:
+    batches: list[list[str]] = []
     size = _BATCH
     for path in paths:
         if size >= _BATCH:
-            made.append([])
+            batches.append([])
             size = 0
-        made[-1].append(path)
+        batches[-1].append(path)
         size += transcript_files.measure_size([path])
-    return made
+    return batches
 
 
-def _stage(name: str, total: int) -> Callable[[int], object]:
-    """Tell what begins; return what is told of each step."""
-    done, told = 0, 0.0
+def _report_progress(name: str, total: int) -> Callable[[int], object]:
+    """Return a function that counts finished steps, and reports the progress of a stage."""
+    done, reported = 0, 0.0
 
-    def tick(more: int) -> None:
-        nonlocal done, told
+    def advance(more: int) -> None:
+        nonlocal done, reported
         done += more
-        if time.monotonic() - told > _TOLD:
-            told = time.monotonic()
-            _say({"stage": name, "done": done, "total": total})
+        if time.monotonic() - reported > _REPORT:
+            reported = time.monotonic()
+            _send({"stage": name, "done": done, "total": total})
 
-    return tick
+    return advance
 
 
-def _say(what: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(what) + "\n")
+def _send(message: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()

@@ -76,10 +76,10 @@ def test_two_hundred_stores_leave_a_dozen_open(
     counts = []
     for turn in range(20):
         for each in made:
-            stores.of(each).refresh()
+            stores.for_place(each).refresh()
         counts.append((len(os.listdir("/proc/self/fd")), threading.active_count()))
         del turn
-    assert len(stores.all()) == 4
+    assert len(stores.list_stores()) == 4
     assert len(met) == 200
     assert len(gone) == 196
     assert counts[-1][0] <= counts[2][0] + 2
@@ -91,15 +91,15 @@ def test_who_asked_last_stays_and_what_is_old_or_gone_goes(
 ) -> None:
     gone: list[LoadedStore] = []
     stores = StorePool(lambda _: None, gone.append)
-    found = stores.of(place)
-    assert stores.of(blocks.find_place(str(repo))) is found
+    found = stores.for_place(place)
+    assert stores.for_place(blocks.find_place(str(repo))) is found
     stores.forget_old()
     assert not gone
     (repo / ".agent-memory").rename(repo / "away")
     stores.forget_old()
     assert gone == [found]
     (repo / "away").rename(repo / ".agent-memory")
-    again = stores.of(place)
+    again = stores.for_place(place)
     monkeypatch.setattr(store_pool, "LONGEST", -1.0)
     stores.forget_old()
     assert gone == [found, again]

@@ -84,7 +84,7 @@ def test_a_job_is_done_and_its_process_goes_when_there_is_none(
     held = LoadedStore(place)
     work.add(held, set(), everything=True)
     until(lambda: published)
-    until(lambda: not work.said() and not running.ours(home))
+    until(lambda: not work.describe_jobs() and not running.ours(home))
     assert set(published) == {held}
     work.stop()
 
@@ -93,14 +93,14 @@ def test_what_waits_for_a_store_is_one_job(work: WorkScheduler, place: Place, re
     held, other = LoadedStore(place), LoadedStore(place)
     with lock.hold_lock(place.home, name=index_sources.LOCK):
         work.add(held, set(), everything=True)
-        until(lambda: work.busy(held))
+        until(lambda: work.is_busy(held))
         process = until(lambda: work._reading._process)
         number = process.pid
         mine = os.getpriority(os.PRIO_PROCESS, 0)
         until(lambda: os.getpriority(os.PRIO_PROCESS, number) == min(19, mine + 10))
         for number in range(50):
             work.add(other, {f"/{number}"})
-        assert len(work.said()) == 2
+        assert len(work.describe_jobs()) == 2
         [job] = work._reading._jobs
         assert len(job.paths) == 50
     work.stop()
@@ -134,7 +134,7 @@ def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
     monkeypatch.setattr(room, "_CODE", "raise SystemExit(3)")
     held = LoadedStore(place)
     work.add(held, set(), everything=True)
-    until(lambda: not work.said())
+    until(lambda: not work.describe_jobs())
     monkeypatch.undo()
     work.stop()
     assert capfd.readouterr().err.count("a job failed") == 3
@@ -146,7 +146,7 @@ def test_a_store_that_is_gone_is_no_job(
     held = LoadedStore(place)
     (repo / ".agent-memory").rename(repo / "away")
     work.add(held, set(), everything=True)
-    until(lambda: not work.said())
+    until(lambda: not work.describe_jobs())
     assert not published
     assert not (repo / ".agent-memory").exists()
     work.stop()
@@ -250,7 +250,7 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
     work.add(slow, set(), everything=True)
 
     def rests() -> bool:
-        return any(each["stage"] == "waiting: battery" for each in work.said())
+        return any(each["stage"] == "waiting: battery" for each in work.describe_jobs())
 
     until(rests)
     assert set(published) == {slow}  # words in it are found
@@ -260,7 +260,7 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
         until(lambda: quick in published)
         until(rests)
     (battery / "status").write_text("Charging\n")
-    until(lambda: not work.said())
+    until(lambda: not work.describe_jobs())
     served = vector_manifest.load_served(slow.place.home.index)
     assert served
     assert served.documents >= 2000
@@ -289,10 +289,10 @@ def test_what_is_said_is_found_while_what_was_said_before_is_finished(
             IndexSession(place).engine("text").list_dated(Filter(kinds=("message",))).total
             >= number
         )
-        until(lambda: work._finishing.busy(held))
-    assert work.busy(held)
+        until(lambda: work._finishing.is_busy(held))
+    assert work.is_busy(held)
     work.stop()
-    assert not work._finishing.busy(held)
+    assert not work._finishing.is_busy(held)
 
 
 def test_a_store_is_not_put_off_for_itself_but_for_others(
@@ -311,12 +311,12 @@ def test_a_store_is_not_put_off_for_itself_but_for_others(
     lane = JobQueue(published.append, finish=True)
     one, two = another(tmp_path, repo, home), LoadedStore(place)
     lane.add(Job(one))
-    until(lambda: lane.busy(one))
+    until(lambda: lane.is_busy(one))
     lane.add(Job(one))
     time.sleep(0.3)
-    assert lane.busy(one)
+    assert lane.is_busy(one)
     lane.add(Job(two))
-    until(lambda: lane.busy(two))
+    until(lambda: lane.is_busy(two))
     lane.stop()
 
 

@@ -34,24 +34,24 @@ def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.Monke
     held = LoadedStore(place)
     held.refresh()
     held.refresh()
-    assert not held.stale()
+    assert not held.is_stale()
     monkeypatch.setattr(hnsw, "FEWEST", 1)
     IndexSession(place).graph()
-    assert held.stale()
+    assert held.is_stale()
     held.refresh()
-    assert held.opened.engine
-    assert held.opened.engine.vectors
-    assert held.opened.engine.vectors.graph
-    assert not held.stale()
+    assert held.session.engine
+    assert held.session.engine.vectors
+    assert held.session.engine.vectors.graph
+    assert not held.is_stale()
 
 
 def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> None:
     archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
     index_sources.sync(place, embed=True)
     held = LoadedStore(place)
-    assert held.stale()
+    assert held.is_stale()
     (by_words,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
-    assert held.stale()
+    assert held.is_stale()
     held.refresh()
     (hit,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
     assert (by_words.id, by_words.text) == (hit.id, hit.text)
@@ -79,20 +79,20 @@ def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(
     monkeypatch.setattr(app, "_LONGEST", 30.0)
     made = app.Service()
     made._asked = time.monotonic()
-    held = made.stores.of(place)
+    held = made.stores.for_place(place)
     time.sleep(0.2)
-    assert held.stale()
+    assert held.is_stale()
     assert not made._watch._folders
     monkeypatch.setattr(app, "_LULL", 0.05)
-    running.until(lambda: not held.stale())
+    running.until(lambda: not held.is_stale())
     running.until(lambda: made._watch._folders)
     made.stop()
 
     monkeypatch.setattr(app, "_LONGEST", 0.1)
     made = app.Service()
     made.answer("status", [], b"")
-    held = made.stores.of(place)
-    while held.stale():
+    held = made.stores.for_place(place)
+    while held.is_stale():
         made.answer("status", [], b"")
     made.stop()
 
@@ -102,22 +102,22 @@ def test_a_store_that_is_not_trusted_any_more_is_let_go_of_and_not_read(
 ) -> None:
     assert place.project
     made = app.Service()
-    held = made.stores.of(place)
-    running.until(lambda: os.path.isdir(place.home.index) and not made._work.said())
+    held = made.stores.for_place(place)
+    running.until(lambda: os.path.isdir(place.home.index) and not made._work.describe_jobs())
     held.refresh()
-    before = held.opened.engine
+    before = held.session.engine
     Path(store_paths.trust_folder(place.project), "token").unlink()
     path = tmp_path / "t.jsonl"
     path.write_bytes(user("gophers dig tunnels", "u1", cwd=str(repo)))
     spool.write_note(place.home, "claude", str(path))
     made._work.add(held, {str(path)}, everything=True)
-    running.until(lambda: not made._work.said())
+    running.until(lambda: not made._work.describe_jobs())
     assert spool.list_notes(place.home)
     assert not list(Path(place.home.local).glob("recall/**/*.jsonl"))
     held.refresh()
-    assert held.opened.engine is before
-    made.look()
-    running.until(lambda: not made.stores.all())
+    assert held.session.engine is before
+    made.check_stores()
+    running.until(lambda: not made.stores.list_stores())
     made.stop()
 
 
@@ -131,12 +131,12 @@ def test_a_store_whose_disk_does_not_answer_keeps_no_other_waiting(
         return not goes_on.wait(60)
 
     made = app.Service()
-    monkeypatch.setattr(LoadedStore, "gone", gone)
-    held = made.stores.of(place)
-    made.look()
+    monkeypatch.setattr(LoadedStore, "is_gone", gone)
+    held = made.stores.for_place(place)
+    made.check_stores()
     hangs.wait(60)
-    made.look()  # returns, as the one before did
-    assert made.stores.of(place) is held
+    made.check_stores()  # returns, as the one before did
+    assert made.stores.for_place(place) is held
     goes_on.set()
     running.until(made._looking.acquire)
     made.stop()
@@ -150,7 +150,7 @@ def test_links_in_a_repository_that_lead_out_of_it_are_not_followed(
     root = Path(place.project.root)
     (root / "facts").symlink_to(tmp_path / "large")
     (root / "static").symlink_to("archive")
-    found = app._folders(LoadedStore(place))
+    found = app._list_folders(LoadedStore(place))
     assert f"{root}/facts" not in found
     assert f"{root}/static" not in found
     assert {f"{root}/blocks", f"{place.home.local}/inbox"} <= {*found}
@@ -167,7 +167,7 @@ def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
         path.write_bytes(user(f"gophers dig {path.name}", path.name, cwd=str(repo)))
     os.utime(old, (time.time() - 10 * 86400,) * 2)
     made = app.Service()
-    made.stores.of(place)
+    made.stores.for_place(place)
 
     def texts() -> list[str]:
         page = IndexSession(place).opened("text").list_dated(Filter(kinds=("message",)))

@@ -92,7 +92,7 @@ def test_other_code_on_the_disk_makes_it_leave_also_while_it_is_asked(
 ) -> None:
     monkeypatch.setattr(server, "_TICK", 0.1)
     with running.inside() as inside:
-        monkeypatch.setattr(server, "_code", lambda: "another")
+        monkeypatch.setattr(server, "_get_code_signature", lambda: "another")
 
         def left() -> str:
             service_client.ask("hold", ["."], wait=0.5)
@@ -108,13 +108,13 @@ def test_code_that_changed_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(package / name, tmp_path / name)
     monkeypatch.setattr(server, "__file__", str(tmp_path / "service/server.py"))
-    before = server._code()
-    assert server._code() == before
+    before = server._get_code_signature()
+    assert server._get_code_signature() == before
     shutil.copy(package / "ipc/client.py", tmp_path / "new")
     (tmp_path / "new").replace(tmp_path / "ipc/client.py")
-    assert server._code() != before
+    assert server._get_code_signature() != before
     shutil.rmtree(tmp_path / "ipc")
-    assert server._code() is None
+    assert server._get_code_signature() is None
 
 
 def test_idle_it_leaves_and_the_next_prompt_starts_it(place: Place, repo: Path, home: Path) -> None:
@@ -154,7 +154,7 @@ def test_turned_off_it_is_not_started(
 
 
 def test_versions_are_compared_by_number() -> None:
-    assert server._newer("0.10.0", "0.9.9")
-    assert not server._newer("0.9.9", "0.10.0")
-    assert not server._newer("²", "0.1")
-    assert server._newer("9" * 5000, "0.1")
+    assert server._is_newer("0.10.0", "0.9.9")
+    assert not server._is_newer("0.9.9", "0.10.0")
+    assert not server._is_newer("²", "0.1")
+    assert server._is_newer("9" * 5000, "0.1")

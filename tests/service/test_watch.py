@@ -127,7 +127,7 @@ def test_a_folder_that_goes_and_comes_back_is_watched_again(
     away(folder)
     folder.mkdir()
     (folder / "a.md").write_text("x")
-    watched.look()  # as the service does now and then; a rename is not told
+    watched.check_folders()  # as the service does now and then; a rename is not told
     until(lambda: str(folder / "a.md") in told.of("a"))
     (folder / "b.md").write_text("x")
     until(lambda: str(folder / "b.md") in told.of("a"))
@@ -141,7 +141,7 @@ def test_a_folder_that_two_want_is_watched_until_neither_does(
     (tmp_path / "one").write_text("x")
     until(lambda: told.of("a") and told.of("b"))
     watched.remove("a")
-    until(lambda: not watched._again)
+    until(lambda: not watched._check)
     (tmp_path / "two").write_text("x")
     until(lambda: str(tmp_path / "two") in told.of("b"))
     assert str(tmp_path / "two") not in told.of("a")
@@ -163,7 +163,7 @@ def test_what_is_wanted_no_more_before_its_folders_are_known_is_not_watched(
     assert asked.wait(30)
     watched.remove("a")
     known.set()
-    until(lambda: not (watched._again or watched._watched or watched._folders))
+    until(lambda: not (watched._check or watched._watched or watched._folders))
     assert told.of("a") == set()
 
 
@@ -309,12 +309,14 @@ def test_a_folder_that_comes_back_with_the_same_inode_is_watched_again(
     """As ext4 gives it; here every folder has the same."""
     folder = tmp_path / "blocks"
     folder.mkdir()
-    monkeypatch.setattr(watch, "_sign", lambda folder: (1, 1) if os.path.isdir(folder) else None)
+    monkeypatch.setattr(
+        watch, "_get_sign", lambda folder: (1, 1) if os.path.isdir(folder) else None
+    )
     begin(watched, told, "a", folder)
     with watched._news:  # it is back before anybody looks
         folder.rmdir()
         folder.mkdir()
-    until(lambda: not watched._lost and not watched._again)
+    until(lambda: not watched._lost and not watched._check)
     for name in ("a", "b"):
         (folder / name).write_text("later")
         until(lambda: any(path.endswith(f"/{name}") for path in told.of("a")))  # noqa: B023

@@ -1,8 +1,8 @@
-"""Facts on disk: what is new supersedes what it contradicts.
+"""Facts on disk: a new fact supersedes those it contradicts.
 
-What says the same as a known fact is not stored. What contradicts one (the same key, or "X instead
-of Y" where Y was stated) supersedes it: the old one is kept, and marked. What a person rejected
-does not come back.
+Duplicates of a known fact are not stored. A fact that contradicts another (the same key, or "X
+instead of Y" where Y was stated) supersedes it: the old one stays, and is marked. A fact that a
+person rejected is not stored again.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
 
-_LOSES = ("preference", "decision", "environment")  # what "X instead of Y" speaks against
-_SHORT = 12  # words of a statement that is about one thing
+_LOSES = ("preference", "decision", "environment")  # "X instead of Y" contradicts these
+_SHORT = 12  # words of a statement about one thing
 _WORD = re.compile(r"[\w.+#-]+")
 
 
 def store_facts(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> list[Fact]:
-    """Store facts that are new, and mark those that they supersede; return what was added.
+    """Store new facts, and mark those that they supersede; return the added ones.
 
-    What is about the user goes into the user's store, or nowhere; the rest into the project's, if
-    there is one. Not `unlike`: what says the same in other words is stored, too.
+    Personal facts go into the user's store, or nowhere; others into the project's, if there is
+    one. Without `unlike`, duplicates in other words are stored, too.
     """
     new = sorted(new, key=lambda fact: fact.at)
     words = model_config.load_wanted(place).off
@@ -42,25 +42,25 @@ def store_facts(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> li
         mine = [fact for fact in new if alone or fact.personal == (tier == labels.USER)]
         if mine:
             with lock.hold_lock(store, name=stored.LOCK):
-                added += _added(store, mine, unlike=unlike, words=words)
+                added += _store_new(store, mine, unlike=unlike, words=words)
     return added
 
 
-def _added(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) -> list[Fact]:
+def _store_new(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) -> list[Fact]:
     every = stored.load_facts(store)
-    counting = [f for f in every.values() if f.status not in (SUPERSEDED, ARCHIVED)]
-    statements = {archive.merge_passages(fact.statement) for fact in counting}
+    current = [f for f in every.values() if f.status not in (SUPERSEDED, ARCHIVED)]
+    statements = {archive.merge_passages(fact.statement) for fact in current}
     fresh = []
     for fact in new:
         folded = archive.merge_passages(fact.statement)
         if fact.id not in every and (folded not in statements or fact.key or fact.over):
             fresh.append(fact)
         statements.add(folded)
-    standing = _Standing(counting)
+    active = _Standing(current)
     writes: dict[str, Fact] = {}
-    for fact in drop_duplicates(counting, fresh, words=words) if unlike else fresh:
+    for fact in drop_duplicates(current, fresh, words=words) if unlike else fresh:
         later = ""
-        for old in standing.rivals(fact):
+        for old in active.find_conflicts(fact):
             if old.at > fact.at:
                 later = old.id
             elif old.holds and archive.merge_passages(old.statement) == archive.merge_passages(
@@ -69,54 +69,54 @@ def _added(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) -> l
                 later = "same"
             elif old.holds:
                 writes[old.id] = old.revised(SUPERSEDED, by=fact.id)
-                standing.drop(old)
+                active.remove(old)
         if later == "same":
             continue
         writes[fact.id] = fact.revised(SUPERSEDED, by=later) if later else fact
         if not later:
-            standing.put(fact)
+            active.add(fact)
     stored.write_facts(store, writes.values())
     return [fact for ident, fact in writes.items() if ident not in every]
 
 
 class _Standing:
-    """Facts that stand, by what they tell of: of many that have a key, few have the same."""
+    """Active facts, indexed by key, to find contradictions fast."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self._every: dict[str, Fact] = {}
-        self._alike: dict[str, dict[str, Fact]] = {}  # by key, and by id
+        self._alike: dict[str, dict[str, Fact]] = {}  # by key, then by id
         for fact in facts:
-            self.put(fact)
+            self.add(fact)
 
-    def put(self, fact: Fact) -> None:
+    def add(self, fact: Fact) -> None:
         self._every[fact.id] = fact
         self._alike.setdefault(fact.key, {})[fact.id] = fact
 
-    def drop(self, fact: Fact) -> None:
+    def remove(self, fact: Fact) -> None:
         del self._every[fact.id]
         del self._alike[fact.key][fact.id]
 
-    def rivals(self, new: Fact) -> list[Fact]:
-        """Return the facts that cannot hold beside a new one, or say the same."""
+    def find_conflicts(self, new: Fact) -> list[Fact]:
+        """Return the facts that a new one contradicts or repeats."""
         if not (new.key or new.over):
             return []
         some = self._every if new.over else self._alike.get(new.key, {})
-        return [old for old in some.values() if old.holds and _contradicts(new, old)]
+        return [old for old in some.values() if old.holds and _is_contradiction(new, old)]
 
 
-def _contradicts(new: Fact, old: Fact) -> bool:
+def _is_contradiction(new: Fact, old: Fact) -> bool:
     if new.key and new.key == old.key and new.category == old.category:
         return True
     if old.at > new.at or old.category not in _LOSES or old.status != ACTIVE:
         return False
-    said = {word.strip(".`").casefold() for word in _WORD.findall(old.statement)}
-    return len(said) <= _SHORT and bool(said.intersection(new.over))
+    words = {word.strip(".`").casefold() for word in _WORD.findall(old.statement)}
+    return len(words) <= _SHORT and bool(words.intersection(new.over))
 
 
 def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
-    """Accept, reject or reactivate a fact; None where no single one is named.
+    """Accept, reject or reactivate a fact; return it, None if `ident` names no single one.
 
-    It is named by its id, or by the beginning of one that no other fact has.
+    `ident` is its id, or a unique prefix of it.
     """
     found = [
         (store, fact)
@@ -136,7 +136,7 @@ def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
 
 
 def replace_fact(place: Place, old: str, new: Fact) -> None:
-    """Put a fact in the place of another one, by its id, in the store that has it."""
+    """Supersede a fact, given by its id, with a new one, in the store that has it."""
     for store in place.stores():
         with lock.hold_lock(store, name=stored.LOCK):
             there = stored.load_facts(store).get(old)

@@ -1,4 +1,4 @@
-"""Facts that have all that is asked, and a summary of facts."""
+"""Selection of facts by conditions, and a summary of facts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def select_facts(
     categories: Sequence[str] = (),
     statuses: Sequence[str] = (),
 ) -> list[Fact]:
-    """Return the facts that have all that is asked; those that count unless `statuses` says else.
+    """Return the facts that match all conditions, only active ones unless `statuses` is given.
 
-    An entity may be a part of a name; `pattern` is a regular expression over statements.
+    Entities match parts of names, too; `pattern` is a regular expression over statements.
     """
     form = re.compile(pattern, re.IGNORECASE) if pattern else None
     wanted = [entity.casefold() for entity in entities]
@@ -44,7 +44,7 @@ def select_facts(
 
 
 def format_summary(facts: Sequence[Fact]) -> str:
-    """Return the facts that count by category, the surest first."""
+    """Format the active facts by category, those with the most confidence first."""
     lines = []
     for category in dict.fromkeys([*CATEGORIES, *(f.category for f in facts)]):
         some = sorted(

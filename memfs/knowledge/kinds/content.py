@@ -1,4 +1,4 @@
-"""What is given to a kind as messages, and messages as windows."""
+"""Conversion of content to messages, and of messages to windows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memfs.store import clock
 if TYPE_CHECKING:
     from memfs.knowledge.kinds.protocol import Content
 
-_REST = {len("2026"): "-01-01", len("2026-05"): "-01"}  # of a time that is cut off
+_REST = {len("2026"): "-01-01", len("2026-05"): "-01"}  # completes a time without month or day
 _WORDS = re.compile(r"\s*\S+\s*")
-_WHO = 2  # tokens that say who speaks
-HOST = "python"  # of sessions that a program tells us of
+_WHO = 2  # tokens of the role in front of a text
+HOST = "python"  # of sessions that a program stores
 _ROLES = {
     "user": "user",
     "human": "user",
@@ -36,7 +36,7 @@ _ROLES = {
 
 @dataclass(frozen=True)
 class Chunk:
-    """A window of a conversation: its text, its tokens, and whose messages are in it."""
+    """A window of a conversation: text, tokens, ids of its messages, roles, first and last time."""
 
     text: str
     tokens: int
@@ -47,28 +47,28 @@ class Chunk:
 
 
 def messages(content: Content, session: str = "") -> list[Message]:
-    """Return what was given as messages, without secrets and `<private>` parts.
+    """Convert content to messages, without secrets and `<private>` parts.
 
     A mapping has `content` (or `text`) and may have `id`, `role` (or `speaker`), `at` (or
     `timestamp`: ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`. Raises
     `MemfsError` for anything else.
     """
-    several = content if isinstance(content, Sequence) and not _single(content) else [content]
-    found = [_message(each, session) for each in several]
+    several = content if isinstance(content, Sequence) and not _is_single(content) else [content]
+    found = [_parse_message(each, session) for each in several]
     return [message for message in found if message.text.strip()]
 
 
-def _single(content: object) -> bool:
+def _is_single(content: object) -> bool:
     return isinstance(content, str | Message)
 
 
-def _message(each: object, session: str) -> Message:
+def _parse_message(each: object, session: str) -> Message:
     if isinstance(each, Message):
         made = each
     elif isinstance(each, str):
-        made = _made({"content": each}, session)
+        made = _parse_mapping({"content": each}, session)
     elif isinstance(each, Mapping):
-        made = _made(each, session)
+        made = _parse_mapping(each, session)
     else:
         raise UsageError(
             f"{type(each).__name__} cannot be stored", "give a text, a message, or several"
@@ -77,7 +77,7 @@ def _message(each: object, session: str) -> Message:
     return redact_names(made)._replace(text=redact(public(text)))
 
 
-def _made(given: Mapping[str, object], session: str) -> Message:
+def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
     text = given.get("content", given.get("text"))
     if not isinstance(text, str):
         raise UsageError("a message has no text", "its `content` has to be one")
@@ -111,7 +111,7 @@ def _clean(value: object) -> object:
 
 
 def format_time(value: object) -> str:
-    """Return a time as we write it; now for none, the beginning of a year or month.
+    """Format a time as ISO 8601 in UTC: now for none, the beginning of a year or month.
 
     Raises `MemfsError`.
     """
@@ -130,7 +130,7 @@ def format_time(value: object) -> str:
 
 
 def parse_until(value: str) -> str:
-    """Return the end of a time as we write it: of a day, a month or a year its last second."""
+    """Return the last second of a day, a month or a year, as `format_time` writes it."""
     begin = datetime.fromisoformat(format_time(value).removesuffix("Z"))
     if len(value) == len("2026"):
         after = begin.replace(year=begin.year + 1)
@@ -143,12 +143,12 @@ def parse_until(value: str) -> str:
     return (after - timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def chunks(said: Sequence[Message], size: int, overlap: int) -> list[Chunk]:
+def chunks(messages: Sequence[Message], size: int, overlap: int) -> list[Chunk]:
     """Cut messages into windows of at most `size` tokens, which share about `overlap` tokens.
 
     A window ends between messages, or where one is too long for it, between words.
     """
-    parts = [part for message in said for part in _parts(message, size)]
+    parts = [part for message in messages for part in _split_message(message, size)]
     found: list[Chunk] = []
     begin = 0
     while begin < len(parts):
@@ -156,7 +156,7 @@ def chunks(said: Sequence[Message], size: int, overlap: int) -> list[Chunk]:
         while end < len(parts) and (end == begin or tokens + parts[end][2] <= size):
             tokens += parts[end][2]
             end += 1
-        found.append(_chunk(parts[begin:end], tokens))
+        found.append(_build_chunk(parts[begin:end], tokens))
         if end == len(parts):
             break
         back, again = end, 0
@@ -167,15 +167,15 @@ def chunks(said: Sequence[Message], size: int, overlap: int) -> list[Chunk]:
     return found
 
 
-def _parts(message: Message, size: int) -> list[tuple[Message, str, int]]:
-    """Cut a message into parts that fit: between words, and words that are too long within."""
+def _split_message(message: Message, size: int) -> list[tuple[Message, str, int]]:
+    """Cut a message into parts of at most `size` tokens, between words or within long ones."""
     tokens = estimate(message.text) + _WHO
     if tokens <= size:
         return [(message, message.text, tokens)]
     found: list[tuple[Message, str, int]] = []
     text, used = "", _WHO
     for word in _WORDS.findall(message.text):
-        for piece in _pieces(word, size - _WHO):
+        for piece in _split_word(word, size - _WHO):
             cost = estimate(piece)
             if text and used + cost > size:
                 found.append((message, text, used))
@@ -185,7 +185,7 @@ def _parts(message: Message, size: int) -> list[tuple[Message, str, int]]:
     return [*found, (message, text, used)] if text.strip() else found
 
 
-def _pieces(word: str, size: int) -> list[str]:
+def _split_word(word: str, size: int) -> list[str]:
     """Cut a word that is longer than a window (base64, text without spaces) into pieces."""
     tokens = estimate(word)
     if tokens <= size:
@@ -194,15 +194,15 @@ def _pieces(word: str, size: int) -> list[str]:
     return [word[at : at + step] for at in range(0, len(word), step)]
 
 
-def _chunk(parts: Sequence[tuple[Message, str, int]], tokens: int) -> Chunk:
-    said = [message for message, _, _ in parts]
+def _build_chunk(parts: Sequence[tuple[Message, str, int]], tokens: int) -> Chunk:
+    messages = [message for message, _, _ in parts]
     alone = len(parts) == 1
     text = "\n".join(part if alone else f"{m.role}: {part}" for m, part, _ in parts)
     return Chunk(
         text,
         tokens,
-        tuple(dict.fromkeys(m.id for m in said)),
-        tuple(dict.fromkeys(m.role for m in said)),
-        said[0].at,
-        said[-1].at,
+        tuple(dict.fromkeys(m.id for m in messages)),
+        tuple(dict.fromkeys(m.role for m in messages)),
+        messages[0].at,
+        messages[-1].at,
     )

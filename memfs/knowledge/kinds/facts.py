@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
 
-_SURE = 0.7  # confidence of what is relevant, where nobody says more
-_ABOUT = 0.6  # relevance from which on a fact has to do with a task
-_SHORTEST = 3  # letters of an entity that is looked for in a text
+_SURE = 0.7  # least confidence of relevant facts by default
+_ABOUT = 0.6  # least relevance of a fact to a task
+_SHORTEST = 3  # letters of an entity that is searched in a text
 _WORD = re.compile(r"[\w+#]+")
-_LATEST = 5000  # that are summed up
+_LATEST = 5000  # facts in a summary
 
 
 class Facts:
-    """Facts of `confidence` and more, of some categories (() for all).
+    """Facts of at least `confidence`, of some categories (() for all).
 
-    `extract` finds them in messages: by rules, where nothing else is given.
+    `extract` finds them in messages, by rules as the default.
     """
 
     def __init__(
@@ -57,24 +57,24 @@ class Facts:
         categories: Sequence[str] = (),
         deduplication: bool = True,
         extract: Extract = extractor.extract_facts,
-        kept: IndexSession | None = None,
+        index: IndexSession | None = None,
     ) -> None:
         self.id, self.type, self.capacity = id, "facts", capacity or Capacity()
-        self.place, self._kept = place, kept or IndexSession(place)
+        self.place, self._index = place, index or IndexSession(place)
         self._confidence, self._categories = confidence, tuple(categories)
         self._unlike, self._extract = deduplication, extract
-        self._looks: object = None
+        self._signatures: object = None
         self._all: dict[str, Fact] = {}
         self._by_entity: dict[str, list[str]] = {}
 
     def store(self, content: Content, **metadata: object) -> list[str]:
-        """Extract facts from messages and keep those that are new; return their ids."""
+        """Extract facts from messages, and store the new ones; return their ids."""
         session = str(metadata.get("session") or self.place.session)
         found = self._extract(contents.messages(content, session))
         return [fact.id for fact in self.add(found)]
 
     def add(self, found: Sequence[Fact]) -> list[Fact]:
-        """Keep facts, those that are sure enough; return what is new."""
+        """Store facts of enough confidence and the right category; return the new ones."""
         wanted = [
             fact
             for fact in found
@@ -82,19 +82,19 @@ class Facts:
             and (not self._categories or fact.category in self._categories)
         ]
         added = fact_store.store_facts(self.place, wanted, unlike=self._unlike)
-        self._bound()
+        self._enforce_capacity()
         return added
 
     def retrieve(self, query: Query) -> list[Found]:
-        """Return the facts that have all that is asked, those nearest to the text first."""
-        facts = self._known()
+        """Return the facts that match all conditions, those nearest to the text first."""
+        facts = self._load_facts()
         if query.id:
             fact = facts.get(query.id)
-            return [_found(fact, 1.0)] if fact else []
-        some = self._named(query.entities) if query.entities else list(facts.values())
+            return [_make_found(fact, 1.0)] if fact else []
+        matches = self._select_by_entity(query.entities) if query.entities else [*facts.values()]
         try:
-            some = selection.select_facts(
-                some,
+            matches = selection.select_facts(
+                matches,
                 pattern=query.pattern,
                 since=query.since,
                 until=query.until,
@@ -104,17 +104,17 @@ class Facts:
         except re.error as error:
             raise UsageError(f"{query.pattern!r} is no regular expression: {error}") from error
         if not query.texts:
-            some.sort(key=lambda fact: (fact.confidence, fact.at), reverse=True)
-            found = [_found(fact, fact.confidence) for fact in some]
+            matches.sort(key=lambda fact: (fact.confidence, fact.at), reverse=True)
+            found = [_make_found(fact, fact.confidence) for fact in matches]
         else:
-            found = self._near(query, {fact.id: fact for fact in some})
+            found = self._rank_by_text(query, {fact.id: fact for fact in matches})
         if query.prefer_recent:
             found.sort(key=lambda each: each.at, reverse=True)
         return found[: query.limit]
 
     def update(self, ident: str, content: Content) -> None:
         """Correct a fact: another statement supersedes it. Raises `NotFoundError`."""
-        fact = self._known().get(ident)
+        fact = self._load_facts().get(ident)
         text = "\n".join(m.text for m in contents.messages(content, "")).strip()
         if fact is None or not text:
             raise NotFoundError(f"there is no fact {ident}, or no text", "memfs facts lists them")
@@ -132,34 +132,34 @@ class Facts:
         fact_store.replace_fact(self.place, ident, new)
 
     def delete(self, ident: str) -> None:
-        """Reject a fact: it does not come back. Raises `NotFoundError`."""
+        """Reject a fact: it is not stored again. Raises `NotFoundError`."""
         if fact_store.decide_fact(self.place, ident, REJECTED) is None:
             raise NotFoundError(f"there is no fact {ident}", "memfs facts lists them")
 
     def relevant(self, state: State, query: Query) -> Relevant:
-        """Return the facts a state is about, with a summary of them."""
-        asked = replace(query, confidence=query.confidence or _SURE)
+        """Return the facts about the entities and the texts of a state, with a summary of them."""
+        condition = replace(query, confidence=query.confidence or _SURE)
         found: dict[str, Found] = {}
-        entities = (*state.entities, *self._mentioned(state.task))
+        entities = (*state.entities, *self._find_entities(state.task))
         for entity in dict.fromkeys(entities):
-            for each in self.retrieve(replace(asked, entities=(entity,), text="")):
+            for each in self.retrieve(replace(condition, entities=(entity,), text="")):
                 found[each.id] = each
         texts = (state.task, *(message.text for message in state.recent[-2:]), *query.texts)
-        near = replace(asked, text=texts, threshold=query.threshold or _ABOUT)
+        near = replace(condition, text=texts, threshold=query.threshold or _ABOUT)
         for each in self.retrieve(near) if near.texts else ():
             found.setdefault(each.id, each)
         best = sorted(found.values(), key=lambda each: -each.relevance)[: query.limit]
-        facts = self._known()
-        some = [facts[each.id] for each in best if each.id in facts]
-        sure = sum(fact.confidence for fact in some) / len(some) if some else 0.0
-        return Relevant(tuple(best), selection.format_summary(some), round(sure, 4))
+        facts = self._load_facts()
+        relevant = [facts[each.id] for each in best if each.id in facts]
+        sure = sum(fact.confidence for fact in relevant) / len(relevant) if relevant else 0.0
+        return Relevant(tuple(best), selection.format_summary(relevant), round(sure, 4))
 
     def summarize(self) -> str:
-        """Return the facts that count, by category."""
-        return selection.format_summary(list(self._known().values())[-_LATEST:])
+        """Return the active facts, by category."""
+        return selection.format_summary(list(self._load_facts().values())[-_LATEST:])
 
     def compress(self) -> int:
-        """Write each file anew, with the last revision of each fact; return the lines saved."""
+        """Rewrite each file with the last revision of each fact; return the lines saved."""
         saved = 0
         for store in self.place.stores():
             with lock.hold_lock(store, name=stored.LOCK):
@@ -168,49 +168,49 @@ class Facts:
         return saved
 
     def archive(self, older_than: str) -> int:
-        """Let facts from before a time leave."""
+        """Archive the facts from before a time; return their number."""
         before = contents.format_time(older_than)
-        return self._leave(lambda some: [fact for fact in some if fact.at < before])
+        return self._evict(lambda facts: [fact for fact in facts if fact.at < before])
 
     def metrics(self) -> Metrics:
-        """Return how many facts count."""
-        some = [fact for fact in self._known().values() if fact.holds]
-        times = sorted(fact.at for fact in some if fact.at) or [""]
-        return Metrics(len(some), _size(some), times[0], times[-1])
+        """Return the number, the size and the time range of the active facts."""
+        facts = [fact for fact in self._load_facts().values() if fact.holds]
+        times = sorted(fact.at for fact in facts if fact.at) or [""]
+        return Metrics(len(facts), _size(facts), times[0], times[-1])
 
-    def _near(self, query: Query, some: dict[str, Fact]) -> list[Found]:
-        if not some:
+    def _rank_by_text(self, query: Query, facts: dict[str, Fact]) -> list[Found]:
+        if not facts:
             return []
-        return self._kept.ask("hybrid", lambda engine: _near(engine, query, some))
+        return self._index.ask("hybrid", lambda engine: _rank_by_text(engine, query, facts))
 
-    def _known(self) -> dict[str, Fact]:
-        """Return the facts of all tiers by id, read again where their files changed."""
+    def _load_facts(self) -> dict[str, Fact]:
+        """Return the facts of all tiers by id. Reads the files again if one changed."""
         paths = [path for store in self.place.stores() for path in stored.sources(store)]
-        looks = [(path, signatures.sign_file(path)) for path in paths]
-        if looks != self._looks:
+        signed = [(path, signatures.sign_file(path)) for path in paths]
+        if signed != self._signatures:
             self._all = {fact.id: fact for fact in fact_store.list_facts(self.place)}
             index: dict[str, list[str]] = defaultdict(list)
             for fact in self._all.values():
                 for entity in fact.entities:
                     index[entity.casefold()].append(fact.id)
-            self._by_entity, self._looks = dict(index), looks
+            self._by_entity, self._signatures = dict(index), signed
         return self._all
 
-    def _mentioned(self, text: str) -> list[str]:
-        """Return the entities that a text names, as whole words."""
+    def _find_entities(self, text: str) -> list[str]:
+        """Return the known entities that occur in a text as whole words."""
         if not text.strip():
             return []
-        self._known()
-        said = f" {' '.join(_WORD.findall(text.casefold()))} "
+        self._load_facts()
+        folded = f" {' '.join(_WORD.findall(text.casefold()))} "
         return [
             entity
             for entity in self._by_entity
-            if len(entity) >= _SHORTEST and f" {' '.join(_WORD.findall(entity))} " in said
+            if len(entity) >= _SHORTEST and f" {' '.join(_WORD.findall(entity))} " in folded
         ]
 
-    def _named(self, entities: Sequence[str]) -> list[Fact]:
-        """Return the facts of entities; a part of a name will do."""
-        facts = self._known()
+    def _select_by_entity(self, entities: Sequence[str]) -> list[Fact]:
+        """Return the facts whose entities contain one of some names."""
+        facts = self._load_facts()
         wanted = [entity.casefold() for entity in entities]
         idents = {
             ident
@@ -220,52 +220,52 @@ class Facts:
         }
         return [fact for ident, fact in facts.items() if ident in idents]
 
-    def _bound(self) -> None:
-        """Let the oldest facts leave until the bounds hold."""
+    def _enforce_capacity(self) -> None:
+        """Archive the oldest facts that are over the capacity."""
         if self.capacity.bounded:
-            self._leave(self._over)
+            self._evict(self._select_excess)
 
-    def _over(self, some: Sequence[Fact]) -> Sequence[Fact]:
-        """Return the facts, the oldest first, that are over the bounds."""
-        sizes = [(_size([fact]), float(epoch(fact.at) or 0)) for fact in some]
-        return some[: self.capacity.excess(sizes, len(some), _size(some), clock.seconds())]
+    def _select_excess(self, facts: Sequence[Fact]) -> Sequence[Fact]:
+        """Return the oldest facts that are over the capacity."""
+        sizes = [(_size([fact]), float(epoch(fact.at) or 0)) for fact in facts]
+        return facts[: self.capacity.excess(sizes, len(facts), _size(facts), clock.seconds())]
 
-    def _leave(self, choose: Callable[[Sequence[Fact]], Sequence[Fact]]) -> int:
-        """Put facts of this place's own store into the archive, and mark them.
+    def _evict(self, choose: Callable[[Sequence[Fact]], Sequence[Fact]]) -> int:
+        """Archive the chosen facts of this place's own store, then mark them; return their number.
 
-        A kill between the two loses nothing. What is in the user's store beside a project's is the
-        user's, whatever the project is configured for.
+        A kill between the two loses nothing. A project's configuration does not apply to the facts
+        in the user's store.
         """
         store = self.place.home
         with lock.hold_lock(store, name=stored.LOCK):
-            some = [fact for fact in stored.load_facts(store).values() if fact.holds]
-            gone = choose(sorted(some, key=lambda fact: fact.at))
-            if gone:
+            facts = [fact for fact in stored.load_facts(store).values() if fact.holds]
+            chosen = choose(sorted(facts, key=lambda fact: fact.at))
+            if chosen:
                 log = chunk_log.ChunkLog(store, self.id)
                 with log.writing():
-                    log.add([_passage(fact) for fact in gone], [{"fact": f.id} for f in gone])
-                stored.write_facts(store, [fact.revised(ARCHIVED) for fact in gone])
-        return len(gone)
+                    log.add([_passage(fact) for fact in chosen], [{"fact": f.id} for f in chosen])
+                stored.write_facts(store, [fact.revised(ARCHIVED) for fact in chosen])
+        return len(chosen)
 
 
 def from_config(
-    kept: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
+    index: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
 ) -> Facts:
-    """Make one as it is configured."""
+    """Make the kind from its configuration. Raises `UsageError`."""
     with Options(id, options) as given:
-        given.one("extraction_model", "none", "configured")  # the model is asked by `memfs facts`
+        given.read_choice("extraction_model", "none", "configured")  # only `memfs facts` uses it
         return Facts(
-            kept.place,
+            index.place,
             id,
             capacity,
-            kept=kept,
-            confidence=given.share("confidence_threshold", 0.0),
-            categories=given.words("categories"),
-            deduplication=given.flag("deduplication", usual=True),
+            index=index,
+            confidence=given.read_share("confidence_threshold", 0.0),
+            categories=given.read_words("categories"),
+            deduplication=given.read_flag("deduplication", default=True),
         )
 
 
-def _found(fact: Fact, relevance: float) -> Found:
+def _make_found(fact: Fact, relevance: float) -> Found:
     metadata = {
         "confidence": fact.confidence,
         "category": fact.category,
@@ -298,20 +298,20 @@ def _size(facts: Sequence[Fact]) -> int:
     return sum(len(fact.statement.encode("utf-8", "replace")) for fact in facts)
 
 
-def _near(engine: Engine, query: Query, some: dict[str, Fact]) -> list[Found]:
-    plain = engine.vectors is None
+def _rank_by_text(engine: Engine, query: Query, facts: dict[str, Fact]) -> list[Found]:
+    by_words = engine.vectors is None
     only = Filter(kinds=("fact",))
     near: dict[str, float] = {}
     for text in query.texts:
         page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
         for hit in page.hits:
-            if hit.id in some:
+            if hit.id in facts:
                 near[hit.id] = max(hit.score, near.get(hit.id, 0.0))
     best = sorted(near, key=lambda ident: -near[ident])
-    statements = [some[ident].statement for ident in best]
-    scores = scoring.relevances(query.texts, statements, words=plain)
+    statements = [facts[ident].statement for ident in best]
+    scores = scoring.relevances(query.texts, statements, words=by_words)
     return [
-        _found(some[ident], score)
+        _make_found(facts[ident], score)
         for ident, score in zip(best, scores, strict=True)
         if score >= query.threshold
     ]

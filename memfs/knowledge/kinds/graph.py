@@ -14,8 +14,7 @@ from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import builder, intents, retention
-from memfs.knowledge.session_graph.queries import DEPTH
-from memfs.knowledge.session_graph.queries import SessionGraph as Flows
+from memfs.knowledge.session_graph.queries import DEPTH, SessionGraph
 from memfs.knowledge.session_graph.turns import FAILED, WORKED
 from memfs.recall import model_config
 from memfs.search import encoder
@@ -33,18 +32,18 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 SIMILAR = "similar_intent"
-ABOUT = 0.5  # relevance from which on a flow is like another
-_ARCHIVE = "graph"  # whose windows the turns are that left: there is one graph for a project
-_SHOWN = 400  # characters of what was said
-_MOMENT = 1.0  # seconds in which nothing new is looked for
-_WEIGHED = 20  # flows that say what comes next
+ABOUT = 0.5  # least relevance of a similar flow
+_ARCHIVE = "graph"  # the chunk log of archived turns: a project has one graph
+_SHOWN = 400  # characters of a prompt or a reply
+_MOMENT = 1.0  # seconds between two updates by queries
+_WEIGHED = 20  # flows that predict the next steps
 
 
 class Graph:
-    """Turns of all sessions in recall. Messages that are stored go into recall, then into it.
+    """Turns of all sessions in recall. Stored messages go into recall, then into the graph.
 
-    `max_depth` is how far paths go; without `patterns` none are looked for, without `outcomes`
-    nothing is concluded from how turns came out. The capacity counts turns.
+    `max_depth` is the longest path; without `patterns` none are listed, without `outcomes` those
+    of turns are ignored. The capacity counts turns.
     """
 
     def __init__(
@@ -60,50 +59,50 @@ class Graph:
         self.id, self.type, self.capacity = id, "graph", capacity or Capacity()
         self._place, self._depth = place, max_depth
         self._patterns, self._outcomes = patterns, outcomes
-        self._open: Flows | None = None
+        self._open: SessionGraph | None = None
         self._updated = 0.0
 
     def store(self, content: Content, **metadata: object) -> list[str]:
-        """Keep messages in recall, and note how they follow each other; return their ids."""
+        """Store messages in recall, and update the graph; return the ids of the new ones."""
         session = str(metadata.get("session") or self._place.session)
-        said = contents.messages(content, session)
+        messages = contents.messages(content, session)
         by_session: dict[str, list[Message]] = {}
-        for message in said:
+        for message in messages:
             by_session.setdefault(message.session, []).append(message)
-        new = [ident for name, some in by_session.items() for ident in self._keep(name, some)]
+        new = [ident for name, some in by_session.items() for ident in self._append(name, some)]
         self.update_all(wait=lock.WAIT)
         return new
 
     def update_all(
         self, tick: Callable[[int], object] = lambda _: None, *, wait: float = 0.0
     ) -> int:
-        """Read what is new in recall, unless another process is at it; return how many messages.
+        """Read new messages from recall; return their number, 0 if another process has the lock.
 
-        `tick` is told of them.
+        Calls `tick` with the number of messages that were read.
         """
         with suppress(LockedError):
             done = builder.update(
-                self._place.home, self._encoder(), tick, wait=wait, left=self._left
+                self._place.home, self._encoder(), tick, wait=wait, archived=self._load_archived
             )
             if done.messages or self.capacity.ttl:
-                self._bound()
+                self._enforce_capacity()
             return done.messages
         return 0
 
-    def flows(self) -> Flows:
-        """Return the graph, opened for questions, with what was new a moment ago."""
+    def flows(self) -> SessionGraph:
+        """Return the open graph, updated at most a second ago."""
         now = time.monotonic()
         if self._open is None or now - self._updated > _MOMENT:
             self.update_all()
             self._updated = time.monotonic()
-        if self._open is not None and not self._open.current():
-            self._open = None  # closed when nobody asks it any more
+        if self._open is not None and not self._open.is_current():
+            self._open = None  # it is closed with its last reference
         if self._open is None:
-            self._open = Flows(self._place.home.index, self._encoder())
+            self._open = SessionGraph(self._place.home.index, self._encoder())
         return self._open
 
     def retrieve(self, query: Query) -> list[Found]:
-        """Return flows: by id, like a text, with a pattern of steps; or the edges of a path."""
+        """Return flows by id, by similarity to a text or by steps; or the edges of a path."""
         flows = self.flows()
         if query.path:
             depth = min(query.depth or self._depth, self._depth)
@@ -123,9 +122,9 @@ class Graph:
                 for edge in flows.paths(query.path, depth)
             ][: query.limit]
         if query.id:
-            session, number = _named(query.id)
+            session, number = _parse_turn_id(query.id)
             some = flows.session(session)
-            return [self._found(flow, 1.0) for flow in some if flow.number == number]
+            return [self._make_found(flow, 1.0) for flow in some if flow.number == number]
         intent = steps = ""
         if query.pattern == SIMILAR and query.texts:
             intent = intents.classify_message("user", "", query.texts[0])
@@ -133,9 +132,9 @@ class Graph:
             steps = f" {' '.join(query.pattern.replace(',', ' ').split())} "
         found: dict[str, Found] = {}
         for text in query.texts or ("",):
-            for flow in self._like(text, query, intent):
-                if steps in f" {' '.join(flow.steps)} " and _within(flow.at, query):
-                    each = self._found(flow, flow.relevance)
+            for flow in self._find_flows(text, query, intent):
+                if steps in f" {' '.join(flow.steps)} " and _is_in_period(flow.at, query):
+                    each = self._make_found(flow, flow.relevance)
                     found.setdefault(each.id, each)
         best = sorted(found.values(), key=lambda each: -each.relevance)
         if query.prefer_recent:
@@ -143,7 +142,7 @@ class Graph:
         return best[: query.limit]
 
     def update(self, ident: str, content: Content) -> None:
-        """Refuse: what was said does not change. Raises `RejectedError`."""
+        """Raise `RejectedError`: messages cannot be changed."""
         del content
         raise RejectedError(
             f"cannot change {ident}: what was said does not change",
@@ -151,8 +150,8 @@ class Graph:
         )
 
     def delete(self, ident: str) -> None:
-        """Take a turn out of the graph; what was said stays in recall. Raises `NotFoundError`."""
-        session, number = _named(ident)
+        """Remove a turn from the graph; its messages stay in recall. Raises `NotFoundError`."""
+        session, number = _parse_turn_id(ident)
         if not self.retrieve(Query(id=ident)):
             raise NotFoundError(f"there is no turn {ident}", "ids are flow/SESSION/NUMBER")
         session_outcomes.write_outcome(
@@ -161,21 +160,21 @@ class Graph:
         self.update_all(wait=lock.WAIT)
 
     def relevant(self, state: State, query: Query) -> Relevant:
-        """Return what worked in flows like this one, and what usually comes next."""
+        """Return the solutions of similar flows, and the steps that usually come next."""
         flows = self.flows()
         texts = (state.task, *(m.text for m in state.recent if m.role == "user"), *query.texts)
-        asked = next(filter(str.strip, texts), "")
-        if not asked:
+        text = next(filter(str.strip, texts), "")
+        if not text:
             return Relevant()
-        intent = intents.classify_message("user", "", asked) if query.pattern == SIMILAR else ""
-        every = flows.similar(asked, _WEIGHED, but=state.session, intent=intent)
-        like = [flow for flow in every if _within(flow.at, query)]
+        intent = intents.classify_message("user", "", text) if query.pattern == SIMILAR else ""
+        every = flows.find_similar(text, _WEIGHED, but=state.session, intent=intent)
+        like = [flow for flow in every if _is_in_period(flow.at, query)]
         least = query.threshold or ABOUT
         good: dict[int, Found] = {}
         for flow in like:
-            fixed = flows.fixed(flow) if flow.relevance >= least and self._outcomes else None
-            if fixed is not None and fixed.id not in good:
-                good[fixed.id] = self._found(fixed, flow.relevance, flow)
+            fix = flows.find_solution(flow) if flow.relevance >= least and self._outcomes else None
+            if fix is not None and fix.id not in good:
+                good[fix.id] = self._make_found(fix, flow.relevance, flow)
         found = tuple(good.values())[: query.limit]
         near = [flow for flow in like if flow.relevance >= least]
         steps = flows.steps(near, state.path) if near else []
@@ -186,7 +185,7 @@ class Graph:
         )
 
     def summarize(self) -> str:
-        """Return what was talked about most, and the steps that recur."""
+        """Return the most frequent topics and the recurring sequences of steps."""
         flows = self.flows()
         lines = [f"- {name}: {count} turns" for name, count in flows.topics(most=10)]
         if self._patterns:
@@ -197,20 +196,19 @@ class Graph:
         return "\n".join(lines)
 
     def compress(self) -> int:
-        """Do nothing: a turn is short already, and what was said is in recall."""
+        """Do nothing: turns are short, and the messages are in recall. Returns 0."""
         return 0
 
     def archive(self, older_than: str) -> int:
-        """Let turns from before a time leave."""
-        return self._leave(0, 0, contents.format_time(older_than))
+        """Archive the turns from before a time; return their number."""
+        return self._archive_oldest(0, 0, contents.format_time(older_than))
 
     def metrics(self) -> Metrics:
-        """Return how many turns there are."""
-        held = self.flows().extent()
-        return Metrics(*held)
+        """Return the number, the size and the time range of the turns."""
+        return Metrics(*self.flows().measure())
 
     def outcome(self, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
-        """Say how a session (or one turn of it, from 1) came out. Raises `NotFoundError`."""
+        """Set the outcome of a session, or of one turn (from 1). Raises `NotFoundError`."""
         flows = self.flows()
         named = flows.sessions(session)
         if len(named) > 1:
@@ -225,29 +223,29 @@ class Graph:
         )
         self.update_all(wait=lock.WAIT)
 
-    def _keep(self, session: str, said: Sequence[Message]) -> list[str]:
-        """Add messages to a session's recall file; return the ids of those that are new."""
+    def _append(self, session: str, messages: Sequence[Message]) -> list[str]:
+        """Append messages to a session's recall file; return the ids of the new ones."""
         log = recall.RecallLog(self._place.home, contents.HOST, Identity(session, ""))
         with lock.hold_lock(self._place.home, name=transcripts.LOCK):
             state = log.state() or checkpoint.ReadState()
-            rows = recall.rows(Transcript([*said], 0, 0, 0))
+            rows = recall.rows(Transcript([*messages], 0, 0, 0))
             places = log.extend(state, "", rows, "").places
             recall.flush([(log, state)])
-        return [said[place].id for place in places]
+        return [messages[place].id for place in places]
 
-    def _like(self, text: str, query: Query, intent: str) -> list[Flow]:
+    def _find_flows(self, text: str, query: Query, intent: str) -> list[Flow]:
         flows = self.flows()
         if not text.strip():
             return flows.latest(4 * query.limit)
-        return flows.similar(text, 4 * query.limit, intent=intent, threshold=query.threshold)
+        return flows.find_similar(text, 4 * query.limit, intent=intent, threshold=query.threshold)
 
-    def _bound(self) -> None:
+    def _enforce_capacity(self) -> None:
         bounds = self.capacity
         if bounds.bounded:
             before = contents.format_time(clock.seconds() - bounds.ttl) if bounds.ttl else ""
-            self._leave(bounds.max_items, bounds.max_bytes, before)
+            self._archive_oldest(bounds.max_items, bounds.max_bytes, before)
 
-    def _leave(self, items: int, size: int, before: str) -> int:
+    def _archive_oldest(self, items: int, size: int, before: str) -> int:
         log = chunk_log.ChunkLog(self._place.home, _ARCHIVE)
 
         def archive(rows: Sequence[retention.LeavingTurn]) -> None:
@@ -271,16 +269,16 @@ class Graph:
 
         return retention.oldest(self._place.home, items, size, before, archive)
 
-    def _left(self) -> list[tuple[str, int]]:
-        """Return the turns that left, as the archive knows them."""
+    def _load_archived(self) -> list[tuple[str, int]]:
+        """Return the archived turns as (path of the recall file, number)."""
         metas = [window.meta for window in chunk_log.ChunkLog(self._place.home, _ARCHIVE).every()]
         return [(str(meta.get("path")), int(str(meta.get("turn") or 0))) for meta in metas]
 
-    def _found(self, flow: Flow, relevance: float, asked: Flow | None = None) -> Found:
+    def _make_found(self, flow: Flow, relevance: float, similar: Flow | None = None) -> Found:
         return Found(
             f"flow/{flow.session}/{flow.number}",
             "flow",
-            format_flow(flow, asked),
+            format_flow(flow, similar),
             relevance,
             flow.at,
             "",
@@ -302,45 +300,45 @@ class Graph:
         return encoder.bundled()
 
 
-def _named(ident: str) -> tuple[str, int]:
-    """Return the session and the number in the id of a turn."""
+def _parse_turn_id(ident: str) -> tuple[str, int]:
+    """Return the session and the number in the id of a turn; number 0 if it has none."""
     session, _, number = ident.removeprefix("flow/").rpartition("/")
     return session, int(number) if number.isdigit() else 0
 
 
-def _within(at: str, query: Query) -> bool:
+def _is_in_period(at: str, query: Query) -> bool:
     return (not query.since or at >= query.since) and (
         not query.until or at[: len(query.until)] <= query.until
     )
 
 
-def format_flow(flow: Flow, asked: Flow | None = None) -> str:
-    """Return a flow in words: when it came up, and what fixed it, where something did."""
-    first = asked or flow
+def format_flow(flow: Flow, similar: Flow | None = None) -> str:
+    """Describe a flow: its date, its prompt (or that of `similar`), and how it came out."""
+    first = similar or flow
     day = first.at[:10] or "some day"
-    text = f'on {day} (session {flow.session}): "{_short(first.prompt)}"'
+    text = f'on {day} (session {flow.session}): "{_shorten(first.prompt)}"'
     if flow.outcome == WORKED and flow.reply:
-        text += f"; what worked ({flow.why}): {_short(flow.reply)}"
+        text += f"; what worked ({flow.why}): {_shorten(flow.reply)}"
     elif flow.outcome == FAILED:
         text += f"; it did not work: {flow.why}"
     return text
 
 
 def from_config(
-    kept: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
+    index: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
 ) -> Graph:
-    """Make one as it is configured."""
+    """Make the kind from its configuration. Raises `UsageError`."""
     with Options(id, options) as given:
         return Graph(
-            kept.place,
+            index.place,
             id,
             capacity,
-            max_depth=given.number("max_depth", DEPTH),
-            patterns=given.flag("pattern_detection", usual=True),
-            outcomes=given.flag("outcome_tracking", usual=True),
+            max_depth=given.read_number("max_depth", DEPTH),
+            patterns=given.read_flag("pattern_detection", default=True),
+            outcomes=given.read_flag("outcome_tracking", default=True),
         )
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "\u2026"

@@ -1,4 +1,4 @@
-"""Hits of the searcher as something found."""
+"""Conversion of search hits to retrieved items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def convert_hit(hit: Hit, relevance: float) -> Found:
-    """Return a hit as something found; turns of one session and day belong together."""
+    """Convert a hit to a retrieved item; turns of one session and day have the same group."""
     metadata = {"why": hit.why, "tags": hit.tags, "session": hit.session, "score": hit.score}
     if hit.kind == "message":
         who = f"({hit.host})" if hit.host else ""
@@ -24,5 +24,5 @@ def convert_hit(hit: Hit, relevance: float) -> Found:
 
 
 def mode(engine: Engine) -> Mode:
-    """Return how an engine can be searched: by words alone, where it has no vectors."""
+    """Return the search mode of an engine: by words alone if it has no vectors."""
     return "text" if engine.vectors is None else "hybrid"

@@ -1,4 +1,4 @@
-"""The options of a kind as they are configured, read with errors that name them."""
+"""Validated access to the configured options of a kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Options:
-    """Options that are read one by one; what nobody reads is an error, so is a wrong type."""
+    """Options that are read one by one. Raises `UsageError` for wrong types and unread options."""
 
     def __init__(self, id: str, given: Mapping[str, object], section: str = "config") -> None:
         self._where = f"memory_blocks.{id}.{section}"
@@ -30,49 +30,49 @@ class Options:
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(self._read)}"
             raise UsageError(f"{self._where} has no {unknown[0]}", hint)
 
-    def number(self, name: str, usual: int) -> int:
+    def read_number(self, name: str, default: int) -> int:
         """Return a whole number that is not negative."""
-        value = self._get(name, usual)
+        value = self._read_option(name, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self._wrong(name, "a number")
+            raise self._make_error(name, "a number")
         return value
 
-    def share(self, name: str, usual: float) -> float:
-        """Return a number from 0 to 1."""
-        value = self._get(name, usual)
+    def read_share(self, name: str, default: float) -> float:
+        """Return a number from 0 to 1, the default if it is not set."""
+        value = self._read_option(name, default)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise self._wrong(name, "a number from 0 to 1")
+            raise self._make_error(name, "a number from 0 to 1")
         return float(value)
 
-    def seconds(self, name: str) -> float:
+    def read_seconds(self, name: str) -> float:
         """Return a duration in seconds, 0 for none."""
-        return protocol.seconds(self._get(name, 0))
+        return protocol.seconds(self._read_option(name, 0))
 
-    def flag(self, name: str, *, usual: bool) -> bool:
-        """Return true or false."""
-        value = self._get(name, usual)
+    def read_flag(self, name: str, *, default: bool) -> bool:
+        """Return a boolean, the default if it is not set."""
+        value = self._read_option(name, default)
         if not isinstance(value, bool):
-            raise self._wrong(name, "true or false")
+            raise self._make_error(name, "true or false")
         return value
 
-    def words(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts."""
-        value = self._get(name, [])
+    def read_words(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts, empty if it is not set."""
+        value = self._read_option(name, [])
         if not isinstance(value, list | tuple) or not all(isinstance(e, str) for e in value):
-            raise self._wrong(name, "a list of texts")
+            raise self._make_error(name, "a list of texts")
         return tuple(value)
 
-    def one(self, name: str, usual: str, *others: str) -> str:
-        """Return one of several texts."""
-        value = self._get(name, usual)
-        if value not in (usual, *others):
-            raise self._wrong(name, " or ".join((usual, *others)))
+    def read_choice(self, name: str, default: str, *others: str) -> str:
+        """Return one of the allowed texts, the first of them if it is not set."""
+        value = self._read_option(name, default)
+        if value not in (default, *others):
+            raise self._make_error(name, " or ".join((default, *others)))
         return str(value)
 
-    def _get(self, name: str, usual: object) -> object:
+    def _read_option(self, name: str, default: object) -> object:
         self._read.add(name)
-        return self._given.get(name, usual)
+        return self._given.get(name, default)
 
-    def _wrong(self, name: str, what: str) -> MemfsError:
-        said = f"{self._where}.{name} is {self._given.get(name)!r}"
-        return UsageError(said, f"it has to be {what}")
+    def _make_error(self, name: str, what: str) -> MemfsError:
+        problem = f"{self._where}.{name} is {self._given.get(name)!r}"
+        return UsageError(problem, f"it has to be {what}")

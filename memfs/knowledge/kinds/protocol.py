@@ -1,6 +1,6 @@
-"""What every kind of memory does, and the values that go in and come out.
+"""The interface of all kinds of memory, with the values it takes and returns.
 
-Others add a kind by an entry point of the group `memfs.kinds`: something that is called as
+Others add a kind by an entry point of the group `memfs.kinds`: an object that is called as
 `make(place, id, capacity, options)` and returns a `Kind`.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Capacity:
-    """The bounds of a kind; 0: none. What is over them goes to the archive, the oldest first.
+    """The bounds of a kind; 0: none. The oldest items over them are archived.
 
     `max_bytes` of text, `ttl` in seconds. From `compression_threshold` (a share of the items or
     bytes, 0 to 1) on `store` compresses.
@@ -37,11 +37,11 @@ class Capacity:
 
     @property
     def bounded(self) -> bool:
-        """Whether there is any bound."""
+        """Return whether there is any bound."""
         return bool(self.max_items or self.max_bytes or self.ttl)
 
     def excess(self, items: Iterable[tuple[int, float]], count: int, size: int, now: float) -> int:
-        """Return how many of the oldest are over the bounds.
+        """Return how many of the oldest items are over the bounds.
 
         `items` are (bytes, seconds since 1970), the oldest first: `count` of `size` bytes in all.
         """
@@ -57,7 +57,7 @@ class Capacity:
         return gone
 
     def full(self, items: int, size: int) -> bool:
-        """Tell whether so many items of so many bytes are to be compressed."""
+        """Return whether `items` of `size` bytes reach the compression threshold."""
         share = self.compression_threshold
         return bool(share) and (
             bool(self.max_items and items >= share * self.max_items)
@@ -67,7 +67,7 @@ class Capacity:
 
 @dataclass(frozen=True)
 class Query:
-    """What is to be retrieved. A kind looks at what it knows; empty fields ask for nothing.
+    """Conditions for items. A kind uses those it supports; empty fields set no condition.
 
     `text` may be several queries. `threshold` is a relevance, `confidence` that of a fact (both 0
     to 1). `since` and `until` are ISO 8601 (UTC), or the beginning of it. `pattern` is a regular
@@ -92,7 +92,7 @@ class Query:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The queries, each once."""
+        """The distinct queries."""
         several = (self.text,) if isinstance(self.text, str) else self.text
         return tuple(dict.fromkeys(text for text in several if text.strip()))
 
@@ -101,8 +101,8 @@ class Query:
 class Found:
     """Something retrieved. `relevance` is 0 to 1.
 
-    `group` ties what belongs together, `head` says what that is; `who` said it ("" for nobody).
-    `type` is what it is: message, passage, fact, static, flow.
+    `group` is the same for related items, `head` is its title; `who` is the speaker or "".
+    `type` is one of message, passage, fact, static, flow.
     """
 
     id: str
@@ -118,7 +118,7 @@ class Found:
 
 @dataclass(frozen=True)
 class State:
-    """Where a conversation is: what it is about, and what was said in it lately.
+    """The state of a conversation: its task and its recent messages.
 
     `path` are the kinds of steps that were taken (see `session_graph.intents`), `tags`
     and `categories` those of static entries that are required.
@@ -135,9 +135,9 @@ class State:
 
 @dataclass(frozen=True)
 class Relevant:
-    """What a kind has to say to a state: what was found, a summary of it, how sure it is.
+    """The answer of a kind to a state: items, a summary of them, and its confidence.
 
-    `sure` is False where nothing that was found is clearly about the task.
+    `sure` is False where no item is clearly about the task.
     """
 
     found: tuple[Found, ...] = ()
@@ -149,7 +149,7 @@ class Relevant:
 
 @dataclass(frozen=True)
 class Metrics:
-    """How much a kind holds: items, bytes of text, the times of the oldest and the newest."""
+    """The size of a kind: items, bytes of text, the times of the oldest and the newest."""
 
     items: int
     bytes: int
@@ -166,42 +166,42 @@ class Kind(Protocol):
 
     @property
     def type(self) -> str:
-        """Which kind it is: vector, facts, static, graph, or one of others."""
+        """Its type: vector, facts, static, graph, or that of a plugin."""
 
     @property
     def capacity(self) -> Capacity:
         """Its bounds."""
 
     def store(self, content: Content, **metadata: object) -> list[str]:
-        """Keep something, durably; return the ids of what is new."""
+        """Store content durably; return the ids of the new items."""
 
     def retrieve(self, query: Query) -> list[Found]:
-        """Return what a query asks for, the best first."""
+        """Return the items that match a query, the best first."""
 
     def update(self, ident: str, content: Content) -> None:
-        """Put other content in the place of an item. Raises `NotFoundError`, `RejectedError`."""
+        """Replace the content of an item. Raises `NotFoundError`, `RejectedError`."""
 
     def delete(self, ident: str) -> None:
         """Remove an item. Raises `NotFoundError`."""
 
     def relevant(self, state: State, query: Query) -> Relevant:
-        """Return what matters in a state; `query` has what is asked for besides."""
+        """Return the items that are relevant to a state; `query` has further conditions."""
 
     def summarize(self) -> str:
-        """Return what it holds in short."""
+        """Return a short summary of all items."""
 
     def compress(self) -> int:
-        """Make what it holds smaller, losing nothing; return how many items that saved."""
+        """Compress the items without loss; return how many items that saved."""
 
     def archive(self, older_than: str) -> int:
-        """Let what is older than a time leave for the archive; return how many items did."""
+        """Archive the items from before a time; return their number."""
 
     def metrics(self) -> Metrics:
-        """Return how much it holds."""
+        """Return its size."""
 
 
 class Make(Protocol):
-    """How a kind is made."""
+    """A function that makes a kind."""
 
     def __call__(
         self, place: Place, id: str, capacity: Capacity, options: Mapping[str, object]
@@ -212,9 +212,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 864
 
 
 def seconds(text: object) -> float:
-    """Return a duration ("90d", "12h", or a number of seconds). Raises `MemfsError`."""
-    said = str(text).strip().lower() or "0"
-    number, unit = (said[:-1], said[-1]) if said[-1] in _UNITS else (said, "s")
+    """Convert a duration ("90d", "12h", or a number) to seconds. Raises `MemfsError`."""
+    plain = str(text).strip().lower() or "0"
+    number, unit = (plain[:-1], plain[-1]) if plain[-1] in _UNITS else (plain, "s")
     try:
         found = float(number) * _UNITS[unit]
     except ValueError:

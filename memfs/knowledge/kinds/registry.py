@@ -1,4 +1,4 @@
-"""The kinds that are configured, ours and those of others."""
+"""The configured kinds: our own, and those of plugins."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ GROUP = "memfs.kinds"
 
 @dataclass(frozen=True)
 class ConfiguredKinds:
-    """The kinds that could be made, and what was wrong with others."""
+    """The kinds that could be made, and the errors of the others."""
 
     kinds: tuple[Kind, ...]
     problems: tuple[str, ...] = ()
 
 
-def configured(kept: IndexSession) -> ConfiguredKinds:
-    """Make the kinds of `memory_blocks`; without it one of each of ours, by its own name."""
-    found = config.load(kept.place).get("memory_blocks")
-    wanted = (
-        found if isinstance(found, dict) and found else {n: {"type": n} for n in settings.KINDS}
+def load_kinds(index: IndexSession) -> ConfiguredKinds:
+    """Make the kinds of `memory_blocks`; if that is not set, one of each of our own types."""
+    given = config.load(index.place).get("memory_blocks")
+    blocks = (
+        given if isinstance(given, dict) and given else {n: {"type": n} for n in settings.KINDS}
     )
     kinds, problems = [], []
-    for name, each in wanted.items():
+    for name, each in blocks.items():
         try:
-            kinds.append(_configured(kept, str(name), each))
+            kinds.append(_load_kind(index, str(name), each))
         except MemfsError as error:
             problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
     return ConfiguredKinds(tuple(kinds), tuple(problems))
 
 
-def _configured(kept: IndexSession, name: str, each: object) -> Kind:
+def _load_kind(index: IndexSession, name: str, each: object) -> Kind:
     given = each if isinstance(each, dict) else {}
     options = given.get("config")
     if not isinstance(options, dict | None) or not isinstance(given.get("type"), str):
         raise UsageError(
             f"memory_blocks.{name} names no kind", "it needs a `type`, and may have a `config`"
         )
-    rest = dict(options or {})
-    model = rest.pop("embedding_model", None)
-    wanted = config.load(kept.place).get("embedding")
-    if model is not None and model != wanted:
+    options = dict(options or {})
+    model = options.pop("embedding_model", None)
+    usual = config.load(index.place).get("embedding")
+    if model is not None and model != usual:
         raise UsageError(
-            f"memory_blocks.{name}.config.embedding_model is {model!r}, `embedding` is {wanted!r}",
+            f"memory_blocks.{name}.config.embedding_model is {model!r}, `embedding` is {usual!r}",
             "there is one index, with one model: name it as `embedding`",
         )
-    return _made(kept, given["type"], name, _capacity(name, given.get("capacity")), rest)
+    return _make_kind(index, given["type"], name, _capacity(name, given.get("capacity")), options)
 
 
 def _capacity(name: str, given: object) -> Capacity:
@@ -70,25 +70,25 @@ def _capacity(name: str, given: object) -> Capacity:
         raise UsageError(f"memory_blocks.{name}.capacity is no mapping")
     with Options(name, given, "capacity") as read:
         return Capacity(
-            read.number("max_items", 0),
-            read.number("max_bytes", 0),
-            read.seconds("ttl"),
-            read.share("compression_threshold", 0.0),
+            read.read_number("max_items", 0),
+            read.read_number("max_bytes", 0),
+            read.read_seconds("ttl"),
+            read.read_share("compression_threshold", 0.0),
         )
 
 
-def _made(
-    kept: IndexSession, type: str, id: str, capacity: Capacity, options: Mapping[str, object]
+def _make_kind(
+    index: IndexSession, type: str, id: str, capacity: Capacity, options: Mapping[str, object]
 ) -> Kind:
-    if type in settings.KINDS:  # each is a module here, and some load much
-        made: Kind = import_module(f"memfs.knowledge.kinds.{type}").from_config(
-            kept, id, capacity, options
+    if type in settings.KINDS:  # each is a module here, and some import much
+        kind: Kind = import_module(f"memfs.knowledge.kinds.{type}").from_config(
+            index, id, capacity, options
         )
-        return made
-    return _of_others(type)(kept.place, id, capacity, options)
+        return kind
+    return _load_plugin(type)(index.place, id, capacity, options)
 
 
-def _of_others(type: str) -> Make:
+def _load_plugin(type: str) -> Make:
     for entry in entry_points(group=GROUP, name=type):
         try:
             found: Make = entry.load()

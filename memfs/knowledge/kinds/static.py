@@ -1,4 +1,4 @@
-"""The static kind: reference entries that are stored once, by key, category, tag or text."""
+"""The static kind: reference entries that do not change, found by key, category, tag or text."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from memfs.store.static import StaticEntry
 
 INDEXES = ("key", "category", "tags")
-ABOUT = 0.42  # relevance from which on an entry has to do with a task
-_LOOKED_AT = 600  # characters of an entry
+ABOUT = 0.42  # least relevance of an entry to a task
+_LOOKED_AT = 600  # characters of an entry that are compared
 
 
 @dataclass(frozen=True)
 class StoredEntry:
-    """An entry, and the tier whose store has it."""
+    """An entry, and the tier of its store."""
 
     tier: str
     entry: StaticEntry
 
 
 class Static:
-    """Entries of all tiers. `indexes` says what they are found by, `searchable` whether by text."""
+    """Entries of all tiers, found by `indexes`, and by text if they are `searchable`."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class Static:
         *,
         indexes: Sequence[str] = INDEXES,
         searchable: bool = True,
-        kept: IndexSession | None = None,
+        index: IndexSession | None = None,
     ) -> None:
         self.id, self.type, self.capacity = id, "static", capacity or Capacity()
-        self._place, self._kept = place, kept or IndexSession(place)
+        self._place, self._index = place, index or IndexSession(place)
         self._indexes, self._searchable = indexes, searchable
 
     def store(self, content: Content, **metadata: object) -> list[str]:
-        """Keep a text under `key` (one is made if there is none), with `category` and `tags`.
+        """Store a text under `key` (made if not given), with `category` and `tags`; return the key.
 
         Raises `RejectedError` for a key that is taken: entries do not change.
         """
@@ -69,15 +69,15 @@ class Static:
         found = put(
             self._place, key, text, category=str(metadata.get("category") or ""), tags=several
         )
-        self._bound()
+        self._enforce_capacity()
         return [found.entry.key]
 
     def retrieve(self, query: Query) -> list[Found]:
-        """Return entries by key (`id`), by category and all tags, and those a text is about."""
+        """Return the entry of a key (`id`), or those with the category and all tags, by text."""
         if query.id:
             if "key" not in self._indexes:
                 return []
-            return [_found(get(self._place, query.id).entry, 1.0)]
+            return [_make_found(get(self._place, query.id).entry, 1.0)]
         wanted = query.categories if "category" in self._indexes else ()
         tags = query.tags if "tags" in self._indexes else ()
         some = {
@@ -86,12 +86,12 @@ class Static:
             for each in find(self._place, category=category, tags=tags)
         }
         if not query.texts:
-            listed = [_found(entry, 1.0) for entry in some.values()] if wanted or tags else []
+            listed = [_make_found(entry, 1.0) for entry in some.values()] if wanted or tags else []
             return listed[: query.limit]
-        return self._near(query, some)[: query.limit] if self._searchable else []
+        return self._rank_by_text(query, some)[: query.limit] if self._searchable else []
 
     def update(self, ident: str, content: Content) -> None:
-        """Refuse: entries do not change. Raises `RejectedError`."""
+        """Raise `RejectedError`: entries do not change."""
         del content
         raise RejectedError(
             f"cannot change '{ident}': static entries do not change",
@@ -103,7 +103,7 @@ class Static:
         remove(self._place, ident)
 
     def relevant(self, state: State, query: Query) -> Relevant:
-        """Return the entries that a state requires, and those its task is about."""
+        """Return the entries of the required categories and tags, and those near to the task."""
         found: dict[str, Found] = {}
         categories = (*state.categories, *query.categories)
         for category in categories:
@@ -121,72 +121,72 @@ class Static:
         return Relevant(some, confidence=1.0 if some else 0.0)
 
     def summarize(self) -> str:
-        """Return the keys, with the first line of each entry."""
+        """Return each key with the first line of its entry."""
         return "\n".join(
             f"- {each.entry.key}: {each.entry.text.lstrip().partition(chr(10))[0][:100]}"
             for each in find(self._place)
         )
 
     def compress(self) -> int:
-        """Do nothing: entries do not change."""
+        """Do nothing: entries do not change. Returns 0."""
         return 0
 
     def archive(self, older_than: str) -> int:
-        """Let entries leave for the archive that were stored before a time."""
+        """Archive the entries that were stored before a time; return their number."""
         before = contents.format_time(older_than)
-        return self._leave(lambda some: [each for each in some if each.created_at < before])
+        return self._evict(lambda some: [each for each in some if each.created_at < before])
 
     def metrics(self) -> Metrics:
-        """Return how many entries there are."""
+        """Return the number, the size and the time range of the entries."""
         some = [each.entry for each in find(self._place)]
         times = sorted(entry.created_at for entry in some if entry.created_at) or [""]
         return Metrics(len(some), sum(map(_size, some)), times[0], times[-1])
 
-    def _near(self, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
+    def _rank_by_text(self, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
         if not some:
             return []
-        return self._kept.ask("hybrid", lambda engine: _near(engine, query, some))
+        return self._index.ask("hybrid", lambda engine: _rank_by_text(engine, query, some))
 
-    def _bound(self) -> None:
-        """Let the oldest entries leave until the bounds hold."""
+    def _enforce_capacity(self) -> None:
+        """Archive the oldest entries that are over the capacity."""
         if self.capacity.bounded:
-            self._leave(self._over)
+            self._evict(self._select_excess)
 
-    def _over(self, some: Sequence[StaticEntry]) -> Sequence[StaticEntry]:
-        """Return the entries, the oldest first, that are over the bounds."""
+    def _select_excess(self, some: Sequence[StaticEntry]) -> Sequence[StaticEntry]:
+        """Return the oldest entries that are over the capacity."""
         now = clock.seconds()
         sizes = [(_size(entry), float(epoch(entry.created_at) or now)) for entry in some]
         total = sum(size for size, _ in sizes)
         return some[: self.capacity.excess(sizes, len(some), total, now)]
 
-    def _leave(self, choose: Callable[[Sequence[StaticEntry]], Sequence[StaticEntry]]) -> int:
-        """Archive entries of this place's own store, then remove them.
+    def _evict(self, choose: Callable[[Sequence[StaticEntry]], Sequence[StaticEntry]]) -> int:
+        """Archive the chosen entries of this place's own store, then remove them.
 
-        What is in the user's store beside a project's is the user's.
+        Entries in the user's store beside a project's are left alone.
         """
         store = self._place.home
         with lock.hold_lock(store, name=static.LOCK):
-            gone = choose(sorted(static.list_entries(store), key=lambda entry: entry.created_at))
-            for entry in gone:
+            chosen = choose(sorted(static.list_entries(store), key=lambda entry: entry.created_at))
+            for entry in chosen:
                 tags = tuple(filter(None, ("static", entry.category, *entry.tags)))
                 source = f"static {entry.key}"
                 archive.write_passage(store, entry.text, importance=5, tags=tags, source=source)
                 files.remove(static.path_of(store, entry.key))
-        return len(gone)
+        return len(chosen)
 
 
 def from_config(
-    kept: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
+    index: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
 ) -> Static:
-    """Make one as it is configured."""
+    """Make the kind from its configuration. Raises `UsageError`."""
     with Options(id, options) as given:
         return Static(
-            kept.place,
+            index.place,
             id,
             capacity,
-            kept=kept,
-            indexes=given.words("indexes") or INDEXES,
-            searchable=given.flag("searchable", usual=True),
+            index=index,
+            indexes=given.read_words("indexes") or INDEXES,
+            searchable=given.read_flag("searchable", default=True),
         )
 
 
@@ -201,7 +201,7 @@ def put(
 ) -> StoredEntry:
     """Store an entry. Raises `RejectedError` for a key that is taken: entries do not change."""
     tier = labels.USER if user else labels.PROJECT if place.project else labels.USER
-    where, key, text = place.store(tier), _key(key), public(text)
+    where, key, text = place.store(tier), _normalise_key(key), public(text)
     clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
     if not text.strip():
         raise UsageError("cannot store an empty text")
@@ -231,9 +231,9 @@ def put(
 
 
 def get(place: Place, key: str, tier: str = "") -> StoredEntry:
-    """Return the entry of a key, the project's before the user's. Raises `NotFoundError`."""
+    """Return the entry of a key, preferring the project's. Raises `NotFoundError`."""
     for name, where in place.lasting():
-        entry = static.read(where, _key(key)) if tier in ("", name) else None
+        entry = static.read(where, _normalise_key(key)) if tier in ("", name) else None
         if entry:
             return StoredEntry(name, entry)
     raise NotFoundError(f"there is no entry '{key}'", "memfs static lists them")
@@ -256,7 +256,7 @@ def find(
 
 
 def remove(place: Place, key: str) -> StoredEntry:
-    """Remove an entry; that is a person's to do. Raises `NotFoundError`."""
+    """Remove an entry, at a person's request; return it. Raises `NotFoundError`."""
     found = get(place, key)
     where = place.store(found.tier)
     with lock.hold_lock(where, name=static.LOCK):
@@ -264,7 +264,7 @@ def remove(place: Place, key: str) -> StoredEntry:
     return found
 
 
-def _key(key: str) -> str:
+def _normalise_key(key: str) -> str:
     name = labels.normalise(key)
     wrong = labels.problem(name)
     if wrong:
@@ -272,7 +272,7 @@ def _key(key: str) -> str:
     return name
 
 
-def _found(entry: StaticEntry, relevance: float) -> Found:
+def _make_found(entry: StaticEntry, relevance: float) -> Found:
     metadata = {"category": entry.category, "tags": entry.tags, "changed": entry.changed}
     return Found(
         entry.key,
@@ -291,7 +291,7 @@ def _size(entry: StaticEntry) -> int:
     return len(entry.text.encode("utf-8", "replace"))
 
 
-def _near(engine: Engine, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
+def _rank_by_text(engine: Engine, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
     only = Filter(kinds=("static",))
     keys: dict[str, None] = {}
     for text in query.texts:
@@ -300,4 +300,4 @@ def _near(engine: Engine, query: Query, some: dict[str, StaticEntry]) -> list[Fo
     texts = [f"{key} {some[key].text[:_LOOKED_AT]}" for key in keys]
     near = scoring.relevances(query.texts, texts, words=engine.vectors is None)
     pairs = sorted(zip(near, keys, strict=True), key=lambda pair: -pair[0])
-    return [_found(some[key], score) for score, key in pairs if score >= query.threshold]
+    return [_make_found(some[key], score) for score, key in pairs if score >= query.threshold]

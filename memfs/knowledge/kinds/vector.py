@@ -1,4 +1,4 @@
-"""The vector kind: windows of conversations and passages, found again by meaning and words."""
+"""The vector kind: windows of conversations and passages, found by meaning and words."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from memfs.store.chunk_log import ChunkMark
 
 KINDS = ("message", "passage", "block")
-SUMMARY = "summary"  # the tag of what a compression wrote
-_SEARCHED = 3  # as many are searched as are wanted: some may have left
+SUMMARY = "summary"  # the tag of summaries made by `compress`
+_SEARCHED = 3  # times the limit are searched: some hits may be archived
 _MOST = 500
 _GROUP = 8  # windows that are compressed into one
-_SUMMED_UP = 200  # windows that a summary looks at
-_NONE = "~"  # after every id
-_RECENT = 6  # messages that say what is talked about
+_SUMMED_UP = 200  # windows that are summarized
+_NONE = "~"  # sorts after every id
+_RECENT = 6  # messages whose topics are searched
 
 
 class Vector:
     """Windows of at most `chunk_size` tokens that share `overlap`; those of `retention` seconds.
 
-    Retrieved are also the messages of recall, within the retention, the passages of the archive,
-    and the blocks that are not in context anyway.
+    Also retrieves the messages of recall, within the retention, the passages of the archive, and
+    the blocks that are not pinned.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Vector:
         chunk_size: int = 512,
         overlap: int = 50,
         retention: float = 0.0,
-        kept: IndexSession | None = None,
+        index: IndexSession | None = None,
     ) -> None:
         if not 0 <= overlap < chunk_size:
             raise UsageError(
@@ -69,20 +69,20 @@ class Vector:
         self.capacity = replace(self.capacity, ttl=ttl)
         self._place, self._retention = place, retention
         self._size, self._overlap = chunk_size, overlap
-        self._kept = kept or IndexSession(place)
+        self._index = index or IndexSession(place)
         self._log = chunk_log.ChunkLog(place.home, id)
 
     def store(self, content: Content, **metadata: object) -> list[str]:
-        """Keep messages as windows; return their ids."""
+        """Store messages as windows; return their ids."""
         metadata = contents.clean_metadata(metadata)
-        said = contents.messages(content, str(metadata.get("session") or self._place.session))
-        found = contents.chunks(said, self._size, self._overlap)
-        tags = _several(metadata.get("tags"))
+        messages = contents.messages(content, str(metadata.get("session") or self._place.session))
+        found = contents.chunks(messages, self._size, self._overlap)
+        tags = _list_texts(metadata.get("tags"))
         passages, metas = [], []
         for chunk in found:
-            topical = _several(metadata.get("topics")) or topics.extract_topics([chunk.text])
+            topical = _list_texts(metadata.get("topics")) or topics.extract_topics([chunk.text])
             passages.append(
-                Passage("", chunk.text, clock.now(), 5, (self.id, *tags), said[0].session)
+                Passage("", chunk.text, clock.now(), 5, (self.id, *tags), messages[0].session)
             )
             metas.append(
                 {
@@ -101,38 +101,38 @@ class Vector:
             )
         with self._log.writing():
             ids = self._log.add(passages, metas)
-            self._bound()
-        if self.capacity.full(*self._held()):
+            self._enforce_capacity()
+        if self.capacity.full(*self._measure_live()):
             self.compress()
         return ids
 
     def retrieve(self, query: Query) -> list[Found]:
-        """Return windows, messages and passages: of several queries what suits any of them."""
+        """Return windows, messages and passages that match any of the queries."""
         if query.id:
             window = self._log.find(query.id)
-            return [_found(window, 1.0)] if window else []
-        return self._ask(query)[0]
+            return [_make_found(window, 1.0)] if window else []
+        return self._search(query)[0]
 
-    def _ask(self, query: Query) -> tuple[list[Found], bool]:
-        """Return what is found, and whether something of it is clearly about a query."""
+    def _search(self, query: Query) -> tuple[list[Found], bool]:
+        """Return the items found, and whether some of them are clearly about a query."""
         if not query.texts:
             return [], False
-        return self._kept.ask("hybrid", lambda engine: self._retrieved(engine, query))
+        return self._index.ask("hybrid", lambda engine: self._search_texts(engine, query))
 
-    def _retrieved(self, engine: Engine, query: Query) -> tuple[list[Found], bool]:
+    def _search_texts(self, engine: Engine, query: Query) -> tuple[list[Found], bool]:
         best: dict[str, Hit] = {}
         sure = False
-        first = self._first()
+        first = self._find_first()
         for text in query.texts:
-            some, clearly = self._hits(engine, text, query, first)
+            some, clearly = self._search_hits(engine, text, query, first)
             sure = sure or clearly
             for hit in some:
                 known = best.get(hit.id)
                 if known is None or hit.score > known.score:
                     best[hit.id] = hit
-        plain = engine.vectors is None
+        by_words = engine.vectors is None
         listed = sorted(best.values(), key=lambda hit: -hit.score)
-        scores = scoring.relevances(query.texts, [hit.text for hit in listed], words=plain)
+        scores = scoring.relevances(query.texts, [hit.text for hit in listed], words=by_words)
         found = [
             hits.convert_hit(hit, max(score, 0.01))
             for hit, score in zip(listed, scores, strict=True)
@@ -143,9 +143,9 @@ class Vector:
         return found[: query.limit], sure
 
     def similar(self, text: str, limit: int = 5) -> list[Found]:
-        """Return the conversations that say most about a text, each with its best turns."""
-        only = self._filter(Query())
-        found = self._kept.ask(
+        """Return the conversations most relevant to a text, each with its best turns."""
+        only = self._make_filter(Query())
+        found = self._index.ask(
             "hybrid",
             lambda engine: engine.search_sessions(
                 text, mode=hits.mode(engine), only=only, limit=limit
@@ -168,9 +168,9 @@ class Vector:
         ]
 
     def update(self, ident: str, content: Content) -> None:
-        """Put another text in the place of a window's."""
-        said = contents.messages(content, self._place.session)
-        text = "\n".join(message.text for message in said)
+        """Replace the text of a window. Raises `NotFoundError`."""
+        messages = contents.messages(content, self._place.session)
+        text = "\n".join(message.text for message in messages)
         with self._log.writing():
             window = self._log.find(ident)
             if window is None or not text.strip():
@@ -179,16 +179,16 @@ class Vector:
             self._log.change(ident, chunk_log.ChunkWindow(replace(window.passage, text=text), meta))
 
     def delete(self, ident: str) -> None:
-        """Remove a window, also one that has left."""
+        """Remove a window, also an archived one. Raises `NotFoundError`."""
         with self._log.writing():
             if not self._log.change(ident, None):
                 raise NotFoundError(f"there is no window {ident} in '{self.id}'")
 
     def relevant(self, state: State, query: Query) -> Relevant:
-        """Return what matters: by what is talked about, by the task, and like conversations."""
-        said = [message.text for message in state.recent[-_RECENT:]]
-        queries = [state.task, " ".join(topics.extract_topics(said)), *query.texts]
-        found, sure = self._ask(replace(query, text=tuple(filter(None, queries))))
+        """Return items about the task and the recent topics, else similar conversations."""
+        texts = [message.text for message in state.recent[-_RECENT:]]
+        queries = [state.task, " ".join(topics.extract_topics(texts)), *query.texts]
+        found, sure = self._search(replace(query, text=tuple(filter(None, queries))))
         if not found and state.task:
             found = [
                 each for each in self.similar(state.task, 3) if each.relevance >= query.threshold
@@ -202,17 +202,17 @@ class Vector:
         return Relevant(others, confidence=confidence, sure=sure)
 
     def summarize(self) -> str:
-        """Return the sentences that say most of the latest windows."""
+        """Return the most important sentences of the latest windows."""
         latest = list(self._log.recent())[-_SUMMED_UP:]
         return summary.extract("\n".join(window.passage.text for window in latest), self._size)
 
     def compress(self) -> int:
-        """Write summaries of the older half of the windows; these leave for the archive."""
+        """Summarize the older half of the windows, and archive it; return the windows saved."""
         with self._log.writing():
             live = list(self._log.recent())
             old = [w for w in live[: len(live) // 2] if SUMMARY not in w.passage.tags]
             groups = [old[at : at + _GROUP] for at in range(0, len(old), _GROUP)]
-            made = [self._summed_up(group) for group in groups if len(group) > 1]
+            made = [self._summarize_group(group) for group in groups if len(group) > 1]
             if not made:
                 return 0
             self._log.add([window.passage for window in made], [window.meta for window in made])
@@ -221,7 +221,7 @@ class Vector:
         return len(live) // 2 - len(made)
 
     def archive(self, older_than: str) -> int:
-        """Let windows leave that were stored before a time."""
+        """Archive the windows that were stored before a time; return their number."""
         before = epoch(contents.format_time(older_than)) or 0
         with self._log.writing():
             live = self._log.live()
@@ -231,72 +231,72 @@ class Vector:
         return count
 
     def metrics(self) -> Metrics:
-        """Return how many windows there are that did not leave."""
+        """Return the number, the size and the time range of the windows in use."""
         self._expire()
         live = self._log.live()
         marks = list(live.values())
         times = [contents.format_time(mark.at) for mark in (marks[0], marks[-1])] if marks else []
         return Metrics(len(marks), self._log.bytes, *times)
 
-    def _held(self) -> tuple[int, int]:
+    def _measure_live(self) -> tuple[int, int]:
         if not self.capacity.compression_threshold:
             return 0, 0
         return len(self._log.live()), self._log.bytes
 
-    def _bound(self) -> None:
-        """Let the oldest leave until the bounds hold. The caller is `writing`."""
+    def _enforce_capacity(self) -> None:
+        """Archive the oldest windows over the capacity. The caller is `writing`."""
         if self.capacity.bounded:
-            self._log.leave(self._over(self._log.live()))
+            self._log.leave(self._count_excess(self._log.live()))
 
-    def _over(self, live: Mapping[str, ChunkMark]) -> int:
-        """Return how many of the oldest are over the bounds."""
+    def _count_excess(self, live: Mapping[str, ChunkMark]) -> int:
+        """Return how many of the oldest windows are over the capacity."""
         return self.capacity.excess(live.values(), len(live), self._log.bytes, time.time())
 
     def _expire(self) -> None:
         if self.capacity.bounded:
             with self._log.writing():
-                self._bound()
+                self._enforce_capacity()
 
-    def _first(self) -> str:
-        """Return the id from which on windows are in the bounds now; nothing leaves for it."""
+    def _find_first(self) -> str:
+        """Return the id of the oldest window within the capacity. Archives nothing."""
         if not self.capacity.bounded:
             return self._log.first()
         live = self._log.live()
-        return next(islice(live, self._over(live), None), _NONE)
+        return next(islice(live, self._count_excess(live), None), _NONE)
 
-    def _hits(
+    def _search_hits(
         self, engine: Engine, text: str, query: Query, first: str
     ) -> tuple[Sequence[Hit], bool]:
         wanted = min(_MOST, query.limit * _SEARCHED)
-        only = self._filter(query)
+        only = self._make_filter(query)
         page = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted)
         pinned = {labels.qualified(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
         some = [hit for hit in page.hits if hit.kind in KINDS and hit.id not in pinned]
         oldest = time.time() - self._retention if self._retention else 0
-        kept = [
+        matches = [
             hit
             for hit in some
             if (hit.project == self._log.whose and hit.id >= first)
             or (hit.kind == "message" and (epoch(hit.at) or oldest) >= oldest)
             or (hit.kind != "message" and not hit.project)
         ]
-        return kept, page.sure
+        return matches, page.sure
 
-    def _filter(self, query: Query) -> Filter | None:
+    def _make_filter(self, query: Query) -> Filter | None:
         since = epoch(contents.format_time(query.since)) if query.since else None
         until = epoch(contents.parse_until(query.until)) if query.until else None
         if not (since or until or query.tags):
-            return None  # a filter that lets nearly everything through only takes time
+            return None  # a filter that matches nearly everything only takes time
         return Filter(kinds=KINDS, tags=query.tags, since=since, until=until)
 
-    def _summed_up(self, group: Sequence[chunk_log.ChunkWindow]) -> chunk_log.ChunkWindow:
+    def _summarize_group(self, group: Sequence[chunk_log.ChunkWindow]) -> chunk_log.ChunkWindow:
         text = "\n".join(window.passage.text for window in group)
-        said = summary.extract(text, self._size) or text[: 4 * self._size]
+        short = summary.extract(text, self._size) or text[: 4 * self._size]
         first, last = group[0], group[-1]
-        passage = Passage("", said, clock.now(), 5, (self.id, SUMMARY), first.passage.source)
+        passage = Passage("", short, clock.now(), 5, (self.id, SUMMARY), first.passage.source)
         meta = {
             "covers": [window.passage.id for window in group],
-            "topics": topics.extract_topics([said]),
+            "topics": topics.extract_topics([short]),
             "from": first.meta.get("from", ""),
             "to": last.meta.get("to", ""),
         }
@@ -304,22 +304,22 @@ class Vector:
 
 
 def from_config(
-    kept: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
+    index: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
 ) -> Vector:
-    """Make one as it is configured."""
+    """Make the kind from its configuration. Raises `UsageError`."""
     with Options(id, options) as given:
         return Vector(
-            kept.place,
+            index.place,
             id,
             capacity,
-            kept=kept,
-            chunk_size=given.number("chunk_size", 512),
-            overlap=given.number("overlap", 50),
-            retention=given.seconds("retention"),
+            index=index,
+            chunk_size=given.read_number("chunk_size", 512),
+            overlap=given.read_number("overlap", 50),
+            retention=given.read_seconds("retention"),
         )
 
 
-def _found(window: chunk_log.ChunkWindow, relevance: float) -> Found:
+def _make_found(window: chunk_log.ChunkWindow, relevance: float) -> Found:
     passage = window.passage
     head = f"{passage.created_at[:10]}, passage {passage.id}"
     return Found(
@@ -335,7 +335,7 @@ def _found(window: chunk_log.ChunkWindow, relevance: float) -> Found:
     )
 
 
-def _several(value: object) -> list[str]:
+def _list_texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [str(each) for each in value] if isinstance(value, list | tuple) else []

@@ -1,4 +1,4 @@
-"""The graph brought up to date with recall: what is new is read, the rest is left alone."""
+"""Incremental update of the graph from recall: only new messages are read."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
     from memfs.store.store_paths import Store
 
-_TOGETHER = 4096  # turns whose vectors are made together
+_TOGETHER = 4096  # turns whose vectors are made in one batch
 
 
 @dataclass
 class Built:
-    """What a run read: messages that are new, of so many sessions."""
+    """The result of an update: the numbers of new messages and of their sessions."""
 
     messages: int = 0
     sessions: int = 0
@@ -43,43 +43,43 @@ def update(
     tick: Callable[[int], object] = lambda _: None,
     *,
     wait: float = lock.WAIT,
-    left: Callable[[], Iterable[tuple[str, int]]] = tuple,
+    archived: Callable[[], Iterable[tuple[str, int]]] = tuple,
 ) -> Built:
-    """Read what is new in recall. `tick` is told of messages. Raises `LockedError`, `StoreError`.
+    """Read new messages from recall. Raises `LockedError`, `StoreError`.
 
-    Without an encoder turns have no vectors, and are found by their topics. `left` gives the turns
-    that left, by path and number: a graph that is made anew is told of them. One that is damaged
-    is.
+    Calls `tick` with numbers of messages. Without an encoder turns have no vectors, and are found
+    by their topics. A damaged graph is rebuilt; a new one leaves out `archived`, the archived
+    turns as (path, number).
     """
     with lock.hold_lock(store, wait, retention.LOCK):
         files.make_folder(store.index, private=True)
         try:
-            return _updated(store, encoder, tick, left)
+            return _update_database(store, encoder, tick, archived)
         except BaseException as error:
             if not is_damage(error):
                 raise
             database.remove(store.index)
-            return _updated(store, encoder, tick, left)
+            return _update_database(store, encoder, tick, archived)
 
 
-def _updated(
+def _update_database(
     store: Store,
     encoder: Encoder | None,
     tick: Callable[[int], object],
-    left: Callable[[], Iterable[tuple[str, int]]],
+    archived: Callable[[], Iterable[tuple[str, int]]],
 ) -> Built:
     with closing(database.open_database(store.index)) as db:
         try:
             if not db.execute("SELECT 1 FROM meta WHERE key = 'left'").fetchone():
-                db.executemany("INSERT OR IGNORE INTO gone VALUES (?, ?)", left())
+                db.executemany("INSERT OR IGNORE INTO gone VALUES (?, ?)", archived())
                 db.execute("INSERT INTO meta VALUES ('left', 'told')")
-            return _Run(store, db, encoder, tick).all()
+            return _Run(store, db, encoder, tick).run()
         except sqlite3.Error as error:
             raise database.convert_error(error) from error
 
 
 class _Known(NamedTuple):
-    """What the graph knows of a recall file: up to where it was read, and the open turn there."""
+    """The state of a recall file in the graph: how far it was read, and the open turn there."""
 
     ident: int
     signature: str
@@ -90,7 +90,7 @@ class _Known(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read of a session: the number of its last message, and where that ends."""
+    """The new messages of a session: first, last, number of the last, and the offset of its end."""
 
     first: Message | None
     last: Message | None
@@ -99,8 +99,8 @@ class _Read(NamedTuple):
     turn: OpenTurn | None
 
 
-def _writable(message: Message) -> Message:
-    """Return a message as SQLite can hold it: without halves of characters."""
+def _make_writable(message: Message) -> Message:
+    """Return a message that SQLite can store: lone surrogates are replaced."""
     *texts, side = message
     try:
         "".join(texts).encode()
@@ -112,7 +112,7 @@ def _writable(message: Message) -> Message:
 
 @dataclass
 class _Rows:
-    """What is to be written of one session."""
+    """Rows to write for one session."""
 
     messages: list[tuple[object, ...]] = field(default_factory=list)
     turns: list[OpenTurn] = field(default_factory=list)
@@ -135,7 +135,7 @@ class _Run:
         self._gone: list[int] = []
         self._done = Built()
 
-    def all(self) -> Built:
+    def run(self) -> Built:
         db = self._db
         model = self._encoder.name if self._encoder else ""
         row = db.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
@@ -156,13 +156,13 @@ class _Run:
         for path in recall.sources(self._store):
             name = os.path.relpath(path, self._store.local)
             seen.add(name)
-            self._session(path, name, known.get(name))
+            self._update_session(path, name, known.get(name))
         for name in known.keys() - seen:
-            self._gone += database.forget(db, known[name].ident)
-        self._embed()
+            self._gone += database.delete_session(db, known[name].ident)
+        self._write_vectors()
         if self._done.messages:
             self._gone += retention.mark_unread(db)
-        self._told()
+        self._apply_outcomes()
         if self._gone:
             retention.list_taken(db, self._store.index, self._gone)
         db.execute("COMMIT")
@@ -173,7 +173,7 @@ class _Run:
             self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our names
         self._topics, self._next = {}, 1
 
-    def _session(self, path: str, name: str, known: _Known | None) -> None:
+    def _update_session(self, path: str, name: str, known: _Known | None) -> None:
         sign = signatures.sign_file(path)
         if sign is None or (known and known.signature == str(sign)):
             return
@@ -183,14 +183,14 @@ class _Run:
                 start, before = known.consumed, known
                 turn = OpenTurn(**json.loads(known.turn)) if known.turn else None
             else:
-                self._gone += database.forget(self._db, known.ident)
+                self._gone += database.delete_session(self._db, known.ident)
                 known = None
         self._next_session += known is None
         db, ident = self._db, before.ident
         if known is None:
             db.execute("INSERT INTO session (id, path) VALUES (?, ?)", (ident, name))
         read = self._read(path, start, ident, before.messages, turn)
-        state = json.dumps(read.turn.state()) if read.turn else ""
+        state = json.dumps(read.turn.to_dict()) if read.turn else ""
         db.execute(
             "UPDATE session SET messages = ?, consumed = ?, signature = ?, mark = ?, turn = ?, "
             "ended = coalesce(?, ended) WHERE id = ?",
@@ -218,11 +218,11 @@ class _Run:
     ) -> _Read:
         first = last = None
         rows = _Rows()
-        open_one = turn  # it is in the database already: its row is written again
+        open_one = turn  # it is in the database already: its row is updated
         end = start
         for found, here in recall.read_located(path, start):
             number, end = number + 1, here
-            message = _writable(found)
+            message = _make_writable(found)
             last = message
             first = first or message
             intent = turns.intent_of(message)
@@ -231,11 +231,11 @@ class _Run:
             )
             if message.role == "user" and not message.side:
                 if turn is not None:
-                    turn.answered(intent)
+                    turn.apply_reaction(intent)
                     rows.turns.append(turn)
                 turn = turns.begin_turn(message, intent, number, turn)
             elif turn is not None:
-                turn.heard(message, intent, number)
+                turn.add_message(message, intent, number)
         if turn is not None and (not rows.turns or rows.turns[-1] is not turn):
             rows.turns.append(turn)
         self._write(session, rows, open_one.number if open_one else 0)
@@ -244,7 +244,7 @@ class _Run:
         return _Read(first, last, number, end, turn)
 
     def _write(self, session: int, rows: _Rows, written: int) -> None:
-        """Write what was read; of the turns that of the number `written` is there already."""
+        """Write the rows; the turn with the number `written` is in the database already."""
         db = self._db
         db.executemany(
             "INSERT INTO message (session, number, ident, role, tool, intent, at) "
@@ -252,16 +252,16 @@ class _Run:
             rows.messages,
         )
         for turn in rows.turns:
-            ident = self._again(session, turn) if turn.number == written else 0
+            ident = self._update_turn(session, turn) if turn.number == written else 0
             if not ident:
-                ident = self._new(session, turn)
-            self._discuss(ident, turn)
+                ident = self._insert_turn(session, turn)
+            self._write_topics(ident, turn)
             if turn.outcome == WORKED:
-                self._resolve(ident, session, turn)
+                self._write_resolves(ident, session, turn)
         if len(self._waiting) >= _TOGETHER:
-            self._embed()
+            self._write_vectors()
 
-    def _new(self, session: int, turn: OpenTurn) -> int:
+    def _insert_turn(self, session: int, turn: OpenTurn) -> int:
         ident = self._next
         self._next += 1
         self._db.execute(
@@ -287,8 +287,8 @@ class _Run:
         self._waiting.append((ident, turn.prompt))
         return ident
 
-    def _again(self, session: int, turn: OpenTurn) -> int:
-        """Write a turn that went on; return its id, 0 if it was taken out meanwhile."""
+    def _update_turn(self, session: int, turn: OpenTurn) -> int:
+        """Update a turn that has new messages; return its id, 0 if it was removed meanwhile."""
         db = self._db
         row = db.execute(
             "SELECT id FROM turn WHERE session = ? AND number = ?", (session, turn.number)
@@ -304,14 +304,14 @@ class _Run:
         db.execute("DELETE FROM resolves WHERE turn = ?", (ident,))
         return ident
 
-    def _discuss(self, ident: int, turn: OpenTurn) -> None:
+    def _write_topics(self, ident: int, turn: OpenTurn) -> None:
         found = topics.extract_topics([turn.prompt, turn.reply])
         rows = []
         for place, name in enumerate(found):
-            rows.append((self._topic(name), ident, round(1 / (1 + place), 3)))
+            rows.append((self._get_topic_id(name), ident, round(1 / (1 + place), 3)))
         self._db.executemany("INSERT INTO discusses VALUES (?, ?, ?)", rows)
 
-    def _topic(self, name: str) -> int:
+    def _get_topic_id(self, name: str) -> int:
         known = self._topics.get(name)
         if known is None:
             row = self._db.execute("SELECT id FROM topic WHERE name = ?", (name,)).fetchone()
@@ -321,8 +321,8 @@ class _Run:
             known = self._topics[name] = int(row[0])
         return known
 
-    def _resolve(self, ident: int, session: int, turn: OpenTurn) -> None:
-        """Note what the last word of a turn that worked resolves: all prompts of its chain."""
+    def _write_resolves(self, ident: int, session: int, turn: OpenTurn) -> None:
+        """Add `resolves` edges from the last reply of a solved turn to all prompts of its chain."""
         if turn.last:
             self._db.execute(
                 "INSERT INTO resolves SELECT a.id, b.id, ? FROM message a, message b, turn t "
@@ -331,8 +331,8 @@ class _Run:
                 (ident, session, turn.last, session, turn.chain, turn.number, session),
             )
 
-    def _embed(self) -> None:
-        """Write the vectors of turns that are new, each at the place of its id."""
+    def _write_vectors(self) -> None:
+        """Write the vectors of new turns, each at the offset of its id."""
         if not self._waiting or self._encoder is None:
             self._waiting = []
             return
@@ -345,13 +345,13 @@ class _Run:
                 handle.write(row.tobytes())
         self._waiting = []
 
-    def _told(self) -> None:
-        """Let what people said of sessions hold over what was seen of them."""
+    def _apply_outcomes(self) -> None:
+        """Let outcomes that people set override detected ones; remove turns they deleted."""
         db = self._db
         db.execute("UPDATE turn SET told = 0, told_why = '' WHERE told != 0")
         for each in session_outcomes.list_outcomes(self._store):
             if each.gone:
-                self._gone += retention.list_named(db, each.session, each.turn)
+                self._gone += retention.list_session_turns(db, each.session, each.turn)
                 continue
             value = WORKED if each.worked else FAILED
             db.execute(

@@ -1,7 +1,7 @@
-"""The graph of past sessions, in SQLite: derived from recall, and made anew where it is damaged.
+"""The SQLite database of the graph of past sessions, derived from recall, rebuilt if damaged.
 
 Nodes are messages, turns and topics. Edges are `follows` (one message after another), `discusses`
-(a topic in a turn) and `resolves` (what worked, and what it resolved): all are in the view `edge`.
+(a topic in a turn) and `resolves` (a solution and its problem): all are in the view `edge`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from memfs.files import logs, trees
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FILE = "flow-1.sqlite"  # the number changes with the schema: another one is another graph
-VECTORS = "flow-1.i8"  # a row for each turn, by its id
-# Or of another version: it lacks what we ask for.
+FILE = "flow-1.sqlite"  # the number changes with the schema
+VECTORS = "flow-1.i8"  # one row for each turn, by its id
+# `SQLITE_ERROR`: a table or column is missing, as in another version.
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
-WORKED = "({0}told = 1 OR ({0}told = 0 AND {0}outcome = 1))"  # of a turn, as the index below has it
+WORKED = "({0}told = 1 OR ({0}told = 0 AND {0}outcome = 1))"  # as the index `turn_worked` has it
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS session (
     id INTEGER PRIMARY KEY, path TEXT UNIQUE, host TEXT, name TEXT, project TEXT, branch TEXT,
@@ -67,34 +67,34 @@ CREATE VIEW IF NOT EXISTS edge AS
 def open_database(folder: str) -> sqlite3.Connection:
     """Open the graph in an index folder, or make it.
 
-    Raises `StoreError`: `DamagedError` for one that is damaged.
+    Raises `StoreError`, or `DamagedError` if it is damaged.
     """
     try:
         trees.clear_others(folder)
-        return _connected(f"{folder}/{FILE}")
+        return _connect(f"{folder}/{FILE}")
     except (sqlite3.Error, UnicodeError) as error:
         raise convert_error(error) from error
 
 
 def convert_error(error: sqlite3.Error | UnicodeError) -> StoreError:
-    """Return what went wrong with the graph; a damaged one is made anew by the next update."""
-    damaged = isinstance(error, UnicodeError) or "decode" in str(error)  # texts that are none
-    if damaged or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # Python's own have none
+    """Return the error to raise: `DamagedError` for a damaged graph, which an update rebuilds."""
+    damaged = isinstance(error, UnicodeError) or "decode" in str(error)  # invalid text
+    if damaged or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # may have no code
         return DamagedError("the graph of past sessions is damaged", "memfs graph makes it anew")
     return StoreError(f"the graph of past sessions cannot be used: {error}", "try again")
 
 
 def remove(folder: str) -> None:
-    """Remove a graph that is damaged. The caller holds the lock of its writers."""
+    """Remove a damaged graph. The caller holds its write lock."""
     for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm", VECTORS):
         files.remove(f"{folder}/{name}")
 
 
-def _connected(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=OFF")  # it is derived: a crash costs a rebuild at most
+        db.execute("PRAGMA synchronous=OFF")  # derived data: a crash costs a rebuild at most
         db.execute("PRAGMA temp_store=MEMORY")
         db.executescript(_SCHEMA.format(worked=WORKED.format("")))
         db.execute("SELECT count(*) FROM session").fetchone()
@@ -106,8 +106,8 @@ def _connected(path: str) -> sqlite3.Connection:
     return db
 
 
-def forget(db: sqlite3.Connection, session: int) -> list[int]:
-    """Take a session out; return the turns it had."""
+def delete_session(db: sqlite3.Connection, session: int) -> list[int]:
+    """Delete a session with its turns and messages; return the ids of the turns."""
     turns = [ident for (ident,) in db.execute("SELECT id FROM turn WHERE session = ?", (session,))]
     for turn in turns:
         for table in ("discusses", "resolves"):
@@ -119,7 +119,7 @@ def forget(db: sqlite3.Connection, session: int) -> list[int]:
 
 
 def blank(folder: str, turns: Iterable[int], dims: int) -> None:
-    """Blank the vectors of turns that are gone: they are near to nothing then."""
+    """Zero the vectors of removed turns, so that no search finds them."""
     path = f"{folder}/{VECTORS}"
     size = files.get_size(path)
     if not dims or not size:

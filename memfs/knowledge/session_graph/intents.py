@@ -1,6 +1,6 @@
-"""What a message is for: what a person wants, what an assistant does, which kind a tool call is.
+"""Intents of messages: of prompts, of an assistant's replies, and the kinds of tool calls.
 
-Rules over the beginning of a text, no model.
+By rules over the beginning of a text, without a model.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ TOOL = tuple(
     ).split()
 )
 _LOOKED_AT = 400  # characters of a text
-_END = 200  # and of its end
-_PRINTED = 4000  # characters of what a tool printed
-_SIGNS = (  # one of them is in whatever `_FAILED` finds, and they are found at once
+_END = 200  # characters of its end
+_PRINTED = 4000  # characters of a tool's output
+_SIGNS = (  # each match of `_FAILED` has one of them: a fast check
     "rror", "ail", "FAIL", "atal", "raceback", "panic", "ERR!", "\u2717", "\u2718", "E   ", "code ",
     "not found", "No such", "denied", "status ", "cannot ", "undefined:", "not assignable",
 )  # fmt: skip
@@ -74,7 +74,7 @@ _RULES = tuple(
         "greeting": r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$",
     }.items()
 )
-_ADDRESS = re.compile(r"^(?:https?://\S+|@\S+)\s+")  # before what is wanted with it
+_ADDRESS = re.compile(r"^(?:https?://\S+|@\S+)\s+")  # in front of a request about it
 _QUESTION = re.compile(
     r"^(?:what|why|how|when|where|who|which|whose|is|are|was|were|does|do|did|has|have|should|"
     r"would|could|can (?:i|we|it|this|that)|isn'?t|aren'?t|any idea)\b",
@@ -130,7 +130,7 @@ _TOOLS = {
     "websearch": "web", "web_search": "web", "web_fetch": "web", "fetch": "web",
     "google_web_search": "web",
 }  # fmt: skip
-# By what a simple command begins with.
+# By the beginning of a simple command.
 _COMMANDS = tuple(
     (name, re.compile(form))
     for name, form in {
@@ -174,7 +174,7 @@ _COMMANDS = tuple(
 )
 _WRITES = re.compile(r"<<-?\s*['\"]?[A-Z]+|(?<![0-9&>])>>? ?(?!/dev/null|&)[\w./~$]")
 _SIMPLE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
-_STRONGEST = ("commit", "test", "check", "build", "install")  # whatever stands beside it
+_STRONGEST = ("commit", "test", "check", "build", "install")  # win over others in a line
 _SHELLS = frozenset(
     (
         "bash shell exec_command run_shell_command powershell run_terminal_cmd terminal "
@@ -183,7 +183,7 @@ _SHELLS = frozenset(
 )
 _WRAPPED = re.compile(r"^(?:(?:rtk|sudo|time|command|env(?: \w+=\S*)*|\w+=\S*) +)+")
 _END_OF_LIST = re.compile(r"[\"']+\]$")  # of arguments as JSON
-_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")  # what is in quotes is no command
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")  # quoted text is no command
 _ALL_PASSED = re.compile(r"\b[1-9][\d,]* pass(?:ed|es|ing)?\b")
 _NONE_FAILED = re.compile(r"\b0 fail(?:ed|ures?|ing)?\b")
 _SOME_FAILED = re.compile(r"\b[1-9][\d,]* fail(?:ed|ures?|ing)?\b|FAILED")
@@ -198,16 +198,16 @@ _FAILED = re.compile(
 
 
 def classify_message(role: str, tool: str, text: str) -> str:
-    """Return what a message is for, one of `USER`, `ASSISTANT` or `TOOL`."""
+    """Return the intent of a message, one of `USER`, `ASSISTANT` or `TOOL` by its role."""
     if role == "tool":
-        return _result(text) if tool in ("result", "") else call(tool, text)
+        return _classify_result(text) if tool in ("result", "") else call(tool, text)
     if role == "user":
-        return _wanted(text)
-    return _told(text)
+        return _classify_prompt(text)
+    return _classify_reply(text)
 
 
 def call(tool: str, text: str) -> str:
-    """Return which kind a tool call is, by the tool or by the command it is given."""
+    """Return the kind of a tool call, by the name of the tool or by its shell command."""
     name = tool.lower()
     known = _TOOLS.get(name)
     if known:
@@ -220,13 +220,13 @@ def call(tool: str, text: str) -> str:
 
 
 def command(text: str) -> str:
-    """Return which kind a shell command is, from what was given to the tool that ran it.
+    """Return the kind of a shell command, from the arguments of its tool.
 
-    Of several, one that tells how things are counts, else the first that is known.
+    Of several commands a check or a commit wins, else the first known one.
     """
     match = _CALLED.search(text)
     line = _END_OF_LIST.sub("", (match[1] if match else text).strip())
-    kinds = [_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
+    kinds = [_classify_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
     for name in _STRONGEST:
         if name in kinds:
             return name
@@ -235,13 +235,13 @@ def command(text: str) -> str:
     return next((name for name in kinds if name), "run")
 
 
-def _simple(part: str) -> str:
+def _classify_simple(part: str) -> str:
     bare = _WRAPPED.sub("", part)
     return next((name for name, form in _COMMANDS if form.match(bare)), "")
 
 
 def is_failure(text: str) -> bool:
-    """Tell whether what a tool printed says that something failed."""
+    """Return whether the output of a tool reports a failure."""
     begin = text[:_PRINTED]
     if not any(word in begin for word in _SIGNS) or not _FAILED.search(begin):
         return False
@@ -250,11 +250,11 @@ def is_failure(text: str) -> bool:
     return not passed or bool(_SOME_FAILED.search(begin))
 
 
-def _result(text: str) -> str:
+def _classify_result(text: str) -> str:
     return "failure" if is_failure(text) else "result"
 
 
-def _wanted(text: str) -> str:
+def _classify_prompt(text: str) -> str:
     begin = _ADDRESS.sub("", text[:_LOOKED_AT].strip())
     first = begin.split("\n", 1)[0]
     names = dict(_RULES)
@@ -283,7 +283,7 @@ def _wanted(text: str) -> str:
     return "talk"
 
 
-def _told(text: str) -> str:
+def _classify_reply(text: str) -> str:
     begin, end = text[:_LOOKED_AT].strip(), text[-_END:].strip()
     if _PLANS.search(begin) and len(text) < 3 * _LOOKED_AT:
         return "plan"

@@ -1,4 +1,4 @@
-"""Steps that recur in turns, and what usually comes next."""
+"""Recurring sequences of steps in turns, and the most frequent next steps."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ if TYPE_CHECKING:
     from memfs.knowledge.session_graph.records import Flow
 
 _LONGEST, _SHORTEST = 5, 2  # steps of a pattern
-_SUFFIX = 4  # steps of a path that say what comes next
+_SUFFIX = 4  # last steps of a path that predict the next one
 
 
 def patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pattern]:
-    """Return the sequences that come in several turns, given as (steps, outcome).
+    """Return the sequences that occur in several turns, given as (steps, outcome).
 
-    Those that say most come first; one that is a part of a longer one that is as frequent is left
-    out.
+    Long and frequent ones come first. A part of a longer one that is as frequent is left out.
     """
     counts: Counter[tuple[str, ...]] = Counter()
     good: Counter[tuple[str, ...]] = Counter()
     bad: Counter[tuple[str, ...]] = Counter()
     for steps_, outcome in turns:
-        for each in _sequences(steps_):
+        for each in _list_sequences(steps_):
             counts[each] += 1
             good[each] += outcome == WORKED
             bad[each] += outcome == FAILED
@@ -35,7 +34,7 @@ def patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pa
     several.sort(key=lambda pair: (-(pair[1] * (len(pair[0]) - 1)), pair[0]))
     kept: list[Pattern] = []
     for found, number in several:
-        if not any(_within(found, other.steps) and other.turns >= number for other in kept):
+        if not any(_contains(found, other.steps) and other.turns >= number for other in kept):
             kept.append(Pattern(found, number, good[found], bad[found]))
         if len(kept) == most:
             break
@@ -43,11 +42,11 @@ def patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pa
 
 
 def steps(flows: Sequence[Flow], path: Sequence[str], most: int) -> list[Step]:
-    """Return what came next in flows, after the steps of a path; what failed does not count."""
+    """Return the steps that followed a path in flows, the most frequent first. Ignores failures."""
     votes: Counter[str] = Counter()
     worked: Counter[str] = Counter()
     for flow in flows:
-        name = _following(flow.steps, path)
+        name = _find_next_step(flow.steps, path)
         if name and flow.outcome != FAILED:
             votes[name] += 1
             worked[name] += flow.outcome == WORKED
@@ -56,8 +55,8 @@ def steps(flows: Sequence[Flow], path: Sequence[str], most: int) -> list[Step]:
     return [Step(name, votes[name] / total, worked[name]) for name in ordered[:most]]
 
 
-def _sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """Return the sequences in the steps of one turn, each once."""
+def _list_sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Return the distinct sequences in the steps of one turn."""
     return {
         steps[start : start + length]
         for length in range(_SHORTEST, _LONGEST + 1)
@@ -65,12 +64,12 @@ def _sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
     }
 
 
-def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+def _contains(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
     return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
 
 
-def _following(steps: tuple[str, ...], path: Sequence[str]) -> str:
-    """Return what came after the longest end of a path in other steps; the first for no path."""
+def _find_next_step(steps: tuple[str, ...], path: Sequence[str]) -> str:
+    """Return the step after the longest suffix of a path that occurs, the first for no path."""
     if not path:
         return steps[0] if steps else ""
     for length in range(min(_SUFFIX, len(path)), 0, -1):

@@ -1,4 +1,4 @@
-"""What the graph answers with: turns, the steps in them, and edges."""
+"""Results of graph queries: turns, steps and edges."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Flow:
-    """One turn of a past session: what was wanted, what was done, and how it came out.
+    """One turn of a past session: its prompt, its steps, and its outcome.
 
-    `steps` are kinds of tool calls, a failed check with `!`. `outcome` is 1 (it worked), 0 (nobody
-    knows) or -1; `why` says what tells so. `relevance` is 0 to 1.
+    `steps` are kinds of tool calls, a failed check with `!`. `outcome` is 1 (it worked), 0
+    (unknown) or -1 (it failed), `why` the evidence for it. `relevance` is 0 to 1.
     """
 
     id: int
@@ -34,7 +34,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Steps that came after each other more than once: in so many turns, of which some worked."""
+    """A recurring sequence of steps, with the numbers of turns that have it, worked and failed."""
 
     steps: tuple[str, ...]
     turns: int
@@ -44,7 +44,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Step:
-    """What usually came next: in how many of the flows that are alike, and of those that worked."""
+    """A next step: its share of similar flows, and the number of those that worked."""
 
     name: str
     share: float
@@ -62,7 +62,7 @@ class GraphEdge:
 
 
 def of_row(row: Sequence[object]) -> Flow:
-    """Return a row of the database as a turn."""
+    """Convert a database row to a turn."""
     ident, name, host, project, number, at, intent, prompt, reply, steps, outcome, why, *_ = row
     return Flow(
         int(str(ident)),
@@ -81,12 +81,12 @@ def of_row(row: Sequence[object]) -> Flow:
 
 
 def with_relevance(flow: Flow, score: float) -> Flow:
-    """Return a turn with a relevance."""
+    """Return a turn with its relevance, limited to 0 to 1."""
     return replace(flow, relevance=round(max(0.0, min(1.0, score)), 4))
 
 
 def is_requested(flow: Flow, but: str, outcome: int | None, intent: str, session: str) -> bool:
-    """Tell whether a turn is one of those that are asked for."""
+    """Return whether a turn matches all conditions."""
     return (
         (not but or flow.session != but)
         and (outcome is None or flow.outcome == outcome)

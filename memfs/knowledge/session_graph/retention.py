@@ -1,4 +1,4 @@
-"""What leaves the graph: turns that a person took out, and the oldest, where it has bounds."""
+"""Removal of turns from the graph: those that a person deleted, and the oldest over its bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIZE = "length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))"  # bytes
 
 
 class LeavingTurn(NamedTuple):
-    """A turn that leaves; `path` is that of its session's recall file."""
+    """A turn to archive; `path` is that of its session's recall file."""
 
     id: int
     path: str
@@ -40,12 +40,13 @@ def oldest(
     before: str,
     archive: Callable[[Sequence[LeavingTurn]], object],
 ) -> int:
-    """Let the oldest turns leave: down to `keep` of them (0: any), to bytes of text, and a time.
+    """Archive and remove the oldest turns; return their number.
 
-    `archive` takes them before they are gone. Returns how many left.
+    Leaves at most `keep` turns and `most_bytes` of text (0: any), none from before a time. Calls
+    `archive` with the turns before they are removed.
     """
     with lock.hold_lock(store, name=LOCK), closing(database.open_database(store.index)) as db:
-        gone = list(_over(db, keep, most_bytes, before))
+        gone = list(_list_old(db, keep, most_bytes, before))
         if gone:
             archive(gone)
             db.execute("BEGIN")
@@ -57,7 +58,7 @@ def oldest(
     return len(gone)
 
 
-def _over(db: sqlite3.Connection, keep: int, most_bytes: int, before: str) -> list[LeavingTurn]:
+def _list_old(db: sqlite3.Connection, keep: int, most_bytes: int, before: str) -> list[LeavingTurn]:
     turns = int(db.execute("SELECT count(*) FROM turn").fetchone()[0])
     size = 0
     if most_bytes:
@@ -78,16 +79,16 @@ def _over(db: sqlite3.Connection, keep: int, most_bytes: int, before: str) -> li
 
 
 def list_taken(db: sqlite3.Connection, folder: str, turns: Sequence[int]) -> None:
-    """Take turns out, with their messages, edges, vectors, and topics that nothing has any more."""
+    """Delete turns with their messages, edges and vectors, and topics that are unused then."""
     for turn in turns:
-        _take(db, turn)
+        _delete_turn(db, turn)
     row = db.execute("SELECT value FROM meta WHERE key = 'dims'").fetchone()
     database.blank(folder, turns, int(row[0]) if row else 0)
     db.execute("DELETE FROM topic WHERE id NOT IN (SELECT topic FROM discusses)")
 
 
 def mark_unread(db: sqlite3.Connection) -> list[int]:
-    """Return the turns that left before and were read again, as their file was."""
+    """Return the ids of archived turns that were read again with their file."""
     rows = db.execute(
         "SELECT t.id FROM gone g JOIN session s ON s.path = g.path "
         "JOIN turn t ON t.session = s.id AND t.number = g.number"
@@ -95,8 +96,8 @@ def mark_unread(db: sqlite3.Connection) -> list[int]:
     return [int(ident) for (ident,) in rows]
 
 
-def list_named(db: sqlite3.Connection, session: str, number: int) -> list[int]:
-    """Return the turns of a session by its name, all of them for number 0."""
+def list_session_turns(db: sqlite3.Connection, session: str, number: int) -> list[int]:
+    """Return the ids of a turn of a session, of all its turns for number 0."""
     rows = db.execute(
         "SELECT t.id FROM turn t JOIN session s ON s.id = t.session WHERE s.name = ? "
         "AND (? = 0 OR t.number = ?)",
@@ -105,8 +106,8 @@ def list_named(db: sqlite3.Connection, session: str, number: int) -> list[int]:
     return [int(ident) for (ident,) in rows]
 
 
-def _take(db: sqlite3.Connection, turn: int) -> None:
-    """Take a turn out, with its messages and edges."""
+def _delete_turn(db: sqlite3.Connection, turn: int) -> None:
+    """Delete a turn with its messages and edges."""
     db.execute(
         "DELETE FROM message WHERE id IN (SELECT m.id FROM turn t JOIN message m ON m.session = "
         "t.session AND m.number >= t.first AND m.number < coalesce((SELECT min(n.first) FROM turn "

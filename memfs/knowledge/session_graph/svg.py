@@ -1,4 +1,4 @@
-"""The flow of a session or of a topic as an SVG picture."""
+"""Drawing of the turns of a session or a topic as SVG."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_STEPS = 14
 
 
 def svg(title: str, flows: Sequence[Flow], topics: Mapping[int, Sequence[str]]) -> str:
-    """Return the picture: a box for each turn, its steps, its topics, and what goes on with it."""
+    """Return an SVG with a connected box for each turn: time, intent, prompt, steps, outcome."""
     height = _TOP + _ROW * max(1, len(flows)) + 24
     parts = [
         (
@@ -29,43 +29,43 @@ def svg(title: str, flows: Sequence[Flow], topics: Mapping[int, Sequence[str]]) 
             f'viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" font-size="13">'
         ),
         f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="20" y="32" font-size="17" font-weight="bold">{_text(title, 100)}</text>',
+        f'<text x="20" y="32" font-size="17" font-weight="bold">{_escape(title, 100)}</text>',
     ]
     for place, flow in enumerate(flows):
         y = _TOP + place * _ROW
         if place:
-            parts.append(_line(y - _ROW + 64, y))
-        parts += _box(flow, y, topics.get(flow.id, ()))
+            parts.append(_render_line(y - _ROW + 64, y))
+        parts += _render_box(flow, y, topics.get(flow.id, ()))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _line(start: int, end: int) -> str:
+def _render_line(start: int, end: int) -> str:
     x = _LEFT + 24
     return f'<line x1="{x}" y1="{start}" x2="{x}" y2="{end}" stroke="#90a4ae" stroke-width="2"/>'
 
 
-def _box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:
+def _render_box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:
     colour = _COLOURS[flow.outcome]
     steps = " \u2192 ".join(flow.steps[:_MOST_STEPS])
     steps += " \u2026" if len(flow.steps) > _MOST_STEPS else ""
     when = flow.at[:16].replace("T", " ")
     return [
-        f'<text x="20" y="{y + 20}" fill="#546e7a">{_text(when, 20)}</text>',
-        f'<text x="20" y="{y + 40}" fill="#546e7a">{_text(flow.intent, 16)}</text>',
+        f'<text x="20" y="{y + 20}" fill="#546e7a">{_escape(when, 20)}</text>',
+        f'<text x="20" y="{y + 40}" fill="#546e7a">{_escape(flow.intent, 16)}</text>',
         (
             f'<rect x="{_LEFT}" y="{y}" width="{_BOX}" height="64" rx="6" fill="#f5f7f8" '
             f'stroke="{colour}" stroke-width="2"/>'
         ),
-        f'<text x="{_LEFT + 12}" y="{y + 20}">{_text(flow.prompt, _LETTERS)}</text>',
-        f'<text x="{_LEFT + 12}" y="{y + 38}" fill="#455a64">{_text(steps, _LETTERS)}</text>',
-        f'<text x="{_LEFT + 12}" y="{y + 56}" fill="{colour}">{_text(flow.why, 60)}</text>',
+        f'<text x="{_LEFT + 12}" y="{y + 20}">{_escape(flow.prompt, _LETTERS)}</text>',
+        f'<text x="{_LEFT + 12}" y="{y + 38}" fill="#455a64">{_escape(steps, _LETTERS)}</text>',
+        f'<text x="{_LEFT + 12}" y="{y + 56}" fill="{colour}">{_escape(flow.why, 60)}</text>',
         (
             f'<text x="{_LEFT + _BOX + 16}" y="{y + 20}" fill="#37474f">'
-            f"{_text(', '.join(topics), _TOPICS)}</text>"
+            f"{_escape(', '.join(topics), _TOPICS)}</text>"
         ),
     ]
 
 
-def _text(text: str, most: int) -> str:
+def _escape(text: str, most: int) -> str:
     flat = " ".join(make_plain(text).split())
     return escape(flat if len(flat) <= most else flat[: most - 1] + "\u2026")

@@ -1,4 +1,4 @@
-"""What messages are about: the words that name something, without a model."""
+"""Topics of messages: the words that name something, without a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOOKED_AT = 600  # characters of a text
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*|[\u3040-\u30ff\u4e00-\u9fff]{2,8}")
 _PLAIN = re.compile(r"[a-z]{4,24}")
 _HASH = re.compile(r"(?=.*\d)[0-9a-f]{5,}")  # an id, or a part of one
-_NAMED = 2  # what a name counts more than a plain word: an identifier, a file, an acronym
+_NAMED = 2  # weight of a name: an identifier, a file, an acronym
 _FILLING = """
 able above across already another around based because before better called code command committed
 complete could create current currently details different does else ensure even example exactly
@@ -31,9 +31,9 @@ with within without work would your assistant tool
 
 
 def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
-    """Return the topics of texts that belong together, the weightiest first.
+    """Return the common topics of related texts, the weightiest first.
 
-    The first text says most of what they are about.
+    Words of the first text count twice.
     """
     weights: Counter[str] = Counter()
     for place, text in enumerate(texts):

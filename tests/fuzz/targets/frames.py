@@ -27,12 +27,12 @@ def begin(world: World) -> Target:
         _listener=SimpleNamespace(admits=lambda token: token == client.NO_TOKEN, wake=lambda: None),
     )
     warm = app.Service.__new__(app.Service)
-    lanes = SimpleNamespace(add=lambda *_: None, busy=lambda _: False, said=list)
+    lanes = SimpleNamespace(add=lambda *_: None, is_busy=lambda _: False, describe_jobs=list)
     told = handlers.RequestHandlers(stores, lanes, lambda _: None)  # type: ignore[arg-type]
     warm.__dict__.update(
         stores=stores, _answers=told, _began=0.0, _work=lanes, _watch=SimpleNamespace(polling=False)
     )
-    serving.warmth = warm
+    serving.service = warm
 
     def run(case: Case) -> None:
         here, there = socket.socketpair()

@@ -167,7 +167,7 @@ def test_a_graph_damaged_in_the_middle_is_made_anew(place: Place) -> None:
     say(place, "more", *FIXED)
     assert builder.update(place.home, None).messages == 61 * 11
     with Flows(place.home.index, None) as flows:
-        assert flows.counts()["session"] == 61
+        assert flows.count_rows()["session"] == 61
 
 
 def test_turns_that_left_stand_in_nobodys_way(place: Place) -> None:
@@ -179,7 +179,7 @@ def test_turns_that_left_stand_in_nobodys_way(place: Place) -> None:
             session=f"s{number}",
         )
     assert kind.metrics().items == 2
-    found = kind.flows().similar("Fix the harbour page, please", 5)
+    found = kind.flows().find_similar("Fix the harbour page, please", 5)
     assert {flow.session for flow in found} == {"s58", "s59"}
     assert found[0].relevance > 0.8
     assert len(chunk_log.list_segments(place.home)) == 1

@@ -28,11 +28,11 @@ def test_a_turn_says_what_was_wanted_done_and_how_it_came_out(place: Place) -> N
     say(place, "one", *FIXED)
     with built(place) as graph:
         first, second = graph.session("one")
-        assert graph.counts() == {
+        assert graph.count_rows() == {
             "session": 1,
             "message": 11,
             "turn": 2,
-            "topic": graph.counts()["topic"],
+            "topic": graph.count_rows()["topic"],
         }
     assert (first.intent, first.outcome, first.why) == ("problem", WORKED, "the user thanked")
     assert first.steps == ("test!", "edit", "test")
@@ -51,7 +51,7 @@ def test_edges(place: Place) -> None:
     assert solved == [("message:9", "message:1")]
     with built(place) as graph:
         [flow, *_] = graph.session("one")
-        assert graph.node(flow) == "message:1"
+        assert graph.get_prompt_node(flow) == "message:1"
         assert [e.target for e in graph.paths("message:1", 2)] == ["message:2", "message:3"]
         beyond = {(e.type, e.target) for e in graph.paths("message:8", 2)}
         assert beyond == {
@@ -76,7 +76,7 @@ def test_a_correction_belongs_to_what_it_corrects(place: Place) -> None:
     with built(place) as graph:
         first, second, _ = graph.session("one")
         assert (first.outcome, second.outcome) == (FAILED, WORKED)
-        fixed = graph.fixed(first)
+        fixed = graph.find_solution(first)
         assert fixed is not None
         assert fixed.reply == "Sorry. The banner is green now, in theme.css."
 
@@ -85,11 +85,14 @@ def test_what_was_like_this_before(place: Place) -> None:
     say(place, "one", *FIXED)
     say(place, "two", ("user", "Paint the harbour in summer"), ("assistant", "Here it is."), day=2)
     with built(place) as graph:
-        [best, *_] = graph.similar("the retry test of the payment client times out", 3)
+        [best, *_] = graph.find_similar("the retry test of the payment client times out", 3)
         assert best.session == "one"
         assert best.relevance > 0.7
-        assert graph.similar("the retry test of the payment client", but="one")[0].session == "two"
-        assert graph.similar("retry test", 3, outcome=FAILED) == []
+        assert (
+            graph.find_similar("the retry test of the payment client", but="one")[0].session
+            == "two"
+        )
+        assert graph.find_similar("retry test", 3, outcome=FAILED) == []
         assert [s.name for s in graph.steps([best], ["test!"])] == ["edit"]
         assert [s.name for s in graph.steps([best], [])] == ["test!"]
 
@@ -122,28 +125,28 @@ def test_a_session_that_is_gone_or_rewritten(place: Place) -> None:
     path = say(place, "one", *FIXED)
     other = say(place, "two", ("user", "Paint the harbour in summer"))
     with built(place) as graph:
-        assert graph.counts()["session"] == 2
+        assert graph.count_rows()["session"] == 2
     os.remove(other)
     recall.rewrite(path, lambda text: text.replace("payment", "billing"))
     with built(place) as graph:
-        assert graph.counts()["session"] == 1
+        assert graph.count_rows()["session"] == 1
         assert graph.session("one")[0].prompt.startswith("The retry test of the billing client")
-        assert graph.topic("billing")
-        assert not graph.topic("payment")
+        assert graph.list_topic_turns("billing")
+        assert not graph.list_topic_turns("payment")
 
 
 def test_a_name_that_was_blanked_out_by_hand_in_the_middle_is_gone(place: Place) -> None:
     """As large as before, and with the same first and last pages."""
     filler = [("user", f"Look at file number {n}: {'x ' * 400}") for n in range(12)]
     path = say(place, "one", *filler, ("user", "Ask Zacharias Quellmann about it"), *filler)
-    assert built(place).topic("quellmann")
+    assert built(place).list_topic_turns("quellmann")
     with open(path, "r+b") as handle:
         data = handle.read()
         handle.seek(0)
         handle.write(data.replace(b"Zacharias Quellmann", b"XXXXXXXXX XXXXXXXXX"))
     with built(place) as graph:
-        assert not graph.topic("quellmann")
-        assert graph.counts()["turn"] == 25
+        assert not graph.list_topic_turns("quellmann")
+        assert graph.count_rows()["turn"] == 25
 
 
 def test_a_damaged_graph_is_made_anew(place: Place) -> None:
@@ -152,7 +155,7 @@ def test_a_damaged_graph_is_made_anew(place: Place) -> None:
     with open(f"{place.home.index}/{database.FILE}", "r+b") as handle:
         handle.write(b"rubbish" * 100)
     with built(place) as graph:
-        assert graph.counts()["turn"] == 2
+        assert graph.count_rows()["turn"] == 2
 
 
 def test_a_graph_that_was_closed_says_so(place: Place) -> None:
@@ -160,7 +163,7 @@ def test_a_graph_that_was_closed_says_so(place: Place) -> None:
     with built(place) as graph:
         pass
     with pytest.raises(StoreError, match="graph of past sessions"):
-        graph.counts()
+        graph.count_rows()
 
 
 def test_what_people_say_counts_more(place: Place) -> None:
@@ -181,8 +184,8 @@ def test_without_vectors_topics_find_it(place: Place) -> None:
     say(place, "one", *FIXED)
     builder.update(place.home, None)
     with SessionGraph(place.home.index, None) as graph:
-        assert graph.similar("retry of the payment client")[0].session == "one"
-        assert graph.similar("the harbour in summer") == []
+        assert graph.find_similar("retry of the payment client")[0].session == "one"
+        assert graph.find_similar("the harbour in summer") == []
 
 
 def test_another_process_that_builds_it_is_no_error(place: Place) -> None:
@@ -199,5 +202,5 @@ def test_another_process_that_builds_it_is_no_error(place: Place) -> None:
 def test_names_mean_nothing_else(place: Place, name: str) -> None:
     say(place, "one", *FIXED)
     with built(place) as graph:
-        assert graph.topic(name) == []
+        assert graph.list_topic_turns(name) == []
         assert graph.session(name) == [] or name == ""

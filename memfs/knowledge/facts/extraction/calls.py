@@ -1,7 +1,7 @@
-"""Which call of a tool a result answers, and what a call says it does.
+"""Parsing of tool calls, and matching of results to calls.
 
-Messages name no call. A result is taken for a call's where only that one could have given it, or
-where a host writes results down in the order of the calls.
+Messages have no call id. A result belongs to a call if no other could have given it, or if the
+host writes results in the order of the calls.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Message
 
 _IN_ORDER = ("codex",)
-_MOST = 2000  # characters of a command that are looked at
+_MOST = 2000  # characters of a text that are searched for a command
 _COMMAND = re.compile(r"^(?:command|cmd): (.+?)(?=\n[a-z_]{2,20}: |\Z)", re.MULTILINE | re.DOTALL)
 _PATH = re.compile(
     r"^(?:file_?path|filePath|absolute_path|path|filename): ([^\n]{1,300})$", re.MULTILINE
@@ -22,13 +22,13 @@ _PATH = re.compile(
 _NO_READ = re.compile(r"^(?:old_string|new_string|content|pattern|query|edits?): ", re.MULTILINE)
 _EDIT = re.compile(r"^(?:old_string|new_string|edits?): ", re.MULTILINE)
 _SEARCH = re.compile(r"^pattern: ", re.MULTILINE)
-_PRINTS = re.compile(  # a file, and nothing else
+_PRINTS = re.compile(  # commands that print one file and nothing else
     r"(?:cat|head|tail|nl|bat|less|more|sed -n '[\d,$]+p')(?: -[\w ]*\d*)? ([\w./~@:\\+-]+)"
 )
 _OFFSET = re.compile(r"^offset: (\d{1,7})$", re.MULTILINE)
 _NUMBERED = re.compile(r" *(\d{1,7})(?:→|\t)")
 _UPDATED = re.compile(r"The file ([^\n]{1,300}?) has been updated")
-_FORMS = (  # what only some commands print, and these
+_FORMS = (  # output that only certain commands print, with these commands
     (re.compile(r"[0-9a-f]{7,12} \S"), re.compile(r"git log\b.* --oneline")),
     (re.compile(r"On branch \S"), re.compile(r"git status\b")),
     (re.compile(r"diff --git \S"), re.compile(r"git (?:diff|show)\b")),
@@ -46,26 +46,26 @@ _BACKWARDS = re.compile(r"\\+")
 
 @dataclass(frozen=True)
 class ToolUse:
-    """What a tool was called with: a command, or a file that is read, changed or searched."""
+    """The arguments of a tool call: a command, or a file that is read, changed or searched."""
 
     command: str = ""
     path: str = ""
     kind: str = ""  # read, edit, search, run, or "" for another tool
-    start: int = 1  # the line from which on a file is read
+    start: int = 1  # the first line of a file that is read
     message: Message | None = None
 
 
 def call(message: Message) -> ToolUse:
-    """Return what a message calls; its kind is "" where that tells nothing."""
+    """Parse the tool call of a message; the kind is "" if it is unknown."""
     text = message.text
     command = _COMMAND.search(text[:_MOST])
     path = _PATH.search(text)
     if command:
-        ran = command[1].strip()
-        shown = _PRINTS.fullmatch(ran)
-        if shown:
-            return ToolUse(ran, relative(shown[1], message.project), "read")
-        return ToolUse(ran, "", "run")
+        line = command[1].strip()
+        printed = _PRINTS.fullmatch(line)
+        if printed:
+            return ToolUse(line, relative(printed[1], message.project), "read")
+        return ToolUse(line, "", "run")
     name = relative(path[1], message.project) if path else ""
     if path and _EDIT.search(text):
         return ToolUse("", name, "edit")
@@ -78,7 +78,7 @@ def call(message: Message) -> ToolUse:
 
 
 def relative(path: str, project: str) -> str:
-    """Return a path from the top of the project; of one outside of it, its last two parts."""
+    """Return a path relative to the project; of a path outside of it, its last two parts."""
     path, top = _BACKWARDS.sub("/", path.strip()), _BACKWARDS.sub("/", project).rstrip("/")
     if top and path.startswith(f"{top}/"):
         return path[len(top) + 1 :]
@@ -88,12 +88,12 @@ def relative(path: str, project: str) -> str:
 
 
 def is_failure(text: str) -> bool:
-    """Tell whether what was printed says that a command did not do its work."""
+    """Return whether the output of a command reports a failure."""
     return bool(_FAILED.search(text))
 
 
 def strip_wrapping(text: str) -> str:
-    """Return what was printed, without what a host wraps it in, and without colours."""
+    """Return the output of a command without the wrapper of the host and without colours."""
     if text.startswith(("Chunk ID:", "Command:")):
         text = _ENVELOPE.sub("", text, count=1)
     return _ANSI.sub("", text) if "[" in text else text
@@ -105,28 +105,28 @@ class PendingCalls:
     def __init__(self) -> None:
         self._session = ("", "")
         self._calls: list[ToolUse] = []
-        self._results = 0  # that belong to one of the calls, and nobody can say to which
+        self._results = 0  # results that could not be matched to one of the calls
 
-    def answered(self, message: Message) -> ToolUse | None:
-        """Return the call that a message answers; None if it answers none, or one of several."""
+    def match_result(self, message: Message) -> ToolUse | None:
+        """Add a message; return the call it is the result of, None if there is no single one."""
         if self._session != (message.host, message.session) or message.role != "tool":
             self._session = message.host, message.session
-            self._forget()
+            self._reset()
         if message.role != "tool":
             return None
         if message.tool != "result":
             self._calls.append(replace(call(message), message=message))
             return None
-        found = self._found(message)
+        found = self._find_call(message)
         if found:
             self._calls.remove(found)
         else:
             self._results += 1
         if self._results >= len(self._calls):
-            self._forget()
+            self._reset()
         return found
 
-    def _found(self, message: Message) -> ToolUse | None:
+    def _find_call(self, message: Message) -> ToolUse | None:
         calls = self._calls
         named = [
             each for each in calls if each.message and message.id == f"{each.message.id}.result"
@@ -143,10 +143,10 @@ class PendingCalls:
             path = relative(match[1], message.project)
             some = [each for each in calls if each.kind == "edit" and each.path == path]
         else:
-            forms = [ran for printed_so, ran in _FORMS if printed_so.match(message.text)]
+            forms = [command for output, command in _FORMS if output.match(message.text)]
             some = [each for each in calls if any(form.search(each.command) for form in forms)]
         return some[0] if len({(each.path, each.command) for each in some}) == 1 else None
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._calls.clear()
         self._results = 0

@@ -1,4 +1,4 @@
-"""A fact as it was stated: its statement, its category, and the names in it."""
+"""Candidates for facts: a statement with its category and the names in it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _RELATION = re.compile(
 
 @dataclass(frozen=True)
 class FactCandidate:
-    """One fact as it was stated.
+    """One candidate for a fact.
 
-    `key` is what it tells of ("" where nobody can say): of two facts with the same key the later
-    one counts. `over` are words that it speaks against.
+    `key` is its subject ("" if unknown): of two facts with the same key the later one supersedes
+    the other. `over` has words that it rejects, as Y in "X instead of Y".
     `personal`: it is about the person who said it.
     """
 
@@ -45,7 +45,7 @@ class FactCandidate:
 def build_candidate(
     sentence: str, category: str, confidence: float, key: str = "", over: tuple[str, ...] = ()
 ) -> FactCandidate:
-    """Return a sentence as a fact, with the names and relations in it."""
+    """Make a candidate of a sentence, with the names and relations in it."""
     names = dict.fromkeys(
         next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence)
     )

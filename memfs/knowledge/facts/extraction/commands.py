@@ -1,4 +1,4 @@
-"""Facts in the commands that were run: how a project is built and tested, what was committed."""
+"""Facts in commands: how a project is built and tested, and the messages of commits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _CALLED = re.compile(r"^(?:command|cmd): (.+)", re.MULTILINE)
 _AND = re.compile(r"&&|\|\||;|\|")
-_LONGEST = 2000  # characters of it that are looked at
+_LONGEST = 2000  # characters of a command that are searched
 _BEFORE_IT = frozenset({"rtk", "sudo", "time", "npx", "env", "command"})
 _RUNNERS = frozenset({
     "npm", "pnpm", "yarn", "bun", "deno", "make", "mise", "just", "task", "cargo", "go", "pytest",
@@ -43,13 +43,13 @@ _DOES = re.compile(
     r"[A-Z]|[a-z]+(?:\([^)\s]{1,40}\))?!?: \w|(?:add|allow|drop|fix|implement|improve|make|"
     r"move|prevent|refactor|remove|rename|replace|support|update|use)\b"
 )
-_FEWEST = 4  # words of what a commit says that it does
+_FEWEST = 4  # words of an item of a commit message
 _SUBJECT = 100  # characters
 _MOST = 8  # items of one message
 
 
 def facts(text: str) -> list[FactCandidate]:
-    """Return how this project is built, tested and linted."""
+    """Return facts about how this project is built, tested and linted."""
     match = _CALLED.search(text)
     found: dict[str, FactCandidate] = {}
     for part in _AND.split(match[1][:_LONGEST]) if match else ():
@@ -58,21 +58,21 @@ def facts(text: str) -> list[FactCandidate]:
             words = words[1:]
         if len(words) < 2 or words[0] not in _RUNNERS:
             continue
-        kept = words[:1]
+        parts = words[:1]
         for word in words[1:4]:
             if not _PLAIN.fullmatch(word):
                 break
-            kept.append(word)
-        command = " ".join(kept)
-        purpose = next((said for mark, said in _PURPOSES if mark in command), "")
-        if len(kept) > 1 and purpose:
+            parts.append(word)
+        command = " ".join(parts)
+        purpose = next((purpose for mark, purpose in _PURPOSES if mark in command), "")
+        if len(parts) > 1 and purpose:
             statement = f"{purpose} with `{command}`"
             found[statement] = build_candidate(statement, "technical", 0.8)
     return list(found.values())
 
 
 def split_message(message: str) -> list[FactCandidate]:
-    """Return what the message of a commit says: its subject, and each item below it."""
+    """Return a fact for the subject of a commit message, and for each list item below it."""
     lines = _TRAILER.split(message)[0].strip().splitlines()
     if not lines or len(lines[0]) > _SUBJECT:
         return []
@@ -95,7 +95,7 @@ def split_message(message: str) -> list[FactCandidate]:
 
 
 def find_commit_subject(command: str) -> list[FactCandidate]:
-    """Return the subject of the commit that a command makes: the rest is said to the user, too."""
+    """Return a fact for the subject of the commit that a command makes."""
     start = _COMMIT.search(command)
     if not start:
         return []

@@ -1,4 +1,4 @@
-"""Facts in messages, by rules: what was said, what tools did and printed."""
+"""Extraction of facts from messages by rules: from prose, tool calls and tool output."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def extract_facts(messages: Iterable[Message]) -> list[Fact]:
-    """Return the facts in messages, in their order; the same message gives the same ids."""
-    waiting = PendingCalls()
+    """Return the facts in messages, in their order. The ids are deterministic."""
+    pending = PendingCalls()
     found = []
     for message in messages:
         if message.side:
             continue
-        call = waiting.answered(message)
+        call = pending.match_result(message)
         if call and call.message and not is_failure(message.text):
             found += [
                 extract_message(call.message, each)
@@ -36,26 +36,26 @@ def extract_facts(messages: Iterable[Message]) -> list[Fact]:
 
 
 def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
-    """Leave out the facts that hold a secret."""
+    """Return the facts without a secret."""
     return [fact for fact in found if not edits.secret("keep", "a fact", fact.statement)]
 
 
-def extract_message(message: Message, stated: FactCandidate) -> Fact:
-    """Return what a message states as a fact; the same message gives the same ids."""
+def extract_message(message: Message, candidate: FactCandidate) -> Fact:
+    """Make a fact of a candidate and its message. The id is deterministic."""
     return Fact(
         make_id(
-            message.host, message.session, message.id, archive.merge_passages(stated.statement)
+            message.host, message.session, message.id, archive.merge_passages(candidate.statement)
         ),
-        stated.statement,
-        stated.confidence,
-        stated.category,
-        stated.entities,
-        stated.relations,
-        stated.key,
-        stated.over,
+        candidate.statement,
+        candidate.confidence,
+        candidate.category,
+        candidate.entities,
+        candidate.relations,
+        candidate.key,
+        candidate.over,
         message.host,
         message.session,
         message.id,
         message.at,
-        personal=stated.personal,
+        personal=candidate.personal,
     )

@@ -1,6 +1,6 @@
-"""Facts in the files that describe a project: its name, its scripts, and what it depends on.
+"""Facts in the files that describe a project: its name, its scripts, and its dependencies.
 
-They are read line by line, for of a long one only the beginning and the end are kept.
+They are parsed line by line: of a long file only the beginning and the end are in a message.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _NUMBER = re.compile(r"\d")
 
 
 def facts(path: str, text: str) -> list[FactCandidate]:
-    """Return what a file tells of its project, by its name; none if it is not of that kind."""
+    """Return the facts in a manifest; the file name selects the format. Empty for other files."""
     name = path.rpartition("/")[2]
-    read = _READERS.get(name) or (_plugin if name in _PLUGINS else None)
+    read = _READERS.get(name) or (_parse_plugin if name in _PLUGINS else None)
     if "/workflows/" in path and name.endswith((".yml", ".yaml")):
-        read = _workflow
+        read = _parse_workflow
     return list(read(path, text)) if read else []
 
 
 def skill(path: str, text: str) -> list[FactCandidate]:
-    """Return what the head of a file says that a skill or an agent is for."""
+    """Return the purpose of a skill or an agent, from the front matter of its file."""
     lines = text.split("\n")
     if lines[0].strip() != "---":
         return []
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     key = ""
     for line in lines[1:20]:
         if line.strip() == "---":
@@ -54,14 +54,14 @@ def skill(path: str, text: str) -> list[FactCandidate]:
         head = re.match(r"(name|description): *(.*)", line)
         if head:
             key = head[1]
-            said[key] = head[2].strip(" >|-\"'")
+            fields[key] = head[2].strip(" >|-\"'")
         elif line.startswith("  ") and key == "description":
-            said[key] = f"{said[key]} {line.strip()}".strip()
+            fields[key] = f"{fields[key]} {line.strip()}".strip()
         else:
             key = ""
     folder = path.split("/")[-2] if path.endswith("/SKILL.md") else ""
-    name = folder or said.get("name", "")
-    about = re.split(r"(?<=[\w)`\"'])\.(?:\s|$)", said.get("description", ""), maxsplit=1)[0]
+    name = folder or fields.get("name", "")
+    about = re.split(r"(?<=[\w)`\"'])\.(?:\s|$)", fields.get("description", ""), maxsplit=1)[0]
     if not name or len(about.split()) < 4 or len(about) > 240:
         return []
     return [
@@ -71,8 +71,8 @@ def skill(path: str, text: str) -> list[FactCandidate]:
     ]
 
 
-def _json(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (section, key, value) of what stands at the top of an object, or one below it."""
+def _scan_json(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (section, key, value) of the two outer levels of an object; "" is the outermost."""
     within: list[str] = []
     for line in text.split("\n"):
         part = line.strip()
@@ -86,13 +86,13 @@ def _json(text: str) -> Iterator[tuple[str, str, str]]:
             within.pop()
 
 
-def _package(path: str, text: str) -> Iterator[FactCandidate]:
-    rows = list(_json(text))
+def _parse_package(path: str, text: str) -> Iterator[FactCandidate]:
+    rows = list(_scan_json(text))
     top = {key: value for section, key, value in rows if not section}
     name = top.get("name", "")
     if not name:
         return
-    yield from _named(path, name, top)
+    yield from _describe_package(path, name, top)
     if top.get("packageManager"):
         manager = top["packageManager"]
         what = f"package manager of {name}"
@@ -107,21 +107,21 @@ def _package(path: str, text: str) -> Iterator[FactCandidate]:
     scripts.sort(key=lambda row: _USUAL.index(row[0]) if row[0] in _USUAL else len(_USUAL))
     for key, value in scripts[:_SCRIPTS]:
         if value and len(value) <= _LONGEST and "`" not in value:
-            yield _runs(f"The script `{key}` of `{name}`", value, f"script {key} of {name}")
+            yield _make_run(f"The script `{key}` of `{name}`", value, f"script {key} of {name}")
     for key, value in [(k, v) for section, k, v in rows if section == "engines"]:
-        yield _needs(name, key, value)
+        yield _make_dependency(name, key, value)
     depends = [(key, value) for section, key, value in rows if section in _DEPENDS]
     for key, value in [row for row in depends if _is_version(row[1])][:_MOST]:
-        yield _needs(name, key, value)
+        yield _make_dependency(name, key, value)
 
 
-def _plugin(path: str, text: str) -> Iterator[FactCandidate]:
-    top = {key: value for section, key, value in _json(text) if not section}
+def _parse_plugin(path: str, text: str) -> Iterator[FactCandidate]:
+    top = {key: value for section, key, value in _scan_json(text) if not section}
     if top.get("name"):
-        yield from _named(path, top["name"], top)
+        yield from _describe_package(path, top["name"], top)
 
 
-def _named(path: str, name: str, top: dict[str, str]) -> Iterator[FactCandidate]:
+def _describe_package(path: str, name: str, top: dict[str, str]) -> Iterator[FactCandidate]:
     about, version = top.get("description", ""), top.get("version", "")
     if len(about.split()) > 2 and len(about) <= 240:
         yield build_candidate(f"`{name}`: {about}", "technical", 0.8, f"what {name} is")
@@ -130,8 +130,8 @@ def _named(path: str, name: str, top: dict[str, str]) -> Iterator[FactCandidate]
         yield build_candidate(f"`{name}` is at version {version} in `{path}`", "version", 0.8, what)
 
 
-def _toml(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (section, key, value) of values on a line of their own, and of lists of versions."""
+def _scan_toml(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (section, key, value) of values on one line, and of lists of dependencies."""
     section = ""
     listing = False
     for line in text.split("\n"):
@@ -149,78 +149,78 @@ def _toml(text: str) -> Iterator[tuple[str, str, str]]:
                 yield "dependencies", match[1], match[2].strip()
 
 
-def _pyproject(path: str, text: str) -> Iterator[FactCandidate]:
-    rows = list(_toml(text))
+def _parse_pyproject(path: str, text: str) -> Iterator[FactCandidate]:
+    rows = list(_scan_toml(text))
     top = {key: value for section, key, value in rows if section in ("project", "tool.poetry")}
     if not top.get("name"):
         return
-    yield from _named(path, top["name"], top)
+    yield from _describe_package(path, top["name"], top)
     if top.get("requires-python"):
-        yield _needs(top["name"], "python", top["requires-python"])
+        yield _make_dependency(top["name"], "python", top["requires-python"])
     depends = ("dependencies", "tool.poetry.dependencies")
     listed = [row for row in rows if row[0] in depends and _is_version(row[2])]
     for _, key, value in listed[:_MOST]:
-        yield _needs(top["name"], key, value)
+        yield _make_dependency(top["name"], key, value)
     for _, key, value in [row for row in rows if row[0] == "project.scripts"][:_MOST]:
-        yield _runs(f"The command `{key}` of `{top['name']}`", value, f"command {key}")
+        yield _make_run(f"The command `{key}` of `{top['name']}`", value, f"command {key}")
 
 
-def _cargo(path: str, text: str) -> Iterator[FactCandidate]:
-    rows = list(_toml(text))
+def _parse_cargo(path: str, text: str) -> Iterator[FactCandidate]:
+    rows = list(_scan_toml(text))
     top = {key: value for section, key, value in rows if section == "package"}
     if not top.get("name"):
         return
-    yield from _named(path, top["name"], top)
+    yield from _describe_package(path, top["name"], top)
     if top.get("rust-version"):
-        yield _needs(top["name"], "rust", top["rust-version"])
+        yield _make_dependency(top["name"], "rust", top["rust-version"])
     listed = [row for row in rows if row[0] == "dependencies" and _is_version(row[2])]
     for _, key, value in listed[:_MOST]:
-        yield _needs(top["name"], key, value)
+        yield _make_dependency(top["name"], key, value)
 
 
-def _go(_: str, text: str) -> Iterator[FactCandidate]:
+def _parse_go(_: str, text: str) -> Iterator[FactCandidate]:
     module = re.search(r"^module (\S+)", text, re.MULTILINE)
     if not module:
         return
     language = re.search(r"^go (\d\S*)", text, re.MULTILINE)
     if language:
-        yield _needs(module[1], "go", language[1])
+        yield _make_dependency(module[1], "go", language[1])
     found = (_GO.fullmatch(line.strip()) for line in text.split("\n"))
     for match in [each for each in found if each and not each[3]][:_MOST]:
-        yield _needs(module[1], match[1], match[2])
+        yield _make_dependency(module[1], match[1], match[2])
 
 
-def _mise(_: str, text: str) -> Iterator[FactCandidate]:
-    for section, key, value in _toml(text):
+def _parse_mise(_: str, text: str) -> Iterator[FactCandidate]:
+    for section, key, value in _scan_toml(text):
         if section.startswith("tasks.") and key == "run":
             name = section.removeprefix("tasks.").strip('"')
             yield task(name, value)
         elif section == "tools" and _is_version(value):
-            yield _needs("the project", key, value)
+            yield _make_dependency("the project", key, value)
 
 
-def _workflow(path: str, text: str) -> Iterator[FactCandidate]:
+def _parse_workflow(path: str, text: str) -> Iterator[FactCandidate]:
     name = re.search(r"^name: *[\"']?([^\"'\n#]{2,60})", text, re.MULTILINE)
     machines = dict.fromkeys(re.findall(r"^ +runs-on: ([\w.-]+)$", text, re.MULTILINE))
     if name and machines:
         listed = ", ".join(f"`{each}`" for each in machines)
-        said = f"The workflow `{name[1].strip()}` (`{path}`) has jobs on {listed}"
-        yield build_candidate(said, "technical", 0.8, f"machines of {path}")
+        statement = f"The workflow `{name[1].strip()}` (`{path}`) has jobs on {listed}"
+        yield build_candidate(statement, "technical", 0.8, f"machines of {path}")
 
 
 def task(name: str, command: str) -> FactCandidate:
-    """Return what a task that has a name runs."""
-    return _runs(f"The task `{name}`", command, f"task {name}")
+    """Return the fact that a named task runs a command."""
+    return _make_run(f"The task `{name}`", command, f"task {name}")
 
 
-def _runs(what: str, command: str, key: str) -> FactCandidate:
+def _make_run(what: str, command: str, key: str) -> FactCandidate:
     return build_candidate(f"{what} runs `{command}`", "technical", 0.85, key)
 
 
-def _needs(name: str, what: str, version: str) -> FactCandidate:
+def _make_dependency(name: str, what: str, version: str) -> FactCandidate:
     whole = name if name.startswith("the ") else f"`{name}`"
-    said = f"{whole[0].upper()}{whole[1:]} depends on `{what}` {version}"
-    return build_candidate(said, "version", 0.85, f"version of {what} in {name}")
+    statement = f"{whole[0].upper()}{whole[1:]} depends on `{what}` {version}"
+    return build_candidate(statement, "version", 0.85, f"version of {what} in {name}")
 
 
 def _is_version(value: str) -> bool:
@@ -228,11 +228,11 @@ def _is_version(value: str) -> bool:
 
 
 _READERS: dict[str, _Reader] = {
-    "package.json": _package,
-    "pyproject.toml": _pyproject,
-    "Cargo.toml": _cargo,
-    "go.mod": _go,
-    "mise.toml": _mise,
-    ".mise.toml": _mise,
+    "package.json": _parse_package,
+    "pyproject.toml": _parse_pyproject,
+    "Cargo.toml": _parse_cargo,
+    "go.mod": _parse_go,
+    "mise.toml": _parse_mise,
+    ".mise.toml": _parse_mise,
 }
 _PLUGINS = ("plugin.json", "composer.json", "manifest.json", "gemini-extension.json")

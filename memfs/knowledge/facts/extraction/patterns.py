@@ -1,4 +1,4 @@
-"""The forms of sentences that state a fact, and of those that do not."""
+"""Regular expressions for sentences that state a fact, and for those that do not."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 SPAN = r"`[^`\n]{1,80}`"
 
 
-def _compiled(*rows: tuple[str, float, str]) -> tuple[tuple[str, float, re.Pattern[str]], ...]:
+def _compile(*rows: tuple[str, float, str]) -> tuple[tuple[str, float, re.Pattern[str]], ...]:
     return tuple((name, sure, re.compile(form, re.IGNORECASE)) for name, sure, form in rows)
 
 
-# A person speaks: (category, confidence, form, what the key of the fact is taken from).
-SAID = _compiled(
+# Sentences of a person: (category, confidence, form). A named group gives the key of the fact.
+SAID = _compile(
     ("identity", 0.95, r"^(?:hi,? |hello,? )?(?:my name is|call me) (?P<name>\w+)"),
     ("identity", 0.9, r"^(?:i|i'm) (?:now )?(?:work|working) (?P<employer>(?:at|for) \S.+)"),
     (
@@ -57,8 +57,8 @@ SAID = _compiled(
     ("environment", 0.8, r"^(?:we|i) (?:currently |now )?use \S"),
     ("correction", 0.75, r"^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}"),
 )
-# An assistant states what it found.
-FOUND = _compiled(
+# Findings of an assistant.
+FOUND = _compile(
     (
         "cause",
         0.85,
@@ -120,7 +120,7 @@ FOUND = _compiled(
         ),
     ),
 )
-# Whoever speaks: a sentence in the present or the past about something that has a name.
+# Of any speaker: sentences in the present or the past about something that has a name.
 NAMED = re.compile(
     rf"{SPAN}|(?<![\w/])(?:~|\.{{1,2}})?(?:[\w.-]*/)+[\w-]*\.\w+|\b[\w-]+\.(?:py|tsx?|jsx?|go|rs|md|json"
     r"|ya?ml|toml|sh|svg)\b|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z][a-z]{2,} (?:[A-Z][a-z]{2,}|CLI|API)\b"
@@ -150,7 +150,7 @@ ORDER = re.compile(
     re.IGNORECASE,
 )
 PERSONAL = re.compile(r"^(?:i|we|you)\b|\b(?:i have|i've|i|my|me|your?|we|our|us)\b", re.IGNORECASE)
-# What a document asks of its reader, or says of one who is not named.
+# Instructions to the reader of a document, and sentences without a named subject.
 ASKS = re.compile(
     r"^(?:(?-i:[a-z])|do\b|don't|never|always|avoid|if|when|use|you|your|please|must|prefer|ask|tell|stop|"
     r"remember|consider|not\b|\W*\")|\b(?:you|your|must|should|i|we|our)\b",
@@ -164,7 +164,7 @@ NO_TOOL = frozenset({
     "Step", "Phase", "Section", "Table", "Figure", "Chapter", "Line", "Version", "Part", "Since",
     "From", "About", "Only", "Over", "The", "In", "At", "To", "For", "Of", "And", "Or", "Took",
 })  # fmt: skip
-# What is no statement: a question, a plan, a wish, a guess, talk about oneself.
+# No statements: questions, plans, wishes, guesses, talk about oneself.
 NONE = re.compile(
     r"\?\s*$|^(?:let me|i'll|i will|i'm going|i am going|i need|i should|i can|i see|i want|now |"
     r"next|first,|then,|if |when you|to |you can|you could|you may|would|should i|can you|could|"

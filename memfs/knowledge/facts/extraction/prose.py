@@ -1,10 +1,9 @@
-"""Facts in what was said, by rules and without a model.
+"""Facts in prose, by rules and without a model.
 
-A sentence is a fact where its form says that somebody states something that lasts: a preference, a
-rule, a decision, a name, an environment, a version, a correction; and in an assistant's words what
-it found out: where something is, what it does, why it failed, what was changed. Questions, plans,
-wishes and guesses are none. Code and quotations are not looked at; what tools were called with and
-printed has rules of its own.
+A sentence is a fact if its form states something lasting: a preference, a rule, a decision, a
+name, an environment, a version, a correction; of an assistant also a finding: where something is,
+what it does, why it failed, what was changed. Questions, plans, wishes and guesses are no facts.
+Code and quotations are skipped; tool calls and their output have rules of their own.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from memfs.core.records import Message
     from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
-_LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be one
+_LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be a fact
 _FEWEST = 3  # words
-_NAMES = 12  # marks around names
+_NAMES = 12  # backticks in a sentence
 _PERSONAL = ("identity", "preference")
 _TOLD = ("technical", "cause")
 _ABOUT_ME = re.compile(  # or an address, or a telephone number
@@ -37,37 +36,37 @@ _SPLIT = re.compile(r"(?<=[a-zA-Z0-9`)\"'*\]][.!?])\s+(?=[A-Z`\"'(*])|\n+")
 _LEAD = re.compile(
     r"^[ \t]*(?:[-*+•]|\d+[.)]|#{1,6})[ \t]+|^\*\*[^*]{1,40}(?:\*\*:|:\*\*)[ \t]*(?=\S)"
 )
-_LINK = re.compile(r"\[([^\]\[\n]{1,120})\]\((?!https?:)[^)\s]{1,300}\)")  # within this machine
+_LINK = re.compile(r"\[([^\]\[\n]{1,120})\]\((?!https?:)[^)\s]{1,300}\)")  # to a local path
 _LISTED = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)])[ \t].*(?:\n[ \t]+\S.*)*", re.MULTILINE)  # items
 _WRAPPED = re.compile(r"(?<=[\w,;)`'\"])\n[ \t]*(?=[a-z`(])")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
 
 def facts(message: Message) -> list[FactCandidate]:
-    """Return the facts in a message, each once."""
+    """Return the distinct facts in a message."""
     if message.role not in ("user", "assistant"):
         return commands.facts(message.text) if message.role == "tool" else []
     rules = patterns.SAID if message.role == "user" else patterns.FOUND
     found: dict[str, FactCandidate] = {}
     for sentence in sentences(message.text):
-        stated = _stated(sentence, rules, person=message.role == "user")
-        if stated is not None:
+        candidate = _classify(sentence, rules, person=message.role == "user")
+        if candidate is not None:
             mine = message.role == "user" and bool(
-                stated.category in _PERSONAL or _ABOUT_ME.search(stated.statement)
+                candidate.category in _PERSONAL or _ABOUT_ME.search(candidate.statement)
             )
-            stated = replace(stated, personal=mine)
-            found.setdefault(stated.statement.casefold(), stated)
+            candidate = replace(candidate, personal=mine)
+            found.setdefault(candidate.statement.casefold(), candidate)
     return list(found.values())
 
 
 def extract_document(text: str) -> list[FactCandidate]:
-    """Return what a document states of what has a name, but in lists: items need their heading."""
+    """Return the facts about named things in a document. Skips lists, which need their heading."""
     whole = (
         each
         for each in sentences(_WRAPPED.sub(" ", _LISTED.sub("", text)))
         if not patterns.ASKS.search(each)
     )
-    some = (_stated(each, patterns.FOUND, person=False) for each in whole)
+    some = (_classify(each, patterns.FOUND, person=False) for each in whole)
     return [replace(each, confidence=0.7) for each in some if each and each.category in _TOLD]
 
 
@@ -83,7 +82,7 @@ def sentences(text: str) -> Iterator[str]:
             yield " ".join(words)
 
 
-def _stated(
+def _classify(
     sentence: str, rules: tuple[tuple[str, float, re.Pattern[str]], ...], *, person: bool
 ) -> FactCandidate | None:
     if sentence.endswith(":") or (patterns.NONE_SAID if person else patterns.NONE).search(sentence):
@@ -91,9 +90,9 @@ def _stated(
     for category, confidence, form in rules:
         match = form.search(sentence)
         if match:
-            key, over = _key(sentence, category, match)
+            key, over = _extract_key(sentence, category, match)
             return build_candidate(sentence, category, confidence, key, over)
-    if _is_about(sentence):
+    if _is_statement(sentence):
         return build_candidate(sentence, "technical", 0.7, "", ())
     version = patterns.VERSION.search(sentence)
     if version and version["tool"] not in patterns.NO_TOOL and patterns.STATES.search(sentence):
@@ -102,8 +101,8 @@ def _stated(
     return None
 
 
-def _is_about(sentence: str) -> bool:
-    """Tell whether a sentence states something of what has a name, whoever says it."""
+def _is_statement(sentence: str) -> bool:
+    """Return whether a sentence states something about a named thing, of any speaker."""
     wrong = (
         patterns.ORDER.search(sentence)
         or patterns.PERSONAL.search(sentence)
@@ -128,8 +127,8 @@ _SWITCH = re.compile(
 _LEXICAL = frozenset("it that this the a an them you be do have use".split())
 
 
-def _key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
-    """Return what a fact tells of, and the words it speaks against."""
+def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the key of a fact, and the words that it rejects."""
     for name, value in match.groupdict().items():
         if value:
             return f"the user's {name}", ()
@@ -137,7 +136,7 @@ def _key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple
         return "", ()
     purpose = _FOR.search(sentence)
     over = _SWITCH.search(sentence) or _OVER.search(sentence)
-    said = over.groupdict() if over else {}
-    against = (said.get("old") or said.get("older") or "").strip("`.,").lower()
+    groups = over.groupdict() if over else {}
+    against = (groups.get("old") or groups.get("older") or "").strip("`.,").lower()
     words = (against,) if len(against) > 1 and against not in _LEXICAL else ()
     return (f"for {purpose['for'].strip().lower()}" if purpose else ""), words

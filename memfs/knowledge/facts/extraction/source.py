@@ -1,7 +1,7 @@
-"""Facts in source code that was read: what files and names are for, as their comments say.
+"""Facts in source code: the purpose of files and names, from their comments.
 
-Comments are taken at their word only where they stand at the head of a file, or right above what
-they name. Of one text only so many are kept, those of what is public first.
+Only comments at the head of a file or directly above a definition count. The number of facts of
+one text is limited; those of public names come first.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _MOST = 10  # facts of one text
 _CONSTANTS = 5
-_LONGEST = 240  # characters of what a comment says
-_TELLING = 3  # words that are not in the name already
+_LONGEST = 240  # characters of a sentence of a comment
+_TELLING = 3  # words beyond those of the name
 _CODE = re.compile(
     r"\.(?:go|tsx?|jsx?|mjs|cjs|py|rs|java|kt|swift|scala|cs|php|rb|c|h|cc|cpp|hpp|sh|bash|zsh|ps1)$"
 )
@@ -43,10 +43,10 @@ _DEFINED = re.compile(
     r"var)\s+(?:\((?:\w+\s+)?\*?(?P<of>\w+)(?:\[\w+\])?\)\s*)?(?P<name>[A-Za-z_]\w{2,})"
 )
 _TYPES = ("class", "interface", "type", "struct", "enum", "trait", "record")
-_HEAD = 30  # lines at the beginning of a file that can say what it is for
+_HEAD = 30  # lines at the beginning of a file that are searched for its purpose
 _PUBLIC = re.compile(r"\s*(?:export|pub|public)\b")
 _TYPE = re.compile(r"type (\w+)(?:\[[^\]]*\])? (?:struct|interface)\b")
-_BLOCKS = ("const (", "var (")  # of Go: what is named in them belongs to no type
+_BLOCKS = ("const (", "var (")  # of Go: names in them belong to no type
 _BLOCK = "("
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _ENDS = re.compile(r"(?<=[\w)`\"'])\.(?=\s+[A-Z`]|\s*$)")
@@ -87,24 +87,24 @@ _HIDDEN = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 
 class SourceLine(NamedTuple):
-    """A line of a file; `number` 0 where nobody knows it."""
+    """A line of a file; `number` is 0 if it is unknown."""
 
     number: int
     text: str
 
 
 def facts(path: str, text: str, *, code: bool = False) -> list[FactCandidate]:
-    """Return what a text, all or a part of a file, says of the file and of what it defines.
+    """Return the facts in a file, or in a part of it, about the file and its definitions.
 
-    `code`: it is source code, whatever the path is called.
+    `code`: it is source code whatever its name.
     """
     if code or _CODE.search(path):
-        return _facts(path, list(lines(text)), head=not code)
+        return _extract(path, list(lines(text)), head=not code)
     return []
 
 
 def extract_matches(text: str, path: str = "", project: str = "") -> list[FactCandidate]:
-    """Return what lines that a search found say; `path` is that of all, where it was given."""
+    """Return the facts in the output of a search; `path` is that of all lines, if it is known."""
     files: dict[str, list[SourceLine]] = {}
     for line in text.split("\n"):
         match = _FOUND.match(line)
@@ -114,39 +114,39 @@ def extract_matches(text: str, path: str = "", project: str = "") -> list[FactCa
         elif path and (match := _FOUND_IN_ONE.match(line)):
             files.setdefault(path, []).append(SourceLine(int(match[1]), line[match.end() :]))
     code = {name: read for name, read in files.items() if _CODE.search(name)}
-    found = [each for name, read in code.items() for each in _facts(name, read)]
-    told = {name for each in found for name in each.entities}
-    places = [each for name, read in code.items() for each in _defined(name, read, told)]
+    found = [each for name, read in code.items() for each in _extract(name, read)]
+    seen = {name for each in found for name in each.entities}
+    places = [each for name, read in code.items() for each in _find_definitions(name, read, seen)]
     return [*found[:_MOST], *places[:_MOST]]
 
 
-def _defined(path: str, read: list[SourceLine], told: set[str]) -> Iterator[FactCandidate]:
-    """Yield where types are defined, of lines that a search found."""
+def _find_definitions(path: str, read: list[SourceLine], seen: set[str]) -> Iterator[FactCandidate]:
+    """Yield the files of type definitions in search results, but for the `seen` names."""
     for line in read:
         match = _DEFINED.match(line.text)
         if not match or _TEST.search(path) or match["kind"] not in _TYPES:
             continue
-        if match["name"] not in told and line.text[:1] not in " \t":
+        if match["name"] not in seen and line.text[:1] not in " \t":
             yield build_candidate(f"`{match['name']}` is defined in `{path}`", "technical", 0.8)
 
 
-def _facts(path: str, read: list[SourceLine], *, head: bool = True) -> list[FactCandidate]:
+def _extract(path: str, read: list[SourceLine], *, head: bool = True) -> list[FactCandidate]:
     found: dict[str, FactCandidate] = {}
     behind: dict[str, FactCandidate] = {}
-    top = _head(path, read) if head else None
+    top = _parse_head(path, read) if head else None
     if top:
         found[top.statement] = top
-    for public, stated in () if _TEST.search(path) else _documented(path, read, asked=head):
-        (found if public else behind)[stated.statement] = stated
-    for stated in () if _TEST.search(path) else list(_constants(path, read))[:_CONSTANTS]:
-        found.setdefault(stated.statement, stated)
-    for stated in _settings(path, "\n".join(line.text for line in read)):
-        found.setdefault(stated.statement, stated)
+    for public, candidate in () if _TEST.search(path) else _find_comments(path, read, methods=head):
+        (found if public else behind)[candidate.statement] = candidate
+    for candidate in () if _TEST.search(path) else list(_find_constants(path, read))[:_CONSTANTS]:
+        found.setdefault(candidate.statement, candidate)
+    for candidate in _find_settings(path, "\n".join(line.text for line in read)):
+        found.setdefault(candidate.statement, candidate)
     return [*found.values(), *behind.values()][:_MOST]
 
 
 def lines(text: str) -> Iterator[SourceLine]:
-    """Yield the lines of a text that may be numbered: of one that is, those that have a number."""
+    """Yield the lines of a text; of a numbered text only those with a number."""
     every = text.split("\n")
     numbered = [_NUMBER.match(line) for line in every]
     if sum(map(bool, numbered)) * 2 < len(every):
@@ -157,77 +157,77 @@ def lines(text: str) -> Iterator[SourceLine]:
             yield SourceLine(int(match[1]), line[match.end() :])
 
 
-def _follows(line: SourceLine, last: SourceLine | None) -> bool:
+def _is_next(line: SourceLine, last: SourceLine | None) -> bool:
     return last is None or not line.number or line.number == last.number + 1
 
 
-def _comments(path: str) -> re.Pattern[str]:
+def _get_comment_pattern(path: str) -> re.Pattern[str]:
     return _HASH if path.endswith(_HASHED) else _SLASHES
 
 
-def _documented(
-    path: str, lines: list[SourceLine], *, asked: bool = True
+def _find_comments(
+    path: str, lines: list[SourceLine], *, methods: bool = True
 ) -> Iterator[tuple[bool, FactCandidate]]:
-    """Yield what comments say of the names below them, with whether these are public.
+    """Yield (is public, fact) for comments above definitions, and for docstrings.
 
-    `asked`: with those of the methods that an interface asks for.
+    `methods`: also for the methods of interfaces.
     """
-    sign = _comments(path)
+    sign = _get_comment_pattern(path)
     comment: list[str] = []
     last: SourceLine | None = None
     owner = header = ""
-    block = cut = False  # inside of /** and */; the beginning of the comment was not read
+    block = cut = False  # inside of /** and */; the beginning of the comment is missing
     for line in lines:
-        if not _follows(line, last):
+        if not _is_next(line, last):
             comment, owner, header, block = [], "", "", False
         text = line.text.strip()
-        first = line.number > 1 and not (last and _follows(line, last))
+        first = line.number > 1 and not (last and _is_next(line, last))
         last = line
         if block or text.startswith("/**"):
             block = "*/" not in text
             inner = text.removeprefix("/**").partition("*/")[0].strip().lstrip("*").strip()
             comment = [*comment, inner] if inner or comment else comment
             continue
-        said = sign.fullmatch(line.text)
-        if said:
+        match = sign.fullmatch(line.text)
+        if match:
             cut = first or (cut and bool(comment))
-            comment = comment if _NO_COMMENT.search(said[1]) else [*comment, said[1].strip()]
+            comment = comment if _NO_COMMENT.search(match[1]) else [*comment, match[1].strip()]
             continue
         found: tuple[bool, FactCandidate] | None = None
         if header.endswith(":") and (inside := _DOCSTRING.match(text)):
-            found = _said(path, header, [inside[1].strip()], "")
+            found = _parse_comment(path, header, [inside[1].strip()], "")
         opened = _TYPE.match(line.text)
-        if opened and not asked and "interface" in line.text:
+        if opened and not methods and "interface" in line.text:
             opened = None
         if opened or line.text.startswith(("}", ")")):
             owner = opened[1] if opened else ""
         elif line.text in _BLOCKS:
             owner = _BLOCK
         if comment and text and not text.startswith(("@", "#[", "[")):
-            found = _said(path, line.text, comment, "" if opened else owner, cut=cut)
+            found = _parse_comment(path, line.text, comment, "" if opened else owner, cut=cut)
         if found:
             yield found
         if not text.startswith(("@", "#[")):
             comment = []
-            header = _header(header, line.text)
+            header = _join_header(header, line.text)
 
 
-def _header(above: str, line: str) -> str:
+def _join_header(above: str, line: str) -> str:
     """Return the beginning of a definition in Python, up to the colon that ends it."""
     if above and not above.endswith(":"):
         return f"{above} {line.strip()}" if len(above) < _LONGEST else ""
     return line.rstrip() if line.startswith(("def ", "class ", "async def ")) else ""
 
 
-def _said(
+def _parse_comment(
     path: str, line: str, comment: list[str], owner: str, *, cut: bool = False
 ) -> tuple[bool, FactCandidate] | None:
-    """Return what a comment says of the name that a line defines; `cut`: it began before."""
+    """Return (is public, fact) for the comment of a definition; `cut`: its beginning is missing."""
     match = _DEFINED.match(line)
     first = comment[0].split(" ", 1)[0] if comment[0] else ""
     name = match["name"] if match else ""
     if not name and first and owner and re.match(rf"\s*{re.escape(first)}\b", line):
-        name = first  # a field, or a method that an interface asks for
+        name = first  # a field, or a method of an interface
     if (
         not name
         or name.startswith(("Test", "test_"))
@@ -238,7 +238,7 @@ def _said(
         return None
     of = (match["of"] if match else "") or (owner if not match and owner != _BLOCK else "")
     whole = f"{of}.{name}" if of else name
-    sentence = _first(comment)
+    sentence = _first_sentence(comment)
     named = sentence.startswith(f"{name} ")
     rest = sentence[len(name) :].strip() if named else sentence
     exported = name[:1].isupper() if path.endswith(".go") else path.endswith(".py")
@@ -252,8 +252,8 @@ def _said(
     return public, build_candidate(statement, "technical", 0.7, f"what {whole} in {path} is for")
 
 
-def _first(comment: Iterable[str]) -> str:
-    """Return the first sentence of a comment; "" for one that is none, or is cut off."""
+def _first_sentence(comment: Iterable[str]) -> str:
+    """Return the first sentence of a comment; "" if it is incomplete or no statement."""
     kept: list[str] = []
     for line in comment:
         if not line or line.startswith(("@", "-", "*", "•", "1.")):
@@ -270,29 +270,29 @@ def _first(comment: Iterable[str]) -> str:
     return "" if wrong or text.count("`") % 2 or text.count("(") != text.count(")") else text
 
 
-def is_informative(said: str, name: str, least: int = _TELLING) -> bool:
-    """Tell whether something is said that the name itself does not say."""
+def is_informative(text: str, name: str, least: int = _TELLING) -> bool:
+    """Return whether a text has at least `least` words beyond those of the name."""
     known = {word.lower()[:4] for word in _WORD.findall(name)}
-    words = [word.lower() for word in _WORD.findall(said)]
+    words = [word.lower() for word in _WORD.findall(text)]
     fresh = {
         word for word in words if word not in _EMPTY and len(word) > 1 and word[:4] not in known
     }
-    return len(fresh) >= least and len(said.split()) >= _TELLING
+    return len(fresh) >= least and len(text.split()) >= _TELLING
 
 
-def _head(path: str, lines: list[SourceLine]) -> FactCandidate | None:
-    """Return what the comment at the head of a file says that it is for."""
+def _parse_head(path: str, lines: list[SourceLine]) -> FactCandidate | None:
+    """Return the fact about the purpose of a file, from the comment at its head."""
     if not lines or lines[0].number > 1 or (not lines[0].number and not lines[0].text.strip()):
         return None
-    sign = _comments(path)
+    sign = _get_comment_pattern(path)
     comment: list[str] = []
     for line in lines[:_HEAD]:
         text = line.text.strip()
         if text.startswith("#!") or (not comment and not text):
             continue
-        said = sign.fullmatch(line.text)
-        if said or text.startswith(("/*", "*", '"""')):
-            inner = said[1] if said else text.strip('/*" ')
+        match = sign.fullmatch(line.text)
+        if match or text.startswith(("/*", "*", '"""')):
+            inner = match[1] if match else text.strip('/*" ')
             if _NO_COMMENT.search(inner) and not comment:
                 continue
             comment.append(inner.strip())
@@ -300,16 +300,16 @@ def _head(path: str, lines: list[SourceLine]) -> FactCandidate | None:
                 break
             continue
         if text and _DEFINED.match(line.text) and not path.endswith(".go"):
-            return None  # the comment is that of a name
+            return None  # the comment is that of a definition
         break
     while comment and not comment[0]:
         del comment[0]
     if not comment or _LICENCE.search(comment[0]):
         return None
-    sentence = _first(comment)
+    sentence = _first_sentence(comment)
     package = re.match(r"Package (\w+) ", sentence)
-    if not package and not is_informative(sentence, path, 2):  # the name of the file, once more
-        sentence = _first(comment[1:])
+    if not package and not is_informative(sentence, path, 2):  # the file's name again
+        sentence = _first_sentence(comment[1:])
     if package:
         folder = path.rpartition("/")[0] or "."
         rest = sentence[package.end() :]
@@ -323,9 +323,9 @@ def _head(path: str, lines: list[SourceLine]) -> FactCandidate | None:
     return build_candidate(statement, "technical", 0.75, f"what {path} is for")
 
 
-def _constants(path: str, read: list[SourceLine]) -> Iterator[FactCandidate]:
-    """Yield the values of constants: those of a module, or of a block of them in Go."""
-    block = ""  # what the block that lines are in begins with, where that was read
+def _find_constants(path: str, read: list[SourceLine]) -> Iterator[FactCandidate]:
+    """Yield the values of constants: at the top of a module, or in a block of Go."""
+    block = ""  # the first line of the current block, if it was read
     for line in read:
         if line.text[:1] not in ("", " ", "\t"):
             block = line.text
@@ -337,12 +337,12 @@ def _constants(path: str, read: list[SourceLine]) -> Iterator[FactCandidate]:
         if match["sign"] == "\t" and not (path.endswith(".go") and block in ("", "const (")):
             continue
         if match["value"][0].isdigit() or is_informative(f"{match['value']} . .", match["name"], 1):
-            said = f"`{match['name']}` is `{match['value']}` in `{path}`"
-            yield build_candidate(said, "technical", 0.75, f"value of {match['name']} in {path}")
+            fact = f"`{match['name']}` is `{match['value']}` in `{path}`"
+            yield build_candidate(fact, "technical", 0.75, f"value of {match['name']} in {path}")
 
 
-def _settings(path: str, text: str) -> Iterator[FactCandidate]:
-    """Yield the variables of the environment that a file reads."""
+def _find_settings(path: str, text: str) -> Iterator[FactCandidate]:
+    """Yield the environment variables that a file reads, and their defaults."""
     for match in _DEFAULT.finditer(text):
         statement = f"`{match[1]}` is `{match[2]}` by default in `{path}`"
         yield build_candidate(statement, "technical", 0.75, f"default of {match[1]} in {path}")

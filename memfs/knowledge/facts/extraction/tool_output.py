@@ -1,7 +1,7 @@
-"""Facts in what tools printed: versions, what tasks run, remotes, what files and commands are for.
+"""Facts in tool output: versions, tasks, remotes, the purpose of files and commands.
 
-Only what is known to be printed by a call is looked at, and only for forms that programs print: no
-rule, preference or decision is taken from there, for anybody can write a file or a page.
+Only output that was matched to a call is searched, and only for formats that programs print: rules,
+preferences and decisions are ignored, as anybody can write a file or a page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DOCUMENTED = re.compile(r"go doc ([\w./-]+)")
 _SEARCHES = re.compile(r"(?:git grep|grep|egrep|rg|ag|ack)\b")
 _UNLIKE = re.compile(r"^(?:cd \S+ && )|(?: 2>&1)|(?: \| (?:tail|head|sed -n|grep)(?: -?[\w',]+)*)$")
 _CHAINED = re.compile(r"[|;&<>\n]")
-_LONGEST = 60  # characters of a command that can be told
+_LONGEST = 60  # characters of a command in a fact
 _TASK = re.compile(r"^\[([\w:.-]{2,40})\] \$ (\S[^\n]{2,120})$", re.MULTILINE)
 _SCRIPT = re.compile(r"(?:bun|yarn|pnpm)(?: run)? ([a-z][\w:.-]*)")
 _SCRIPT_RUNS = re.compile(r"\$ (\S[^\n]{2,120})(?:\n|\Z)")
@@ -58,7 +58,7 @@ _LOGGED = re.compile(
 )
 _ONE_LINE = re.compile(r"\bgit log\b.* --oneline")
 _LOGGED_SHORT = re.compile(r"^[0-9a-f]{7,12} (?:\([^)\n]{1,80}\) )?(\S.{10,100})$", re.MULTILINE)
-_LATEST = 5  # commits of a list
+_LATEST = 5  # commits of one log
 _ISSUE = re.compile(r'"title": ?"((?:[^"\\]|\\.){8,160})"')
 _ISSUE_URL = re.compile(r'"url": ?"(https://[\w./-]+/(?:issues|pull)/\d+)"')
 _HELP = re.compile(r"([\w@./-]+(?: [a-z][\w-]*){0,2}) (?:--help|-h|help)")
@@ -81,28 +81,28 @@ _NO_COMMAND = re.compile(
 
 
 def facts(call: ToolUse, message: Message) -> list[FactCandidate]:
-    """Return the facts in what a call printed, each once."""
+    """Return the distinct facts in the output of a call."""
     text = calls.strip_wrapping(message.text)
     if text.startswith("<tool_use_error>"):
         return []
     found: dict[str, FactCandidate] = {}
     if call.kind in ("read", "edit") and call.path:
-        some = _read(call, text)
+        some = _extract_from_file(call, text)
     elif call.kind == "search":
         some = source.extract_matches(text, call.path, message.project)
     elif call.kind == "run":
-        some = _ran(call.command, text, message.project)
+        some = _extract_from_run(call.command, text, message.project)
     else:
         some = []
-    for stated in some:
-        found.setdefault(stated.statement, stated)
+    for candidate in some:
+        found.setdefault(candidate.statement, candidate)
     return list(found.values())
 
 
-def _read(call: ToolUse, text: str) -> list[FactCandidate]:
+def _extract_from_file(call: ToolUse, text: str) -> list[FactCandidate]:
     every = list(source.lines(text))
     if call.kind == "edit" and not any(line.number for line in every):
-        return []  # it says that it was done, and shows nothing of the file
+        return []  # the result shows no content of the file
     lines = "\n".join(line.text for line in every)
     if call.path.endswith((".md", ".mdc", ".mdx")):
         skill = manifests.skill(call.path, lines)
@@ -110,26 +110,26 @@ def _read(call: ToolUse, text: str) -> list[FactCandidate]:
     return manifests.facts(call.path, lines) or source.facts(call.path, text)
 
 
-def _ran(command: str, text: str, project: str) -> list[FactCandidate]:
+def _extract_from_run(command: str, text: str, project: str) -> list[FactCandidate]:
     plain = command
     while (short := _UNLIKE.sub("", plain).strip()) != plain:
         plain = short
     if _SEARCHES.match(plain):
         return source.extract_matches(text, "", project)
-    if (asked := _DOCUMENTED.match(plain)) and "/" in asked[1]:
-        return source.facts(asked[1], text, code=True)
+    if (query := _DOCUMENTED.match(plain)) and "/" in query[1]:
+        return source.facts(query[1], text, code=True)
     if _CHAINED.search(plain):
         plain = ""
     return [each for read in _READERS for each in read(plain, text)]
 
 
-def _tasks(command: str, text: str) -> Iterator[FactCandidate]:
+def _find_tasks(command: str, text: str) -> Iterator[FactCandidate]:
     for match in _TASK.finditer(text):
         if not match[2].endswith(("…", " ...")):
             yield manifests.task(match[1], match[2])
     for match in _NPM_RUNS.finditer(text):
-        said = f"The script `{match[2]}` of `{match[1]}` runs `{match[3]}`"
-        yield build_candidate(said, "technical", 0.85, f"script {match[2]} of {match[1]}")
+        statement = f"The script `{match[2]}` of `{match[1]}` runs `{match[3]}`"
+        yield build_candidate(statement, "technical", 0.85, f"script {match[2]} of {match[1]}")
     script, runs = _SCRIPT.fullmatch(command), _SCRIPT_RUNS.match(text)
     if script and runs:
         yield build_candidate(
@@ -137,48 +137,50 @@ def _tasks(command: str, text: str) -> Iterator[FactCandidate]:
         )
 
 
-def _versions(command: str, text: str) -> Iterator[FactCandidate]:
-    asked = _ASKED.fullmatch(command)
-    for line in text.strip().split("\n")[:4] if asked else ():
+def _find_versions(command: str, text: str) -> Iterator[FactCandidate]:
+    query = _ASKED.fullmatch(command)
+    for line in text.strip().split("\n")[:4] if query else ():
         platform, match = _PLATFORM.match(line), _VERSION.fullmatch(line)
         if platform:
             name = platform[1] or platform[2]
             yield build_candidate(f"The system is {name}", "environment", 0.8, "system")
-        elif match and asked:
-            tool = match[1] or asked[1]
-            if tool.lower().startswith(asked[1].lower()):
-                yield _at(asked[1], match[2])
+        elif match and query:
+            tool = match[1] or query[1]
+            if tool.lower().startswith(query[1].lower()):
+                yield _make_version(query[1], match[2])
             else:
-                said = f"`{asked[1]}` reports {tool} {match[2]}"
-                yield build_candidate(said, "version", 0.8, f"version of {tool} in {asked[1]}")
+                report = f"`{query[1]}` reports {tool} {match[2]}"
+                yield build_candidate(report, "version", 0.8, f"version of {tool} in {query[1]}")
     for form in _BANNERS:
         for match in list(form.finditer(text))[:_MOST]:
-            yield _at(match[1], match[2])
+            yield _make_version(match[1], match[2])
     for match in _INSTALLED.finditer(text):
         for wheel in list(_WHEEL.finditer(match[1]))[:_MOST]:
-            yield _at(wheel[1], wheel[2])
+            yield _make_version(wheel[1], wheel[2])
     if command.startswith("go mod graph"):
         for match in list(_GRAPH.finditer(text))[:_MOST]:
-            said = f"`{match[1]}` depends on `{match[2]}` {match[3]}"
-            yield build_candidate(said, "version", 0.85, f"version of {match[2]} in {match[1]}")
+            statement = f"`{match[1]}` depends on `{match[2]}` {match[3]}"
+            yield build_candidate(
+                statement, "version", 0.85, f"version of {match[2]} in {match[1]}"
+            )
 
 
-def _at(tool: str, version: str) -> FactCandidate:
-    said = f"The installed version of `{tool}` is {version}"
-    return build_candidate(said, "version", 0.85, f"version of {tool.lower()}")
+def _make_version(tool: str, version: str) -> FactCandidate:
+    statement = f"The installed version of `{tool}` is {version}"
+    return build_candidate(statement, "version", 0.85, f"version of {tool.lower()}")
 
 
-def _history(command: str, text: str) -> Iterator[FactCandidate]:
+def _find_git(command: str, text: str) -> Iterator[FactCandidate]:
     git = _BEFORE.sub("", command, count=1)
     if git.startswith("git remote"):
         for match in _REMOTE.finditer(text):
             url = _SECRET_URL.sub("", match[2])
-            said = f"The remote `{match[1]}` is `{url}`"
+            statement = f"The remote `{match[1]}` is `{url}`"
             name = url.rpartition("/")[2]
-            yield build_candidate(said, "environment", 0.85, f"remote {match[1]} of {name}")
+            yield build_candidate(statement, "environment", 0.85, f"remote {match[1]} of {name}")
         for match in list(_HEAD.finditer(text))[:1]:
-            said = f"The default branch of `{match[1]}` is `{match[2]}`"
-            yield build_candidate(said, "environment", 0.85, f"default branch of {match[1]}")
+            statement = f"The default branch of `{match[1]}` is `{match[2]}`"
+            yield build_candidate(statement, "environment", 0.85, f"default branch of {match[1]}")
     for match in _COMMITTED.finditer(text):
         yield from commands.split_message(match[1])
     if git.startswith(("git show", "git log")):
@@ -187,20 +189,20 @@ def _history(command: str, text: str) -> Iterator[FactCandidate]:
             yield from commands.split_message("\n".join(lines))
     if _ONE_LINE.search(git):
         some = [commands.split_message(match[1]) for match in _LOGGED_SHORT.finditer(text)]
-        yield from [stated for each in some for stated in each][:_LATEST]
+        yield from [candidate for each in some for candidate in each][:_LATEST]
     if command.startswith("gh "):
         title, found = _ISSUE.search(text), _ISSUE_URL.search(text)
         if title and found:
-            said = f"{found[1]} is titled “{title[1]}”"
-            yield build_candidate(said, "technical", 0.8, f"title of {found[1]}")
+            statement = f"{found[1]} is titled “{title[1]}”"
+            yield build_candidate(statement, "technical", 0.8, f"title of {found[1]}")
 
 
-def _helped(command: str, text: str) -> Iterator[FactCandidate]:
-    """Yield what commands and options are for, as a program says when it is asked for help."""
-    asked = _HELP.fullmatch(command.removeprefix("npx ").removeprefix("-y "))
-    if not asked:
+def _find_help(command: str, text: str) -> Iterator[FactCandidate]:
+    """Yield the descriptions of commands and options in the help of a program."""
+    query = _HELP.fullmatch(command.removeprefix("npx ").removeprefix("-y "))
+    if not query:
         return
-    form, name = None, re.sub(r"(?<=\w)@\d[\w.]*", "", asked[1])
+    form, name = None, re.sub(r"(?<=\w)@\d[\w.]*", "", query[1])
     left = _MOST
     for line in text.split("\n"):
         if _HEADING.fullmatch(line):
@@ -219,8 +221,8 @@ def _helped(command: str, text: str) -> Iterator[FactCandidate]:
             yield build_candidate(f"`{whole}`: {match[2]}", "technical", 0.75, f"what {whole} does")
 
 
-def _failed(command: str, text: str) -> Iterator[FactCandidate]:
-    """Yield what a program does not know, or is not there."""
+def _find_errors(command: str, text: str) -> Iterator[FactCandidate]:
+    """Yield unknown commands and options, and missing programs."""
     head = text[:1000]
     match = _FAILS.search(head)
     if match and command and len(command) <= _LONGEST:
@@ -234,4 +236,4 @@ def _failed(command: str, text: str) -> Iterator[FactCandidate]:
         yield build_candidate(f"The command `{name}` is not found here", "environment", 0.75)
 
 
-_READERS: tuple[_Reader, ...] = (_tasks, _versions, _history, _helped, _failed)
+_READERS: tuple[_Reader, ...] = (_find_tasks, _find_versions, _find_git, _find_help, _find_errors)

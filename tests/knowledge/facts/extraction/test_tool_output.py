@@ -45,7 +45,7 @@ def extracted(*messages: Message) -> list[Fact]:
 def answered(*messages: Message) -> list[str]:
     """Return what each result answers: a path, a command, or "" where nobody can say."""
     waiting = PendingCalls()
-    found = [(each, waiting.answered(each)) for each in messages]
+    found = [(each, waiting.match_result(each)) for each in messages]
     return [
         (call.path or call.command) if call else "" for each, call in found if each.tool == "result"
     ]
