@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 
-_LULL = 0.05  # seconds without a request, after which a new index is opened
-_LONGEST = 0.5  # seconds that it waits for such a pause at most
 _STEP = 0.01
 
 
 class Service:
     """The loaded stores, and the threads that keep them current."""
 
-    def __init__(self) -> None:
+    def __init__(self, lull: float = 0.05, longest: float = 0.5) -> None:
+        """Open indexes once no request came for `lull` seconds, after `longest` at the latest."""
+        self._lull, self._longest = lull, longest
         self.stores = StorePool(self._add_store, self._remove_store)
         self._watch = FolderWatch(self._queue_changes)
-        self._work = WorkScheduler(self._queue_refresh)
-        self._answers = RequestHandlers(self.stores, self._work, self._queue_refresh)
+        self.work = WorkScheduler(self._queue_refresh)
+        self._answers = RequestHandlers(self.stores, self.work, self._queue_refresh)
         self._began = time.time()
         self._asked = 0.0
         self._stale: set[LoadedStore] = set()
@@ -45,6 +45,7 @@ class Service:
         self._ended = False
         self._thread = threading.Thread(target=self._refresh, name="refresh", daemon=True)
         self._thread.start()
+        self.work.start()
 
     def answer(self, kind: str, words: list[str], body: bytes) -> ServiceAnswer | None:
         """Answer a request. Returns None if the client must do the work itself."""
@@ -59,8 +60,13 @@ class Service:
             return ServiceAnswer(json.dumps(self.status()).encode())
         return None
 
+    @property
+    def watched(self) -> int:
+        """How many stores have their folders watched."""
+        return self._watch.watched
+
     def status(self) -> dict[str, object]:
-        """Return the status that `memfs service` shows: process, memory, stores and jobs."""
+        """Return the status that `memfs daemon` shows: process, memory, stores and jobs."""
         return {
             "process": os.getpid(),
             "version": VERSION,
@@ -68,17 +74,20 @@ class Service:
             "seconds": round(time.time() - self._began),
             "stores": sorted(store.place.home.root for store in self.stores.list_stores()),
             "polling": self._watch.polling,
-            "work": self._work.describe_jobs(),
+            "work": self.work.describe_jobs(),
             "waits": throttle.find_reason(),
         }
 
-    def check_stores(self) -> None:
+    def check_stores(self) -> bool:
         """Release stores that are gone or unused, and check the watched folders again.
 
-        Runs in a thread of its own: a file system that hangs must not block the caller.
+        Returns whether this check began: the last one has to have ended. It runs in a thread of
+        its own: a file system that hangs must not block the caller.
         """
-        if self._looking.acquire(blocking=False):  # the last check has ended
+        began = self._looking.acquire(blocking=False)
+        if began:
             _thread.start_new_thread(self._check_stores, ())
+        return began
 
     def _check_stores(self) -> None:
         try:
@@ -91,7 +100,7 @@ class Service:
         with self._news:
             self._ended = True
             self._news.notify()
-        self._work.stop()
+        self.work.stop()
         self._watch.stop()
         self._thread.join(1)
 
@@ -106,13 +115,13 @@ class Service:
     def _list_when_idle(self, store: LoadedStore) -> list[str]:
         """List the folders of a store once no request is pending: watching takes time."""
         self._await_lull()
-        return _list_folders(store)
+        return list_folders(store)
 
     def _queue_changes(self, key: Hashable, paths: set[str]) -> None:
         """Queue a read of the changed paths, or of the whole store if `paths` is empty."""
         store = cast("LoadedStore", key)
         if not paths:
-            self._work.add(store, set(_list_transcript_folders(store)), everything=True)
+            self.work.add(store, set(_list_transcript_folders(store)), everything=True)
             return
         inside = f"{store.place.home.local}/{spool.FOLDER}/"
         notes = {path for path in paths if path.startswith(inside)}
@@ -120,7 +129,7 @@ class Service:
         transcripts = {path for path in paths - notes - own if transcript_files.is_named(path)}
         transcripts = set(filter(os.path.isfile, transcripts))
         if own or transcripts or any(map(os.path.exists, notes)):
-            self._work.add(store, transcripts, everything=bool(own))
+            self.work.add(store, transcripts, everything=bool(own))
 
     def _queue_refresh(self, store: LoadedStore) -> None:
         """Let the refresh thread open the index of a store again."""
@@ -146,12 +155,12 @@ class Service:
 
     def _await_lull(self) -> None:
         """Wait until no request comes: sessions that start at once need all processors."""
-        latest = time.monotonic() + _LONGEST
-        while self._asked + _LULL > time.monotonic() < latest and not self._ended:
+        latest = time.monotonic() + self._longest
+        while self._asked + self._lull > time.monotonic() < latest and not self._ended:
             time.sleep(_STEP)
 
 
-def _list_folders(store: LoadedStore) -> list[str]:
+def list_folders(store: LoadedStore) -> list[str]:
     """List the folders that belong to a store: inbox, blocks, archive, facts, transcripts."""
     place = store.place
     found = [f"{place.home.local}/{spool.FOLDER}"]

@@ -22,18 +22,32 @@ if TYPE_CHECKING:
 
 # Why a job stopped early and is queued again: another process has the lock, or shorter jobs wait.
 BUSY, LATER = "busy", "later"
-_IDLE = 20.0  # seconds that the process stays alive without a job
 _TRIES = 3  # of a job during which the process ended
 _ATTEMPTS = 7  # of a job that failed: about an hour, with growing pauses
-_RETRY = 1.0  # seconds before a job that found a lock is retried
 _CODE = """
 import os, sys
 if hasattr(os, "nice"):
     os.nice(10)
-sys.path[:] = sys.argv[1:]
-from memfs.service import worker
-worker.main()
+sys.path[:] = sys.argv[2:]
+from importlib import import_module
+import_module(sys.argv[1]).main()
 """
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """How a queue runs its jobs: by the `main` of a module, in a process of its own.
+
+    `idle`: seconds that the process stays alive without a job; `retry`: seconds before a job that
+    found a lock, or failed once, is retried.
+    """
+
+    module: str = "memfs.service.worker"
+    idle: float = 20.0
+    retry: float = 1.0
+
+
+WORKER = WorkerSettings()
 
 
 @dataclass
@@ -63,9 +77,15 @@ class JobQueue:
     `finish`: jobs do the slow part (vectors, graphs); else they read changes (see `worker`).
     """
 
-    def __init__(self, published: Callable[[LoadedStore], object], *, finish: bool = False) -> None:
+    def __init__(
+        self,
+        published: Callable[[LoadedStore], object],
+        *,
+        finish: bool = False,
+        worker: WorkerSettings = WORKER,
+    ) -> None:
         self._published = published
-        self._finish = finish
+        self._finish, self._worker = finish, worker
         self._jobs: deque[Job] = deque()
         self._now: Job | None = None
         self._progress: dict[str, object] = {}
@@ -74,6 +94,9 @@ class JobQueue:
         self._changed = threading.Condition()
         name = "finish" if finish else "read"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin to run what is queued, and will be."""
         self._thread.start()
 
     def add(self, job: Job) -> None:
@@ -97,12 +120,18 @@ class JobQueue:
         return now is not None and now.held is store
 
     def describe_jobs(self) -> list[dict[str, object]]:
-        """Return the running job with its progress, then the waiting ones."""
+        """Return the running job with its progress, then the waiting ones.
+
+        `failed`: how often a waiting one failed, if it did.
+        """
         with self._changed:
             now, waiting = self._now, list(self._jobs)
         progress = self._progress or {"stage": "looking"}
         found = [{"store": now.held.place.home.root, **progress}] if now else []
-        return found + [{"store": job.held.place.home.root, "stage": "waiting"} for job in waiting]
+        for job in waiting:
+            failed = {"failed": job.failed} if job.failed else {}
+            found.append({"store": job.held.place.home.root, "stage": "waiting", **failed})
+        return found
 
     def stop(self) -> None:
         """Kill the process. Its job continues where it was when it is queued again."""
@@ -115,7 +144,8 @@ class JobQueue:
 
     def wait_for_end(self) -> None:
         """Wait a moment for the thread to end, after `stop`."""
-        self._thread.join(1)
+        if self._thread.is_alive():
+            self._thread.join(1)
 
     def _run(self) -> None:
         while True:
@@ -140,7 +170,7 @@ class JobQueue:
         """Queue a job again, behind those that wait. The caller has the lock."""
         waiting = self._find_waiting(job.held)
         if waiting is None:
-            job.not_before = time.monotonic() + _RETRY * 4**job.failed
+            job.not_before = time.monotonic() + self._worker.retry * 4**job.failed
             self._jobs.append(job)
         else:
             waiting.merge(job)
@@ -151,7 +181,7 @@ class JobQueue:
         return next((job for job in self._jobs if job.held is store), None)
 
     def _wait_for_job(self) -> Job | None:
-        """Wait for the next job; end the process after `_IDLE` seconds without one."""
+        """Wait for the next job; end the process after some time without one."""
         with self._changed:
             while True:
                 if self._ended:
@@ -163,8 +193,9 @@ class JobQueue:
                     self._now = ready
                     return ready
                 pause = min((each.not_before - now for each in self._jobs), default=math.inf)
-                most = pause if self._process is None else min(pause, _IDLE)
-                if not self._changed.wait(None if most == math.inf else most) and pause > _IDLE:
+                idle = self._worker.idle
+                most = pause if self._process is None else min(pause, idle)
+                if not self._changed.wait(None if most == math.inf else most) and pause > idle:
                     self._end_process()
 
     def _run_job(self, job: Job) -> bool:
@@ -204,7 +235,7 @@ class JobQueue:
             if self._process is None or self._process.poll() is not None:
                 self._end_process()
                 self._process = subprocess.Popen(  # noqa: S603 - this Python, our code
-                    [sys.executable, "-I", "-S", "-c", _CODE, *sys.path],
+                    [sys.executable, "-I", "-S", "-c", _CODE, self._worker.module, *sys.path],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,

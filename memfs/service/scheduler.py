@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.service.job_queue import Job, JobQueue
+from memfs.service.job_queue import WORKER, Job, JobQueue, WorkerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +19,18 @@ if TYPE_CHECKING:
 class WorkScheduler:
     """The two job queues. `published` is called with a store whose index changed."""
 
-    def __init__(self, published: Callable[[LoadedStore], object]) -> None:
+    def __init__(
+        self, published: Callable[[LoadedStore], object], worker: WorkerSettings = WORKER
+    ) -> None:
         self._published = published
-        self._finishing = JobQueue(published, finish=True)
-        self._reading = JobQueue(self._finish_later)
+        self._finishing = JobQueue(published, finish=True, worker=worker)
+        self._reading = JobQueue(self._finish_later, worker=worker)
         self._queues = (self._reading, self._finishing)
+
+    def start(self) -> None:
+        """Begin to run what is queued, and will be."""
+        for queue in self._queues:
+            queue.start()
 
     def add(self, store: LoadedStore, paths: set[str], *, everything: bool = False) -> None:
         """Queue a read of the changes of a store, then its slow part."""

@@ -83,6 +83,11 @@ class FolderWatch:
             self._observers.stop()
 
     @property
+    def watched(self) -> int:
+        """How many stores have their folders watched."""
+        return len(self._folders)
+
+    @property
     def polling(self) -> bool:
         """Return whether some folders are polled."""
         return self._observers is not None and self._observers.polling

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from memfs.ingest.transcript_files import Sessions
 
 _REPORT = 0.2  # seconds between two reports of progress
-_BATCH = 32 << 20  # bytes of transcripts, after which other jobs have their turn
-_PATIENCE = 2.0  # seconds to wait for a lock
+BATCH = 32 << 20  # bytes of transcripts, after which other jobs have their turn
+PATIENCE = 2.0  # seconds to wait for a lock
 _OF_LATE = 2 * 86400.0  # seconds: older messages were read before the service could be killed
 _CHECK = 2.0  # seconds between two checks whether heavy work may go on
 
@@ -84,8 +84,8 @@ def _run_job(job: dict[str, object]) -> str:
         wait = partial(_wait_for_room, time.monotonic() + throttle.LONGEST)
         everything = bool(job["all"])
         if place is not None and job["finish"]:
-            _finish(place, wait)
-        elif place is not None and _read(place, paths, wait, everything=everything):
+            finish_store(place, wait)
+        elif place is not None and read_changes(place, paths, wait, everything=everything):
             _send({"published": True})
     except BrokenPipeError:
         raise
@@ -98,26 +98,28 @@ def _run_job(job: dict[str, object]) -> str:
     return ""
 
 
-def _read(place: Place, paths: list[str], wait: Callable[[], object], *, everything: bool) -> bool:
+def read_changes(
+    place: Place, paths: list[str], wait: Callable[[], object], *, everything: bool
+) -> bool:
     """Read changes into the text index; return whether the store had any."""
     tally = Tally()
-    ingest_transcripts.drain(place.home, tally, _PATIENCE)
+    ingest_transcripts.drain(place.home, tally, PATIENCE)
     known = _select_sessions(place, _list_transcripts(paths))
     for number, batch in enumerate(_make_batches(list(known))):
         if number:
             wait()
-        with lock.hold_lock(place.home, _PATIENCE, ingest_transcripts.LOCK):
+        with lock.hold_lock(place.home, PATIENCE, ingest_transcripts.LOCK):
             ingest_transcripts.ingest_transcripts(place.home, batch, tally, known=known)
     logs = None if everything else [path for path in sorted(tally.logs) if files.is_file(path)]
     if logs == [] or not index_sources.sources(place, logs):
         return False
-    done = index_sources.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_report_progress)
+    done = index_sources.sync(place, embed=False, wait=PATIENCE, said=logs, stage=_report_progress)
     if done is None:
         raise LockedError("somebody else indexes")
     return True
 
 
-def _finish(place: Place, wait: Callable[[], object]) -> None:
+def finish_store(place: Place, wait: Callable[[], object]) -> None:
     """Make the vectors, their graph and the graph of sessions."""
     with suppress(LockedError):
         if vector_rebuild.run(place, _report_progress("embedding", 0), wait):
@@ -127,7 +129,7 @@ def _finish(place: Place, wait: Callable[[], object]) -> None:
             IndexSession(place).graph(_report_progress("graph", 0))
             _send({"published": True})
         wait()
-        if Graph(place).update_all(_report_progress("flow", 0), wait=_PATIENCE):
+        if Graph(place).update_all(_report_progress("flow", 0), wait=PATIENCE):
             _send({"published": True})
 
 
@@ -180,9 +182,9 @@ def _list_transcripts(paths: list[str]) -> list[str]:
 
 def _make_batches(paths: list[str]) -> list[list[str]]:
     batches: list[list[str]] = []
-    size = _BATCH
+    size = BATCH
     for path in paths:
-        if size >= _BATCH:
+        if size >= BATCH:
             batches.append([])
             size = 0
         batches[-1].append(path)

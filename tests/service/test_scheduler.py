@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,7 @@ from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
 from memfs.search import vector_manifest
 from memfs.search.engine import Filter
-from memfs.service import job_queue as room
-from memfs.service.job_queue import Job, JobQueue
+from memfs.service.job_queue import WORKER, Job, JobQueue
 from memfs.service.scheduler import WorkScheduler
 from memfs.service.store_pool import LoadedStore
 from memfs.store import blocks, lock, spool
@@ -37,8 +38,25 @@ def published() -> list[LoadedStore]:
 
 
 @pytest.fixture
-def work(published: list[LoadedStore]) -> WorkScheduler:
-    return WorkScheduler(published.append)
+def begun(published: list[LoadedStore]) -> Iterator[Callable[..., WorkScheduler]]:
+    """Make a scheduler, started, by the name of its worker and its pauses."""
+    made: list[WorkScheduler] = []
+
+    def begin(module: str = "", *, started: bool = True, **pauses: float) -> WorkScheduler:
+        name = f"tests.service.workers.{module}" if module else WORKER.module
+        made.append(WorkScheduler(published.append, replace(WORKER, module=name, **pauses)))
+        if started:
+            made[-1].start()
+        return made[-1]
+
+    yield begin
+    for each in made:
+        each.stop()
+
+
+@pytest.fixture
+def work(begun: Callable[..., WorkScheduler]) -> WorkScheduler:
+    return begun()
 
 
 def large(path: Path, repo: Path, count: int) -> Path:
@@ -49,18 +67,13 @@ def large(path: Path, repo: Path, count: int) -> Path:
     return path
 
 
-def on_battery(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str = "") -> Path:
-    """Let workers find a battery that is not charged; return its folder."""
+def on_battery(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the worker `battery` find one that is not charged; return its folder."""
     battery = folder / "power/BAT0"
     battery.mkdir(parents=True)
     (battery / "type").write_text("Battery\n")
     (battery / "status").write_text("Discharging\n")
-    faked = f"os.getloadavg = lambda: (0, 0, 0); throttle.SUPPLIES = '{battery.parent}/*'"
-    begun = f"import os; from memfs.service import throttle, worker; {faked}{more}"
-    monkeypatch.setattr(
-        room, "_CODE", room._CODE.replace("from memfs.service import worker", begun)
-    )
-    monkeypatch.setattr(room, "_RETRY", 0.1)
+    monkeypatch.setenv("BATTERY", str(battery.parent))
     monkeypatch.setenv("MEMFS_SERVICE_PAUSE", "auto")
     return battery
 
@@ -74,69 +87,55 @@ def another(folder: Path, repo: Path, home: Path) -> LoadedStore:
 
 
 def test_a_job_is_done_and_its_process_goes_when_there_is_none(
-    work: WorkScheduler,
-    published: list[LoadedStore],
-    place: Place,
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    begun: Callable[..., WorkScheduler], published: list[LoadedStore], place: Place, home: Path
 ) -> None:
-    monkeypatch.setattr(room, "_IDLE", 0.2)
-    held = LoadedStore(place)
+    work, held = begun(idle=0.2), LoadedStore(place)
     work.add(held, set(), everything=True)
     until(lambda: published)
     until(lambda: not work.describe_jobs() and not running.ours(home))
     assert set(published) == {held}
-    work.stop()
 
 
-def test_what_waits_for_a_store_is_one_job(work: WorkScheduler, place: Place, repo: Path) -> None:
+def test_what_waits_for_a_store_is_one_job(
+    work: WorkScheduler, published: list[LoadedStore], place: Place, repo: Path, tmp_path: Path
+) -> None:
     held, other = LoadedStore(place), LoadedStore(place)
+    home = Path(os.environ["HOME"])
     with lock.hold_lock(place.home, name=index_sources.LOCK):
         work.add(held, set(), everything=True)
         until(lambda: work.is_busy(held))
-        process = until(lambda: work._reading._process)
-        number = process.pid
+        [process] = until(lambda: running.ours(home))
         mine = os.getpriority(os.PRIO_PROCESS, 0)
-        until(lambda: os.getpriority(os.PRIO_PROCESS, number) == min(19, mine + 10))
-        for number in range(50):
-            work.add(other, {f"/{number}"})
+        until(lambda: os.getpriority(os.PRIO_PROCESS, process) == min(19, mine + 10))
+        for number in range(20):
+            path = tmp_path / f"{number}.jsonl"
+            path.write_bytes(
+                user(f"word{number}", f"u{number}", sessionId=str(number), cwd=str(repo))
+            )
+            work.add(other, {str(path)})
         assert len(work.describe_jobs()) == 2
-        [job] = work._reading._jobs
-        assert len(job.paths) == 50
-    work.stop()
+    until(lambda: other in published)
+    assert IndexSession(place).engine("text").list_dated(Filter(kinds=("message",))).total == 20
 
 
 def test_a_job_that_meets_another_process_is_done_again(
-    work: WorkScheduler, published: list[LoadedStore], place: Place, monkeypatch: pytest.MonkeyPatch
+    begun: Callable[..., WorkScheduler], published: list[LoadedStore], place: Place
 ) -> None:
-    monkeypatch.setattr(room, "_RETRY", 0.1)
-    hasty = "from memfs.service import worker; worker._PATIENCE = 0.1"
-    monkeypatch.setattr(
-        room, "_CODE", room._CODE.replace("from memfs.service import worker", hasty)
-    )
-    held = LoadedStore(place)
+    work, held = begun("hasty", retry=0.3), LoadedStore(place)
     with lock.hold_lock(place.home, name=index_sources.LOCK):
         work.add(held, set(), everything=True)
-        jobs = work._reading._jobs
-        until(lambda: jobs and jobs[0].not_before)
+        until(lambda: [each["stage"] for each in work.describe_jobs()] == ["waiting"])
+        until(lambda: work.is_busy(held))
         assert not published
     until(lambda: published)
-    work.stop()
 
 
 def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
-    work: WorkScheduler,
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    begun: Callable[..., WorkScheduler], place: Place, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(room, "_RETRY", 0.01)
-    monkeypatch.setattr(room, "_CODE", "raise SystemExit(3)")
-    held = LoadedStore(place)
-    work.add(held, set(), everything=True)
+    work = begun("dying", retry=0.01)
+    work.add(LoadedStore(place), set(), everything=True)
     until(lambda: not work.describe_jobs())
-    monkeypatch.undo()
-    work.stop()
     assert capfd.readouterr().err.count("a job failed") == 3
 
 
@@ -149,7 +148,6 @@ def test_a_store_that_is_gone_is_no_job(
     until(lambda: not work.describe_jobs())
     assert not published
     assert not (repo / ".agent-memory").exists()
-    work.stop()
 
 
 def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
@@ -179,6 +177,7 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
 
 
 def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
+    begun: Callable[..., WorkScheduler],
     published: list[LoadedStore],
     place: Place,
     repo: Path,
@@ -191,17 +190,17 @@ def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
     top = Path(slow.place.home.top)
     spool.write_note(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", top, 2000)))
     spool.write_note(place.home, "claude", str(large(tmp_path / "u.jsonl", repo, 2)))
-    work = WorkScheduler(published.append)
-    with work._reading._changed:  # the second waits before the first begins
-        work.add(slow, set())
-        work.add(quick, set())
+    work = begun("battery", started=False)  # the second waits before the first begins
+    work.add(slow, set())
+    work.add(quick, set())
+    work.start()
     until(lambda: slow in published)
     until(lambda: quick in published)
     assert IndexSession(place).engine("text").list_dated(Filter(), limit=1, offset=0).total >= 2
-    work.stop()
 
 
 def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
+    begun: Callable[..., WorkScheduler],
     published: list[LoadedStore],
     place: Place,
     repo: Path,
@@ -209,17 +208,17 @@ def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    battery = on_battery(tmp_path, monkeypatch, "; worker._BATCH = 1")
+    battery = on_battery(tmp_path, monkeypatch)
+    monkeypatch.setenv("BATCH", "1")
     (battery / "status").write_text("Charging\n")
     one, two = another(tmp_path, repo, home), LoadedStore(place)
-    work = WorkScheduler(published.append)
-    with work._reading._changed:
-        for held in (one, two):
-            top = Path(held.place.home.top)
-            paths = {str(large(tmp_path / f"{top.name}{n}.jsonl", top, 3)) for n in range(3)}
-            work.add(held, paths)
+    work = begun("battery", started=False, retry=0.1)
+    for held in (one, two):
+        top = Path(held.place.home.top)
+        paths = {str(large(tmp_path / f"{top.name}{n}.jsonl", top, 3)) for n in range(3)}
+        work.add(held, paths)
+    work.start()
     until(lambda: {one, two} == set(published))
-    work.stop()
 
 
 def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
@@ -234,6 +233,7 @@ def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
 
 
 def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
+    begun: Callable[..., WorkScheduler],
     published: list[LoadedStore],
     place: Place,
     repo: Path,
@@ -246,7 +246,7 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
     slow, quick = another(tmp_path, repo, home), LoadedStore(place)
     other = Path(slow.place.home.top)
     spool.write_note(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", other, 2000)))
-    work = WorkScheduler(published.append)
+    work = begun("battery", retry=0.1)
     work.add(slow, set(), everything=True)
 
     def rests() -> bool:
@@ -264,64 +264,50 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
     served = vector_manifest.load_served(slow.place.home.index)
     assert served
     assert served.documents >= 2000
-    work.stop()
 
 
 def test_what_is_said_is_found_while_what_was_said_before_is_finished(
+    begun: Callable[..., WorkScheduler],
     published: list[LoadedStore],
     place: Place,
     repo: Path,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nothing puts off what a graph of many vectors takes: reading does not wait for it."""
-    endless = "worker; worker._finish = lambda *_: __import__('time').sleep(600)"
-    monkeypatch.setattr(room, "_CODE", room._CODE.replace("import worker", f"import {endless}"))
-    held, work = LoadedStore(place), WorkScheduler(published.append)
+    held, work = LoadedStore(place), begun("endless")
     for number in (1, 2):
-        spool.write_note(
-            place.home, "claude", str(large(tmp_path / f"{number}.jsonl", repo, number))
-        )
+        path = large(tmp_path / f"{number}.jsonl", repo, number)
+        spool.write_note(place.home, "claude", str(path))
         work.add(held, set())
         until(lambda: published)
         published.clear()
-        assert (
-            IndexSession(place).engine("text").list_dated(Filter(kinds=("message",))).total
-            >= number
-        )
-        until(lambda: work._finishing.is_busy(held))
-    assert work.is_busy(held)
+        found = IndexSession(place).engine("text").list_dated(Filter(kinds=("message",)))
+        assert found.total >= number
+        until(lambda: work.is_busy(held))
     work.stop()
-    assert not work._finishing.is_busy(held)
+    assert not work.is_busy(held)
 
 
 def test_a_store_is_not_put_off_for_itself_but_for_others(
-    published: list[LoadedStore],
-    place: Place,
-    repo: Path,
-    home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    published: list[LoadedStore], place: Place, repo: Path, home: Path, tmp_path: Path
 ) -> None:
     """A session that goes on saying things lets what it said before be finished."""
-    endless = "worker; worker._finish = resting"
-    code = room._CODE.replace("import worker", f"import {endless}")
-    resting = "def resting(_, rest):\n    while True:\n        rest()\n"
-    monkeypatch.setattr(room, "_CODE", resting + code)
-    lane = JobQueue(published.append, finish=True)
+    worker = replace(WORKER, module="tests.service.workers.resting")
+    queue = JobQueue(published.append, finish=True, worker=worker)
+    queue.start()
     one, two = another(tmp_path, repo, home), LoadedStore(place)
-    lane.add(Job(one))
-    until(lambda: lane.is_busy(one))
-    lane.add(Job(one))
+    queue.add(Job(one))
+    until(lambda: queue.is_busy(one))
+    queue.add(Job(one))
     time.sleep(0.3)
-    assert lane.is_busy(one)
-    lane.add(Job(two))
-    until(lambda: lane.is_busy(two))
-    lane.stop()
+    assert queue.is_busy(one)
+    queue.add(Job(two))
+    until(lambda: queue.is_busy(two))
+    queue.stop()
 
 
 def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
-    work: WorkScheduler,
+    begun: Callable[..., WorkScheduler],
     published: list[LoadedStore],
     place: Place,
     monkeypatch: pytest.MonkeyPatch,
@@ -329,41 +315,30 @@ def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """The disk is full for a while."""
-    room_there = tmp_path / "room"
-    full = (
-        "worker, os.path; read = worker._read\n"
-        f"def failing(*given, **more):\n    if os.path.exists({str(room_there)!r}):\n"
-        "        return read(*given, **more)\n    raise OSError(28, 'No space left on device')\n"
-        "worker._read = failing"
-    )
-    code = room._CODE.replace("import worker", "import worker\nimport os.path")
-    code = code.replace("worker.main()", f"from memfs.service import {full}\nworker.main()")
-    code = code.replace("import worker, os.path;", "import worker;")
-    monkeypatch.setattr(room, "_CODE", code)
-    monkeypatch.setattr(room, "_RETRY", 0.01)
+    monkeypatch.setenv("ROOM", str(tmp_path / "room"))
+    work = begun("full_disk", retry=0.01)
     work.add(LoadedStore(place), set(), everything=True)
-    jobs = work._reading._jobs
-    until(lambda: jobs and jobs[0].failed >= 3)
+    until(lambda: [each.get("failed", 0) for each in work.describe_jobs()] >= [3])
     assert not published
-    room_there.touch()
+    (tmp_path / "room").touch()
     until(lambda: published)
-    work.stop()
     assert capfd.readouterr().err.count("No space left on device") >= 3
 
 
 def test_what_comes_anew_does_not_wait_with_what_failed_and_no_process_does(
-    work: WorkScheduler, published: list[LoadedStore], place: Place, monkeypatch: pytest.MonkeyPatch
+    begun: Callable[..., WorkScheduler],
+    published: list[LoadedStore],
+    place: Place,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(room, "_IDLE", 0.2)
-    lane, held = work._reading, LoadedStore(place)
+    monkeypatch.setenv("ROOM", str(tmp_path / "room"))
+    work, held = begun("full_disk", idle=0.2, retry=3600), LoadedStore(place)
     work.add(held, set(), everything=True)
-    until(lambda: published and not lane._now)
-    published.clear()
-    with lane._changed:
-        lane._jobs.append(Job(held, {"/a"}, not_before=time.monotonic() + 3600, failed=5))
-        lane._changed.notify()
-    until(lambda: lane._process is None)
-    assert [job.failed for job in lane._jobs] == [5]
-    work.add(held, {"/b"}, everything=True)
-    until(lambda: published and not lane._jobs)
-    work.stop()
+    until(lambda: [each.get("failed") for each in work.describe_jobs()] == [1])
+    until(lambda: not running.ours(home))
+    (tmp_path / "room").touch()
+    work.add(held, set(), everything=True)
+    until(lambda: published)
+    until(lambda: not work.describe_jobs())

@@ -72,24 +72,18 @@ def test_the_service_listens_before_it_loads_what_searches_by_meaning() -> None:
     assert done.stdout == "\n"
 
 
-def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(app, "_LULL", 30.0)
-    monkeypatch.setattr(app, "_LONGEST", 30.0)
-    made = app.Service()
-    made._asked = time.monotonic()
+def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(place: Place) -> None:
+    made = app.Service(lull=2.0, longest=30.0)
+    made.answer("status", [], b"")
     held = made.stores.for_place(place)
     time.sleep(0.2)
     assert held.is_stale()
-    assert not made._watch._folders
-    monkeypatch.setattr(app, "_LULL", 0.05)
+    assert not made.watched
     running.until(lambda: not held.is_stale())
-    running.until(lambda: made._watch._folders)
+    running.until(lambda: made.watched)
     made.stop()
 
-    monkeypatch.setattr(app, "_LONGEST", 0.1)
-    made = app.Service()
+    made = app.Service(longest=0.1)
     made.answer("status", [], b"")
     held = made.stores.for_place(place)
     while held.is_stale():
@@ -103,15 +97,15 @@ def test_a_store_that_is_not_trusted_any_more_is_let_go_of_and_not_read(
     assert place.project
     made = app.Service()
     held = made.stores.for_place(place)
-    running.until(lambda: os.path.isdir(place.home.index) and not made._work.describe_jobs())
+    running.until(lambda: os.path.isdir(place.home.index) and not made.status()["work"])
     held.refresh()
     before = held.session.engine
     Path(store_paths.trust_folder(place.project), "token").unlink()
     path = tmp_path / "t.jsonl"
     path.write_bytes(user("gophers dig tunnels", "u1", cwd=str(repo)))
     spool.write_note(place.home, "claude", str(path))
-    made._work.add(held, {str(path)}, everything=True)
-    running.until(lambda: not made._work.describe_jobs())
+    made.work.add(held, {str(path)}, everything=True)
+    running.until(lambda: not made.status()["work"])
     assert spool.list_notes(place.home)
     assert not list(Path(place.home.local).glob("recall/**/*.jsonl"))
     held.refresh()
@@ -138,7 +132,7 @@ def test_a_store_whose_disk_does_not_answer_keeps_no_other_waiting(
     made.check_stores()  # returns, as the one before did
     assert made.stores.for_place(place) is held
     goes_on.set()
-    running.until(made._looking.acquire)
+    running.until(made.check_stores)
     made.stop()
 
 
@@ -150,7 +144,7 @@ def test_links_in_a_repository_that_lead_out_of_it_are_not_followed(
     root = Path(place.project.root)
     (root / "facts").symlink_to(tmp_path / "large")
     (root / "static").symlink_to("archive")
-    found = app._list_folders(LoadedStore(place))
+    found = app.list_folders(LoadedStore(place))
     assert f"{root}/facts" not in found
     assert f"{root}/static" not in found
     assert {f"{root}/blocks", f"{place.home.local}/inbox"} <= {*found}

@@ -1,0 +1,5 @@
+"""A worker that ends at once."""
+
+
+def main() -> None:
+    raise SystemExit(3)

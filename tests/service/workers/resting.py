@@ -1,0 +1,16 @@
+"""A worker whose slow part is never done, and looks again and again whether others wait."""
+
+from collections.abc import Callable
+
+from memfs.service import worker
+from memfs.store.blocks import Place
+
+
+def main() -> None:
+    worker.finish_store = finish_store
+    worker.main()
+
+
+def finish_store(place: Place, wait: Callable[[], object]) -> None:
+    while True:
+        wait()
