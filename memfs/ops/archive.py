@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ArchivedPassage:
-    """Where a passage is; `duplicate`: it was there before, and nothing was written.
+    """Where a passage is; `duplicate`: it existed already, and nothing was written.
 
-    `note` says why it was not committed, where it should have been.
+    `note` says why a commit that is configured failed.
     """
 
     id: str
@@ -38,17 +38,17 @@ def run(
     origin: Origin,
     user: bool = False,
 ) -> ArchivedPassage:
-    """Write a passage into the project's archive (or the user's), unless it is there already."""
+    """Write a passage into the archive of the project (or the user), unless it is a duplicate."""
     text = public(text)
-    refused = refusal(text, importance, tags, origin.reason)
-    if refused:
-        raise refused
+    error = refusal(text, importance, tags, origin.reason)
+    if error:
+        raise error
     store = place.store(labels.USER) if user else place.home
     clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
-    wanted = archive.merge_passages(text)
+    merged = archive.merge_passages(text)
     for path in archive.sources(store):
         known = archive.read(path)
-        if known and archive.merge_passages(known.text) == wanted:
+        if known and archive.merge_passages(known.text) == merged:
             return ArchivedPassage(known.id, path, duplicate=True)
     passage, path = archive.write_passage(store, text, importance=importance, tags=clean)
     return ArchivedPassage(passage.id, path, False, autocommit.archived(place, store, path, origin))
@@ -57,7 +57,7 @@ def run(
 def refusal(
     text: str, importance: int, tags: tuple[str, ...] = (), reason: str = ""
 ) -> MemfsError | None:
-    """Return why a passage cannot be archived, None if it can."""
+    """Return the error that keeps a passage from being archived, None if it can be."""
     text = public(text)
     if not text.strip():
         return UsageError("cannot archive an empty text")

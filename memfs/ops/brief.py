@@ -1,6 +1,6 @@
-"""The brief: all of it when a session starts, only what is new at each prompt. Hot path.
+"""The brief: all of it when a session starts, only updates at each prompt. Hot path.
 
-Most prompts bring nothing new: what such a prompt does not need is imported where it is needed.
+Most prompts bring nothing new: imports that such a prompt does not need are local to functions.
 """
 
 import time
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     Recall: TypeAlias = Callable[[Place, str, list[str], int], PromptRecall]
 
-_BEGINNINGS = ("startup", "new")  # why a session starts that was given nothing yet
-RECALL_AUTO = 5  # sessions and hits for one prompt at most
+_BEGINNINGS = ("startup", "new")  # start sources of a session that has no brief yet
+RECALL_AUTO = 5  # most sessions and hits for one prompt
 _RECALL_BUDGET = 3000  # UTF-16 units
 
 
 def run(event: Event) -> Reply:
-    """Return what a session start or a prompt is told; nothing if nothing is new."""
+    """Reply to a session start or a prompt: the brief or its updates. Empty if nothing is new."""
     place = blocks.find_answering(event)
     reply = Reply()
     if place is not None and event.kind == START:
@@ -37,8 +37,8 @@ def run(event: Event) -> Reply:
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, host=event.host, tools=event.tools)
     if place is not None and reply.context and event.kind in (START, PROMPT):
-        what = f"{event.name} {event.source} {event.prompt} {reply.context}"
-        if _repeats(place, what):
+        key = f"{event.name} {event.source} {event.prompt} {reply.context}"
+        if _is_duplicate(place, key):
             return Reply()
     if event.kind != START:
         return reply
@@ -48,9 +48,9 @@ def run(event: Event) -> Reply:
 
 
 def _begin(place: Place, event: Event) -> Reply:
-    """Return what the start of a session is told: nothing if a prompt's hook is just giving it.
+    """Reply to a session start with the brief; empty if a prompt's hook is sending it now.
 
-    A disk that is full, or read-only, keeps nobody from it.
+    On a full or read-only disk the brief is sent, and nothing is recorded.
     """
     try:
         if event.source in _BEGINNINGS and not sessions.claim_brief(
@@ -60,26 +60,26 @@ def _begin(place: Place, event: Event) -> Reply:
         reply = start(place, tools=event.tools)
         sessions.release_brief(place.home, place.session)
     except OSError:
-        whole = _compose(place, tools=event.tools, note=False)
-        return Reply(whole.text, whole.notice)
+        brief = _compose(place, tools=event.tools, note=False)
+        return Reply(brief.text, brief.notice)
     return reply
 
 
-def _repeats(place: Place, what: str) -> bool:
+def _is_duplicate(place: Place, key: str) -> bool:
     try:
-        return sessions.is_duplicate(place.home, place.session, what)
-    except OSError:  # it cannot be noted: it was not, before, either
+        return sessions.is_duplicate(place.home, place.session, key)
+    except OSError:  # nothing can be recorded, so no earlier call was
         return False
 
 
 def start(place: Place, *, tools: bool = False) -> Reply:
-    """Return the whole brief, and note that the session was shown it.
+    """Return the whole brief, and record that the session was shown it.
 
-    `tools`: the assistant is offered ours; else it is told the command line.
+    `tools`: the assistant has our tools; without them the brief names the command line.
     """
-    whole = _compose(place, tools=tools, note=True)
-    sessions.save(place.home, place.session, ShownState(whole.shown, []))
-    return Reply(whole.text, whole.notice)
+    brief = _compose(place, tools=tools, note=True)
+    sessions.save(place.home, place.session, ShownState(brief.shown, []))
+    return Reply(brief.text, brief.notice)
 
 
 def _compose(place: Place, *, tools: bool, note: bool) -> "WholeBrief":
@@ -89,21 +89,21 @@ def _compose(place: Place, *, tools: bool, note: bool) -> "WholeBrief":
 
 
 def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> Reply:
-    """Return what is new since the session was last shown something, and note that it was."""
+    """Return the updates since the session was last shown something, and record them as shown."""
     shown = sessions.load(place.home, place.session)
-    if shown is None:  # installed in the middle of a session, or its start was missed
+    if shown is None:  # installed during a session, or its start was missed
         if sessions.claim_brief(place.home, place.session, PROMPT):
             return start(place, tools=tools)
-        return Reply()  # the start's hook is just giving it
-    reply, found = updates_since(place, text, shown, None, tools=tools)
-    note_shown(place, host, reply, found)
+        return Reply()  # the start's hook is sending the brief now
+    reply, update = updates_since(place, text, shown, None, tools=tools)
+    note_shown(place, host, reply, update)
     return reply
 
 
 class BriefUpdate:
-    """What is new at a prompt: `now` is what the session has seen then, None: nothing is new.
+    """The updates at a prompt: `now` is the state shown afterwards, None if nothing is new.
 
-    `brought` is what the prompt brought to mind, None where nobody looked.
+    `brought` is the result of recall, None if there was no search.
     """
 
     __slots__ = ("brought", "now")
@@ -112,57 +112,57 @@ class BriefUpdate:
         self.now, self.brought = now, brought
 
 
-def note_shown(place: Place, host: str, reply: Reply, found: BriefUpdate) -> None:
-    """Note what a session has seen now, what was left to tell it too, and what it was given."""
-    if found.now is not None:
-        sessions.save(place.home, place.session, found.now)
+def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> None:
+    """Save the shown state, clear the queued notice, and log the prompt with its recall."""
+    if update.now is not None:
+        sessions.save(place.home, place.session, update.now)
         sessions.clear_notice(place.home, place.session)
-    brought = found.brought
-    if brought is not None:
+    recall = update.brought
+    if recall is not None:
         from memfs.store import prompt_log
 
-        what = prompt_log.PromptRecord(
+        record = prompt_log.PromptRecord(
             time.time(),
             host,
             place.session,
-            brought.about,
-            brought.floor,
-            brought.nearest,
-            brought.explain(),
+            recall.about,
+            recall.floor,
+            recall.nearest,
+            recall.explain(),
             reply.context,
         )
         try:
-            prompt_log.note_prompt(place.home, what)
-        except OSError:  # no room: it is for people who look
+            prompt_log.note_prompt(place.home, record)
+        except OSError:  # the disk is full: the log is only for people who read it
             return
 
 
 def updates_since(
     place: Place, text: str, shown: ShownState, recall: "Recall | None", *, tools: bool
 ) -> tuple[Reply, BriefUpdate]:
-    """Return what is new for a session that was `shown` something, and what is to be noted of it.
+    """Return the updates for a session that was `shown` something, and the state to record.
 
-    Nothing is noted yet. `recall` finds what a prompt brings to mind; None: this process looks by
-    itself, by words.
+    Writes nothing. `recall` searches past sessions for a prompt; None: this process searches by
+    words.
     """
-    read = blocks.read_texts(place)
-    # What cannot be read just now has not changed, as far as anybody knows.
-    now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in read.items()}
-    brought = None if text.startswith(REVIEW) else _recall(place, text, shown, recall)
-    recalled = brought.found if brought else []
-    left = sessions.peek_notice(place.home, place.session)
-    if now == shown.blocks and not recalled and not left:
-        return Reply(), BriefUpdate(None, brought)
+    texts = blocks.read_texts(place)
+    # A block that cannot be read now counts as unchanged.
+    now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in texts.items()}
+    result = None if text.startswith(REVIEW) else _recall(place, text, shown, recall)
+    recalled = result.found if result else []
+    notice = sessions.peek_notice(place.home, place.session)
+    if now == shown.blocks and not recalled and not notice:
+        return Reply(), BriefUpdate(None, result)
     from memfs.context import brief_text
 
     new = brief_text.format_updates(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
-    new = "\n".join(part for part in (new, left) if part)
+    new = "\n".join(part for part in (new, notice) if part)
     hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
-    return Reply(new), BriefUpdate(ShownState(now, hits), brought)
+    return Reply(new), BriefUpdate(ShownState(now, hits), result)
 
 
 def forget_shown(event: Event) -> None:
-    """Forget that a session was shown anything: the reply did not reach it."""
+    """Discard the shown state of a session whose reply was not delivered."""
     place = blocks.find_answering(event)
     if place is not None:
         sessions.forget(place.home, place.session)
@@ -172,12 +172,12 @@ def _recall(
     place: Place, text: str, shown: ShownState, recall: "Recall | None"
 ) -> "PromptRecall | None":
     if len(text.split(None, 2)) < 2 or not files.is_folder(place.home.index):
-        return None  # a reminder needs two words in common
+        return None  # recall needs two words in common
     from memfs.store import config
 
     settings = config.load(place)
-    wanted = settings.get("hooks.recall")
-    limit = RECALL_AUTO if wanted == "auto" else wanted if isinstance(wanted, int) else 0
+    mode = settings.get("hooks.recall")
+    limit = RECALL_AUTO if mode == "auto" else mode if isinstance(mode, int) else 0
     if limit < 1:
         return None
     if recall is not None:

@@ -1,4 +1,4 @@
-"""The context of a session: weighed against a window, or composed for a task."""
+"""The context of a session: measured against a window, or composed for a task."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from memfs.recall.index_session import IndexSession
     from memfs.store.blocks import Place
 
-# How many are weighed of each kind.
+# Most items to consider of each kind of memory.
 _MOST = {"vector": 150, "facts": 15, "static": 10, "graph": 3}
 
 
 @dataclass(frozen=True)
 class WindowSection:
-    """One section: its tokens as it is, and how many of them would be shown."""
+    """One section: its tokens in full, and how many of them fit."""
 
     name: str
     tokens: int
@@ -41,10 +41,10 @@ class WindowSection:
 
 @dataclass(frozen=True)
 class WindowUsage:
-    """A window and what is in it. `left` is what messages, summary and hits may have.
+    """A window and its sections. `left` is for messages, summary and hits.
 
-    `counter` says who counted: tiktoken, or our estimate. `host` names the blocks that an
-    assistant's own limit for hooks cuts already.
+    `counter` names the token counter: tiktoken, or our estimate. `host` names the blocks that
+    an assistant's own limit for hooks cuts.
     """
 
     budget: Budget
@@ -62,7 +62,7 @@ class WindowUsage:
 
 
 def run(place: Place, window: int = 0) -> WindowUsage:
-    """Weigh the brief of a place against the configured window, or one of so many tokens."""
+    """Measure the brief of a place against the configured window, or one of `window` tokens."""
     budget = budgets.load_budget(config.load(place), window)
     counter = token_counter.load_counter()
     brief = brief_text.compose_within(place, budget.share("blocks"))
@@ -72,38 +72,37 @@ def run(place: Place, window: int = 0) -> WindowUsage:
     sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:
-        whole = render.section(block)
-        tokens = counter.count(whole)
-        sections.append(WindowSection(block.label, tokens, counter.count(_shown(whole, brief))))
-        if whole not in usual:
+        text = render.section(block)
+        tokens = counter.count(text)
+        sections.append(WindowSection(block.label, tokens, counter.count(_clip(text, brief))))
+        if text not in usual:
             cut.append(block.label)
-    named = counter.count(brief) - sum(section.shown for section in sections)
-    sections.append(WindowSection("names of other blocks and tools", max(0, named), max(0, named)))
+    rest = counter.count(brief) - sum(section.shown for section in sections)
+    sections.append(WindowSection("names of other blocks and tools", max(0, rest), max(0, rest)))
     return WindowUsage(budget, tuple(sections), counter.name, tuple(cut))
 
 
 def for_task(
-    kept: IndexSession, task: str, limit: int = 0, compression: Compression | None = None
+    index: IndexSession, task: str, limit: int = 0, compression: Compression | None = None
 ) -> Context:
-    """Compose what memory holds for a task, in at most `limit` tokens; 0: as configured.
+    """Compose context for a task from the configured kinds, at most `limit` tokens.
 
-    From the kinds that are configured. Raises `MemfsError` for no task, or a limit too small for
-    anything.
+    0: the configured limit. Raises `MemfsError` for an empty task, or too small a limit.
     """
     if not task.strip():
         raise UsageError("which task?", 'memfs context --task "fix the flaky test"')
-    found = orchestrator.for_session(kept)
-    return found.context(
-        State(task=task, session=kept.place.session),
-        _required(found),
+    memory = orchestrator.for_session(index)
+    return memory.context(
+        State(task=task, session=index.place.session),
+        _build_queries(memory),
         limit=limit,
         compression=compression,
     )
 
 
-def _required(found: Orchestrator) -> dict[str, Query]:
-    """Return how much is weighed of each kind."""
-    kinds = found.kinds.values()
+def _build_queries(memory: Orchestrator) -> dict[str, Query]:
+    """Return the query for each kind of memory, with its limit of items."""
+    kinds = memory.kinds.values()
     return {kind.id: Query(limit=_MOST[kind.type]) for kind in kinds if kind.type in _MOST}
 
 
@@ -111,13 +110,13 @@ def _key(block: Block) -> str:
     return labels.qualified(block.tier, block.label)
 
 
-def _shown(whole: str, brief: str) -> str:
-    """Return what of a section the brief has: all of it, or its beginning, line by line."""
-    if whole in brief:
-        return whole
-    kept = ""
-    for line in whole.splitlines(keepends=True):
-        if kept + line not in brief:
+def _clip(text: str, brief: str) -> str:
+    """Return the leading lines of a section that the brief has, all of them if it is whole."""
+    if text in brief:
+        return text
+    shown = ""
+    for line in text.splitlines(keepends=True):
+        if shown + line not in brief:
             break
-        kept += line
-    return kept
+        shown += line
+    return shown

@@ -1,4 +1,4 @@
-"""Start and stop the service, and look at it."""
+"""Start and stop the service, and read its status and log."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_WAIT = 5.0  # seconds for it to come, or to go
+_WAIT = 5.0  # seconds for it to start, or to stop
 _PAUSE = 0.02
 _AGAIN = 0.1
 _LONGEST_LOG = 1 << 20  # bytes
 
 
 def load_status() -> ServiceStatus | None:
-    """Return how the service is; None if none answers."""
+    """Return the status of the service, None if it does not answer."""
     return service_status.load_status()
 
 
 def start() -> tuple[ServiceStatus, bool]:
-    """Start the service; return how it is, and whether it was not there before.
+    """Start the service; return its status, and whether this call started it.
 
-    Raises `StoreError` if it is turned off, there is no user store, or it does not come.
+    Raises `StoreError` if it is turned off, there is no user store, or it does not start.
     """
     found = service_status.load_status()
     if found:
         return found, False
-    user = _user()
+    user = _require_user_store()
     if config.load(Place(None, user)).get("service.mode") != "auto":
         raise StoreError(
             "the service is turned off", f"service.mode in {user.root}/{store_paths.CONFIG} says so"
         )
-    found = _until(_begun) if spawn.start_service(wait=True) else None
+    found = _poll_until(_retry_start) if spawn.start_service(wait=True) else None
     if found is None:
         raise StoreError("the service did not start", f"see {user.local}/{service_status.LOG}")
     return found, True
 
 
-def _begun() -> ServiceStatus | None:
-    """Return how the service is, and start it again: one that was ending had its lock still."""
+def _retry_start() -> ServiceStatus | None:
+    """Return the status, else start the service again: one that was stopping still had the lock."""
     found = service_status.load_status()
     if found is None:
         time.sleep(_AGAIN)
@@ -61,42 +61,42 @@ def _begun() -> ServiceStatus | None:
 
 
 def stop() -> bool:
-    """Stop the service, and what it is at; False if there was none. Raises `StoreError`."""
-    user = _user()
-    if not _told_to_stop() and _gone(user):
+    """Stop the service and its jobs; False if none was running. Raises `StoreError`."""
+    user = _require_user_store()
+    if not _send_stop() and _is_lock_free(user):
         return False
-    if not _until(lambda: _leaves(user)):
+    if not _poll_until(lambda: _try_stop(user)):
         owner = files.read(f"{user.local}/{spawn.LOCK}") or "its process"
         raise StoreError("the service does not stop", f"end it yourself: {owner}")
-    with suppress(OSError):  # of one that was killed
+    with suppress(OSError):  # a killed service leaves its socket
         os.remove(str(service_client.address()))
     return True
 
 
 def log() -> tuple[str, str]:
-    """Return (path, text) of what the service logged."""
-    path = f"{_user().local}/{service_status.LOG}"
+    """Return (path, text) of the log of the service."""
+    path = f"{_require_user_store().local}/{service_status.LOG}"
     return path, files.read(path, cap=_LONGEST_LOG) or ""
 
 
-def _user() -> Store:
+def _require_user_store() -> Store:
     user = store_paths.user_store()
     if user is None:
         raise StoreError("you have no store, which the service needs", "make one: memfs init")
     return user
 
 
-def _leaves(user: Store) -> bool:
-    """Tell whether the service is gone. One that was just started is told as soon as it listens."""
-    return _gone(user) or (_told_to_stop() and _gone(user))
+def _try_stop(user: Store) -> bool:
+    """Return whether the service is gone; else ask it to stop, which one may hear only later."""
+    return _is_lock_free(user) or (_send_stop() and _is_lock_free(user))
 
 
-def _told_to_stop() -> bool:
+def _send_stop() -> bool:
     return service_client.ask("stop", [], wait=service_status.ASKED) is not None
 
 
-def _gone(user: Store) -> bool:
-    """Tell whether no process is the service of a user."""
+def _is_lock_free(user: Store) -> bool:
+    """Return whether no process holds the lock of a user's service."""
     try:
         with lock.hold_lock(user, 0, spawn.LOCK):
             return True
@@ -104,8 +104,8 @@ def _gone(user: Store) -> bool:
         return False
 
 
-def _until(found: Callable[[], _T]) -> _T:
+def _poll_until(check: Callable[[], _T]) -> _T:
     deadline = time.monotonic() + _WAIT
-    while not (value := found()) and time.monotonic() < deadline:
+    while not (value := check()) and time.monotonic() < deadline:
         time.sleep(_PAUSE)
     return value

@@ -1,4 +1,4 @@
-"""Edit blocks: every operation, whoever asks. All edits of one call happen, or none."""
+"""Edit blocks, for all callers. Either all edits of one call are applied, or none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Edited:
     """Done: one journal entry for each block file that changed.
 
-    `note` says why it was not committed or synced, where it should have been.
+    `note` says why a commit or sync that is configured failed.
     """
 
     entries: tuple[JournalEntry, ...]
@@ -41,7 +41,7 @@ class Edited:
 
 @dataclass(frozen=True)
 class Unchanged:
-    """The edit left every text as it was; nothing was written."""
+    """The edit changed no text; nothing was written."""
 
     label: str
 
@@ -51,7 +51,7 @@ Outcome = Edited | Unchanged | Rejected
 
 @dataclass
 class _Draft:
-    """A block file while the edits of one call are worked out."""
+    """The state of a block file while the edits of one call are applied."""
 
     tier: str
     label: str
@@ -67,29 +67,29 @@ class _Draft:
 
 
 def run(
-    place: Place, wanted: list[Edit], origin: Origin, expected: Sequence[int | None] = ()
+    place: Place, requested: list[Edit], origin: Origin, expected: Sequence[int | None] = ()
 ) -> Outcome:
-    """Apply `wanted` in order. `expected` makes edits compare-and-swaps: a version for each.
+    """Apply the `requested` edits in order.
 
-    None is any version; so are those that are left out.
+    `expected` has a version for each, which the block must be at; None or missing: any version.
     """
-    unkept = edits.secret("keep", "the reason", origin.reason)  # the journal and git would have it
-    if unkept:
-        return unkept
+    secret = edits.secret("keep", "the reason", origin.reason)  # it would be journalled
+    if secret:
+        return secret
     with ExitStack() as stack:
         session = _Session(place, stack)
-        session.open_stores(wanted)
-        for edit, version in zip(wanted, chain(expected, repeat(None)), strict=False):
+        session.open_stores(requested)
+        for edit, version in zip(requested, chain(expected, repeat(None)), strict=False):
             rejected = session.apply(edit, version)
             if rejected:
                 return rejected
-        too_large = session.too_large()
+        too_large = session.check_size()
         if too_large:
             return too_large
-        changes = session.changes(origin)
+        changes = session.build_changes(origin)
         entries = session.commit(changes, origin)
     if not entries:
-        return Unchanged(wanted[0].label if wanted else "")
+        return Unchanged(requested[0].label if requested else "")
     return Edited(tuple(entries), instruction_sections.finish_edit(place, changes, origin))
 
 
@@ -103,9 +103,9 @@ class _Session:
         self._drafts: dict[tuple[str, str], _Draft] = {}
         self._writers: dict[str, Writer] = {}
 
-    def open_stores(self, wanted: list[Edit]) -> None:
-        """Lock the stores the edits need, in one order for all: no two calls wait in turn."""
-        tiers = {self._tier_of(edit) for edit in wanted}
+    def open_stores(self, requested: list[Edit]) -> None:
+        """Lock the stores the edits need, always in the same order: no two calls deadlock."""
+        tiers = {self._find_tier(edit) for edit in requested}
         stores = {store.root: store for tier, store in self.place.tiers() if tier in tiers}
         for store in sorted(stores.values(), key=lambda store: os.path.realpath(store.local)):
             opened = writer.writing(store, self.place)
@@ -114,7 +114,7 @@ class _Session:
     def apply(self, edit: Edit, expected_version: int | None) -> Rejected | None:
         if isinstance(edit, Create):
             return self._create(edit)
-        draft = self._existing(edit.label)
+        draft = self._find_draft(edit.label)
         if isinstance(draft, Rejected):
             return draft
         verb = edits.operation(edit)
@@ -137,7 +137,7 @@ class _Session:
             )
         match edit:
             case Delete():
-                self._note(draft, None, verb)
+                self._record_edit(draft, None, verb)
             case Rename():
                 return self._rename(draft, edit)
             case Describe():
@@ -146,8 +146,8 @@ class _Session:
                 return self._change_body(draft, edit)
         return None
 
-    def too_large(self) -> Rejected | None:
-        """Refuse to make a block file larger than memfs reads one."""
+    def check_size(self) -> Rejected | None:
+        """Refuse a block file larger than memfs reads."""
         for draft in self._drafts.values():
             size = len(files.encode(draft.text or ""))
             if size > blocks.LARGEST and draft.text != draft.before:
@@ -158,33 +158,33 @@ class _Session:
                 )
         return None
 
-    def changes(self, origin: Origin) -> list[Change]:
-        """Return what is to be written."""
+    def build_changes(self, origin: Origin) -> list[Change]:
+        """Return the changes to write: one for each draft that differs."""
         at = clock.now()
         drafts = [draft for draft in self._drafts.values() if draft.text != draft.before]
-        return [self._stamped(draft, origin, at) for draft in drafts]
+        return [self._make_change(draft, origin, at) for draft in drafts]
 
     def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Write the changes, to all stores or to none."""
         parts = []
-        for root, made in self._writers.items():
-            mine = [change for change in changes if self.place.store(change.tier).root == root]
-            if mine:
-                parts.append((made, mine))
+        for root, store_writer in self._writers.items():
+            own = [change for change in changes if self.place.store(change.tier).root == root]
+            if own:
+                parts.append((store_writer, own))
         return writer.commit(parts, origin) if parts else []
 
-    def _stamped(self, draft: _Draft, origin: Origin, at: str) -> Change:
+    def _make_change(self, draft: _Draft, origin: Origin, at: str) -> Change:
         """Set the managed keys, and count the version."""
         version = draft.version + 1
         text = draft.text
-        # Over front matter without its fence a second one would only bury it.
+        # Front matter without a fence would only end up below a second one.
         if text is not None and not frontmatter_fences.missing(draft.before or ""):
             text = yaml_edit.set_keys(text, version, at, origin.actor)
         return Change(
             draft.tier, draft.label, draft.path, draft.before, text, draft.op, version, draft.reason
         )
 
-    def _existing(self, text: str) -> _Draft | Rejected:
+    def _find_draft(self, text: str) -> _Draft | Rejected:
         tier, label = labels.parse(text)
         for (drafted_tier, drafted), draft in self._drafts.items():
             if drafted == label and tier in (None, drafted_tier) and draft.text is not None:
@@ -194,18 +194,18 @@ class _Session:
             error = blocks.missing(self.place, text)
             return Rejected(error.message, error.hint)
         try:
-            return self._draft(*found)
-        except StoreError as error:  # it is too large to be read whole
+            return self._add_draft(*found)
+        except StoreError as error:  # too large to read
             return Rejected(error.message, error.hint)
 
-    def _draft(self, tier: str, label: str, path: str) -> _Draft:
-        text, version = self._writer(tier).settle(tier, label, path)
+    def _add_draft(self, tier: str, label: str, path: str) -> _Draft:
+        text, version = self._get_writer(tier).settle(tier, label, path)
         draft = _Draft(tier, label, path, text, text, version)
         self._drafts[tier, label] = draft
         return draft
 
-    def _tier_of(self, edit: Edit) -> str:
-        """Return the tier an edit is for; an earlier edit of the call may create its block."""
+    def _find_tier(self, edit: Edit) -> str:
+        """Return the tier of an edit's block, which an earlier edit of the call may create."""
         tier, _ = labels.parse(edit.label)
         found = None if isinstance(edit, Create) else blocks.resolve_label(self.place, edit.label)
         return found[0] if found else tier or self._default_tier()
@@ -213,28 +213,28 @@ class _Session:
     def _default_tier(self) -> str:
         return labels.PROJECT if self.place.project else labels.USER
 
-    def _writer(self, tier: str) -> Writer:
+    def _get_writer(self, tier: str) -> Writer:
         root = self.place.store(tier).root
-        if root not in self._writers:  # the label named another tier's block before we locked
+        if root not in self._writers:  # before the lock the label was of another tier
             raise StoreError("the blocks changed meanwhile; nothing was written", "run it again")
         return self._writers[root]
 
-    def _taken(self, tier: str, label: str) -> bool:
-        """Tell whether a label names a block, after the edits so far."""
+    def _is_taken(self, tier: str, label: str) -> bool:
+        """Return whether a label names a block, after the edits so far."""
         drafted = self._drafts.get((tier, label))
         if drafted is not None:
             return drafted.text is not None
         return blocks.resolve_label(self.place, labels.qualified(tier, label)) is not None
 
-    def _pinned(self) -> int:
+    def _count_pins(self) -> int:
         """Count the pinned blocks, after the edits so far."""
         drafted = set(self._drafts)
-        kept = [b for b in blocks.load(self.place) if (b.tier, b.label) not in drafted]
+        others = [b for b in blocks.load(self.place) if (b.tier, b.label) not in drafted]
         drafts = [draft.block() for draft in self._drafts.values() if draft.text is not None]
-        return sum(block.pinned for block in [*kept, *drafts])
+        return sum(block.pinned for block in [*others, *drafts])
 
-    def _too_many(self, verb: str, label: str) -> Rejected | None:
-        most, count = self.settings.number("max_blocks"), self._pinned()
+    def _check_pinned_limit(self, verb: str, label: str) -> Rejected | None:
+        most, count = self.settings.number("max_blocks"), self._count_pins()
         if count < most:
             return None
         return Rejected(
@@ -242,7 +242,7 @@ class _Session:
             "unpin another one (memfs edit LABEL --unpin), or raise max_blocks in config.yaml",
         )
 
-    def _note(self, draft: _Draft, text: str | None, op: str) -> None:
+    def _record_edit(self, draft: _Draft, text: str | None, op: str) -> None:
         draft.op = op if not draft.op else "patch"
         draft.text = text
 
@@ -253,13 +253,12 @@ class _Session:
         if isinstance(body, Rejected):
             return body
         after = blocks.make(draft.tier, draft.label, draft.path, block.head + body)
-        if after.head != block.head:  # a body that begins like front matter must stay a body
+        if after.head != block.head:  # a body that looks like front matter must stay a body
             return Rejected(
                 f"cannot write '{draft.label}': the text would become front matter",
                 "begin it with something else than '---'",
             )
-        # A file that was dropped in (nearly) as large as the default, and names no limit of its
-        # own, is not locked up by it.
+        # The default limit does not lock a file that was added near it and sets no limit itself.
         adopted = "limit" not in block.meta and block.chars >= WARN_AT * block.limit
         limit = len(after.value) if adopted else block.limit
         over = edits.check_limit(draft.label, block.value, after.value, limit, block.tokens)
@@ -267,30 +266,30 @@ class _Session:
             return over
         if body != block.body:
             verb = edits.operation(edit)
-            held = self._secret(draft.tier, verb, draft.label, after.value, block.value)
-            if held:
-                return held
-            self._note(draft, block.head + body, verb)
+            secret = self._check_secret(draft.tier, verb, draft.label, after.value, block.value)
+            if secret:
+                return secret
+            self._record_edit(draft, block.head + body, verb)
         return None
 
     @staticmethod
-    def _secret(tier: str, verb: str, label: str, after: str, before: str = "") -> Rejected | None:
-        """Refuse secrets in what is committed; a session's scratch never is."""
-        return None if tier == labels.SESSION else edits.secret(verb, label, after, before)
+    def _check_secret(tier: str, verb: str, label: str, new: str, old: str = "") -> Rejected | None:
+        """Refuse secrets in blocks that are committed; those of the session tier never are."""
+        return None if tier == labels.SESSION else edits.secret(verb, label, new, old)
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
         tier = tier or self._default_tier()
-        wrong = self._create_problem(tier, label, edit)
+        wrong = self._check_create(tier, label, edit)
         if wrong:
             return wrong
         limit = edit.limit or self.settings.limit(label)
         value = public(edit.value).rstrip("\n")
         over = edits.check_limit(label, "", value, limit, None)
-        told = " ".join((label, *edit.tags))
-        held = self._secret(tier, "create", label, f"{edit.description}\n{value}\n{told}")
-        if over or held:
-            return over or held
+        words = " ".join((label, *edit.tags))
+        secret = self._check_secret(tier, "create", label, f"{edit.description}\n{value}\n{words}")
+        if over or secret:
+            return over or secret
         head = {
             "description": edit.description,
             "limit": limit,
@@ -300,15 +299,15 @@ class _Session:
         }
         text = yaml_edit.write("", head, "\n") + (value + "\n" if value else "")
         path = blocks.path_of(self.place, tier, label)
-        made = self._writer(tier)
-        head_before = made.head(tier, label)
-        before, version = made.settle(tier, label, path) if head_before else (None, 0)
+        store_writer = self._get_writer(tier)
+        head_before = store_writer.head(tier, label)
+        before, version = store_writer.settle(tier, label, path) if head_before else (None, 0)
         draft = _Draft(tier, label, path, before, text, version, "create")
         self._drafts[tier, label] = draft
         return None
 
-    def _create_problem(self, tier: str, label: str, edit: Create) -> Rejected | None:
-        if self._taken(tier, label):
+    def _check_create(self, tier: str, label: str, edit: Create) -> Rejected | None:
+        if self._is_taken(tier, label):
             return Rejected(
                 f"cannot create '{label}': it exists already",
                 f"add to it: memfs edit {label} --append TEXT",
@@ -316,7 +315,7 @@ class _Session:
         if "\n" in edit.description.strip():
             return Rejected(f"cannot create '{label}': a description is one line")
         return edits.check_text("create", label, edit.value, edit.description) or (
-            self._too_many("create", label) if edit.pinned else None
+            self._check_pinned_limit("create", label) if edit.pinned else None
         )
 
     def _rename(self, draft: _Draft, edit: Rename) -> Rejected | None:
@@ -326,23 +325,23 @@ class _Session:
                 f"cannot rename '{draft.label}' into the {tier} tier",
                 "create it there, delete it here",
             )
-        held = self._secret(draft.tier, "rename", draft.label, label)
-        if held:
-            return held
-        if self._taken(draft.tier, label):
+        secret = self._check_secret(draft.tier, "rename", draft.label, label)
+        if secret:
+            return secret
+        if self._is_taken(draft.tier, label):
             return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
         path = blocks.path_of(self.place, draft.tier, label)
-        made = self._writer(draft.tier)
+        store_writer = self._get_writer(draft.tier)
         version = draft.version
         before = None
-        if made.head(draft.tier, label):
-            before, journalled = made.settle(draft.tier, label, path)
+        if store_writer.head(draft.tier, label):
+            before, journalled = store_writer.settle(draft.tier, label, path)
             version = max(version, journalled)
         text = draft.text
         self._drafts[draft.tier, label] = _Draft(
             draft.tier, label, path, before, text, version, "rename", f"from {draft.label}"
         )
-        self._note(draft, None, "rename")
+        self._record_edit(draft, None, "rename")
         draft.reason = f"to {label}"
         return None
 
@@ -361,21 +360,21 @@ class _Session:
                 f"shorten it first: memfs edit {draft.label}",
             )
         if changes.get("pinned") is True and not block.pinned:
-            many = self._too_many("pin", draft.label)
+            many = self._check_pinned_limit("pin", draft.label)
             if many:
                 return many
         odd = edits.check_text("describe", draft.label, str(changes.get("description") or ""))
         if odd:
             return odd
         head = yaml_edit.write(block.head, changes, frontmatter.line_end(block.raw))
-        held = self._secret(draft.tier, "describe", draft.label, head, block.head)
-        if held:
-            return held
+        secret = self._check_secret(draft.tier, "describe", draft.label, head, block.head)
+        if secret:
+            return secret
         if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):
             return Rejected(
                 f"cannot describe '{draft.label}': its front matter cannot be read",
                 f"memfs doctor --fix may mend it; {draft.path}: {block.problem}",
             )
         if head != block.head:
-            self._note(draft, head + block.body, "describe")
+            self._record_edit(draft, head + block.body, "describe")
         return None

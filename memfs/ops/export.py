@@ -1,4 +1,4 @@
-"""Write a whole store into one file, to keep it or to take it elsewhere."""
+"""Write a whole store into one file, as a backup or to move it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _FOLDERS = {"archive": archive.SUFFIX, facts.FOLDER: facts.SUFFIX, static.FOLDER
 
 @dataclass(frozen=True)
 class Exported:
-    """Done. `data` is the file itself where it was not written to a path.
+    """Done. `data` is the file itself if it was not written to a path.
 
-    `counts` says how much of each kind is in it, `secrets` where it holds some all the same,
-    `left_out` which files could not be taken.
+    `counts` is the number of items of each kind, `secrets` where the export has secrets,
+    `left_out` the files that could not be exported.
     """
 
     data: bytes
@@ -51,7 +51,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class SecretsFound:
-    """Nothing was written: there are secrets in it, in these files."""
+    """Nothing was written: these files have secrets."""
 
     secrets: tuple[tuple[str, FileSecret], ...]
 
@@ -61,7 +61,7 @@ def run(
 ) -> Exported | SecretsFound:
     """Export the project's store (or the user's) to `path`; "" returns the bytes instead.
 
-    `everything`: with recall and the history. `anyway`: also if there are secrets in it.
+    `everything`: with recall and the history. `anyway`: also with secrets in it.
     """
     tier = labels.USER if user else labels.PROJECT
     if not user and place.project is None:
@@ -70,38 +70,38 @@ def run(
     if path:
         archive_format.check_target(path, force=force)
     with ExitStack() as stack:
-        with suppress(OSError):  # a store that may only be read can be exported
+        with suppress(OSError):  # a read-only store can be exported
             stack.enter_context(writer.writing(store, place))
-        members, left_out = _members(place, store, tier, everything=everything)
-    secrets = tuple((name, leak) for name, data in members.items() for leak in _leaks(name, data))
+        members, left_out = _collect_members(place, store, tier, everything=everything)
+    secrets = tuple((name, leak) for name, data in members.items() for leak in _scan(name, data))
     if secrets and not anyway:
         return SecretsFound(secrets)
-    counts = _counts(members)
+    counts = _count_members(members)
     packed = archive_format.pack(members, tier, counts)
     if path:
         archive_format.save(path, packed)
     return Exported(b"" if path else packed, len(packed), counts, secrets, tuple(left_out))
 
 
-def _members(
+def _collect_members(
     place: Place, store: Store, tier: str, *, everything: bool
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Return the files of a store by their names in the export, and those that have none."""
+    """Return the contents of a store by name in the export, and the paths that were left out."""
     listed = [
         (path, f"blocks/{label}{blocks.SUFFIX}" if not labels.problem(label) else "")
         for found, label, path in blocks.paths(place)
         if found == tier
     ]
     for folder, suffix in _FOLDERS.items():
-        paths = _below(f"{store.root}/{folder}", suffix)
+        paths = _list_files(f"{store.root}/{folder}", suffix)
         served = quarantine.list_served(store, f"{store.root}/{folder}", paths)
-        listed += [(instead, _name(path, store.root)) for path, instead in served]
+        listed += [(instead, _relative_name(path, store.root)) for path, instead in served]
     listed.append((config.path_of(store), store_paths.CONFIG))
     if everything:
         listed.append((store.journal, "local/journal.jsonl"))
-        said = _below(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)
-        said += [*chunk_log.list_segments(store), f"{store.local}/{session_outcomes.FILE}"]
-        listed += [(path, f"local/{_name(path, store.local)}") for path in said]
+        recall_files = _list_files(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)
+        recall_files += [*chunk_log.list_segments(store), f"{store.local}/{session_outcomes.FILE}"]
+        listed += [(path, f"local/{_relative_name(path, store.local)}") for path in recall_files]
     members: dict[str, bytes] = {}
     left_out = []
     for path, name in listed:
@@ -115,23 +115,23 @@ def _members(
     return members, left_out
 
 
-def _leaks(name: str, data: bytes) -> list[FileSecret]:
+def _scan(name: str, data: bytes) -> list[FileSecret]:
     lines = name.endswith((recall.SUFFIX, recall.ASIDE))
     return file_redaction.find(
         data.decode("utf-8", "surrogateescape"), "lines" if lines else "text"
     )
 
 
-def _below(top: str, *suffixes: str) -> list[str]:
-    """List the files below a folder that end so."""
+def _list_files(top: str, *suffixes: str) -> list[str]:
+    """List the files below a folder that have one of these suffixes."""
     return sorted(found.path for found in trees.walk(top) if found.name.endswith(suffixes))
 
 
-def _name(path: str, top: str) -> str:
+def _relative_name(path: str, top: str) -> str:
     return os.path.relpath(path, top).replace(os.sep, "/")
 
 
-def _counts(members: dict[str, bytes]) -> dict[str, int]:
+def _count_members(members: dict[str, bytes]) -> dict[str, int]:
     def lines(prefix: str) -> int:
         return sum(data.count(b"\n") for name, data in members.items() if name.startswith(prefix))
 

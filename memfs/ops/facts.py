@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from memfs.core.records import Message
     from memfs.store.blocks import Place
 
-_STATE = "facts.json"  # in the local folder: how far each recall file was looked through
+_STATE = "facts.json"  # in the local folder: how far each recall file was read
 
-
-# Which block would have what; nothing is written into one unasked.
+# The block to offer a fact of each category for; none is written without consent.
 _BLOCKS = {
     "identity": "human",
     "preference": "human",
@@ -34,12 +33,12 @@ _BLOCKS = {
     "decision": "system_rules",
     "correction": "system_rules",
 }
-_SURE = 0.85  # confidence from which on a fact is offered
+_SURE = 0.85  # lowest confidence of a fact to offer
 
 
 @dataclass(frozen=True)
 class FactOffer:
-    """A fact, and the label of the block it could stand in."""
+    """A fact, and the label of the block to offer it for."""
 
     fact: Fact
     label: str
@@ -47,7 +46,7 @@ class FactOffer:
 
 @dataclass(frozen=True)
 class Extracted:
-    """What an extraction found: facts that are new, of so many messages."""
+    """The result of an extraction: how many messages it read, and the new facts."""
 
     messages: int
     facts: tuple[Fact, ...]
@@ -58,13 +57,13 @@ def extract(
     tick: Callable[[int], object] = lambda _: None,
     find: Callable[[Sequence[Message]], list[Fact]] = extractor.extract_facts,
 ) -> Extracted:
-    """Extract the facts of what is new in recall, after what is waiting was read into it.
+    """Ingest pending transcripts, then extract and store the facts of new messages in recall.
 
-    `find` finds them in messages: by rules, if nobody says otherwise.
+    `find` extracts facts from messages; the default goes by rules.
     """
     transcripts.drain(place.home, transcripts.Tally())
     path = f"{place.home.local}/{_STATE}"
-    seen = _state(path)
+    seen = _load_state(path)
     messages: list[Message] = []
     now: dict[str, int] = {}
     for log in recall.sources(place.home):
@@ -81,7 +80,7 @@ def extract(
 
 
 def extract_by_model(place: Place) -> bool:
-    """Tell whether a model is to find them: `extraction_model: configured`, by its user alone."""
+    """Return whether the user has a model extract facts (`extraction_model: configured`)."""
     kinds = config.load(place).get("memory_blocks")
     return any(
         isinstance(each, dict)
@@ -93,25 +92,25 @@ def extract_by_model(place: Place) -> bool:
 
 
 def list_offers(place: Place) -> list[FactOffer]:
-    """Return the facts that could stand in a block, each with which one: sure, and in none yet."""
-    there = " ".join(archive.merge_passages(block.value) for block in blocks.load(place))
+    """Return the confident facts that no block has yet, each with the block to offer it for."""
+    block_text = " ".join(archive.merge_passages(block.value) for block in blocks.load(place))
     return [
         FactOffer(fact, _BLOCKS[fact.category])
         for fact in fact_store.list_facts(place)
         if fact.holds
         and fact.confidence >= _SURE
         and fact.category in _BLOCKS
-        and archive.merge_passages(fact.statement) not in there
+        and archive.merge_passages(fact.statement) not in block_text
     ]
 
 
 def count(place: Place) -> int:
-    """Return how many recall files an extraction looks at."""
+    """Return how many recall files an extraction reads."""
     return len(recall.sources(place.home))
 
 
 def decide(place: Place, ident: str, status: str) -> Fact:
-    """Accept or reject a fact, named by its id or the beginning of it. Raises `NotFoundError`."""
+    """Accept or reject a fact, by its id or a prefix of it. Raises `NotFoundError`."""
     found = fact_store.decide_fact(place, ident, status) if ident else None
     if found is None:
         raise NotFoundError(
@@ -121,7 +120,7 @@ def decide(place: Place, ident: str, status: str) -> Fact:
 
 
 def source(place: Place, fact: Fact) -> str:
-    """Return the message that a fact is from, "" if it is not in recall any more."""
+    """Return the message that a fact was extracted from, "" if recall no longer has it."""
     if fact.host not in (*hosts.READERS, *hosts.COLLECTIONS):
         return ""
     path = recall.get_path(place.home, fact.host, fact.session)
@@ -130,7 +129,7 @@ def source(place: Place, fact: Fact) -> str:
     return next((m.text for m in recall.messages(path) if m.id == fact.message), "")
 
 
-def _state(path: str) -> dict[str, int]:
+def _load_state(path: str) -> dict[str, int]:
     try:
         found = json.loads(files.read(path) or "{}")
         return {str(name): int(size) for name, size in found.items()}

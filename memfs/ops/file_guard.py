@@ -1,7 +1,7 @@
-"""Files of a store that a host's own tools write: what they may not, and what is wrong with it.
+"""Check the files of a store that a host's own tools write.
 
-Whoever edits a block as a file is held to the rules of `edit`: before, where nothing may be
-written; afterwards, in the same turn, where the text breaks a rule. Hot path: most are other files.
+A block edited as a file has the same rules as `edit`: a write that is not allowed is refused
+before, a text that breaks a rule is reported after. Hot path: most files are not in a store.
 """
 
 import os
@@ -21,7 +21,7 @@ _BLOCKS, _ARCHIVE = "blocks", "archive"
 
 
 class GuardedFile:
-    """A file of a store. `tier` and `label` are those of the block it is or would be, else ""."""
+    """A file of a store. `tier` and `label` are those of its block; "" if it is not one."""
 
     __slots__ = ("label", "path", "place", "store", "tier", "within")
 
@@ -34,7 +34,7 @@ class GuardedFile:
 
 
 def find(event: Event) -> list[GuardedFile]:
-    """Return those of the files that an event is about that are in a store serving its folder."""
+    """Return the files of an event that are in a store of its folder."""
     place = blocks.find_answering(event)
     if place is None:
         return []
@@ -47,118 +47,118 @@ def _find(place: "Place", folder: str, file: str) -> GuardedFile | None:
     for tier, store in place.tiers():
         root = os.path.realpath(store.root)
         if path.startswith(root + os.sep):
-            found = GuardedFile(place, store, path, path[len(root) + 1 :].replace(os.sep, "/"))
-            _name(found, tier, place.session)
-            if found.tier or tier != labels.SESSION:
-                return found
+            guarded = GuardedFile(place, store, path, path[len(root) + 1 :].replace(os.sep, "/"))
+            _set_label(guarded, tier, place.session)
+            if guarded.tier or tier != labels.SESSION:
+                return guarded
     return None
 
 
-def _name(found: GuardedFile, tier: str, session: str) -> None:
-    """Tell which block a file is, if it lies where blocks of the tier do."""
-    folder = os.path.realpath(store_paths.block_folder(found.store, tier, session))
-    if found.path.startswith(folder + os.sep) and found.path.endswith(blocks.SUFFIX):
-        found.tier = tier
-        inside = found.path[len(folder) + 1 :].removesuffix(blocks.SUFFIX)
-        found.label = inside.replace(os.sep, "/")
+def _set_label(file: GuardedFile, tier: str, session: str) -> None:
+    """Set tier and label of a file in the block folder of a tier."""
+    folder = os.path.realpath(store_paths.block_folder(file.store, tier, session))
+    if file.path.startswith(folder + os.sep) and file.path.endswith(blocks.SUFFIX):
+        file.tier = tier
+        inside = file.path[len(folder) + 1 :].removesuffix(blocks.SUFFIX)
+        file.label = inside.replace(os.sep, "/")
 
 
-def before(found: GuardedFile) -> Reply:
-    """Refuse to write what memfs keeps itself, and blocks that are read-only."""
-    if found.tier:
-        if not files.is_file(found.path):
+def check_write(file: GuardedFile) -> Reply:
+    """Refuse writes to the private files of memfs and to read-only blocks."""
+    if file.tier:
+        if not files.is_file(file.path):
             return Reply()
-        block = blocks.read(found.tier, found.label, found.path)
+        block = blocks.read(file.tier, file.label, file.path)
         if block.read_only:
-            return _refused(
-                f"the memory block '{found.label}' is read-only: only its user may change it, or "
+            return _refuse(
+                f"the memory block '{file.label}' is read-only: only its user may change it, or "
                 "that, in the file's front matter"
             )
-        # So that the journal knows what was there before; nothing that `after` keeps out of it.
-        if not labels.problem(found.label) and not _secrets(found, block.raw):
-            _adopt(found, None)
+        # The journal gets the earlier text, except one that `after` would not journal either.
+        if not labels.problem(file.label) and not _find_secrets(file, block.raw):
+            _adopt(file, None)
         return Reply()
-    if found.within.startswith("local/"):
-        return _refused(
-            f"{found.within} is kept by memfs itself and is not to be edited; memory is edited in "
+    if file.within.startswith("local/"):
+        return _refuse(
+            f"{file.within} is kept by memfs itself and is not to be edited; memory is edited in "
             "blocks/, or with the memory tools (memfs tools lists them)"
         )
     return Reply()
 
 
-def _refused(why: str) -> Reply:
-    return Reply(refusal=_flat(why))
+def _refuse(why: str) -> Reply:
+    return Reply(refusal=_flatten(why))
 
 
-def _flat(text: str) -> str:
-    """Return what is told about a file as one line: the names of files may hold anything."""
-    from memfs.core.escaping import flatten_text  # most files are none of ours
+def _flatten(text: str) -> str:
+    """Flatten a message into one line: file names may hold any character."""
+    from memfs.core.escaping import flatten_text  # not needed for files outside stores
 
     return flatten_text(text)
 
 
-def after(found: GuardedFile, event: Event) -> Reply:
-    """Take an edit into the journal, and say what is wrong with the file and how to mend it."""
-    if found.tier:
-        told = _block(found, event)
-    elif found.within.startswith(f"{_BLOCKS}/"):
-        told = [f"only files that end with {blocks.SUFFIX} are memory blocks: rename it"]
-    elif found.within.startswith(f"{_ARCHIVE}/"):
-        told = _secrets(found, _text(found.path))
+def after(file: GuardedFile, event: Event) -> Reply:
+    """Journal an edit, and reply with the problems of the file and how to fix them."""
+    if file.tier:
+        problems = _check_block(file, event)
+    elif file.within.startswith(f"{_BLOCKS}/"):
+        problems = [f"only files that end with {blocks.SUFFIX} are memory blocks: rename it"]
+    elif file.within.startswith(f"{_ARCHIVE}/"):
+        problems = _find_secrets(file, _read_text(file.path))
     else:
-        told = []
-    text = f"memfs: {found.within}: {'; '.join(told)}"
-    return Reply(_flat(text)) if told else Reply()
+        problems = []
+    text = f"memfs: {file.within}: {'; '.join(problems)}"
+    return Reply(_flatten(text)) if problems else Reply()
 
 
-def _block(found: GuardedFile, event: Event) -> list[str]:
-    wrong = labels.problem(found.label)
+def _check_block(file: GuardedFile, event: Event) -> list[str]:
+    wrong = labels.problem(file.label)
     if wrong:
         return [f"the file's name is no label ({wrong}): rename it"]
-    block = blocks.read(found.tier, found.label, found.path)
-    told = _secrets(found, block.raw)
-    if not told:  # the journal keeps what it is given
-        _adopt(found, event)
-        told = _renewed(found)
-    return told + _broken(block)
+    block = blocks.read(file.tier, file.label, file.path)
+    problems = _find_secrets(file, block.raw)
+    if not problems:  # the journal would keep them
+        _adopt(file, event)
+        problems = _renew_sections(file)
+    return problems + _describe_problems(block)
 
 
-def _broken(block: "Block") -> list[str]:
-    told = []
+def _describe_problems(block: "Block") -> list[str]:
+    problems = []
     if block.problem:
-        told.append(f"{block.problem}: mend the front matter between the --- lines")
+        problems.append(f"{block.problem}: mend the front matter between the --- lines")
     if block.limit and block.chars > block.limit:
-        told.append(
+        problems.append(
             f"{block.chars:,} characters, the limit is {block.limit:,}: shorten it by "
             f"{block.chars - block.limit:,}, or move details to the archive"
         )
-    return told
+    return problems
 
 
-def _secrets(found: GuardedFile, text: str) -> list[str]:
+def _find_secrets(file: GuardedFile, text: str) -> list[str]:
     from memfs.core import edits
 
-    odd = edits.check_text("keep", found.within, text) or edits.secret("keep", found.within, text)
+    odd = edits.check_text("keep", file.within, text) or edits.secret("keep", file.within, text)
     return [f"{odd.message}: {odd.hint}"] if odd else []
 
 
-def _adopt(found: GuardedFile, event: "Event | None") -> None:
-    """Journal a block as it is: the text of the host's session, or of whoever wrote it before."""
+def _adopt(file: GuardedFile, event: "Event | None") -> None:
+    """Journal a block as it is: by the host's session, or for None by an unknown author."""
     from memfs.core.records import Origin
     from memfs.store import writer
 
     origin = Origin("agent", event.host, event.session, "written as a file") if event else None
-    with writer.writing(found.store, found.place) as made:
-        made.adopt(found.tier, found.label, found.path, origin)
+    with writer.writing(file.store, file.place) as store_writer:
+        store_writer.adopt(file.tier, file.label, file.path, origin)
 
 
-def _renewed(found: GuardedFile) -> list[str]:
-    """Renew our section of instruction files, if that is wanted; return what went wrong."""
+def _renew_sections(file: GuardedFile) -> list[str]:
+    """Update our section of instruction files, if configured; return the problems."""
     from memfs.sync import instruction_sections
 
-    note = instruction_sections.renew_after_edit(found.place, (found.tier,))
+    note = instruction_sections.renew_after_edit(file.place, (file.tier,))
     return [note] if note else []
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     return files.read(path) or ""

@@ -1,4 +1,4 @@
-"""Look at the flow of past sessions: what they were about, how they came out, what recurs."""
+"""The graph of past sessions: their topics, outcomes and recurring patterns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 _LATEST = 10  # turns of an overview
 _TOPICS = 12
-_LIKE = 20  # flows that say what comes next
+_LIKE = 20  # flows from which the next steps are predicted
 
 
 @dataclass(frozen=True)
 class Overview:
-    """All sessions together: how many of what, the topics, the latest turns, what recurs."""
+    """All sessions together: counts, topics, latest turns and recurring patterns."""
 
     counts: dict[str, int]
     topics: tuple[tuple[str, int], ...]
@@ -39,14 +39,14 @@ class GraphDrawing:
 
 @dataclass(frozen=True)
 class SimilarTurns:
-    """The turns like a text, for each what fixed it (None: nobody knows), what came next."""
+    """Turns similar to a text, each with the turn that fixed it (or None), and the next steps."""
 
     flows: tuple[tuple[Flow, Flow | None], ...]
     steps: tuple[Step, ...]
 
 
 def load_overview(place: Place) -> Overview:
-    """Return all sessions together."""
+    """Return the overview of all sessions."""
     flows = Graph(place).flows()
     return Overview(
         flows.count_rows(),
@@ -57,7 +57,7 @@ def load_overview(place: Place) -> Overview:
 
 
 def draw_graph(place: Place, name: str) -> GraphDrawing:
-    """Return the turns of a session (by the beginning of its id), else of a topic.
+    """Return the turns of a session (by a prefix of its id), else of a topic.
 
     Raises `NotFoundError`.
     """
@@ -77,12 +77,12 @@ def draw_graph(place: Place, name: str) -> GraphDrawing:
 
 
 def draw_svg(found: GraphDrawing) -> str:
-    """Return the picture of turns."""
+    """Render the turns as SVG."""
     return session_graph_svg.svg(found.title, found.flows, found.topics)
 
 
 def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
-    """Return the turns most like a text."""
+    """Return the turns most similar to a text."""
     flows = Graph(place).flows()
     like = flows.find_similar(text, max(limit, _LIKE))
     found = tuple((flow, flows.find_solution(flow)) for flow in like[:limit])
@@ -95,5 +95,5 @@ def find_paths(place: Place, node: str, depth: int) -> list[GraphEdge]:
 
 
 def set_outcome(place: Place, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
-    """Say how a session, or one turn of it, came out. Raises `NotFoundError`."""
+    """Record the outcome of a session, or of one turn. Raises `NotFoundError`."""
     Graph(place).outcome(session, worked=worked, why=why, turn=turn)

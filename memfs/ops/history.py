@@ -25,7 +25,7 @@ UNDO = "undo"
 
 @dataclass(frozen=True)
 class Undone:
-    """What an undo took back, the entries it made, and why they were not committed or synced."""
+    """The entry that was undone, the new entries, and why they were not committed or synced."""
 
     undone: JournalEntry
     entries: tuple[JournalEntry, ...]
@@ -34,7 +34,7 @@ class Undone:
 
 @dataclass(frozen=True)
 class Restored:
-    """The entries that a restoration made, and why they were not committed or synced (or "")."""
+    """The new entries of a restore, and why they were not committed or synced (or "")."""
 
     entries: tuple[JournalEntry, ...]
     note: str = ""
@@ -52,31 +52,31 @@ class Diff:
 
 @dataclass(frozen=True)
 class BlameLine:
-    """A line of a block, and the state that brought it; None for what was there before."""
+    """A line of a block, and the entry that added it; None for lines older than the journal."""
 
     text: str
     source: JournalEntry | None
 
 
 def log(place: Place, label: str = "", limit: int = 0) -> list[JournalEntry]:
-    """Return what the journal and git know, newest first, of one block or of all tiers."""
+    """Return the entries of the journal and git, newest first, of one block or of all tiers."""
     return block_history.read(place, label, limit)
 
 
 def blame(place: Place, label: str) -> list[BlameLine]:
-    """Return the lines of a block as it is, each with the edit or commit that brought it."""
+    """Return the current lines of a block, each with the edit or commit that added it."""
     found = block_history.read(place, label)[::-1]
     block = blocks.get(place, label)
     states: list[tuple[str, JournalEntry | None]] = []
     if found and found[0].before is not None:
-        states.append((_value(block, found[0].before), None))
-    states += [(_value(block, entry.after), entry) for entry in found]
+        states.append((_parse_value(block, found[0].before), None))
+    states += [(_parse_value(block, entry.after), entry) for entry in found]
     states.append((block.value, None))
     return [BlameLine(text, source) for text, source in attribute(states)]
 
 
 def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
-    """Compare two states; by default the one before the last change with the block as it is."""
+    """Compare two states of a block; by default its last change."""
     found = block_history.read(place, label)
     if not found:
         blocks.get(place, label)
@@ -84,10 +84,10 @@ def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
     last = found[0]
     if not old:
         earlier = "before" if last.op == block_history.COMMIT else str(last.version - 1)
-        return _diff(label, earlier, _name(last), last.before, last.after)
+        return _diff(label, earlier, _name_version(last), last.before, last.after)
     before = None if _is_start(old, found) else block_history.read_version(place, label, old)
     after = block_history.read_version(place, label, new) if new else last.after
-    return _diff(label, old, new or _name(last), before, after)
+    return _diff(label, old, new or _name_version(last), before, after)
 
 
 def _diff(label: str, old: str, new: str, before: str | None, after: str | None) -> Diff:
@@ -95,37 +95,37 @@ def _diff(label: str, old: str, new: str, before: str | None, after: str | None)
     return Diff(label, old, new, text)
 
 
-def _name(entry: JournalEntry) -> str:
+def _name_version(entry: JournalEntry) -> str:
     return entry.commit[:7] if entry.op == block_history.COMMIT else str(entry.version)
 
 
-def _is_start(wanted: str, found: list[JournalEntry]) -> bool:
-    """Tell whether what is wanted is the state before there was anything."""
+def _is_start(state: str, found: list[JournalEntry]) -> bool:
+    """Return whether a state is the one before the block existed."""
     journalled = [entry for entry in found if entry.op != block_history.COMMIT]
     if not journalled:
-        return wanted == "0"
+        return state == "0"
     first = min(journalled, key=lambda entry: entry.version)
-    return first.before is None and wanted == str(first.version - 1)
+    return first.before is None and state == str(first.version - 1)
 
 
-def _value(block: Block, text: str | None) -> str:
+def _parse_value(block: Block, text: str | None) -> str:
     return "" if text is None else blocks.make(block.tier, block.label, "", text).value
 
 
 def undo(place: Place, label: str, origin: Origin) -> Undone:
-    """Take back the last edit that was not undone yet: the file gets its earlier bytes back."""
-    _refuse_unkept(origin)
+    """Undo the last edit that was not undone yet: the file gets its earlier bytes back."""
+    _refuse_secret(origin)
     tier, name = versions.resolve(place, label)
-    with writer.writing(place.store(tier), place) as made:
-        now, _ = made.settle(tier, name, _path(place, tier, name))
+    with writer.writing(place.store(tier), place) as store_writer:
+        now, _ = store_writer.settle(tier, name, _find_path(place, tier, name))
         _refuse_read_only("undo", name, now)
-        target = _undoable(versions.entries(place, tier, name))
+        target = _find_undoable(versions.entries(place, tier, name))
         if target is None:
             raise NotFoundError(f"there is nothing to undo in '{label}'", f"see memfs log {label}")
         changes = []
-        for entry in _together(place, made, target):
-            path = _path(place, entry.tier, entry.label)
-            text, number = made.settle(entry.tier, entry.label, path)
+        for entry in _find_group(place, store_writer, target):
+            path = _find_path(place, entry.tier, entry.label)
+            text, number = store_writer.settle(entry.tier, entry.label, path)
             changes.append(
                 Change(
                     entry.tier,
@@ -138,38 +138,37 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
                     f"undo of version {entry.version}",
                 )
             )
-        entries = tuple(made.commit(changes, origin))
+        entries = tuple(store_writer.commit(changes, origin))
     return Undone(target, entries, instruction_sections.finish_edit(place, changes, origin))
 
 
-def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
-    """Make an earlier version, or a commit's, current again; no entry if it is current."""
-    _refuse_unkept(origin)
-    text = block_history.read_version(place, label, wanted)
+def restore(place: Place, label: str, state: str, origin: Origin) -> Restored:
+    """Make an earlier version, or a commit's, current again; no entry if it is current already."""
+    _refuse_secret(origin)
+    text = block_history.read_version(place, label, state)
     tier, name = versions.resolve(place, label)
-    with writer.writing(place.store(tier), place) as made:
-        path = _path(place, tier, name)
-        now, current = made.settle(tier, name, path)
+    with writer.writing(place.store(tier), place) as store_writer:
+        path = _find_path(place, tier, name)
+        now, current = store_writer.settle(tier, name, path)
         _refuse_read_only("restore", name, now)
         block = blocks.make(tier, name, path, text)
-        if block.version and not block.codec:  # the bytes of another encoding stay as they are
+        if block.version and not block.codec:  # bytes of another encoding stay unchanged
             text = yaml_edit.set_keys(text, current + 1, clock.now(), origin.actor)
-        if now is not None and _content(now) == _content(text):
+        if now is not None and _parse_content(now) == _parse_content(text):
             return Restored(())
-        change = Change(tier, name, path, now, text, "restore", current + 1, _said(wanted))
-        entries = tuple(made.commit([change], origin))
+        change = Change(tier, name, path, now, text, "restore", current + 1, _format_state(state))
+        entries = tuple(store_writer.commit([change], origin))
     return Restored(entries, instruction_sections.finish_edit(place, [change], origin))
 
 
-def _said(wanted: str) -> str:
-    return f"version {wanted}" if wanted.isdigit() and len(wanted) < 7 else f"commit {wanted}"
+def _format_state(state: str) -> str:
+    return f"version {state}" if state.isdigit() and len(state) < 7 else f"commit {state}"
 
 
-def _undoable(entries: list[JournalEntry]) -> JournalEntry | None:
-    """Return the last edit that no undo has taken back: undos pair with what is before them.
+def _find_undoable(entries: list[JournalEntry]) -> JournalEntry | None:
+    """Return the last edit that was not undone: each undo pairs with an edit before it.
 
-    What `memfs init` made is not undone, nor that a file was there before the journal knew it:
-    that is what `delete` is for.
+    The creation of a block by `memfs init`, or its adoption, is not undone: `delete` does that.
     """
     skip = 0
     for entry in reversed(entries):
@@ -178,14 +177,16 @@ def _undoable(entries: list[JournalEntry]) -> JournalEntry | None:
         elif skip:
             skip -= 1
         else:
-            made = entry.op == "create" and entry.actor == "system"
-            there = entry is entries[0] and entry.op == writer.ADOPT and entry.actor != "agent"
-            return None if made or (there and entry.before is None) else entry
+            by_init = entry.op == "create" and entry.actor == "system"
+            adopted = entry is entries[0] and entry.op == writer.ADOPT and entry.actor != "agent"
+            return None if by_init or (adopted and entry.before is None) else entry
     return None
 
 
-def _together(place: Place, made: writer.Writer, target: JournalEntry) -> list[JournalEntry]:
-    """Return what is undone together: both sides of a rename, else the one entry."""
+def _find_group(
+    place: Place, store_writer: writer.Writer, target: JournalEntry
+) -> list[JournalEntry]:
+    """Return the entries to undo together: both sides of a rename, else the one entry."""
     if target.op != "rename":
         return [target]
     mates = [
@@ -197,7 +198,7 @@ def _together(place: Place, made: writer.Writer, target: JournalEntry) -> list[J
         and target.reason.startswith(f"{'to' if target.after is None else 'from'} {entry.label}")
     ]
     for mate in mates:
-        head = made.head(mate.tier, mate.label)
+        head = store_writer.head(mate.tier, mate.label)
         if head is None or head.id != mate.id:
             raise RejectedError(
                 f"cannot undo the rename of '{mate.label}' to '{target.label}': there is a newer "
@@ -207,10 +208,10 @@ def _together(place: Place, made: writer.Writer, target: JournalEntry) -> list[J
     return [target, *mates]
 
 
-def _refuse_unkept(origin: Origin) -> None:
-    unkept = edits.secret("keep", "the reason", origin.reason)
-    if unkept:
-        raise RejectedError(unkept.message, unkept.hint)
+def _refuse_secret(origin: Origin) -> None:
+    secret = edits.secret("keep", "the reason", origin.reason)
+    if secret:
+        raise RejectedError(secret.message, secret.hint)
 
 
 def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
@@ -221,10 +222,10 @@ def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
         )
 
 
-def _content(text: str) -> tuple[dict[str, object], str]:
+def _parse_content(text: str) -> tuple[dict[str, object], str]:
     return blocks.make("", "", "", text).content
 
 
-def _path(place: Place, tier: str, label: str) -> str:
+def _find_path(place: Place, tier: str, label: str) -> str:
     found = blocks.resolve_label(place, labels.qualified(tier, label))
     return found[2] if found else blocks.path_of(place, tier, label)

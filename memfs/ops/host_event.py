@@ -1,7 +1,7 @@
-"""A host's event, answered: which op it is for, and what the host is told. Hot path.
+"""Handle a host's event: dispatch it to its op, and reply to the host. Hot path.
 
-A payload becomes an event of a host, the event a reply, and that the text which the host wants.
-This is the one op that calls others: hooks, the MCP server and the service all answer by it.
+A payload is parsed into an event, the event gets a reply, and the host's format makes it text.
+This is the one op that calls others: hooks, the MCP server and the service all use it.
 """
 
 import os
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
     from memfs.hosts.base import Host
 
-LINE = "line"  # the word for a status line, in place of a host: the hook's own work
-SLOW_TIMEOUT = 25  # seconds for a turn's end
+LINE = "line"  # in place of a host: the status line, which the hook handles itself
+SLOW_TIMEOUT = 25  # seconds for the end of a turn
 
 
 def run(
     call: HookCall,
-    told: "list[str]",
+    log_target: "list[str]",
     write: "Callable[[bytes], object]",
     clock: "Callable[[int], object]",
 ) -> None:
-    """Answer a call in this process, which has its `clock` (in seconds).
+    """Answer a hook call in this process; `clock` sets its timeout in seconds.
 
-    `told` becomes (folder, what the call is): where to log, if anything is raised.
+    `log_target` becomes [folder, name of the call]: where and as what to log an exception.
     """
     found = recognise_event(call.words, parse_payload(call.read()))
     if found is None:
         return
     host, event = found
-    told[:] = [event.cwd or ".", f"{host.NAME} {event.name}"]
+    log_target[:] = [event.cwd or ".", f"{host.NAME} {event.name}"]
     try:
-        _answered(host, event, write, clock)
+        _answer(host, event, write, clock)
     finally:
         clock(0)
         note_run(event, call.spent())
 
 
-def _answered(
+def _answer(
     host: "Host", event: Event, write: "Callable[[bytes], object]", clock: "Callable[[int], object]"
 ) -> None:
-    text = host.format_reply(event, _reply(event, clock))
+    text = host.format_reply(event, _dispatch(event, clock))
     if text:
         try:
             write(text.encode("utf-8", "replace"))
@@ -64,24 +64,21 @@ def _answered(
 
 
 def note_run(event: Event, milliseconds: float) -> None:
-    """Leave word that a hook ran, for `memfs doctor`: also when it failed, and for how long.
-
-    The time counts from the start of its process.
-    """
+    """Record that a hook ran or failed, for `memfs doctor`; its time is that of its process."""
     if event.local:
         try:
             sessions.note_run(event.local, event.host, event.name, milliseconds)
-        except OSError:  # no room, no leave: it is for people who look, and nothing depends on it
+        except OSError:  # full or read-only disk: only `memfs doctor` reads it
             return
 
 
 def read_event(words: "list[str]", data: bytes) -> "tuple[Host, Event] | None":
-    """Return the event that the stdin of a hook tells; None if it is not to be answered."""
+    """Parse the stdin of a hook into an event; None if it is not to be answered."""
     return recognise_event(words, parse_payload(data))
 
 
 def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Host, Event] | None":
-    """Return the event that a payload tells; None if it is not to be answered."""
+    """Parse a payload into an event; None if it is not to be answered."""
     if is_inside():
         return None
     plugin = words[0] == "auto"
@@ -94,19 +91,19 @@ def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Ho
     return host, event
 
 
-def _reply(event: Event, clock: "Callable[[int], object]") -> Reply:
-    """Do what an event asks for, and return what the host is told."""
+def _dispatch(event: Event, clock: "Callable[[int], object]") -> Reply:
+    """Handle an event by its kind, and return the reply to the host."""
     if event.kind in (events.START, events.AGENT, events.PROMPT):
         return brief.run(event)
     if event.kind in (events.WRITE, events.WRITTEN):
-        return _written(event)
+        return _check_files(event)
     if event.kind == events.END:
         from memfs.ops import session_end
 
         try:
             session_end.run(event)
         finally:
-            _reviewed(event)
+            _start_review(event)
     elif event.kind in (events.STOP, events.COMPACT):
         if event.kind == events.COMPACT and not hosts.get(event.host).RESTARTS:
             brief.forget_shown(event)  # the next prompt brings the whole brief
@@ -121,26 +118,26 @@ def _reply(event: Event, clock: "Callable[[int], object]") -> Reply:
             return review.finish_turn(event)
         from memfs.ops import page
 
-        page.compacted(event)
+        page.page_out_scratch(event)
     return Reply()
 
 
-def _reviewed(event: Event) -> None:
-    """Have the configured model review a session that ends, if that is wanted."""
+def _start_review(event: Event) -> None:
+    """Start the review of a session that ended by the configured model, if one is due."""
     from memfs.ops import review
 
     store = review.finish_session(event)
     if store:
         from memfs.ipc import spawn
 
-        _add_site()  # it looks for packages where this process does
+        _add_site()  # it inherits the import path of this process
         spawn.spawn_detached(
             "memfs.agent.review", [store, event.host, event.session], store, keys=True
         )
 
 
-def _written(event: Event) -> Reply:
-    """Look at what a tool of the host writes, as far as these are files of ours."""
+def _check_files(event: Event) -> Reply:
+    """Check the files of our stores that a tool of the host writes."""
     from memfs.ops import file_guard
 
     found = file_guard.find(event)
@@ -148,14 +145,14 @@ def _written(event: Event) -> Reply:
         return Reply()
     _add_site()
     if event.kind == events.WRITE:
-        replies = [file_guard.before(each) for each in found]
+        replies = [file_guard.check_write(each) for each in found]
         return next((reply for reply in replies if reply.refusal), Reply())
-    told = [file_guard.after(each, event).context for each in found]
-    return Reply("\n".join(text for text in told if text))
+    texts = [file_guard.after(each, event).context for each in found]
+    return Reply("\n".join(text for text in texts if text))
 
 
 def _is_wired(host: "Host", folder: str) -> bool:
-    """Tell whether settings run our hooks, so that those of the plugin need not."""
+    """Return whether settings run our hooks, so that those of the plugin need not."""
     from memfs.hosts import wiring
 
     store = store_paths.find(folder or ".")
@@ -163,7 +160,7 @@ def _is_wired(host: "Host", folder: str) -> bool:
 
 
 def parse_payload(data: bytes) -> dict[str, object]:
-    """Return what a host says; of one that ended before it said anything, nothing."""
+    """Parse the JSON object on stdin; empty stdin, of a host that ended, is an empty one."""
     if not data.strip():
         return {}
     found = fastjson.loads(data.decode("utf-8", "replace"))
@@ -173,7 +170,7 @@ def parse_payload(data: bytes) -> dict[str, object]:
 
 
 def _add_site() -> None:
-    """Let packages be found as an ordinary start would: the fast start (-S) has none of this."""
+    """Add site-packages to the import path, which the fast start (-S) leaves out."""
     import site
 
     site.main()

@@ -1,8 +1,7 @@
-"""Take an export, or other tools' files, into the store here: all is checked before any is written.
+"""Import an export, or other tools' files, into a store: all is checked before any is written.
 
-Blocks are merged so that nothing either side wrote is missing, in one patch; the rest is added
-beside what is here. Importing the same file again changes nothing, so a run that was killed is
-finished by running it again.
+Blocks are merged in one patch that keeps what either side wrote; the rest is added. Importing the
+same file again changes nothing, so a run that was killed is finished by running it again.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ _JOURNAL = "local/journal.jsonl"
 
 @dataclass(frozen=True)
 class Imported:
-    """What became, or (`dry_run`) would become, of each item, and the edits of blocks.
+    """The outcome of each item (`dry_run`: the outcome it would have), and the edits of blocks.
 
-    `config` and `edits` tell of what is never taken over: settings, and the other store's history.
-    `left_out` counts files that are no memory; `unpinned` are blocks that are pinned there, and
-    cannot be here because enough are. `note` says why it was not committed or synced, where it
-    should be. `files` are those of other tools that were looked at, and not an export.
+    `config` and `edits` tell what is never imported: settings, and the other store's history.
+    `left_out` counts files that are no memory; `unpinned` are blocks that lost their pin because
+    the limit of pinned blocks is reached. `note` says why a commit or sync that is configured
+    failed. `files` are those of other tools, where it was not an export.
     """
 
     items: tuple[ImportItem, ...]
@@ -72,7 +71,7 @@ class Imported:
 
 
 def find_export(paths: tuple[str, ...]) -> str:
-    """Return the export that is named, "" for files of other tools or where nothing is.
+    """Return the export in `paths`, "" if there are only files of other tools, or no paths.
 
     Raises `MemfsError` for both kinds in one call, and for two exports.
     """
@@ -88,8 +87,8 @@ def find_export(paths: tuple[str, ...]) -> str:
 def run(
     place: Place, path: str, origin: Origin, *, user: bool, anyway: bool, dry_run: bool
 ) -> Imported:
-    """Import into the project's store, or the user's. `anyway`: also what was another tier's."""
-    tier = _tier(place, user=user)
+    """Import into the store of the project or the user. `anyway`: also from another tier."""
+    tier = _choose_tier(place, user=user)
     found = archive_format.read(path)
     if found.tier not in ("", tier) and not anyway:
         flag = " --user" if found.tier == labels.USER else ""
@@ -97,10 +96,12 @@ def run(
             f"{path} is the export of a {found.tier} store, and this would go to the {tier} store",
             f"memfs import{flag} puts it where it belongs; --anyway puts it here",
         )
-    done = _take(place, tier, found.files, origin, dry_run=dry_run)
-    taken = (store_paths.CONFIG, _JOURNAL)
+    done = _import_members(place, tier, found.files, origin, dry_run=dry_run)
+    not_imported = (store_paths.CONFIG, _JOURNAL)
     others = (
-        len(found.files) - import_merge.memory(found.files) - sum(n in taken for n in found.files)
+        len(found.files)
+        - import_merge.memory(found.files)
+        - sum(n in not_imported for n in found.files)
     )
     return replace(
         done,
@@ -122,15 +123,14 @@ def import_files(
 ) -> Imported:
     """Import the memory that other tools keep in files and folders.
 
-    Without `paths` it is looked for: what is found says what would become of it, and nothing is
-    written.
+    Without `paths` such files are searched for and only planned: nothing is written.
     """
-    tier = _tier(place, user=user)
-    sources = _named(place, paths, home) if paths else _around(place, home)
+    tier = _choose_tier(place, user=user)
+    sources = _find_named_files(place, paths, home) if paths else _discover_files(place, home)
     settings = config.load(place)
-    found = import_plan.plan_import(_apart(place, sources), settings.limit, user=user, pin=pin)
+    found = import_plan.plan_import(_mark_own(place, sources), settings.limit, user=user, pin=pin)
     members = {name: data for each in found for name, data in each.files.items()}
-    done = _take(place, tier, members, origin, dry_run=dry_run or not paths)
+    done = _import_members(place, tier, members, origin, dry_run=dry_run or not paths)
     refused = [
         ImportItem("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
         for each in found
@@ -143,7 +143,7 @@ def import_files(
         and not each.block
         and blocks.resolve_label(place, labels.qualified(tier, each.label))
     ]
-    says = (
+    notes = (
         [f"too long for a block now, and still one from before: {', '.join(grown)}"]
         if grown
         else []
@@ -152,11 +152,11 @@ def import_files(
         done,
         items=(*refused, *done.items),
         files=tuple(found),
-        note="; ".join(word for word in (*says, done.note) if word),
+        note="; ".join(word for word in (*notes, done.note) if word),
     )
 
 
-def _named(place: Place, paths: tuple[str, ...], home: str) -> list[ForeignFile]:
+def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[ForeignFile]:
     found: dict[str, ForeignFile] = {}
     for path in paths:
         if os.path.isdir(path) and store_paths.is_store(os.path.realpath(path)):
@@ -168,8 +168,8 @@ def _named(place: Place, paths: tuple[str, ...], home: str) -> list[ForeignFile]
     return list(found.values())
 
 
-def _around(place: Place, home: str) -> list[ForeignFile]:
-    """Look for what other tools keep of the project, in it and in their own folders."""
+def _discover_files(place: Place, home: str) -> list[ForeignFile]:
+    """Find the memory of other tools for the project, in it and in their own folders."""
     if place.project is None:
         return []
     top = place.project.top
@@ -181,8 +181,8 @@ def _around(place: Place, home: str) -> list[ForeignFile]:
     return list(found.values())
 
 
-def _apart(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
-    """Refuse what stands in a store of ours: it is memory already."""
+def _mark_own(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
+    """Set a problem on files in a store of ours: they are memory already."""
     roots = [os.path.realpath(store.root) + os.sep for _, store in place.tiers()]
     return [
         source._replace(problem=source.problem or "it is in the store already")
@@ -192,53 +192,53 @@ def _apart(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
     ]
 
 
-def _tier(place: Place, *, user: bool) -> str:
+def _choose_tier(place: Place, *, user: bool) -> str:
     if not user and place.project is None:
         raise StoreError("there is no project store here", "memfs init makes one; --user: yours")
     return labels.USER if user else labels.PROJECT
 
 
-def _take(
+def _import_members(
     place: Place, tier: str, found: Mapping[str, bytes], origin: Origin, *, dry_run: bool
 ) -> Imported:
-    """Put what a mapping of paths in a store to bytes holds into a store of ours."""
+    """Import a mapping of paths in a store to bytes into a store of a place."""
     store = place.store(tier)
     with ExitStack() as stack:
-        made = None
+        store_writer = None
         if not dry_run:
             stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
-            made = stack.enter_context(writer.writing(store, place))
-        merging = _Merging(place, store, tier, made)
-        items = merging.blocks(found) + import_merge.items(store, found)
+            store_writer = stack.enter_context(writer.writing(store, place))
+        merging = _Merging(place, store, tier, store_writer)
+        items = merging.merge_blocks(found) + import_merge.items(store, found)
         entries, note = [], ""
-        if made:
+        if store_writer:
             for item in items:
                 import_merge.write(store, item)
-            changes = [merging.stamped(change, origin) for change in merging.changes]
-            entries = made.commit(changes, origin) if changes else []
-    if made:
+            changes = [merging.make_change(change, origin) for change in merging.changes]
+            entries = store_writer.commit(changes, origin) if changes else []
+    if store_writer:
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text]
         subject = f"memory: import {origin.reason}".rstrip()
-        told = [autocommit.commit_files(place, store, paths, OP, subject, origin)]
-        told += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
-        note = "; ".join(each for each in told if each)
+        notes = [autocommit.commit_files(place, store, paths, OP, subject, origin)]
+        notes += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
+        note = "; ".join(each for each in notes if each)
     unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
     return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note)
 
 
 class _Merging:
-    """The blocks of another store, and what they make of those here."""
+    """Merges the blocks of another store into those here."""
 
-    def __init__(self, place: Place, store: Store, tier: str, made: Writer | None) -> None:
+    def __init__(self, place: Place, store: Store, tier: str, store_writer: Writer | None) -> None:
         self.changes: list[Change] = []
         self.unpinned: list[str] = []
-        self._place, self._store, self._tier, self._made = place, store, tier, made
+        self._place, self._store, self._tier, self._writer = place, store, tier, store_writer
         self._most = config.load(place).number("max_blocks")
         self._pinned = sum(block.pinned for block in blocks.load(place))
 
-    def blocks(self, found: Mapping[str, bytes]) -> list[ImportItem]:
-        """Merge each block; what changes is in `changes` afterwards."""
+    def merge_blocks(self, found: Mapping[str, bytes]) -> list[ImportItem]:
+        """Merge each block, and add its change to `changes`."""
         out: list[ImportItem] = []
         seen: set[str] = set()
         for name, data in import_merge.list_files(found, import_merge.BLOCKS):
@@ -257,33 +257,33 @@ class _Merging:
                     ImportItem("block", label, "refused", f"cannot import '{label}': {wrong}")
                 )
             else:
-                out.append(self._block(label, data))
+                out.append(self._plan_block(label, data))
         return out
 
-    def stamped(self, change: Change, origin: Origin) -> Change:
+    def make_change(self, change: Change, origin: Origin) -> Change:
         """Return a change with the managed keys set."""
         head, _ = frontmatter.split(change.after or "")
-        at = str(self._read(change.label, "", head).meta.get("updated_at") or "")
-        when = at if _later(at) else clock.now()
+        at = str(self._parse(change.label, "", head).meta.get("updated_at") or "")
+        when = at if _is_future(at) else clock.now()
         text = yaml_edit.set_keys(change.after or "", change.version, when, origin.actor)
         return Change(
             change.tier, change.label, change.path, change.before, text, OP, change.version
         )
 
-    def _block(self, label: str, data: bytes) -> ImportItem:
+    def _plan_block(self, label: str, data: bytes) -> ImportItem:
         theirs, wrong = import_merge.read_part(f"'{label}'", data)
         if wrong:
             return ImportItem("block", label, "refused", wrong)
-        path, ours, version = self._here(label)
-        after = self._joined(label, path, ours, theirs)
+        path, ours, version = self._load_current(label)
+        after = self._merge_block(label, path, ours, theirs)
         if isinstance(after, str):
             return ImportItem("block", label, "refused", after)
-        if ours is not None and after.content == self._read(label, path, ours).content:
+        if ours is not None and after.content == self._parse(label, path, ours).content:
             return ImportItem("block", label, "same")
-        wrong = self._refused(label, path, ours, after)
+        wrong = self._find_refusal(label, path, ours, after)
         if wrong:
             return ImportItem("block", label, "refused", wrong)
-        self._pinned += after.pinned and not (ours and self._read(label, path, ours).pinned)
+        self._pinned += after.pinned and not (ours and self._parse(label, path, ours).pinned)
         change = Change(self._tier, label, path, ours, after.raw, OP, version + 1)
         self.changes.append(change)
         outcome: import_merge.Outcome = "new" if ours is None else "merged"
@@ -298,53 +298,53 @@ class _Merging:
             "block", label, outcome, _diff(label, ours, after.raw), signs=tuple(signs)
         )
 
-    def _here(self, label: str) -> tuple[str, str | None, int]:
-        """Return (path, text, version) of a block here; without a writer nothing is adopted."""
+    def _load_current(self, label: str) -> tuple[str, str | None, int]:
+        """Return (path, text, version) of a block here; only with a writer is it adopted."""
         place, tier = self._place, self._tier
         found = blocks.resolve_label(place, labels.qualified(tier, label))
         path = found[2] if found else blocks.path_of(place, tier, label)
-        if self._made and (found or self._made.head(tier, label)):
-            text, version = self._made.settle(tier, label, path)
+        if self._writer and (found or self._writer.head(tier, label)):
+            text, version = self._writer.settle(tier, label, path)
             return path, text, version
         return path, blocks.read_whole_block(path) if found else None, 0
 
-    def _read(self, label: str, path: str, text: str) -> Block:
+    def _parse(self, label: str, path: str, text: str) -> Block:
         return blocks.make(self._tier, label, path, text)
 
-    def _joined(self, label: str, path: str, ours: str | None, theirs: str) -> Block | str:
-        """Return the block that both sides make, or why there is none."""
-        other = self._read(label, path, theirs)
+    def _merge_block(self, label: str, path: str, ours: str | None, theirs: str) -> Block | str:
+        """Return the merge of both sides, or the message of what forbids it."""
+        other = self._parse(label, path, theirs)
         if ours is None:
-            return self._unpinned(label, path, other)
-        mine = self._read(label, path, ours)
-        if _later(str(other.meta.get("updated_at") or "")):  # what is newest wins: nobody is newer
+            return self._unpin_if_full(label, path, other)
+        mine = self._parse(label, path, ours)
+        if _is_future(str(other.meta.get("updated_at") or "")):  # the newest wins
             head = yaml_edit.write(other.head, {"updated_at": clock.now()}, "\n")
             theirs = head + other.body
         if mine.problem:
             return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
-        base = ours if self._untouched(label, ours) else None
-        made = self._read(label, path, merge.merge(base, ours, theirs))
+        base = ours if self._is_untouched(label, ours) else None
+        merged = self._parse(label, path, merge.merge(base, ours, theirs))
         if base is None and not merge_lines.list_added_lines(mine.body, other.body):
-            made = self._read(label, path, made.head + mine.body)  # all of theirs is here
-        return made if mine.pinned else self._unpinned(label, path, made)
+            merged = self._parse(label, path, merged.head + mine.body)  # they add nothing
+        return merged if mine.pinned else self._unpin_if_full(label, path, merged)
 
-    def _unpinned(self, label: str, path: str, block: Block) -> Block:
-        """Return a block that is not pinned, where no more may be."""
+    def _unpin_if_full(self, label: str, path: str, block: Block) -> Block:
+        """Unpin a block if the limit of pinned blocks is reached."""
         if not block.pinned or self._pinned < self._most:
             return block
         self.unpinned.append(label)
         head = yaml_edit.write(block.head, {"pinned": False}, frontmatter.line_end(block.raw))
-        return self._read(label, path, head + block.body)
+        return self._parse(label, path, head + block.body)
 
-    def _untouched(self, label: str, ours: str) -> bool:
-        """Tell whether a block is still as `memfs init` made it: nobody wrote anything in it."""
+    def _is_untouched(self, label: str, ours: str) -> bool:
+        """Return whether a block is unchanged since `memfs init` made it."""
         head = journal_query.head(self._place, self._tier, label)
         last = journal.entry_at(self._store, head.offset) if head else None
         return bool(last and last.op == "create" and last.actor == "system" and last.after == ours)
 
-    def _refused(self, label: str, path: str, ours: str | None, after: Block) -> str:
-        """Say what forbids a change, or return an empty string."""
-        mine = self._read(label, path, ours or "")
+    def _find_refusal(self, label: str, path: str, ours: str | None, after: Block) -> str:
+        """Return the message of what forbids a change, or ""."""
+        mine = self._parse(label, path, ours or "")
         if mine.read_only:
             return f"cannot import '{label}': it is read-only here"
         adopted = "limit" not in after.meta and after.chars >= WARN_AT * after.limit
@@ -355,8 +355,8 @@ class _Merging:
         return odd.message if odd else ""
 
 
-def _later(at: str) -> bool:
-    """Tell whether a time is in the future."""
+def _is_future(at: str) -> bool:
+    """Return whether a time is in the future."""
     return (message_documents.epoch(at) or 0) > (message_documents.epoch(clock.now()) or 0)
 
 

@@ -1,4 +1,4 @@
-"""Ingest: what was said in sessions becomes recall, and is indexed."""
+"""Ingest: read the transcripts of sessions into recall, and index them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoreIngest:
-    """What a store was given. `problem` says why it was not, `hint` what to do about it."""
+    """The tally of a store. `problem` says why its ingest failed, `hint` what to do about it."""
 
     store: Store
     tally: Tally
@@ -37,7 +37,7 @@ class StoreIngest:
 
 @dataclass
 class MachineIngest:
-    """What was made of all transcripts of this machine: in all, by store, and what no store got."""
+    """The ingest of all transcripts of a machine: in total, by store, and sessions of no store."""
 
     total: Tally = field(default_factory=Tally)
     stores: list[StoreIngest] = field(default_factory=list)
@@ -45,7 +45,7 @@ class MachineIngest:
 
 
 def plan(place: Place, paths: list[str], home: str) -> list[str]:
-    """List the transcripts to read: those in `paths`, else all that hosts keep for this project.
+    """List the transcripts to read: those in `paths`, else all of the hosts for this project.
 
     Raises `NotFoundError` for a path that does not exist.
     """
@@ -54,21 +54,21 @@ def plan(place: Place, paths: list[str], home: str) -> list[str]:
             raise NotFoundError(f"there is no file or folder {path}")
     if paths:
         return transcript_files.find(paths)
-    return _kept(home, place.home.top)
+    return _list_transcripts(home, place.home.top)
 
 
 def run(place: Place, paths: list[str], stage: Stage) -> Tally:
-    """Read transcripts, index them, and make vectors of them.
+    """Read transcripts, index them, and compute their vectors.
 
-    `stage` is called with the name of what begins and how much of it there is (bytes to read,
-    documents; 0: not known), and gives what is told of each step.
+    `stage` is called with the name of a stage and its size (bytes to read, documents; 0: not
+    known), and returns the callback for progress.
     """
     store = place.home
     tally = Tally()
     ingest_transcripts.drain(store, tally)
     try:
         _read(place, paths, tally, stage)
-    except DamagedError:  # what is not indexed while it is read is found by what follows
+    except DamagedError:  # the sync below indexes what this leaves out
         _read(place, paths, tally, stage)
     index_sources.sync(place, embed=True, stage=stage)
     return tally
@@ -85,43 +85,45 @@ def _read(place: Place, paths: list[str], tally: Tally, stage: Stage) -> None:
 
 
 def ingest_everything(home: str, stage: Stage) -> MachineIngest:
-    """Read all transcripts that assistants keep on this machine, each session into its store.
+    """Read all transcripts of assistants on this machine, each session into its store.
 
     A store that cannot be written does not stop the others.
     """
     done = MachineIngest()
-    paths = _kept(home, "")
+    paths = _list_transcripts(home, "")
     done.total.files = len(paths)
     found, others = transcript_files.identify_files(paths, stage("looking", len(paths)))
     for path, reason in others:
         done.total.skip(path, reason)
-    each, done.left = routing.divide(found)
+    batches, done.left = routing.divide(found)
     tick = stage(
-        "reading", sum(transcript_files.measure_size(list(share.sessions)) for share in each)
+        "reading", sum(transcript_files.measure_size(list(batch.sessions)) for batch in batches)
     )
-    done.stores = [_give(share, tick) for share in each]
-    for given in done.stores:
-        done.total.add(given.tally)
+    done.stores = [_ingest_batch(batch, tick) for batch in batches]
+    for result in done.stores:
+        done.total.add(result.tally)
     places = [
-        share.place for share, given in zip(each, done.stores, strict=True) if not given.problem
+        batch.place
+        for batch, result in zip(batches, done.stores, strict=True)
+        if not result.problem
     ]
     tick = stage("embedding", sum(embedding_status.load_status(place).missing for place in places))
     for place in places:
-        index_sources.sync(place, embed=True, stage=_only("embedding", tick))
+        index_sources.sync(place, embed=True, stage=_filter_stage("embedding", tick))
     return done
 
 
-def _give(share: StoreBatch, tick: Callable[[int], object]) -> StoreIngest:
-    store, tally = share.place.home, Tally()
+def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object]) -> StoreIngest:
+    store, tally = batch.place.home, Tally()
     try:
         ingest_transcripts.drain(store, tally)
-        paths = list(share.sessions)
+        paths = list(batch.sessions)
         with (
             lock.hold_lock(store, lock.WAIT, ingest_transcripts.LOCK),
-            index_sources.open_feed(share.place) as index,
+            index_sources.open_feed(batch.place) as index,
         ):
             ingest_transcripts.ingest_transcripts(
-                store, paths, tally, tick, index, known=share.sessions
+                store, paths, tally, tick, index, known=batch.sessions
             )
     except MemfsError as error:
         return StoreIngest(store, tally, error.message, error.hint)
@@ -131,36 +133,36 @@ def _give(share: StoreBatch, tick: Callable[[int], object]) -> StoreIngest:
     return StoreIngest(store, tally)
 
 
-def _kept(home: str, project: str) -> list[str]:
-    """List the transcripts that hosts keep for a project ("": all), each once."""
+def _list_transcripts(home: str, project: str) -> list[str]:
+    """List the transcripts of all hosts for a project ("": all), each once."""
     found = (
         path for name in hosts.NAMES for path in hosts.reader(name).list_transcripts(home, project)
     )
     return list(dict.fromkeys(found))
 
 
-def _only(name: str, tick: Callable[[int], object]) -> Stage:
-    """Tell of one stage, as a part of what is shown already."""
+def _filter_stage(name: str, tick: Callable[[int], object]) -> Stage:
+    """Return a `Stage` that reports one stage to `tick`, and ignores the others."""
     return lambda begun, _: tick if begun == name else lambda _: None
 
 
 def ingest_event(event: Event) -> Tally:
-    """Ingest what was said in the session of a hook event, so that words in it can be found.
+    """Ingest the session of a hook event, so that a search by words finds it.
 
-    Its vectors are made by the next search: they would take longer than all the rest. What could
-    not be read or indexed now, the next search or hook does: word is left for it.
+    Its vectors are left to the next search: they would take longer than the rest. A session that
+    cannot be read or indexed now is queued for the next search or hook.
     """
     tally = Tally()
     place = blocks.find_answering(event)
     if place is None or not event.transcript:
         return tally
-    if not _heard(place, event, tally) or (event.kind == STOP and not _answered(place, event)):
+    if not _ingest(place, event, tally) or (event.kind == STOP and not _has_answer(place, event)):
         spool.write_note(place.home, event.host, event.transcript, event.session)
     return tally
 
 
-def _heard(place: Place, event: Event, tally: Tally) -> bool:
-    """Read and index a session; False if somebody else was at it all the time."""
+def _ingest(place: Place, event: Event, tally: Tally) -> bool:
+    """Read and index a session; False if another process held the lock."""
     try:
         ingest_transcripts.drain(place.home, tally)
         with lock.hold_lock(place.home, 2.0, ingest_transcripts.LOCK):
@@ -171,11 +173,11 @@ def _heard(place: Place, event: Event, tally: Tally) -> bool:
     return not logs or index_sources.sync(place, embed=False, wait=2.0, said=logs) is not None
 
 
-def _answered(place: Place, event: Event) -> bool:
-    """Tell whether recall has the answer that a turn ends with.
+def _has_answer(place: Place, event: Event) -> bool:
+    """Return whether recall has the answer that a turn ends with.
 
-    Claude Code writes it a tenth of a second after it ran the hooks of the turn's end. One that is
-    kept in other words (it held a secret, say) counts as not there: it is looked for once more.
+    Claude Code writes it a tenth of a second after the hooks of the turn's end. An answer that is
+    stored in another form (redacted, say) counts as missing: it is read once more.
     """
     last = recall.read_last(recall.get_path(place.home, event.host, event.session))
     return last is not None and last.role == "assistant" and event.answer.strip() in ("", last.text)

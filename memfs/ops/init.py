@@ -1,4 +1,4 @@
-"""Make the stores of a project and of its user. Files of others are never touched."""
+"""Make the stores of a project and of its user. Files that are not ours are never changed."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _MEMORY = ("blocks", "archive", "facts", "static", "local")  # folders of a stor
 
 @dataclass(frozen=True)
 class InitOutcome:
-    """What init did: the store, the files it wrote, foreign ones it left alone, hosts it found.
+    """The result of init: the store, the files written, foreign files, and the hosts found.
 
-    `trusted`: hooks use the store. One that was there before is for its user to look at first.
+    `trusted`: hooks use the store. One that existed before needs a review by its user first.
     """
 
     store: str
@@ -62,40 +62,40 @@ def run(start: str, home: str) -> InitOutcome:
     """Make the project store at the git top level of `start` (or in it), and the user tier."""
     try:
         found = store_paths.find(start)
-    except StoreError:  # a store that lost its config.yaml: it is written anew
+    except StoreError:  # a store without config.yaml: it is written again
         found = None
     top = found.top if found else git.top_level(start) or os.path.abspath(start)
     root = f"{top}/{NAME}"
     created: list[str] = []
-    foreign = _foreign(root)
+    foreign = _list_foreign(root)
     user = Store(store_paths.user_root(), labels.USER)
-    _make(user, _USER_BLOCKS, created)
+    _make_store(user, _USER_BLOCKS, created)
     trusted = True
     if os.path.realpath(root) != user.root:
         others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
         store = found or Store(root, labels.PROJECT)
         local_folder.move_aside(store)
-        _make(store, _PROJECT_BLOCKS, created)
+        _make_store(store, _PROJECT_BLOCKS, created)
         merge_driver.set_driver(top, driver())
-        made = store_paths.find(top) or Store(root, labels.PROJECT)
+        project = store_paths.find(top) or Store(root, labels.PROJECT)
         if not others:
-            incoming_changes.accept(made)
-            trust.grant_trust(made)
-        trusted = store_paths.is_trusted(made)
+            incoming_changes.accept(project)
+            trust.grant_trust(project)
+        trusted = store_paths.is_trusted(project)
     return InitOutcome(root, tuple(created), tuple(foreign), tuple(list_assistants(home)), trusted)
 
 
 def is_separate(folder: str, session: str) -> Place:
-    """Make stores in a folder of their own, with the default blocks, and return their place.
+    """Make stores with the default blocks in a folder of their own, and return their place.
 
-    Neither this user's store nor their configuration has a part in it.
+    They use neither this user's store nor their configuration.
     """
-    os.makedirs(f"{folder}/project/.git")  # it is looked for no further up
+    os.makedirs(f"{folder}/project/.git")  # the search for the top level ends here
     project = Store(f"{folder}/project/{NAME}", labels.PROJECT)
     user = Store(f"{folder}/user/{NAME}", labels.USER)
-    files.make_folder(project.local, private=True)  # it is given, not found: it needs no token
-    _make(user, _USER_BLOCKS, [])
-    _make(project, _PROJECT_BLOCKS, [])
+    files.make_folder(project.local, private=True)  # it is made here, not found: it needs no token
+    _make_store(user, _USER_BLOCKS, [])
+    _make_store(project, _PROJECT_BLOCKS, [])
     return Place(project, user, session)
 
 
@@ -108,23 +108,23 @@ def driver() -> str:
 
 
 def list_assistants(home: str) -> list[str]:
-    """List the assistants that are on this machine."""
+    """List the assistants that are installed on this machine."""
     return [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
 
 
-def _foreign(root: str) -> list[str]:
-    """List the files of a folder that is not a store of ours (yet)."""
+def _list_foreign(root: str) -> list[str]:
+    """List the files in a folder that is not a store of ours yet; none if it is one."""
     if store_paths.is_store(root):
         return []
     return sorted(found.path for found in trees.walk(root, top_too=False))
 
 
 def _is_memory(root: str, path: str) -> bool:
-    """Tell whether a file that was there before would be used as memory."""
+    """Return whether a file in the folder of a new store would be used as memory."""
     return os.path.relpath(path, root).split(os.sep)[0] in _MEMORY
 
 
-def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> None:
+def _make_store(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> None:
     path = f"{store.root}/{CONFIG}"
     if os.path.lexists(path) and not store_paths.is_store(store.root):
         raise StoreError(
@@ -132,10 +132,10 @@ def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> 
             "if it may be shared, add the line: memfs: 1",
         )
     files.make_folder(f"{store.root}/blocks", private=store.private)
-    _write(path, _CONFIG, created, private=store.private)
-    _write(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
-    _write(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
-    # In a linked worktree the local folder is the main one's: only now can that be found.
+    _write_missing(path, _CONFIG, created, private=store.private)
+    _write_missing(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
+    _write_missing(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
+    # A linked worktree has the local folder of the main one, which can be found only now.
     store = store if store.tier == labels.USER else store_paths.find(store.top) or store
     local_folder.make(store)
     project = None if store.tier == labels.USER else store
@@ -144,24 +144,24 @@ def _make(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> 
     for label in labels_of_tier:
         if blocks.resolve_label(place, labels.qualified(store.tier, label)) is None:
             path = blocks.path_of(place, store.tier, label)
-            text = _template(label)
+            text = _render_template(label)
             changes.append(Change(store.tier, label, path, None, text, "create", 1))
     if changes:
-        with writer.writing(store, place) as made:
-            known = {c.label for c in changes if made.head(c.tier, c.label)}
+        with writer.writing(store, place) as store_writer:
+            known = {c.label for c in changes if store_writer.head(c.tier, c.label)}
             fresh = [change for change in changes if change.label not in known]
-            made.commit(fresh, Origin("system", reason="memfs init"))
+            store_writer.commit(fresh, Origin("system", reason="memfs init"))
             created.extend(change.path for change in fresh)
 
 
-def _template(label: str) -> str:
+def _render_template(label: str) -> str:
     """Return a default block with the managed keys set."""
     text = resources.text("templates", "blocks", f"{label}.md")
     managed = f"version: 1\nupdated_at: {clock.now()}\nupdated_by: system\n---\n"
     return text.replace("pinned: true\n---\n", f"pinned: true\n{managed}", 1)
 
 
-def _write(path: str, text: str, created: list[str], *, private: bool) -> None:
+def _write_missing(path: str, text: str, created: list[str], *, private: bool) -> None:
     if not os.path.lexists(path):
         atomic.write(path, text, private=private)
         created.append(path)

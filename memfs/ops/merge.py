@@ -1,4 +1,4 @@
-"""Merge three versions of a block file: what git asks its driver to do."""
+"""Merge three versions of a block file, as a merge driver of git."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memfs.core import merge
 from memfs.core.errors import NotFoundError
 from memfs.files import atomic, outside
 
-_CAP = 1 << 30  # git may have stored what nobody should
+_CAP = 1 << 30  # bytes; git may have stored any size
 
 
 def run(base: str, ours: str, theirs: str) -> bool:

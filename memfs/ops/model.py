@@ -1,4 +1,4 @@
-"""The embedding model: look which it is, take another one, get one from the hub."""
+"""The embedding model: load its status, set another one, download one from the hub."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["Coverage", "ModelChange", "fetch", "load_status", "use_model"]
 
 @dataclass(frozen=True)
 class ModelChange:
-    """What taking a model did: the setting, its file, and where things are afterwards.
+    """The result of setting a model: the setting, its file, and the state of the vectors.
 
-    `overruled` names what says otherwise here and counts more. `state`: "made", "behind" (another
-    process makes the vectors), "removed" or "" (nothing was to be done).
+    `overruled` names a setting of higher precedence that differs. `state`: "made", "behind"
+    (another process makes the vectors), "removed" or "" (nothing to do).
     """
 
     model: str
@@ -36,29 +36,29 @@ class ModelChange:
 
 
 def load_status(place: Place) -> Coverage:
-    """Return which model is wanted, and how far its vectors go."""
+    """Return the configured model, and how much of the index has its vectors."""
     return embedding_status.load_status(place)
 
 
 def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
-    """Take a model for all of this user's memory, and make its vectors here.
+    """Set the model for all of this user's memory, and compute its vectors here.
 
-    `text` is `bundled`, `none`, a folder or a name of the hub. `stage` is told how it goes on.
-    Raises `MemfsError` for a model that cannot be used; nothing was changed then.
+    `text` is `bundled`, `none`, a folder or a name of the hub. `stage` reports progress. Raises
+    `MemfsError` for a model that cannot be used; nothing is changed then.
     """
     if place.user is None:
         raise StoreError("you have no store of your own to keep the setting in", "memfs init")
-    model = _named(text)
-    _check(model)
+    model = _parse_model(text)
+    _check_model(model)
     path = config_edit.write(place.user, "embedding", model.name)
-    wanted = model_config.load_wanted(place)
-    if wanted.model.said != path:
-        return ModelChange(model.name, path, f"{wanted.model.said} says {wanted.model.name}", "")
-    if wanted.off:
-        return ModelChange(model.name, path, "", "removed" if _drop(place) else "")
+    active = model_config.load_wanted(place)
+    if active.model.said != path:
+        return ModelChange(model.name, path, f"{active.model.said} says {active.model.name}", "")
+    if active.off:
+        return ModelChange(model.name, path, "", "removed" if _drop_vectors(place) else "")
     try:
-        made = vector_rebuild.run(place, stage("embedding", _missing(place)))
-    except LockedError:  # it looks again and again which model is wanted
+        made = vector_rebuild.run(place, stage("embedding", _count_missing(place)))
+    except LockedError:  # the other process rereads the configured model
         return ModelChange(model.name, path, "", "behind")
     return ModelChange(model.name, path, "", "made" if made else "")
 
@@ -76,8 +76,8 @@ def fetch(place: Place, name: str) -> str:
     return model_files.read(hf_hub.fetch(name)).folder
 
 
-def _named(text: str) -> ModelSetting:
-    """Return the model a person names; a folder is looked for from where they are."""
+def _parse_model(text: str) -> ModelSetting:
+    """Parse the name of a model; a folder is relative to the working directory."""
     kind = settings.model_kind(text)
     if kind in (settings.BUNDLED, settings.NONE):
         return config.ModelSetting(kind, text)
@@ -92,8 +92,8 @@ def _named(text: str) -> ModelSetting:
     return config.ModelSetting(kind, text)
 
 
-def _check(model: ModelSetting) -> None:
-    """Try a model, before it is taken."""
+def _check_model(model: ModelSetting) -> None:
+    """Check that a model can be loaded. Raises `MemfsError`."""
     found = model_config.check_files(model)
     if found.problem:
         raise found.problem
@@ -103,13 +103,13 @@ def _check(model: ModelSetting) -> None:
         encoder.open_model(found.files).check()
 
 
-def _missing(place: Place) -> int:
+def _count_missing(place: Place) -> int:
     found = embedding_status.load_status(place)
     return round(found.documents * (1 - found.share))
 
 
-def _drop(place: Place) -> bool:
-    """Remove the vectors of a place; tell whether there were any."""
+def _drop_vectors(place: Place) -> bool:
+    """Remove the vectors of a place; return whether there were any."""
     if not active_model.measure_size(place.home.index):
         return False
     with lock.hold_lock(place.home, name=vector_rebuild.INDEX_LOCK):

@@ -1,7 +1,7 @@
-"""Page memory out of a block and in again: MemGPT's way to keep what is in context small.
+"""Page memory out of a block and in again, as MemGPT does to keep the context small.
 
-What leaves is archived, summarised and archived, or discarded, by its kind. The journal has the
-block as it was, so everything comes back as it stood: lines that changed meanwhile are merged.
+Parts are archived, summarised and archived, or discarded, by their kind. The journal has the
+earlier block, from which they are restored: lines that changed meanwhile are merged.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 OUT, IN = "page-out", "page-in"
 TAG = "paged-out"
 _SHORTENED = ", shortened"
-_SUMMARY = 8  # of so many parts is what stays of a long one
+_SUMMARY = 8  # a summary has this fraction (1/8) of the tokens of its part
 
 
 @dataclass(frozen=True)
 class PagedOut:
-    """What left a block, or would: `passages` are the ids of what was archived."""
+    """The parts that left a block, or would: `passages` are the ids of the archived ones."""
 
     label: str
     gone: tuple[PageCandidate, ...]
@@ -52,7 +52,7 @@ class PagedOut:
 
 @dataclass(frozen=True)
 class PagedIn:
-    """A block with what had left it. `parts` says how many; `shortened`: not all had room."""
+    """A block with its paged-out parts restored. `shortened`: some only as a summary."""
 
     label: str
     parts: int
@@ -69,42 +69,42 @@ def page_out(
     free: float = 0.0,
     dry: bool = False,
 ) -> PagedOut:
-    """Page out what a task does not need, else as much as frees a share of a block's limit.
+    """Page out the parts a task does not need, or as many as free a share of a block's limit.
 
-    Without a task it is what the session's last prompts say. `dry`: nothing is written. Raises
+    The default task is the session's last prompts. `dry`: nothing is written. Raises
     `RejectedError` for a block that is read-only, `NotFoundError`.
     """
-    with _opened(place, label) as held:
-        block = held.block
+    with _open_block(place, label) as opened:
+        block = opened.block
         gone = [
-            _safe(each, block.label)
+            _discard_secret(each, block.label)
             for each in page_candidates.select_parts(place, block, task, free)
         ]
-        kept = _archived(place, block, gone, dry=dry)
-        left = {
-            each.part.start: _shortened(each, frontmatter.line_end(block.raw))
+        archived = _archive_parts(place, block, gone, dry=dry)
+        summaries = {
+            each.part.start: _shorten(each, frontmatter.line_end(block.raw))
             for each in gone
             if each.fate == "summarise"
         }
-        body = paging.remove_parts(block.body, gone, left)
-        ids = tuple(ident for ident, _ in kept)
+        body = paging.remove_parts(block.body, gone, summaries)
+        ids = tuple(ident for ident, _ in archived)
         planned = PagedOut(block.label, tuple(gone), block.body, body, ids)
         if dry or not gone:
             return planned
         discarded = sum(each.fate == "discard" for each in gone)
         why = f"{len(ids)} archived, {discarded} discarded"
-        change = held.change(OUT, body, len(gone) + block.paged_out, origin, why)
+        change = opened.write_body(OUT, body, len(gone) + block.paged_out, origin, why)
     store = place.store(block.tier)
-    notes = [autocommit.archived(place, store, where, origin) for _, where in kept]
+    notes = [autocommit.archived(place, store, where, origin) for _, where in archived]
     notes.append(instruction_sections.finish_edit(place, [change], origin))
     return replace(planned, note="; ".join(filter(None, notes)))
 
 
-def compacted(event: Event) -> None:
-    """Page out of a session's scratch what its host is about to forget the reason of.
+def page_out_scratch(event: Event) -> None:
+    """Page out of the session's blocks before its host compacts the context.
 
-    Nothing but blocks of the session is touched, and only where they are over the threshold of
-    `paging.page_out_threshold`: as much goes as brings them under that of a warning.
+    Only those over `paging.page_out_threshold` are changed: as much is paged out as brings them
+    under `paging.warn_threshold`.
     """
     place = blocks.find_answering(event)
     if place is None or not place.session:
@@ -123,27 +123,27 @@ def compacted(event: Event) -> None:
 
 
 def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
-    """Bring back all that was paged out of a block since it was whole.
+    """Restore all that was paged out of a block since it was last whole.
 
-    An untouched block gets its former bytes; else what left is merged into it. What has no room any
-    more comes as a summary. Raises `NotFoundError` where nothing was paged out, `RejectedError`.
+    A block that did not change gets its earlier bytes; else the parts are merged into it. If not
+    all fits, it gets a summary. Raises `NotFoundError` if nothing was paged out, `RejectedError`.
     """
-    with _opened(place, label) as held:
-        block = held.block
+    with _open_block(place, label) as opened:
+        block = opened.block
         tier, name = block.tier, block.label
-        entries, shortened = _outs(_entries(place, tier, name))
+        entries, shortened = _find_outs(_list_entries(place, tier, name))
         if not entries:
             raise NotFoundError(
                 f"nothing was paged out of '{name}'", f"memfs log {name} shows what happened to it"
             )
-        body = _without_summaries(block.body, shortened)
+        body = _remove_summaries(block.body, shortened)
         for entry in reversed(entries):
-            body = _merged(entry, body, frontmatter.line_end(block.raw))
+            body = _restore_part(entry, body, frontmatter.line_end(block.raw))
         whole = len(blocks.make("", "", "", block.head + body).value) <= block.limit
         if not whole:
-            body = _fitted(block, body)
+            body = _add_summary(block, body)
         why = f"{len(entries)} page-outs" + ("" if whole else _SHORTENED)
-        change = held.change(IN, body, 0 if whole else block.paged_out, origin, why)
+        change = opened.write_body(IN, body, 0 if whole else block.paged_out, origin, why)
     if whole:
         _unarchive(place, tier, name, body)
     return PagedIn(
@@ -153,17 +153,17 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
 
 @dataclass(frozen=True)
 class _Held:
-    """A block that nobody else writes now, and the version it has."""
+    """A block under the lock of its store, and its version."""
 
     block: Block
     version: int
     _before: str | None
-    _made: Writer
+    _writer: Writer
 
-    def change(self, op: str, body: str, out: int, origin: Origin, why: str) -> Change:
-        """Write another body, of whose block so many parts are paged out; say what was done."""
+    def write_body(self, op: str, body: str, out: int, origin: Origin, why: str) -> Change:
+        """Write a new body with `out` parts paged out, and return the change."""
         block, version = self.block, self.version + 1
-        head = yaml_edit.set_keys(  # the body may begin like front matter
+        head = yaml_edit.set_keys(  # on the head alone: the body may begin like front matter
             block.head,
             version,
             clock.now(),
@@ -174,77 +174,76 @@ class _Held:
         change = Change(
             block.tier, block.label, block.path, self._before, head + body, op, version, why
         )
-        self._made.commit([change], origin)
+        self._writer.commit([change], origin)
         return change
 
 
 @contextmanager
-def _opened(place: Place, label: str) -> Iterator[_Held]:
-    """Hold a block that can be paged. Raises `RejectedError`, `NotFoundError`."""
+def _open_block(place: Place, label: str) -> Iterator[_Held]:
+    """Lock and read a block to page. Raises `RejectedError`, `NotFoundError`."""
     tier, name = versions.resolve(place, label)
     path = blocks.get(place, labels.qualified(tier, name)).path
-    with writer.writing(place.store(tier), place) as made:
-        text, version = made.settle(tier, name, path)
+    with writer.writing(place.store(tier), place) as store_writer:
+        text, version = store_writer.settle(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
-        _refuse(block)
-        yield _Held(block, version, text, made)
+        _refuse_unpageable(block)
+        yield _Held(block, version, text, store_writer)
 
 
-def _archived(
+def _archive_parts(
     place: Place, block: Block, gone: Sequence[PageCandidate], *, dry: bool
 ) -> list[tuple[str, str]]:
-    """Archive what is not discarded, in the block's own store: (id, path) of each.
+    """Archive the parts that are not discarded in the block's own store: (id, path) of each.
 
-    A kill before the edit loses nothing. What was archived by a page-out that was taken back is
-    there already.
+    A kill before the edit loses nothing. Passages that an undone page-out archived are reused.
     """
     store = place.store(block.tier)
-    there = {} if dry else _paged(store, block.tier, block.label)
-    kept = []
+    on_file = {} if dry else _map_passages(store, block.tier, block.label)
+    archived = []
     for each in gone:
         text = each.part.text.strip()
         if dry or each.fate == "discard":
             continue
-        known = there.get(archive.merge_passages(text))
+        known = on_file.get(archive.merge_passages(text))
         if known is None:
             passage, path = archive.write_passage(
                 store,
                 text[: archive.LONGEST],
                 importance=each.importance,
                 tags=(TAG, block.label),
-                source=_source(block.tier, block.label),
+                source=_format_source(block.tier, block.label),
             )
             known = passage.id, path
-        kept.append(known)
-    return kept
+        archived.append(known)
+    return archived
 
 
-def _paged(store: Store, tier: str, label: str) -> dict[str, tuple[str, str]]:
-    """Map what was paged out of a block into the archive to (id, path)."""
+def _map_passages(store: Store, tier: str, label: str) -> dict[str, tuple[str, str]]:
+    """Map the normalised texts of passages that were paged out of a block to (id, path)."""
     found = {}
     for path in archive.sources(store):
         passage = archive.read(path)
-        if passage and passage.source == _source(tier, label) and TAG in passage.tags:
+        if passage and passage.source == _format_source(tier, label) and TAG in passage.tags:
             found[archive.merge_passages(passage.text)] = passage.id, path
     return found
 
 
-def _source(tier: str, label: str) -> str:
+def _format_source(tier: str, label: str) -> str:
     return f"block {labels.qualified(tier, label)}"
 
 
-def _shortened(candidate: PageCandidate, eol: str) -> str:
+def _shorten(candidate: PageCandidate, eol: str) -> str:
     text = summary.extract(candidate.part.text, max(20, candidate.tokens // _SUMMARY))
     return f"{' '.join(text.split())} [shortened]{eol}" if text else ""
 
 
-def _safe(candidate: PageCandidate, label: str) -> PageCandidate:
-    """Discard what holds a secret that somebody typed into the file: the journal has it."""
-    held = edits.secret("archive", label, candidate.part.text)
-    return replace(candidate, fate="discard") if held else candidate
+def _discard_secret(candidate: PageCandidate, label: str) -> PageCandidate:
+    """Set a part with a secret to be discarded, not archived: the journal has it already."""
+    secret = edits.secret("archive", label, candidate.part.text)
+    return replace(candidate, fate="discard") if secret else candidate
 
 
-def _refuse(block: Block) -> None:
+def _refuse_unpageable(block: Block) -> None:
     why = "it is read-only" if block.read_only else block.problem
     if not why and any(
         line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in block.body.split("\n")
@@ -254,8 +253,8 @@ def _refuse(block: Block) -> None:
         raise RejectedError(f"cannot page '{block.label}': {why}", f"its file is {block.path}")
 
 
-def _entries(place: Place, tier: str, label: str) -> list[JournalEntry]:
-    """Return the entries of a block, and those of the name it had before, the oldest first."""
+def _list_entries(place: Place, tier: str, label: str) -> list[JournalEntry]:
+    """Return the entries of a block and of its earlier name, oldest first."""
     found = versions.entries(place, tier, label)
     start = next((n for n, e in enumerate(found) if e.op == "rename"), None)
     if start is None or not found[start].reason.startswith("from "):
@@ -265,27 +264,27 @@ def _entries(place: Place, tier: str, label: str) -> list[JournalEntry]:
     return [*mine, *found[start + 1 :]]
 
 
-def _outs(entries: Sequence[JournalEntry]) -> tuple[list[JournalEntry], list[JournalEntry]]:
-    """Return the page-outs that nothing took back, and the shortened page-ins, oldest first."""
+def _find_outs(entries: Sequence[JournalEntry]) -> tuple[list[JournalEntry], list[JournalEntry]]:
+    """Return the page-outs still in effect, and the shortened page-ins, oldest first."""
     stands: list[JournalEntry] = []
     for entry in entries:
         if entry.op != "undo":
             stands.append(entry)
         elif stands:
             stands.pop()
-    last = max((n for n, entry in enumerate(stands) if _ends(entry)), default=-1)
+    last = max((n for n, entry in enumerate(stands) if _is_end(entry)), default=-1)
     since = stands[last + 1 :]
     return [e for e in since if e.op == OUT], [e for e in since if e.op == IN]
 
 
-def _ends(entry: JournalEntry) -> bool:
-    """Tell whether what was paged out before an entry is not out any more."""
+def _is_end(entry: JournalEntry) -> bool:
+    """Return whether an entry ends the effect of all page-outs before it."""
     whole = entry.op == IN and not entry.reason.endswith(_SHORTENED)
     return whole or entry.op in ("delete", "create", "restore")
 
 
-def _without_summaries(body: str, shortened: Sequence[JournalEntry]) -> str:
-    """Take out what shortened page-ins left."""
+def _remove_summaries(body: str, shortened: Sequence[JournalEntry]) -> str:
+    """Remove the summaries that shortened page-ins added."""
     for entry in shortened:
         before, after = (frontmatter.split(t or "")[1] for t in (entry.before, entry.after))
         lines = merge_lines.list_added_lines(before, after)
@@ -294,16 +293,16 @@ def _without_summaries(body: str, shortened: Sequence[JournalEntry]) -> str:
     return body
 
 
-def _merged(entry: JournalEntry, body: str, eol: str) -> str:
-    """Return a body with what one page-out took from it."""
+def _restore_part(entry: JournalEntry, body: str, eol: str) -> str:
+    """Return a body with the lines restored that one page-out removed."""
     before, after = (frontmatter.split(text or "")[1] for text in (entry.before, entry.after))
     if body == after:
         return before
     return merge_lines.merge_texts(after, body, before, eol)
 
 
-def _fitted(block: Block, body: str) -> str:
-    """Return the block with a summary of what does not fit into it whole."""
+def _add_summary(block: Block, body: str) -> str:
+    """Return the body of a block with a summary of what does not fit. Raises `RejectedError`."""
     eol = frontmatter.line_end(block.raw)
     missing = "\n".join(merge_lines.list_added_lines(block.body, body))
     room = block.limit - block.chars - 40
@@ -323,8 +322,8 @@ def _fitted(block: Block, body: str) -> str:
 
 
 def _unarchive(place: Place, tier: str, label: str, body: str) -> None:
-    """Remove the passages of what is in the block again: it would be found twice."""
-    held = archive.merge_passages(body)
-    for text, (_, path) in _paged(place.store(tier), tier, label).items():
-        if text in held:
+    """Remove the passages whose text is in the block again: a search would find both."""
+    block_text = archive.merge_passages(body)
+    for text, (_, path) in _map_passages(place.store(tier), tier, label).items():
+        if text in block_text:
             files.remove(path)

@@ -1,8 +1,8 @@
-"""Find the secrets that stand in what is kept, and replace them by `[redacted:TYPE]` everywhere.
+"""Find the secrets in all stored files, and replace them by `[redacted:TYPE]` everywhere.
 
-The same text is redacted in the same way wherever it stands: so the journal, once it is rewritten,
-still says of every file what is in it. Whatever can be made anew is deleted first, under the locks
-of those who would make it; a run that was killed is finished by running it again.
+The same text is redacted in the same way everywhere: the rewritten journal still agrees with the
+files. Derived files are deleted first, under the locks of those who rebuild them; a run that was
+killed is finished by running it again.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 
 OP = "purge"
 _BY = Origin("user", reason="secrets redacted")
-_MOST_VERSIONS = 5_000  # of files in git's history, the newest
+_MOST_VERSIONS = 5_000  # of files in git's history, newest first
 _AT_ONCE = 100
-_PATIENCE = 15.0  # seconds for them
+_PATIENCE = 15.0  # seconds to scan them
 
-# Whoever appends to a file that is written anew; in the order in which others take several.
+# Locks of all who append to a file that is rewritten, in the order that others use.
 _LOCKS = (
     index_sources.LOCK,
     ingest_transcripts.LOCK,
@@ -90,10 +90,10 @@ class CommittedSecret:
 
 @dataclass(frozen=True)
 class SecretScan:
-    """Everything that was found, and what is out of reach.
+    """All secrets that were found, and the places that were not scanned.
 
-    `unread` says what could not be looked through, or not to its end;
-    `transcripts` the folders in which assistants keep what was said here, which are theirs.
+    `unread` names what could not be scanned, or not to its end; `transcripts` the folders of
+    assistants with the transcripts of this project, which are not ours.
     """
 
     found: tuple[StoredSecret, ...]
@@ -104,9 +104,9 @@ class SecretScan:
 
 @dataclass(frozen=True)
 class Purged:
-    """What was redacted, and what is left: secrets in files of others or of other projects.
+    """The secrets redacted, and those left, in files of others or of other projects.
 
-    `note` says why the redaction was not committed or synced, where each edit should be.
+    `note` says why a commit or sync that is configured failed.
     """
 
     done: tuple[StoredSecret, ...]
@@ -115,56 +115,56 @@ class Purged:
 
 
 def find(place: Place, home: str, tick: Callable[[int], object]) -> SecretScan:
-    """Look through every file of the stores, telling `tick` of each, and git's history of them."""
+    """Scan every file of the stores, calling `tick` for each, and their history in git."""
     place = blocks.without_quarantine(place)
-    brought: list[CommittedSecret] = []
+    committed: list[CommittedSecret] = []
     unread: list[str] = []
-    found = _find(place, unread, tick)
+    found = _find_all(place, unread, tick)
     for store in place.stores():
-        if not _history(store, brought):
+        if not _scan_history(store, committed):
             unread.append(f"the git history of {store.root}")
     top = place.home.top
-    kept = {
+    folders = {
         os.path.dirname(path)
         for n in hosts.NAMES
         for path in hosts.reader(n).list_transcripts(home, top)
     }
-    return SecretScan(tuple(found), tuple(brought), tuple(unread), tuple(sorted(kept)))
+    return SecretScan(tuple(found), tuple(committed), tuple(unread), tuple(sorted(folders)))
 
 
 def run(place: Place) -> Purged:
-    """Redact everything that is found in files of ours."""
+    """Redact all secrets in files of ours."""
     place = blocks.without_quarantine(place)
     stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
     with ExitStack() as stack:
         for store in stores:
             for name in _LOCKS:
                 stack.enter_context(lock.hold_lock(store, name=name))
-        done = [each for each in _find(place, [], lambda _: None) if each.ours]
+        done = [each for each in _find_all(place, [], lambda _: None) if each.ours]
         for store in stores:
-            _purge(store, place)
+            _purge_store(store, place)
     paths = list(dict.fromkeys(each.path for each in done))
-    notes = [_committed(store, place, paths) for store in stores]
+    notes = [_commit(store, place, paths) for store in stores]
     notes.append(
         instruction_sections.renew_after_edit(place, {store.tier for store in stores})
         if done
         else ""
     )
-    left = _find(place, [], lambda _: None)
+    left = _find_all(place, [], lambda _: None)
     return Purged(tuple(done), tuple(left), "; ".join(note for note in notes if note))
 
 
-def _committed(store: Store, place: Place, paths: list[str]) -> str:
-    """Commit what was redacted of a store, if each edit is to be; return why not, or ""."""
+def _commit(store: Store, place: Place, paths: list[str]) -> str:
+    """Commit the redacted files of a store, if edits are committed; return why not, or ""."""
     committed = {each.path for each in inventory.list_committed(store)}
     mine = [path for path in paths if path in committed]
     return autocommit.commit_files(place, store, mine, OP, "memory: secrets redacted", _BY)
 
 
-def _purge(store: Store, place: Place) -> None:
-    trees = [store, *inventory.worktrees(store)]
-    listed = _listed(store, trees)
-    leaking = [each for each in listed if each.kind != "foreign" and _leaks(each)]
+def _purge_store(store: Store, place: Place) -> None:
+    worktrees = [store, *inventory.worktrees(store)]
+    stored = _list_files(store, worktrees)
+    leaking = [each for each in stored if each.kind != "foreign" and _find_in_file(each)]
     if not leaking:
         return
     for path in inventory.indexes(store):
@@ -174,41 +174,41 @@ def _purge(store: Store, place: Place) -> None:
             files.remove(each.path)
             files.sync_folder(os.path.dirname(each.path))
     sessions = sorted({"", *(each.session for each in leaking if each.kind == "block")})
-    for tree in trees:
+    for tree in worktrees:
         whole = tree.tier == labels.PROJECT
         for session in sessions if whole else [""]:
-            _blocks(tree, Place(tree if whole else None, None if whole else tree, session))
+            _redact_blocks(tree, Place(tree if whole else None, None if whole else tree, session))
     for each in leaking:
-        if each.kind in ("plain", "block"):  # of blocks, those that have no label
-            _rewrite(each, private=store.private or each.path.startswith(f"{store.local}/"))
+        if each.kind in ("plain", "block"):  # of blocks: only those without a label
+            _rewrite_file(each, private=store.private or each.path.startswith(f"{store.local}/"))
         elif each.kind == "recall":
             recall.rewrite(each.path, lambda text: file_redaction.redact_file(text, "lines"))
     with writer.writing(store, place):
         journal.rewrite(store, lambda text: file_redaction.redact_file(text, "lines"))
 
 
-def _blocks(store: Store, place: Place) -> None:
-    """Redact the blocks of a store, or of one of its sessions, as edits that the journal holds.
+def _redact_blocks(store: Store, place: Place) -> None:
+    """Redact the blocks of a store, or of one of its sessions, as journalled edits.
 
-    What was edited outside memfs is adopted: `journal.rewrite` wants files and journal to agree.
+    Edits from outside memfs are adopted: `journal.rewrite` needs files and journal to agree.
     """
     changes = []
-    with writer.writing(store, place) as made:
+    with writer.writing(store, place) as store_writer:
         for tier, label, path in blocks.paths(place):
             if (tier == labels.SESSION) != bool(place.session):
                 continue
             try:
-                text, version = made.settle(tier, label, path)
+                text, version = store_writer.settle(tier, label, path)
             except StoreError:  # too large for an edit: its file is rewritten afterwards
                 continue
             if text is not None and redact(text) != text:
                 after = redact(yaml_edit.set_keys(redact(text), version + 1, clock.now(), "user"))
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))
         if changes:
-            made.commit(changes, _BY)
+            store_writer.commit(changes, _BY)
 
 
-def _rewrite(each: StoreFile, *, private: bool) -> None:
+def _rewrite_file(each: StoreFile, *, private: bool) -> None:
     data = logs.read_whole(each.path)
     text = None if data is None else files.decode(data)
     after = None if text is None else file_redaction.redact_file(text, each.form)
@@ -217,41 +217,41 @@ def _rewrite(each: StoreFile, *, private: bool) -> None:
 
 
 def _remove_folder(path: str) -> None:
-    """Remove an index: first its name, so that nobody opens half of one."""
+    """Remove an index; it is renamed first, so that nobody opens a part of one."""
     gone = f"{path}.{clock.unique()}"
     atomic.rename(path, gone)
     trees.remove_whole(gone)
     files.sync_folder(os.path.dirname(path))
 
 
-def _find(place: Place, unread: list[str], tick: Callable[[int], object]) -> list[StoredSecret]:
+def _find_all(place: Place, unread: list[str], tick: Callable[[int], object]) -> list[StoredSecret]:
     found = []
     for store in place.stores():
-        for each in _listed(store, [store, *inventory.worktrees(store)]):
+        for each in _list_files(store, [store, *inventory.worktrees(store)]):
             try:
-                found += [_found(each, leak) for leak in _leaks(each)]
+                found += [_make_secret(each, leak) for leak in _find_in_file(each)]
             except OSError:
                 unread.append(each.path)
             tick(1)
     return found
 
 
-def _found(each: StoreFile, leak: file_redaction.FileSecret) -> StoredSecret:
+def _make_secret(each: StoreFile, leak: file_redaction.FileSecret) -> StoredSecret:
     return StoredSecret(each.path, *leak, each.kind != "foreign")
 
 
-def _listed(store: Store, trees: list[Store]) -> list[StoreFile]:
-    """List what is in a store, the committed part in every worktree."""
-    committed = [each for tree in trees for each in inventory.list_committed(tree)]
+def _list_files(store: Store, worktrees: list[Store]) -> list[StoreFile]:
+    """List the files of a store, the committed ones in every worktree."""
+    committed = [each for tree in worktrees for each in inventory.list_committed(tree)]
     return [*committed, *inventory.local(store)]
 
 
-def _leaks(each: StoreFile) -> list[file_redaction.FileSecret]:
+def _find_in_file(each: StoreFile) -> list[file_redaction.FileSecret]:
     return file_redaction.find(files.decode(logs.read_whole(each.path) or b""), each.form)
 
 
-def _history(store: Store, found: list[CommittedSecret]) -> bool:
-    """Look through what git keeps of a store, newest first; tell whether that was all of it."""
+def _scan_history(store: Store, found: list[CommittedSecret]) -> bool:
+    """Scan the git history of a store, newest first; return whether all of it was scanned."""
     if git.top_level(store.root) is None:
         return True
     try:

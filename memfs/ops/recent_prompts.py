@@ -1,4 +1,4 @@
-"""What assistants were given at their last prompts, why, and what stayed below the floor."""
+"""The recall that assistants were given at their last prompts, why, and its scores."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecentPrompt:
-    """What one prompt was answered with; `prompt` is "" while its session is not in recall.
+    """The reply to one prompt; `prompt` is "" while its session is not in recall.
 
-    `text` is what the assistant was given, "" for nothing; `why` has a line for each session or
-    entry in it. `about` is how much the best exchange of past sessions is about the prompt, `floor`
-    what it needs to be shown, `nearest` names that exchange. `at` is UTC in ISO 8601.
+    `text` is the context the assistant was given, or ""; `why` has a line for each session or entry
+    in it. `about` is the relevance of the best exchange of past sessions, `floor` the least that is
+    shown, `nearest` names that exchange. `at` is UTC in ISO 8601.
     """
 
     at: str
@@ -35,17 +35,17 @@ class RecentPrompt:
 
 
 def run(place: Place, most: int) -> list[RecentPrompt]:
-    """Return what the last prompts here were given, the newest first."""
-    return [_last(place, each) for each in prompt_log.read(place.home, most)]
+    """Return the replies to the last prompts here, newest first."""
+    return [_load_prompt(place, each) for each in prompt_log.read(place.home, most)]
 
 
-def _last(place: Place, found: PromptRecord) -> RecentPrompt:
+def _load_prompt(place: Place, found: PromptRecord) -> RecentPrompt:
     at = datetime.fromtimestamp(found.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return RecentPrompt(
         at,
         found.host,
         found.session,
-        _prompt(place, found, at),
+        _find_prompt_text(place, found, at),
         found.text,
         tuple(found.why.splitlines()),
         found.about,
@@ -54,14 +54,14 @@ def _last(place: Place, found: PromptRecord) -> RecentPrompt:
     )
 
 
-def _prompt(place: Place, found: PromptRecord, at: str) -> str:
-    """Return what the user had written, as it is in recall: the last thing said by then."""
+def _find_prompt_text(place: Place, found: PromptRecord, at: str) -> str:
+    """Return the user's last message in recall up to a time, "" if there is none."""
     path = recall.get_path(place.home, found.host, found.session)
     if not files.is_file(path):
         return ""
-    said = [
+    messages = [
         each
         for each in recall.messages(path)
         if each.role == "user" and not each.side and each.at[:19] <= at[:19]
     ]
-    return said[-1].text if said else ""
+    return messages[-1].text if messages else ""

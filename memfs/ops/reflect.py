@@ -1,4 +1,4 @@
-"""Decide on what a model proposed between sessions: take it into the blocks, or drop it."""
+"""Decide on the proposals of a model between sessions: accept or reject them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OP = "reflect"
 
 @dataclass(frozen=True)
 class AcceptedProposal:
-    """What was taken: an entry for each block that changed, and the passages that are new."""
+    """The accepted changes: an entry for each changed block, and the number of new passages."""
 
     entries: tuple[JournalEntry, ...]
     passages: int
@@ -32,17 +32,17 @@ class AcceptedProposal:
 
 
 def list_pending(place: Place) -> list[Proposal]:
-    """List the proposals that nobody decided on."""
+    """List the proposals without a decision."""
     return proposals.list_pending(place.home)
 
 
 def accept(place: Place, ident: str, origin: Origin) -> AcceptedProposal:
-    """Take a proposal into the blocks: all of it, or none.
+    """Apply a proposal to the blocks: all of it, or none.
 
     A block that was edited since is merged: what either side wrote stays. Raises `NotFoundError`,
-    and `RejectedError` where a rule of a block forbids it.
+    and `RejectedError` if a rule of a block forbids it.
     """
-    found = _named(place, ident)
+    found = _find_proposal(place, ident)
     with ExitStack() as stack:
         tiers = {change.tier for change in found.changes}
         stores = {store.root: store for tier, store in place.tiers() if tier in tiers}
@@ -53,27 +53,27 @@ def accept(place: Place, ident: str, origin: Origin) -> AcceptedProposal:
         parts: dict[str, list[Change]] = {root: [] for root in writers}
         for each in found.changes:
             root = place.store(each.tier).root
-            change = _change(place, writers[root], each, origin)
+            change = _build_change(place, writers[root], each, origin)
             if change is not None:
                 parts[root].append(change)
-        wanted = [(writers[root], changes) for root, changes in parts.items() if changes]
-        entries = writer.commit(wanted, origin) if wanted else []
-        passages = _archived(place, found)
+        writes = [(writers[root], changes) for root, changes in parts.items() if changes]
+        entries = writer.commit(writes, origin) if writes else []
+        passages = _archive_passages(place, found)
     proposals.remove(place.home, found.id, found.branch)
-    changes = [change for _, some in wanted for change in some]
+    changes = [change for _, some in writes for change in some]
     note = instruction_sections.finish_edit(place, changes, origin) if changes else ""
     return AcceptedProposal(tuple(entries), passages, note)
 
 
 def reject(place: Place, ident: str) -> Proposal:
-    """Drop a proposal. Raises `NotFoundError`."""
-    found = _named(place, ident)
+    """Remove a proposal, and return it. Raises `NotFoundError`."""
+    found = _find_proposal(place, ident)
     proposals.remove(place.home, found.id, found.branch)
     return found
 
 
-def _named(place: Place, ident: str) -> Proposal:
-    """Return the proposal with an id, or the only one; the beginning of an id will do."""
+def _find_proposal(place: Place, ident: str) -> Proposal:
+    """Return the only proposal whose id has this prefix. Raises `NotFoundError`."""
     found = list_pending(place)
     some = [each for each in found if each.id.startswith(ident)]
     if len(some) == 1:
@@ -82,14 +82,14 @@ def _named(place: Place, ident: str) -> Proposal:
     raise NotFoundError(what, "memfs review lists them, with their ids")
 
 
-def _change(
-    place: Place, made: writer.Writer, each: ProposedChange, origin: Origin
+def _build_change(
+    place: Place, store_writer: writer.Writer, each: ProposedChange, origin: Origin
 ) -> Change | None:
     located = blocks.resolve_label(place, labels.qualified(each.tier, each.label))
     path = located[2] if located else blocks.path_of(place, each.tier, each.label)
-    known = located or made.head(each.tier, each.label)
-    now, version = made.settle(each.tier, each.label, path) if known else (None, 0)
-    _changeable(each, now)
+    known = located or store_writer.head(each.tier, each.label)
+    now, version = store_writer.settle(each.tier, each.label, path) if known else (None, 0)
+    _check_changeable(each, now)
     if each.after is None:
         text = None if now == each.before else now
     elif now is None:
@@ -98,14 +98,14 @@ def _change(
         text = merge(each.before, now, each.after)
     if text is not None:
         text = yaml_edit.set_keys(text, version + 1, clock.now(), origin.actor)
-        _permitted(each, now, text)
-    if text == now or (text is not None and now is not None and _same(text, now)):
+        _check_rules(each, now, text)
+    if text == now or (text is not None and now is not None and _is_same(text, now)):
         return None
     return Change(each.tier, each.label, path, now, text, OP, version + 1)
 
 
-def _changeable(each: ProposedChange, now: str | None) -> None:
-    """Raise `RejectedError` where a block is not any more what a proposal speaks of, or fixed."""
+def _check_changeable(each: ProposedChange, now: str | None) -> None:
+    """Raise `RejectedError` if a block was made or removed since, is damaged or read-only."""
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
             f"'{each.label}' was deleted or renamed since",
@@ -126,8 +126,8 @@ def _changeable(each: ProposedChange, now: str | None) -> None:
         )
 
 
-def _permitted(each: ProposedChange, now: str | None, text: str) -> None:
-    """Raise `RejectedError` where a rule of the block forbids a text."""
+def _check_rules(each: ProposedChange, now: str | None, text: str) -> None:
+    """Raise `RejectedError` if the limit or a secret forbids a text."""
     before = blocks.make(each.tier, each.label, "", now or "")
     after = blocks.make(each.tier, each.label, "", text)
     over = edits.check_limit(each.label, before.value, after.value, after.limit, after.tokens)
@@ -136,12 +136,12 @@ def _permitted(each: ProposedChange, now: str | None, text: str) -> None:
         raise RejectedError(odd.message, odd.hint)
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same(one: str, other: str) -> bool:
     return blocks.make("", "", "", one).content == blocks.make("", "", "", other).content
 
 
-def _archived(place: Place, found: Proposal) -> int:
-    """Archive the passages that are not there yet."""
+def _archive_passages(place: Place, found: Proposal) -> int:
+    """Archive the passages that the archive has not yet; return how many."""
     known = {
         archive.merge_passages(passage.text)
         for path in archive.sources(place.home)

@@ -1,8 +1,8 @@
-"""Review a session: whether it is due for one, and how it is asked for.
+"""Request the review of a session, once, after enough prompts.
 
-Once in a session, after enough prompts: as a word at the next prompt (`nudge`), by one more turn of
-the host's own model (`inline`), or by the configured model when the session ends (`background`, see
-`agent.review`). Stop hooks ask whether they have to wait for it: see `wanted`.
+By a notice at the next prompt (`nudge`), by one more turn of the host's own model (`inline`), or
+by the configured model when the session ends (`background`, see `agent.review`). `is_wanted`
+says whether a stop hook has to wait for it.
 """
 
 from memfs import files
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from memfs.core.settings import Settings
 
 NUDGE, INLINE, BACKGROUND = "nudge", "inline", "background"
-MARK = "reviewed"  # of a session, in its folder
-_SINCE = "reviewed-since"  # likewise: when a turn was asked to go on for it
-_PRESSED = "pressed"  # likewise: it was told that blocks are nearly full
+MARK = "reviewed"  # file in the folder of a session
+_SINCE = "reviewed-since"  # likewise: when an inline review began
+_PRESSED = "pressed"  # likewise: the notice of nearly full blocks was queued
 
 
 def is_wanted(place: Place) -> bool:
-    """Tell whether the end of a turn of this session may ask for something."""
+    """Return whether the end of a turn may request a review or warn of full blocks."""
     mode = config.load(place).get("review.mode")
     review = mode in (NUDGE, INLINE) and not sessions.is_marked(place.home, place.session, MARK)
     if review or sessions.is_marked(place.home, place.session, _SINCE):
         return True
-    return not sessions.is_marked(place.home, place.session, _PRESSED) and bool(_pressed(place))
+    return not sessions.is_marked(place.home, place.session, _PRESSED) and bool(_list_full(place))
 
 
 def finish_turn(event: Event) -> Reply:
-    """Return what a host is told at the end of a turn: that it goes on with a review, for one."""
+    """Reply to the end of a turn; an `inline` review makes the host go on."""
     place = blocks.find_answering(event)
     if place is None or not place.session:
         return Reply()
-    notice, more = _saved(place), ""
+    notice, more = _format_result(place), ""
     settings = config.load(place)
     mode = settings.get("review.mode")
     if mode in (NUDGE, INLINE) and not event.again and is_due(place, event.host, settings):
@@ -51,12 +51,12 @@ def finish_turn(event: Event) -> Reply:
             more = f"{REVIEW} {text}"
         else:
             sessions.queue_notice(place.home, place.session, text)
-    _press(place)
+    _queue_pressure_notice(place)
     return Reply(notice=notice, more=more)
 
 
 def finish_session(event: Event) -> str:
-    """Return the folder of a session that ended, if it may be due for a review by the model."""
+    """Return the folder of an ended session that may be due for a background review, else ""."""
     place = blocks.find_answering(event)
     if place is None or not place.session:
         return ""
@@ -67,7 +67,7 @@ def finish_session(event: Event) -> str:
 
 
 def is_due(place: Place, host: str, settings: "Settings") -> bool:
-    """Tell whether a session is due for its one review, and count it as reviewed from now on."""
+    """Return whether a session is due for its one review, and then mark it as reviewed."""
     if sessions.is_marked(place.home, place.session, MARK):
         return False
     if prompts(place, host) < max(1, settings.number("review.min_messages")):
@@ -76,29 +76,29 @@ def is_due(place: Place, host: str, settings: "Settings") -> bool:
 
 
 def prompts(place: Place, host: str) -> int:
-    """Count what a person said in a session, as far as it is in recall."""
+    """Count the messages of the user in a session, as far as they are in recall."""
     path = recall.get_path(place.home, host, place.session)
     if not files.is_file(path):
         return 0
     return sum(message.role == "user" and not message.side for message in recall.messages(path))
 
 
-def _saved(place: Place) -> str:
-    """Tell the person what a review saved, once it is over."""
+def _format_result(place: Place) -> str:
+    """Return the message of what an inline review saved, "" if none ran."""
     path = f"{place.home.session(place.session)}/{_SINCE}"
     since = files.read(path)
     if since is None:
         return ""
     files.remove(path)
-    made = [
+    entries = [
         e for e in journal_query.list_entries(place) if e.session == place.session and e.at >= since
     ]
-    told = [f"{entry.label} ({entry.op}, version {entry.version})" for entry in made]
-    return flatten_text(f"memfs: the review of this session saved {', '.join(told) or 'nothing'}")
+    saved = [f"{entry.label} ({entry.op}, version {entry.version})" for entry in entries]
+    return flatten_text(f"memfs: the review of this session saved {', '.join(saved) or 'nothing'}")
 
 
-def _pressed(place: Place) -> "list[Block]":
-    """List the blocks that are nearly full; what has no label cannot be edited under one."""
+def _list_full(place: Place) -> "list[Block]":
+    """List the pinned blocks that are nearly full and can be edited by their label."""
     return [
         block
         for block in blocks.load(place)
@@ -109,9 +109,9 @@ def _pressed(place: Place) -> "list[Block]":
     ]
 
 
-def _press(place: Place) -> None:
-    """Leave word of blocks that are nearly full, with what could go first; once in a session."""
-    full = _pressed(place)
+def _queue_pressure_notice(place: Place) -> None:
+    """Queue a notice of nearly full blocks and their spare parts, once in a session."""
+    full = _list_full(place)
     if not full or not sessions.mark_once(place.home, place.session, _PRESSED):
         return
     lines = []

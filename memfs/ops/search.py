@@ -26,12 +26,12 @@ KINDS = {
     "facts": "fact",
     "static": "static",
 }
-_WAIT = 3.0  # seconds for the service, which may have to read what is new first
+_WAIT = 3.0  # seconds for the service, which may index first
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A search that the service of the user is asked for, in the store at `root`."""
+    """A search in the store at `root`, as sent to the user's service."""
 
     root: str
     user: str
@@ -44,7 +44,7 @@ class SearchRequest:
 
 @dataclass(frozen=True)
 class SearchAnswer(Generic[AnyHit]):
-    """What the service found, and what is to be said of how it searched."""
+    """The hits that the service found, and a note on how it searched."""
 
     note: str
     page: HitPage[AnyHit]
@@ -53,43 +53,43 @@ class SearchAnswer(Generic[AnyHit]):
 def run(
     index: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> HitPage[Hit]:
-    """Return one page (from 1) of hits, after everything that is new was indexed.
+    """Return one page (from 1) of hits, after new documents were indexed.
 
-    Without a mode by words and meaning; by words alone where `embedding` is none, or the model
+    The default mode is by words and meaning; by words alone if `embedding` is none, or the model
     cannot be used (`index.note` says so). Raises `MemfsError` for a mode that is turned off. The
-    service of the user is asked first, where there is one.
+    user's service searches, if it runs.
     """
-    request = _request(index, query, mode, only, limit, page)
+    request = _build_request(index, query, mode, only, limit, page)
     return _ask_service(index, "hits", request, SearchAnswer[Hit]) or _search(index, request)
 
 
 def search_sessions(
     index: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> HitPage[SessionHit]:
-    """Return one page (from 1) of the sessions that say most about it, with their best turns."""
-    request = _request(index, query, mode, only, limit, page)
+    """Return one page (from 1) of the most relevant sessions, with their best turns."""
+    request = _build_request(index, query, mode, only, limit, page)
     found = _ask_service(index, "sessions", request, SearchAnswer[SessionHit])
     return found or _search_sessions(index, request)
 
 
-def list_dated(index: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
-    """Return one page (from 1) of what a filter lets through, in the order of time."""
+def list_by_date(index: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
+    """Return one page (from 1) of the documents that pass a filter, in order of time."""
     offset = (page - 1) * limit
     return index.ask("text", lambda engine: engine.list_dated(only, limit=limit, offset=offset))
 
 
 def read_request(data: bytes) -> SearchRequest:
-    """Return what the service is asked. Raises `ValueError` for what is no such question."""
+    """Decode a request to the service. Raises `ValueError` if it is malformed."""
     return msgspec.json.decode(data, type=SearchRequest)
 
 
 def answer_request(index: IndexSession, kind: str, request: SearchRequest) -> bytes:
-    """Return what the service answers. Raises `MemfsError`."""
+    """Search, and encode the answer of the service. Raises `MemfsError`."""
     page = _search_sessions(index, request) if kind == "sessions" else _search(index, request)
     return msgspec.json.encode({"note": index.note, "page": page})
 
 
-def _request(
+def _build_request(
     index: IndexSession, query: str, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> SearchRequest:
     place = index.place
@@ -100,15 +100,15 @@ def _request(
 def _ask_service(
     index: IndexSession, kind: str, request: SearchRequest, form: type[SearchAnswer[AnyHit]]
 ) -> HitPage[AnyHit] | None:
-    """Return what the service finds; None if this process is to search by itself."""
+    """Return the hits that the service finds; None if this process is to search itself."""
     if not service_client.is_listening():
         return None
-    query = request.query.encode("utf-8", "replace").decode()  # no halves of characters
+    query = request.query.encode("utf-8", "replace").decode()  # no lone surrogates
     body = msgspec.json.encode(replace(request, query=query))
     data = service_client.ask("search", [kind], body, _WAIT, lasting=True)
     try:
         found = msgspec.json.decode(data, type=form) if data else None
-    except (ValueError, msgspec.MsgspecError):  # what does not read that does its own work
+    except (ValueError, msgspec.MsgspecError):  # of another version: search here
         return None
     if found is None:
         return None
@@ -127,11 +127,11 @@ def _search_sessions(index: IndexSession, request: SearchRequest) -> HitPage[Ses
 def _bind(
     index: IndexSession, request: SearchRequest, method: str
 ) -> tuple[Mode, Callable[[Engine], Any]]:
-    """Return the mode of a search, and what makes it with an engine."""
+    """Return the mode of a search, and a function that runs it on an engine."""
     chosen = _choose_mode(index, request.query, request.mode)
 
     def search(engine: Engine) -> Any:
-        mode = "text" if engine.vectors is None else chosen  # it does what it can
+        mode = "text" if engine.vectors is None else chosen  # no model: by words
         offset = (request.page - 1) * request.limit
         call = getattr(engine, method)
         return call(request.query, mode=mode, only=request.only, limit=request.limit, offset=offset)
@@ -140,16 +140,16 @@ def _bind(
 
 
 def _choose_mode(index: IndexSession, query: str, mode: Mode | None) -> Mode:
-    """Return the mode that is wanted. Raises `MemfsError` for one that is turned off."""
+    """Return the mode to search in. Raises `MemfsError` for one that is turned off."""
     if not query.strip():
         raise UsageError("the query is empty", "say what to look for")
-    wanted = index.model()
-    if wanted.off and mode in ("hybrid", "semantic"):
+    model = index.model()
+    if model.off and mode in ("hybrid", "semantic"):
         raise MemfsError(
-            f"embedding is off ({wanted.model.said}): there is no search by meaning",
+            f"embedding is off ({model.model.said}): there is no search by meaning",
             "leave --mode out to search by words; memfs model use bundled turns it on",
         )
-    return "text" if wanted.off else mode or "hybrid"
+    return "text" if model.off else mode or "hybrid"
 
 
 def parse_day(text: str, *, end: bool) -> int:
@@ -159,7 +159,7 @@ def parse_day(text: str, *, end: bool) -> int:
     """
     word = text.strip().lower()
     try:
-        whole = _whole_day(word)
+        whole = _parse_date(word)
         if whole is None:
             return int(datetime.fromisoformat(text.strip()).astimezone().timestamp())
         first = datetime.combine(whole + timedelta(days=end), time()).astimezone()
@@ -170,8 +170,8 @@ def parse_day(text: str, *, end: bool) -> int:
         ) from error
 
 
-def _whole_day(word: str) -> date | None:
-    """Return the day a word names; None for a time of a day."""
+def _parse_date(word: str) -> date | None:
+    """Parse a word or a date into a day; None for a time of day."""
     back = {"today": 0, "yesterday": 1}.get(word)
     if back is None and word.endswith("d") and word[:-1].isdecimal():
         back = int(word[:-1])

@@ -1,4 +1,4 @@
-"""End a session: leave word of its transcript, and commit what it remembered if asked to."""
+"""End a session: queue its transcript for ingest, and commit its memory if configured."""
 
 from memfs import files
 from memfs.core import frontmatter, yaml_edit
@@ -12,25 +12,22 @@ from memfs.store.writer import Change
 
 
 def run(event: Event) -> None:
-    """Put the session's transcript on the list of what the next ingest reads.
-
-    Raises `StoreError` with the reason where a commit was asked for and could not be made.
-    """
+    """Queue the transcript for ingest, clear session blocks, commit. Raises `StoreError`."""
     place = blocks.find_answering(event)
     if place is None:
         return
     if event.transcript:
         spool.write_note(place.home, event.host, event.transcript, event.session)
-    _clear(place, event)
+    _clear_blocks(place, event)
     note = autocommit.commit_session(place, Origin("agent", event.host, event.session))
     if note:
         raise StoreError(note)
 
 
-def _clear(place: Place, event: Event) -> None:
-    """Empty the session's blocks that are configured to end with it; the journal keeps them."""
-    wanted = config.load(place).get("blocks")
-    for label, each in wanted.items() if isinstance(wanted, dict) else ():
+def _clear_blocks(place: Place, event: Event) -> None:
+    """Empty the session's blocks with `clear_on_session_end`; the journal keeps their text."""
+    configured = config.load(place).get("blocks")
+    for label, each in configured.items() if isinstance(configured, dict) else ():
         if not isinstance(each, dict) or each.get("clear_on_session_end") is not True:
             continue
         if labels.problem(str(label)):
@@ -38,8 +35,8 @@ def _clear(place: Place, event: Event) -> None:
         path = blocks.path_of(place, labels.SESSION, str(label))
         if not place.session or not files.is_file(path):
             continue
-        with writer.writing(place.home, place) as made:
-            text, version = made.settle(labels.SESSION, str(label), path)
+        with writer.writing(place.home, place) as store_writer:
+            text, version = store_writer.settle(labels.SESSION, str(label), path)
             block = blocks.make(labels.SESSION, str(label), path, text or "")
             if block.value and not block.read_only and not block.problem:
                 head = yaml_edit.set_keys(
@@ -50,4 +47,6 @@ def _clear(place: Place, event: Event) -> None:
                     eol=frontmatter.line_end(block.raw),
                 )
                 change = Change(labels.SESSION, str(label), path, text, head, "clear", version + 1)
-                made.commit([change], Origin("system", event.host, event.session, "session ended"))
+                store_writer.commit(
+                    [change], Origin("system", event.host, event.session, "session ended")
+                )

@@ -1,4 +1,4 @@
-"""Show blocks as they are, and as they were."""
+"""Show blocks in their current and earlier versions."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ class ShownBlock:
     version: int
 
 
-def run(place: Place, label: str, wanted: str = "") -> ShownBlock:
-    """Return a block as it is, or as it was at a version or a commit."""
-    if wanted:
+def run(place: Place, label: str, version: str = "") -> ShownBlock:
+    """Return a block, at present or at a version or a commit."""
+    if version:
         tier, name = versions.resolve(place, label)
-        block = blocks.make(tier, name, "", block_history.read_version(place, label, wanted))
-        return ShownBlock(block, int(wanted) if wanted.isdigit() else block.version)
+        block = blocks.make(tier, name, "", block_history.read_version(place, label, version))
+        return ShownBlock(block, int(version) if version.isdigit() else block.version)
     block = blocks.get(place, label)
     read_times.note_read(place.store(block.tier), block.tier, block.label)
-    return ShownBlock(block, _version(place, block))
+    return ShownBlock(block, _find_version(place, block))
 
 
 def show_all(place: Place) -> list[ShownBlock]:
-    """Return all blocks, nearest tier first."""
-    return [ShownBlock(block, _version(place, block)) for block in blocks.load(place)]
+    """Return all blocks with their versions, nearest tier first."""
+    return [ShownBlock(block, _find_version(place, block)) for block in blocks.load(place)]
 
 
 def brief(place: Place) -> str:
-    """Return the brief as a session of this place is given it."""
+    """Return the brief that a session of this place gets."""
     text, shown = brief_text.compose_brief(place)
     return brief_text.with_rules(text, brief_text.unwritten_rules(place, shown.values()))
 
 
 def record(shown: ShownBlock) -> dict[str, object]:
-    """Return a block as JSON shows it."""
+    """Return a block as a dictionary for JSON."""
     block = shown.block
     return {
         "label": block.label,
@@ -63,7 +63,7 @@ def record(shown: ShownBlock) -> dict[str, object]:
     }
 
 
-def _version(place: Place, block: Block) -> int:
+def _find_version(place: Place, block: Block) -> int:
     """Return the journalled version; of a file changed since then, the one after it."""
     head = versions.head(place, block.tier, block.label)
     if head is None:

@@ -1,4 +1,4 @@
-"""Standing rules that no block says yet: list them, say no to one."""
+"""Standing rules that no block has yet: list them, refuse one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))
 
 
 def list_pending(place: Place) -> list[StandingRule]:
-    """List what users stated to hold and no block says, the newest first."""
+    """List the rules that users stated and no block has, newest first."""
     return brief_text.unwritten_rules(place, [block.raw for block in blocks.load(place)])
 
 
 def label(rule: StandingRule) -> str:
-    """Return the label of the block that a rule would stand in: what is about its user, or not."""
+    """Return the label of the block for a rule: `human` if it is about its user."""
     mine = not _MINE.isdisjoint(rule.words)
     return "human" if mine else "system_rules"
 
 
 def refuse_rule(place: Place, rule: StandingRule) -> None:
-    """Have a rule shown no more."""
+    """Refuse a rule, so that it is not listed again."""
     standing_rules.refuse(place.home, rule)

@@ -48,12 +48,11 @@ class BlockState:
 
 @dataclass(frozen=True)
 class Status:
-    """Everything `memfs status` shows. Sizes are bytes.
+    """The data of `memfs status`. Sizes are bytes.
 
     `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
-    which model; `ran`: the hook that ran last in each assistant, its event, when (seconds since
-    1970) and for how many milliseconds. `contradictions`: (label, value, other value) of lines of a
-    block that say two things of one.
+    which model; `ran`: the last hook run in each assistant, its event, when (seconds since 1970)
+    and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
     """
 
     project: str
@@ -74,24 +73,24 @@ class Status:
 
 
 def run(place: Place, home: str) -> Status:
-    """Look at a place. Nothing is written but what was edited outside memfs, to the journal."""
+    """Return the status of a place. Writes only edits from outside memfs, to the journal."""
     logs = recall.sources(place.home)
     stores = place.stores()
-    states = tuple(_states(place))
+    states = tuple(_load_block_states(place))
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and store_paths.is_trusted(place.project),
         user=place.user.root if place.user else "",
         blocks=states,
         sessions=len(logs),
-        messages=sum(_lines(path) for path in logs),
+        messages=sum(_count_lines(path) for path in logs),
         recall_bytes=sum(files.get_size(path) for path in logs),
         passages=sum(len(archive.sources(store)) for store in stores),
         index_bytes=trees.measure_size(place.home.index),
         embedding=embedding_status.load_status(place).line(),
         waiting=len(spool.list_notes(place.home)),
-        wired=tuple(list_wired(place, home)),
-        ran=_ran(place),
+        wired=tuple(list_wired_files(place, home)),
+        ran=_load_last_runs(place),
         service=service_status.load_status(),
         contradictions=tuple(
             (state.block.label, each.one, each.other)
@@ -101,8 +100,8 @@ def run(place: Place, home: str) -> Status:
     )
 
 
-def list_wired(place: Place, home: str) -> list[tuple[str, str]]:
-    """List (host, settings file) where our hooks are."""
+def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
+    """List the settings files with our hooks, as (host, path)."""
     top = place.project.top if place.project else None
     return [
         (name, found.path)
@@ -111,13 +110,13 @@ def list_wired(place: Place, home: str) -> list[tuple[str, str]]:
     ]
 
 
-def _ran(place: Place) -> dict[str, tuple[str, float, float]]:
-    """Return the hook that ran last in each assistant, by its name."""
+def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
+    """Return the last hook run in each assistant, by its name."""
     found = {name: sessions.last_run(place.home, name) for name in hosts.NAMES}
     return {name: run for name, run in found.items() if run}
 
 
-def _states(place: Place) -> list[BlockState]:
+def _load_block_states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
     last = {(entry.tier, entry.label): entry.op for entry in versions.list_entries(place)}
     dirty = {store.root: tracked_files.list_dirty(store.root, "blocks") for store in place.stores()}
@@ -136,20 +135,20 @@ def _states(place: Place) -> list[BlockState]:
                 block,
                 version,
                 block_status.describe_content(block.value, operation),
-                _freshness(place, block, now, days),
+                _describe_freshness(place, block, now, days),
                 "" if block.tier == "session" else sync,
             )
         )
     return found
 
 
-def _freshness(place: Place, block: Block, now: str, days: int) -> str:
+def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
     read = read_times.get_last_read(place.store(block.tier), block.tier, block.label)
     referenced = max(str(block.meta.get("updated_at") or ""), read)
     gone = block.paged_out > 0 and not paging.parts(block.body)
     return block_status.freshness(referenced, now, days, paged_out=gone)
 
 
-def _lines(path: str) -> int:
+def _count_lines(path: str) -> int:
     with logs.open_stream(path) as handle:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: handle.read(1 << 20), b""))

@@ -1,4 +1,4 @@
-"""Keep our section of instruction files (AGENTS.md and the like) in step with the blocks."""
+"""Sync our section of instruction files (AGENTS.md and the like) with the blocks."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 def run(
     place: Place, names: Sequence[str] = (), *, remove: bool = False, write: bool = True
 ) -> list[Plan]:
-    """Put the project's memory into the files named, or take it out; return what that makes.
+    """Write the project's memory into the files named, or remove it; return the plans.
 
-    Without names, those files that have a section. Without `write`, nothing is written, and a
-    store needs no trust: what is compared reaches nobody. Raises `StoreError` where there is no
-    project, and where one of the files cannot be written; then none is.
+    Without names, those files that have a section. Without `write`, nothing is written, and the
+    store needs no trust. Raises `StoreError` if there is no project, or if one of the files cannot
+    be written; then none is.
     """
     store = place.project
     if store is None:
         raise StoreError("there is no project store here to sync", "make one with: memfs init")
     if not write:
-        return _plans(place, names, remove=remove)
+        return _plan_targets(place, names, remove=remove)
     if not remove:
         instruction_sections.check_allowed(store)
     with lock.hold_lock(store):
-        found = _plans(place, names, remove=remove)
+        found = _plan_targets(place, names, remove=remove)
         for plan in found:
             plan.permitted()
         for plan in found:
@@ -43,12 +43,12 @@ def run(
     return found
 
 
-def _plans(place: Place, names: Sequence[str], *, remove: bool) -> list[Plan]:
+def _plan_targets(place: Place, names: Sequence[str], *, remove: bool) -> list[Plan]:
     store = place.store("project")
     targets = [TARGETS[name] for name in names] or instruction_sections.find_sections(store)
     ours = "" if remove or not targets else instruction_sections.text(store)
     found: dict[str, Plan] = {}
     for target in targets:
         plan = instruction_sections.plan(store, target, ours, remove=remove)
-        found.setdefault(plan.real, plan)  # two names of one file, by a link
+        found.setdefault(plan.real, plan)  # a link gives one file two names
     return list(found.values())

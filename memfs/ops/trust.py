@@ -1,4 +1,4 @@
-"""Trust a project's store: what its hooks would be given is shown first."""
+"""Trust a project's store, after a report of what hooks would inject from it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_COMMITS = 1000
 
 @dataclass(frozen=True)
 class BlockReview:
-    """A block as it would be injected: who wrote it, and what in it is worth a look."""
+    """A block as it would be injected, its authors, and its signs of injection."""
 
     block: Block
     authors: tuple[str, ...]
@@ -50,7 +50,7 @@ class BlockReview:
 
 @dataclass(frozen=True)
 class ForeignChange:
-    """What others did to a block of a trusted store: `diff` is unified."""
+    """A change by others to a block of a trusted store: `diff` is unified."""
 
     key: str
     what: str
@@ -61,11 +61,11 @@ class ForeignChange:
 
 @dataclass(frozen=True)
 class TrustReport:
-    """What a person should know before they trust a store.
+    """The report for a person who decides whether to trust a store.
 
-    `tracked` counts the files of `local/` that came with the repository: what memfs keeps to
-    itself is never committed. `changed` is what others changed since it was looked at last,
-    `config` the text of `config.yaml`, `elsewhere` what files that are no blocks tell an assistant.
+    `tracked` counts the files of `local/` that came with the repository: memfs never commits them.
+    `changed` lists the changes by others since the last review, `config` is the text of
+    `config.yaml`, `elsewhere` the signs of injection in files that are no blocks.
     """
 
     root: str
@@ -84,35 +84,35 @@ class TrustReport:
 
 
 def review_store(place: Place) -> TrustReport:
-    """Look at the project's store of a place, as it is; raises `StoreError` if there is none."""
-    store = store_paths.without_quarantine(_project(place))
+    """Report on the project's store of a place. Raises `StoreError` if there is none."""
+    store = store_paths.without_quarantine(_require_project(place))
     alone = Place(store, None)
     trusted = store_paths.is_trusted(store)
-    authors = _authors(store)
+    authors = _load_authors(store)
     found = incoming_changes.find_incoming(store)
     return TrustReport(
         store.root,
         trusted,
-        tuple(_looked(block, store, authors) for block in blocks.load(alone)),
+        tuple(_review_block(block, store, authors) for block in blocks.load(alone)),
         len(archive.sources(store)),
         len(recall.sources(store)),
         len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
         tuple(config.problems(store)),
-        tuple(_changed(alone)) if trusted else (),
+        tuple(_load_changes(alone)) if trusted else (),
         len(facts.load_facts(store)),
         sum(1 for _ in static.list_entries(store)),
         files.read(f"{store.root}/{store_paths.CONFIG}") or "",
-        tuple(_elsewhere(store)),
+        tuple(_find_signs(store)),
         found,
     )
 
 
 def accept(place: Place, shown: TrustReport | None = None) -> None:
-    """Trust the project's store of a place, as it was `shown`, or as it is.
+    """Trust the project's store of a place, as it was `shown`, or as it is now.
 
-    Raises `StoreError` if it is not what was shown any more.
+    Raises `StoreError` if it changed since it was shown.
     """
-    store = _project(place)
+    store = _require_project(place)
     if shown is None:
         shown = review_store(place)
     if shown.found is None or not incoming_changes.is_same(
@@ -127,23 +127,23 @@ def accept(place: Place, shown: TrustReport | None = None) -> None:
 
 
 def revert_changes(place: Place) -> str:
-    """Use the `local/` again that was put aside last; return where the other is, "" for none."""
-    return local_folder.take_back(_project(place))
+    """Restore the `local/` moved aside last; return where the other one is, "" for none."""
+    return local_folder.take_back(_require_project(place))
 
 
 def revoke(place: Place) -> bool:
-    """Trust the project's store no more; tell whether it was trusted."""
-    return trust.revoke_trust(_project(place))
+    """Revoke the trust of the project's store; return whether it was trusted."""
+    return trust.revoke_trust(_require_project(place))
 
 
-def _project(place: Place) -> Store:
+def _require_project(place: Place) -> Store:
     if place.project is None:
         raise StoreError("there is no project store here to trust", "your own store needs no trust")
     return place.project
 
 
-def _elsewhere(store: Store) -> Iterator[tuple[str, Sign]]:
-    """Yield what is worth a look in the files that are no blocks, by the names of the files."""
+def _find_signs(store: Store) -> Iterator[tuple[str, Sign]]:
+    """Yield the signs of injection in files that are no blocks, as (file name, sign)."""
     paths = [f"{store.root}/{store_paths.CONFIG}", *archive.sources(store), *facts.sources(store)]
     for path in [*paths, *(path for _, path in static.sources(store))]:
         text = files.decode(logs.read_whole(path) or b"")
@@ -151,15 +151,15 @@ def _elsewhere(store: Store) -> Iterator[tuple[str, Sign]]:
             yield os.path.relpath(path, store.root), sign
 
 
-def _looked(block: Block, store: Store, authors: dict[str, list[str]]) -> BlockReview:
+def _review_block(block: Block, store: Store, authors: dict[str, list[str]]) -> BlockReview:
     names = authors.get(os.path.relpath(block.path, store.root), [])
     return BlockReview(
         block, tuple(names), tuple(injection_signs.find_signs(block.head + block.body))
     )
 
 
-def _authors(store: Store) -> dict[str, list[str]]:
-    """Map block files to those who committed them, the last one first."""
+def _load_authors(store: Store) -> dict[str, list[str]]:
+    """Map block files to the authors of their commits, newest first."""
     found: dict[str, list[str]] = {}
     for commit in commits.list_touching(store.root, "blocks", _MOST_COMMITS):
         names = found.setdefault(commit.path, [])
@@ -168,9 +168,9 @@ def _authors(store: Store) -> dict[str, list[str]]:
     return found
 
 
-def _changed(place: Place) -> list[ForeignChange]:
+def _load_changes(place: Place) -> list[ForeignChange]:
     found = upstream_changes.review_changes(place, note=False).pulled
-    store = _project(place)
+    store = _require_project(place)
     texts = upstream_changes.load_texts(store, found)
     return [
         ForeignChange(
@@ -178,12 +178,12 @@ def _changed(place: Place) -> list[ForeignChange]:
             change.what,
             change.who,
             change.why,
-            changes.unified(texts.get(change.before, ""), _now(store, change), "before", "now"),
+            changes.unified(texts.get(change.before, ""), _read(store, change), "before", "now"),
         )
         for change in found
     ]
 
 
-def _now(store: Store, change: UpstreamChange) -> str:
-    """Return the text that is there: what git has may be another (LFS)."""
+def _read(store: Store, change: UpstreamChange) -> str:
+    """Return the text of the file; that in git may differ (LFS)."""
     return files.decode(logs.read_whole(f"{store.root}/{change.name}") or b"")

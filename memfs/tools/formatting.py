@@ -57,7 +57,7 @@ def _format_page(
 def format_dated(context: ToolContext, arguments: Arguments) -> str:
     """Return a page of what was said between two days, in its order."""
     limit, page = paging(arguments)
-    found = search.list_dated(
+    found = search.list_by_date(
         context.index(), only=parse_filter(arguments, ("message",)), limit=limit, page=page
     )
     return format_hits([_turn(each) for each in found.hits], found.total, limit, page, "message")

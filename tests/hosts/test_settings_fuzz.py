@@ -62,7 +62,7 @@ class File:
     def __init__(self, place: Place, name: str, text: str, shipped: tuple[str, ...]) -> None:
         self._place = place
         self._path = Path(place.home.top, name)
-        self._given = ShippedEntries.of(
+        self._given = ShippedEntries.load(
             place, shipped[0].partition("/")[0], shipped, tools=True, line=True, calls=True
         )
         self._path.unlink(missing_ok=True)
@@ -73,7 +73,7 @@ class File:
 
     def run(self, *, remove: bool = False) -> str:
         """Put ours in or take them out; return what is there then."""
-        edit = SettingsEdit.of(self._place, str(self._path), self._given, remove=remove)
+        edit = SettingsEdit.plan(self._place, str(self._path), self._given, remove=remove)
         edit.write(self._place)
         return self._path.read_bytes().decode() if self._path.exists() else ""
 

@@ -25,7 +25,7 @@ def event(repo: Path, path: str | Path, kind: str = events.WRITTEN) -> Event:
 
 def before(repo: Path, path: str | Path) -> Reply:
     (found,) = file_guard.find(event(repo, path, events.WRITE))
-    return file_guard.before(found)
+    return file_guard.check_write(found)
 
 
 def after(repo: Path, path: str | Path) -> str:

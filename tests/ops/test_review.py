@@ -154,7 +154,7 @@ def test_a_compaction_pages_the_scratch_block_out(here: Place) -> None:
     edit.run(here, [Rethink("session:working", body)], Origin("agent"))
     before = blocks.get(here, "session:working")
     assert before.chars > 0.9 * before.limit
-    page.compacted(Event("claude", "compact", "PreCompact", "s1", here.home.top))
+    page.page_out_scratch(Event("claude", "compact", "PreCompact", "s1", here.home.top))
     after = blocks.get(here, "session:working")
     assert after.chars <= 0.72 * after.limit
     assert after.paged_out

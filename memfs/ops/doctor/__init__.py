@@ -1,4 +1,4 @@
-"""Find what is wrong, say where, and what to do about it; mend what can be mended safely."""
+"""Find problems, their place and their remedy; fix those that can be fixed safely."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Finding", "fix", "run"]
 
 
 def run(place: Place, home: str) -> list[Finding]:
-    """Look at stores, configuration, blocks, passages, journal and hooks, as they are."""
+    """Check stores, configuration, blocks, passages, journal and hooks. Fixes nothing."""
     place = stored.without_quarantine(place)
     return [
         *stores.check_stores(place),
@@ -31,10 +31,10 @@ def run(place: Place, home: str) -> list[Finding]:
 
 
 def fix(place: Place, home: str) -> list[Finding]:
-    """Mend what can be mended without losing a byte; return what was done, nothing if nothing was.
+    """Fix what can be fixed without losing a byte; return a finding for each fix.
 
-    A block that changes is journalled like an edit (`memfs undo` takes it back), and its file as it
-    was is kept in `local/backup/`. So are temporary files of killed runs.
+    A block that changes is journalled like an edit (`memfs undo` takes it back). Its earlier file
+    is kept in `local/backup/`, as are temporary files of killed runs.
     """
     place = stored.without_quarantine(place)
     return [

@@ -1,4 +1,4 @@
-"""Blocks: what is wrong in their files and folders."""
+"""Check the files and folders of blocks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its 
 
 
 def check_blocks(place: Place) -> Iterator[Finding]:
-    """Look at every block file, and at what lies among them and is none."""
+    """Check every block file, and report other files among them."""
     paths: dict[tuple[str, str], str] = {}
     read: set[str] = set()
     try:
         loaded = blocks.load(place)
-    except OSError as error:  # the folder of all blocks
+    except OSError as error:  # in the folder of all blocks
         yield Finding("error", f"{error.filename}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
         return
     for block in loaded:
@@ -42,8 +42,8 @@ def check_blocks(place: Place) -> Iterator[Finding]:
         wrong = labels.problem(block.label)
         if wrong:
             yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
-        yield from _file(block)
-        yield from _values(block)
+        yield from _check_file(block)
+        yield from _check_values(block)
         for each in find_contradictions(block.value):
             yield Finding(
                 "warning",
@@ -51,7 +51,7 @@ def check_blocks(place: Place) -> Iterator[Finding]:
                 f"keep the one that holds: memfs edit {block.label}",
             )
         read.add(block.path)
-    for path, what in _left_out(place, read):
+    for path, what in _list_left_out(place, read):
         if what.startswith(_UNREAD):
             yield Finding("error", f"{path}: {what}", _PERMISSIONS)
             continue
@@ -64,8 +64,8 @@ def check_blocks(place: Place) -> Iterator[Finding]:
         yield Finding("ok", f"{len(read)} blocks were read")
 
 
-def _file(block: Block) -> Iterator[Finding]:
-    """Look at the text of a file, as far as it can be read."""
+def _check_file(block: Block) -> Iterator[Finding]:
+    """Check the text of a block file, if it can be read."""
     if block.size:
         yield Finding(
             "error",
@@ -84,7 +84,7 @@ def _file(block: Block) -> Iterator[Finding]:
         )
 
 
-def _values(block: Block) -> Iterator[Finding]:
+def _check_values(block: Block) -> Iterator[Finding]:
     name = labels.qualified(block.tier, block.label)
     for key, value in block.odd_keys():
         yield Finding(
@@ -98,8 +98,8 @@ def _values(block: Block) -> Iterator[Finding]:
         )
 
 
-def _left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
-    """List (path, what it is) of what lies among the blocks and is none. Nothing is opened."""
+def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
+    """List (path, what it is) of files among the blocks that are none. Opens no file."""
     found: list[tuple[str, str]] = []
     for tier, store in place.tiers():
         if tier == labels.SESSION:

@@ -1,4 +1,4 @@
-"""What a look at something gave."""
+"""The result of one check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Level = Literal["ok", "warning", "error"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at, or mended."""
+    """One thing that was checked, or fixed."""
 
     level: Level
     text: str

@@ -1,4 +1,4 @@
-"""Assistants that are here: which version, when our hooks ran, and when they should have."""
+"""Check assistants: their versions, when our hooks ran, and when they should have."""
 
 from __future__ import annotations
 
@@ -16,54 +16,54 @@ if TYPE_CHECKING:
     from memfs.hosts.base import Host
     from memfs.store.blocks import Place
 
-_DAY = 24 * 3600  # seconds: a session that goes on while it is wired has no hooks yet
+_DAY = 24 * 3600  # seconds: a session that began before the install has no hooks
 
 
 def check_activity(place: Place, host: Host, version: str) -> Finding:
-    """Say which version of a host is here, and how its last hook calls went."""
-    told = f"{host.TITLE} {version}" if version else f"{host.TITLE}, version unknown"
+    """Report the version of a host, and its last hook calls."""
+    text = f"{host.TITLE} {version}" if version else f"{host.TITLE}, version unknown"
     found = sessions.last_run(place.home, host.NAME)
     if found is None:
-        told += "; no hook of ours ran in it yet"
+        text += "; no hook of ours ran in it yet"
     else:
-        told += f"; our last hook in it: {found[0]} at {_shown(found[1])}, {found[2]:,.0f} ms"
-    failed = _failed(place, host.NAME)
-    return Finding("ok", told + (f"; the last that failed: {failed}" if failed else ""))
+        text += f"; our last hook in it: {found[0]} at {_format(found[1])}, {found[2]:,.0f} ms"
+    failed = _find_last_failure(place, host.NAME)
+    return Finding("ok", text + (f"; the last that failed: {failed}" if failed else ""))
 
 
-def list_missed(place: Place, host: Host, home: str, settings: Iterable[str]) -> Iterator[Finding]:
-    """Warn of a host with our hooks in `settings` whose later sessions in this project ran none."""
+def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> Iterator[Finding]:
+    """Warn if later sessions of a host with our hooks in `settings` ran none in this project."""
     store = place.project
     if store is None or not store_paths.is_trusted(store):
         return
     last = sessions.last_run(store, host.NAME)
-    since = last[1] if last else max(map(_modified, settings), default=0.0)
-    # What holds sessions of all projects tells nothing of this one.
-    kept = [
+    since = last[1] if last else max(map(_get_mtime, settings), default=0.0)
+    # The time of a file with the sessions of all projects says nothing of this one.
+    transcripts = [
         path
         for path in hosts.reader(host.NAME).list_transcripts(home, store.top)
         if not path.endswith(".db")
     ]
-    newest = max(map(_modified, kept), default=0.0)
+    newest = max(map(_get_mtime, transcripts), default=0.0)
     if since and newest > since + _DAY:
-        what = "no hook ever ran" if last is None else f"no hook ran since {_shown(since)}"
-        told = f"{host.TITLE} is wired, but {what}; its last session here is of {_shown(newest)}"
+        what = "no hook ever ran" if last is None else f"no hook ran since {_format(since)}"
+        text = f"{host.TITLE} is wired, but {what}; its last session here is of {_format(newest)}"
         yield Finding(
-            "warning", told, "look whether it trusts this folder and runs hooks (most have /hooks)"
+            "warning", text, "look whether it trusts this folder and runs hooks (most have /hooks)"
         )
 
 
-def _failed(place: Place, host: str) -> str:
+def _find_last_failure(place: Place, host: str) -> str:
     """Return the last line about a host in the log of failed hook calls, "" if there is none."""
     lines = (files.read(f"{place.home.local}/hook.log") or "").splitlines()
     return next((line for line in reversed(lines) if line.split(" ")[1:2] == [host]), "")
 
 
-def _shown(when: float) -> str:
+def _format(when: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
 
 
-def _modified(path: str) -> float:
+def _get_mtime(path: str) -> float:
     try:
         return os.path.getmtime(path)
     except OSError:

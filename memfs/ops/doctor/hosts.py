@@ -1,4 +1,4 @@
-"""Assistants: whether our hooks are in their settings, and what these run is there."""
+"""Check assistants: whether their settings have our hooks, and the programs of these exist."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def check_hosts(place: Place, home: str) -> Iterator[Finding]:
-    """Look at assistants: their versions, our entries in their settings, and our hooks' runs."""
+    """Check assistants: their versions, our entries in their settings, and our hooks' runs."""
     top = place.project.top if place.project else None
     here = [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
-    first = hosts.NAMES[0] if not here else ""  # the one to name where none is found
+    first = hosts.NAMES[0] if not here else ""  # named if none is installed
     versions = version.ask(map(hosts.get, here))
     for name in hosts.NAMES:
         host = hosts.get(name)
@@ -33,7 +33,7 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         wired = settings.list_wired(host, home, top, outside.read)
         try:
             plugged = settings.list_plugged(host, home, top, outside.read)
-            yield from _looked(
+            yield from _check_programs(
                 host, wired, settings.list_served(host, home, top, outside.read), top
             )
         except MemfsError as error:
@@ -48,8 +48,8 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
                 f"keep one: memfs uninstall {name} [--user]",
             )
         if wired or plugged:
-            yield from _trusted(host, place)
-            yield from host_activity.list_missed(
+            yield from _check_trust(host, place)
+            yield from host_activity.check_runs(
                 place, host, home, [*(each.path for each in wired), *plugged]
             )
         if len(wired) > 1:
@@ -64,11 +64,11 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         yield temp_files.finding(path)
 
 
-def _looked(
+def _check_programs(
     host: Host, wired: list[settings.WiredFile], served: list[settings.WiredFile], top: str | None
 ) -> Iterator[Finding]:
-    """Look whether what the settings of a host start is there."""
-    needed: dict[tuple[str, str], tuple[str, str]] = {}  # (file, program): what for, the scope
+    """Check that the programs in the settings of a host exist."""
+    needed: dict[tuple[str, str], tuple[str, str]] = {}  # (file, program): (purpose, flag)
     for found in [*wired, *served]:
         flag = "" if found.scope == "project" else f" --{found.scope}"
         parsed = settings.parse(found.text, found.path)
@@ -93,15 +93,15 @@ def _looked(
             yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
 
 
-def _trusted(host: Host, place: Place) -> Iterator[Finding]:
-    """Look whether the host runs our hooks, where it runs only those that are trusted."""
-    asking = hosts.trust_module(host.NAME)
-    if asking is None or not shutil.which(host.COMMAND):
+def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
+    """Check that a host which runs only trusted hooks runs ours."""
+    module = hosts.trust_module(host.NAME)
+    if module is None or not shutil.which(host.COMMAND):
         return
     try:
         skipped = sum(
             not hook.runs
-            for hook in asking.hooks(place.home.top, commands.list_commands(host.NAME))
+            for hook in module.hooks(place.home.top, commands.list_commands(host.NAME))
         )
     except StoreError as error:
         yield Finding("warning", error.message, error.hint)

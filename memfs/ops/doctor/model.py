@@ -1,4 +1,4 @@
-"""The embedding model: whether it can be used, and what its vectors cover."""
+"""Check the embedding model: whether it can be used, and what its vectors cover."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_model(place: Place) -> Iterator[Finding]:
-    """Look at the model that is configured."""
+    """Check the configured model."""
     found = embedding_status.load_status(place)
     if found.problem:
         yield Finding("warning", f"search goes by words alone: {found.problem}", found.hint)

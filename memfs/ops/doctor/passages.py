@@ -1,4 +1,4 @@
-"""Passages: what is wrong in their files. They are read all the same, as far as that goes."""
+"""Check the files of passages. Search reads what it can of a damaged one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST, _MOST = 1, 10  # importance
 
 
 def check_passages(place: Place) -> Iterator[Finding]:
-    """Look at every passage file of the stores of a place."""
+    """Check every passage file of the stores of a place."""
     for store in place.stores():
         for path in archive.sources(store):
             try:
@@ -37,12 +37,12 @@ def check_passages(place: Place) -> Iterator[Finding]:
                     f"{path}:{fault.line}: {fault.what}",
                     fault.hint,
                 )
-            for key, value in _odd(raw):
+            for key, value in _list_odd_values(raw):
                 yield Finding("warning", f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
 
 
-def _odd(raw: str) -> Iterator[tuple[str, object]]:
-    """Yield the keys whose values say nothing that could be meant, with these."""
+def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
+    """Yield the keys with an invalid value, and that value."""
     meta = blocks.front_matter(frontmatter.split(raw)[0])
     importance = meta.get("importance", _LEAST)
     if type(importance) is not int or not _LEAST <= importance <= _MOST:

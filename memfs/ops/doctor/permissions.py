@@ -1,4 +1,4 @@
-"""Modes: what is in the user and local tiers is for their owner alone."""
+"""File modes: the user tier and local folders are for their owner alone."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _OTHERS = 0o077
 
 
 def open_to_others(store: Store) -> list[str]:
-    """List the private files and folders of a store whose modes let others in; no links.
+    """List the private files and folders of a store that are open to others; no links.
 
-    In the index folder, which is private itself, libraries write with modes of their own.
+    The index folder is private itself: libraries write into it with modes of their own.
     """
     if os.name == "nt":
         return []
     top = store.root if store.private else store.local
-    listed = [(path, files.status(path)) for path in [top, *_below(top, store)]]
+    listed = [(path, files.status(path)) for path in [top, *_list_below(top, store)]]
     return [path for path, status in listed if status and status.st_mode & _OTHERS]
 
 
 def close(path: str) -> None:
-    """Take the modes of others from a file or folder of ours."""
+    """Make a file or folder private to its owner."""
     found = files.status(path)
     if found is not None:
         trees.set_mode(path, stat.S_IMODE(found.st_mode) & ~_OTHERS)
 
 
-def _below(top: str, store: Store) -> Iterator[str]:
+def _list_below(top: str, store: Store) -> Iterator[str]:
     waiting = [top]
     while waiting:
         folder = waiting.pop()

@@ -1,4 +1,4 @@
-"""Files that assistants read by themselves: whether our section is in step with the blocks."""
+"""Check instruction files: whether our section is in sync with the blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_sections(place: Place) -> Iterator[Finding]:
-    """Look at the sections there are."""
+    """Check each section of ours."""
     store = place.project
     if store is None:
         return

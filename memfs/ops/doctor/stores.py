@@ -1,4 +1,4 @@
-"""Stores: configuration, journal, modes, what killed runs left, git, failed hook calls."""
+"""Check stores: configuration, journal, modes, temporary files, git, failed hook calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NAMED = 10
 
 
 def check_stores(place: Place) -> Iterator[Finding]:
-    """Look at the stores themselves."""
+    """Check the stores: configuration, journal, temporary files and modes."""
     for tier, store in place.tiers():
         if tier == labels.SESSION:
             continue
@@ -35,14 +35,14 @@ def check_stores(place: Place) -> Iterator[Finding]:
             )
         for text in config.problems(store):
             yield Finding("warning", text)
-        yield from _journal(store)
+        yield from _check_journal(store)
         for path in temp_files.of_store(store):
             yield temp_files.finding(path)
-        yield from _modes(store)
+        yield from _check_modes(store)
 
 
 def merging(place: Place) -> Iterator[Finding]:
-    """Look whether git merges blocks with our driver in this clone."""
+    """Check that git merges blocks with our driver in this clone."""
     project = place.project
     if project is None or git.top_level(project.root) is None:
         return
@@ -68,7 +68,7 @@ def merging(place: Place) -> Iterator[Finding]:
         )
 
 
-def _modes(store: store_paths.Store) -> Iterator[Finding]:
+def _check_modes(store: store_paths.Store) -> Iterator[Finding]:
     found = permissions.open_to_others(store)
     if found:
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
@@ -79,7 +79,7 @@ def _modes(store: store_paths.Store) -> Iterator[Finding]:
         )
 
 
-def _journal(store: store_paths.Store) -> Iterator[Finding]:
+def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
     entries, _, end = journal.read_since(store, 0)
     size = files.get_size(store.journal)
     damaged = [str(line) for line in journal.find_damaged(store)]
@@ -101,7 +101,7 @@ def _journal(store: store_paths.Store) -> Iterator[Finding]:
 
 
 def calls(place: Place) -> Iterator[Finding]:
-    """Look whether hook calls failed, and name the Python that runs."""
+    """Report hook calls that failed, and the Python that runs."""
     for tier, store in place.tiers():
         path = f"{store.local}/hook.log"
         lines = (files.read(path) or "").splitlines()

@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"\..+\.(\d{1,9})\.tmp", re.DOTALL)
 
 
 def finding(path: str) -> Finding:
-    """Return what `memfs doctor` says of one."""
+    """Return the finding of `memfs doctor` for a temporary file."""
     return Finding(
         "warning",
         f"{path} was left by a run that was killed",
@@ -30,14 +30,14 @@ def finding(path: str) -> Finding:
 
 
 def of_store(store: Store) -> list[str]:
-    """List those of a store; the local folder of a linked worktree is elsewhere."""
+    """List the stale temporary files of a store, also in its local folder elsewhere."""
     tops = [store.root] if store.local == f"{store.root}/local" else [store.root, store.local]
     found = [each.path for top in tops for each in trees.walk(top, top_too=False)]
-    return sorted(path for path in found if _is_temporary(os.path.basename(path)) and _left(path))
+    return sorted(path for path in found if _is_temp(os.path.basename(path)) and _is_stale(path))
 
 
 def of_settings(place: Place, home: str) -> list[str]:
-    """List those beside the files that `memfs install` and `memfs sync` write."""
+    """List the stale ones beside the files that `memfs install` and `memfs sync` write."""
     top = place.project.top if place.project else None
     paths = [path for name in hosts.NAMES for path in settings.paths(hosts.get(name), home, top)]
     paths += [os.path.realpath(f"{top}/{each.path}") for each in TARGETS.values()] if top else []
@@ -48,22 +48,22 @@ def of_settings(place: Place, home: str) -> list[str]:
             continue
         for entry in os.listdir(folder):
             each = f"{folder}/{entry}"
-            if entry.startswith(f".{base}.") and names_process(entry) and _left(each):
+            if entry.startswith(f".{base}.") and names_process(entry) and _is_stale(each):
                 found.add(each)
     return sorted(found)
 
 
 def names_process(name: str) -> bool:
-    """Tell whether a temporary file names its process: its writer held no lock."""
+    """Return whether a temporary file names its process: its writer held no lock."""
     return _NUMBERED.fullmatch(name) is not None
 
 
-def _is_temporary(name: str) -> bool:
+def _is_temp(name: str) -> bool:
     return name.startswith(".") and name.endswith(".tmp")
 
 
-def _left(path: str) -> bool:
-    """Tell whether a temporary file is a regular one whose writer, if it is named, is gone."""
+def _is_stale(path: str) -> bool:
+    """Return whether a temporary file is a regular one whose writer, if named, is gone."""
     found = _NUMBERED.fullmatch(os.path.basename(path))
     return files.is_file(os.path.realpath(path)) and (found is None or not _alive(int(found[1])))
 

@@ -1,4 +1,4 @@
-"""Put our hooks and tools into a host's settings, and take them out again."""
+"""Add our hooks and tools to a host's settings, and remove them again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
 
 @dataclass(frozen=True)
 class WiredHost:
-    """What happened to a settings file: created, updated, unchanged or removed, and the diff."""
+    """The outcome for a settings file (created, updated, unchanged or removed), and the diff."""
 
     host: str
     path: str
@@ -48,14 +48,13 @@ def run(
     line: bool = False,
     gone: Collection[str] = (),
 ) -> list[WiredHost]:
-    """Write our entries into a host's settings of a scope (or, with `remove`, take them out).
+    """Write our entries into a host's settings of a scope, or with `remove` remove them.
 
     `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too;
-    `line`: the status line too, which stays where it is already. What another host is wired by too
-    stays, unless that is one of those `gone`. A file that is then as memfs once wrote it gets the
-    very bytes back that it had before. Raises `StoreError` where there is no project, where our
-    hooks run already from elsewhere, and for a file that cannot be read back faithfully or may not
-    be written; nothing is written then.
+    `line`: the status line too, which stays if it is there. Entries that another host uses stay,
+    unless it is in `gone`. On removal a file that is as memfs wrote it gets its earlier bytes back.
+    Raises `StoreError` if there is no project, if our hooks run from elsewhere already, and for a
+    file that does not read back as written or may not be written; nothing is written then.
     """
     found = wiring(place, host, scope, home)
     if not found and not remove:
@@ -64,7 +63,7 @@ def run(
             "wire this project for all who work on it, or all your projects with --user",
         )
     if not remove:
-        _no_plugin(place, host, home)
+        _refuse_plugin(place, host, home)
     other = "" if remove or not found else find_elsewhere(place, host, found[0][0], home)
     if other:
         raise StoreError(
@@ -74,10 +73,10 @@ def run(
     calls = tools and not remove and version.calls_tools(hosts.get(host))
     edits = []
     for path, names in found:
-        if (remove or not tools) and _shared(place, host, scope, home, path, gone):
+        if (remove or not tools) and _is_shared(place, host, scope, home, path, gone):
             continue
-        given = ShippedEntries.of(place, host, names, tools=tools, line=line or remove, calls=calls)
-        edits.append(SettingsEdit.of(place, path, given, remove=remove))
+        new = ShippedEntries.load(place, host, names, tools=tools, line=line or remove, calls=calls)
+        edits.append(SettingsEdit.plan(place, path, new, remove=remove))
     if not dry_run:
         for edit in edits:
             edit.check()
@@ -86,14 +85,15 @@ def run(
         if not remove:
             _compile()
     return [
-        WiredHost(host, each.path, _outcome(each.before, each.after), each.diff()) for each in edits
+        WiredHost(host, each.path, _name_outcome(each.before, each.after), each.diff())
+        for each in edits
     ]
 
 
 def plugin(place: Place, host: str, home: str) -> list[str]:
-    """Have a host take our plugin from this installation; return what it said.
+    """Have a host install our plugin from this installation; return its replies.
 
-    Raises `StoreError` where its settings run our hooks already, and where the host refuses.
+    Raises `StoreError` if its settings run our hooks already, and if the host refuses.
     """
     known = hosts.get(host)
     other = find_elsewhere(place, host, "", home)
@@ -107,36 +107,36 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
         what = "has no plugins of this kind" if program else "is not on the PATH"
         raise StoreError(f"{known.TITLE} {what}", f"wire it by settings: memfs install {host}")
     market = os.path.dirname(resources.path(".claude-plugin"))
-    said = []
+    replies = []
     for words in (("marketplace", "add", market), (known.PLUGIN_VERB, f"{hosts.PLUGIN}memfs")):
         done = subprocess.run(  # noqa: S603 - the assistant's own program
             [program, "plugin", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
-        told = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+        output = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
         if done.returncode:
-            raise StoreError(f"{known.TITLE} did not take the plugin: {make_plain(told)}")
-        said.append(told.rpartition("\n")[2])
-    return said
+            raise StoreError(f"{known.TITLE} did not take the plugin: {make_plain(output)}")
+        replies.append(output.rpartition("\n")[2])
+    return replies
 
 
 def needs_trust(host: str) -> bool:
-    """Tell whether a host runs our hooks only once its user trusted them."""
+    """Return whether a host runs our hooks only once its user trusted them."""
     return hosts.trust_module(host) is not None
 
 
 def trust(place: Place, host: str) -> int:
-    """Have a host run our hooks; return how many it did not run before.
+    """Have a host trust our hooks; return how many it did not run before.
 
-    Raises `StoreError` where the host cannot be asked.
+    Raises `StoreError` if the host does not answer.
     """
-    asking = hosts.trust_module(host)
-    return int(asking.trust(place.home.top, commands.list_commands(host))) if asking else 0
+    module = hosts.trust_module(host)
+    return int(module.trust(place.home.top, commands.list_commands(host))) if module else 0
 
 
 def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:
     """List a host's settings files of a scope, and our shipped files that go into each.
 
-    Raises `StoreError` for a project's where there is none.
+    Raises `StoreError` for the scope of a project if there is none.
     """
     if scope != "user" and place.project is None:
         raise StoreError(
@@ -155,8 +155,8 @@ def find_elsewhere(place: Place, host: str, path: str, home: str) -> str:
     return ""
 
 
-def _no_plugin(place: Place, host: str, home: str) -> None:
-    """Raise `StoreError` where the plugin brings the same hooks and tools."""
+def _refuse_plugin(place: Place, host: str, home: str) -> None:
+    """Raise `StoreError` if the plugin is enabled, which has the same hooks and tools."""
     top = place.project.top if place.project else None
     for path in settings.list_plugged(hosts.get(host), home, top, outside.read):
         raise StoreError(
@@ -165,10 +165,10 @@ def _no_plugin(place: Place, host: str, home: str) -> None:
         )
 
 
-def _shared(
+def _is_shared(
     place: Place, host: str, scope: str, home: str, path: str, gone: Collection[str]
 ) -> bool:
-    """Tell whether a file wires another host, too, that runs our hooks in that scope."""
+    """Return whether a file also wires another host that runs our hooks in that scope."""
     top = place.project.top if place.project else ""
     for name in hosts.NAMES:
         files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
@@ -178,7 +178,7 @@ def _shared(
     return False
 
 
-def _outcome(before: str | None, after: str | None) -> str:
+def _name_outcome(before: str | None, after: str | None) -> str:
     if before == after:
         return "unchanged"
     if before is None:
@@ -187,7 +187,7 @@ def _outcome(before: str | None, after: str | None) -> str:
 
 
 def _compile() -> None:
-    """Byte-compile what hooks import: installers like uv do not, and a hook should not have to."""
+    """Byte-compile the modules of hooks: installers like uv do not, and hooks need the time."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(hosts.__file__)))
     compileall.compile_file(f"{package}/__init__.py", quiet=2)
     for room in _HOT:

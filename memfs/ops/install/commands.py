@@ -17,27 +17,27 @@ def list_commands(host: str) -> tuple[str, ...]:
 
 
 def hook(*words: str) -> str:
-    """Return the command of a hook, which does nothing where Python or our script is gone.
+    """Return the command of a hook, which does nothing if Python or our script is gone.
 
-    The shell would end with 127, by which Gemini refuses a prompt, and Python with 2, as all do.
+    Else Gemini refuses a prompt on exit code 127 of the shell, and every host on 2 of Python.
     """
-    return line(python(*words)) if os.name == "nt" else f"{_there()}; exec {line(python(*words))}"
+    return quote(python(*words)) if os.name == "nt" else f"{_guard()}; exec {quote(python(*words))}"
 
 
 def python(*words: str) -> list[str]:
     """Return the words of a command: this interpreter, without site-packages, on our file."""
-    return [sys.executable, "-I", "-S", "-E", _script(hosts.HOOK), *words]
+    return [sys.executable, "-I", "-S", "-E", _get_script(hosts.HOOK), *words]
 
 
-def line(words: list[str]) -> str:
-    """Return a command as a shell reads it."""
+def quote(words: list[str]) -> str:
+    """Quote the words of a command for the shell."""
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
-def _there() -> str:
-    program, script = shlex.quote(sys.executable), shlex.quote(_script(hosts.HOOK))
+def _guard() -> str:
+    program, script = shlex.quote(sys.executable), shlex.quote(_get_script(hosts.HOOK))
     return f"[ -x {program} ] && [ -f {script} ] || exit 0"
 
 
-def _script(name: str) -> str:
+def _get_script(name: str) -> str:
     return resources.path("hooks", name)

@@ -1,4 +1,4 @@
-"""One settings file: what goes into it, what that makes of it, and the bytes it had before."""
+"""Plan and write the edit of one settings file, and keep its earlier bytes."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
 _PROMPT = "/prompt.json"
-_CHANGED = "changed"  # in place of a digest: what others changed since is not to be lost
+_CHANGED = "changed"  # in place of a digest: others changed it since, which must not be lost
 
 Record = dict[str, "str | None"]
 
 
 @dataclass(frozen=True)
 class ShippedEntries:
-    """What goes into one settings file: `wanted`, and `unwanted` of ours that is not to be there.
+    """Our entries for one settings file: those `wanted`, and those to remove (`unwanted`).
 
-    `text` is what is for a TOML file, if `tools` are to be there, or all of a file that is ours.
+    `text` is the table for a TOML file, which needs `tools`, or all of a file that we own.
     """
 
     wanted: settings_merge.Json
@@ -43,7 +43,7 @@ class ShippedEntries:
     tools: bool
 
     @classmethod
-    def of(
+    def load(
         cls,
         place: Place,
         host: str,
@@ -53,17 +53,17 @@ class ShippedEntries:
         line: bool,
         calls: bool,
     ) -> ShippedEntries:
-        """Return what is in shipped files; `calls`: prompt hooks call a tool, start no process."""
+        """Load the shipped files; `calls`: prompt hooks call a tool and start no process."""
         hook = (host, "mcp") if tools else (host,)
         values = {
             "{hook}": commands.hook(*hook),
-            "{line}": commands.line(commands.python("line")),
+            "{line}": commands.quote(commands.python("line")),
             "{python}": sys.executable,
             "{project}": place.project.top if place.project else "",
         }
         wanted: settings_merge.Json = {}
         unwanted: settings_merge.Json = {}
-        plain = ""
+        toml_text = ""
         for name in names:
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
@@ -73,23 +73,23 @@ class ShippedEntries:
             for mark, value in values.items():
                 text = text.replace(f'"{mark}"', fastjson.dumps(value))
             if name.endswith(".toml"):
-                plain = text
+                toml_text = text
             else:
-                kept = tools or name.endswith((_HOOKS, _LINE))
+                is_wanted = tools or name.endswith((_HOOKS, _LINE))
                 found = json.loads(text)
                 if name.endswith(_PROMPT):  # in place of the commands of the same events
                     found = {
                         "hooks": {**cast("settings_merge.Json", wanted["hooks"]), **found["hooks"]}
                     }
-                (wanted if kept else unwanted).update(found)
-        return cls(wanted, unwanted, plain, tools)
+                (wanted if is_wanted else unwanted).update(found)
+        return cls(wanted, unwanted, toml_text, tools)
 
 
 @dataclass(frozen=True)
 class SettingsEdit:
-    """What is to be done to one settings file.
+    """A planned edit of one settings file.
 
-    `record` is what is to be known of it then, if it is wired: see `_keep`. `real` is where it is:
+    `record` is to be saved with it if it is wired: see `_save_record`. `real` is its real path:
     links out of a project are not followed, those among the user's own settings are.
     """
 
@@ -101,18 +101,22 @@ class SettingsEdit:
     remove: bool
 
     @classmethod
-    def of(cls, place: Place, path: str, given: ShippedEntries, *, remove: bool) -> SettingsEdit:
-        """Work out an edit; nothing is written. Raises `StoreError` for what cannot be kept."""
+    def plan(cls, place: Place, path: str, new: ShippedEntries, *, remove: bool) -> SettingsEdit:
+        """Plan an edit; writes nothing. Raises `StoreError` for a file that cannot be preserved."""
         top = place.project.top if place.project else None
         inside = top is not None and path.startswith(f"{top}/")
         real = outside.real_path(path, str(top)) if inside else os.path.realpath(path)
         before = _read(path)
-        record = _record(place, path)
+        record = _load_record(place, path)
         pristine = record if record and record["after"] == _digest(before) else None
         change = (
-            _toml if path.endswith(".toml") else _whole if owned_file.is_owned_kind(path) else _json
+            _edit_toml
+            if path.endswith(".toml")
+            else _replace_file
+            if owned_file.is_owned_kind(path)
+            else _edit_json
         )
-        has, after = change(path, before, given, record, remove=remove)
+        has, after = change(path, before, new, record, remove=remove)
         if remove and has and pristine:
             after = pristine["before"]
         if not pristine and not has:
@@ -126,95 +130,95 @@ class SettingsEdit:
         return compare.unified(self.before or "", self.after or "", self.path, self.path)
 
     def check(self) -> None:
-        """Raise `StoreError` if the file may not be written: nothing is, then, of any."""
+        """Raise `StoreError` if the file may not be written; called before any is."""
         folder = os.path.dirname(self.real)
         while not os.path.exists(folder):
             folder = os.path.dirname(folder)
-        there = [each for each in (self.path, folder) if os.path.exists(each)]
+        existing = [each for each in (self.path, folder) if os.path.exists(each)]
         own = os.access in os.supports_effective_ids
-        shut = [each for each in there if not os.access(each, os.W_OK, effective_ids=own)]
-        if shut and self.after != self.before:
+        read_only = [each for each in existing if not os.access(each, os.W_OK, effective_ids=own)]
+        if read_only and self.after != self.before:
             raise StoreError(
-                f"{self.path} cannot be written: {shut[0]} is read-only",
+                f"{self.path} cannot be written: {read_only[0]} is read-only",
                 "lift that first; what would change: --dry-run",
             )
 
     def write(self, place: Place) -> None:
-        """Write the file, and the note of the bytes it had: that first, when entries go in.
+        """Write the file and the record of its earlier bytes, which is written first.
 
-        A kill in between leaves a note that fits nothing.
+        A kill in between leaves a record that matches no file. Removal deletes the record last.
         """
         if self.after == self.before:
             return
-        note = _note(place, self.path)
+        note = _get_record_path(place, self.path)
         if not self.remove:
-            _keep(note, self.record)
+            _save_record(note, self.record)
         _write(place, self.path, self.real, self.before, self.after)
         if self.remove:
             files.remove(note)
 
 
-def _json(
-    path: str, before: str | None, given: ShippedEntries, record: Record | None, *, remove: bool
+def _edit_json(
+    path: str, before: str | None, entries: ShippedEntries, record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a JSON file has entries of ours, and its text with them, or without.
 
-    What was there before we came stays, though it is empty, and so does what has a comment in it.
+    Containers that the file had before stay even if empty, as do those with a comment in them.
     """
     found = settings.parse(before or "", path)
-    has = settings_merge.has_entries(found, {**given.unwanted, **given.wanted})
+    has = settings_merge.has_entries(found, {**entries.unwanted, **entries.wanted})
     first = (record or {}).get("before") or ""
     stay: set[settings_merge.Where] = set()
-    if remove or given.unwanted:
+    if remove or entries.unwanted:
         stay = jsonc_edit.find_containers(before or "", remarked=True) | jsonc_edit.find_containers(
             first
         )
-    made = settings_merge.without_entries(found, given.unwanted, stay)
+    merged = settings_merge.without_entries(found, entries.unwanted, stay)
     if remove:
-        made = settings_merge.without_entries(made, given.wanted, stay)
+        merged = settings_merge.without_entries(merged, entries.wanted, stay)
         if has and record:
-            made = _bare(made, settings.parse(first, path), given.wanted)
-            if not made and record["before"] is None and () not in stay:
+            merged = _remove_other_keys(merged, settings.parse(first, path), entries.wanted)
+            if not merged and record["before"] is None and () not in stay:
                 return has, None  # we made the file
-    elif given.wanted:
-        made = settings_merge.with_entries(made, given.wanted)
-    if made == found:
+    elif entries.wanted:
+        merged = settings_merge.with_entries(merged, entries.wanted)
+    if merged == found:
         return has, before
-    after = jsonc_edit.set_value(before or "", made)
-    _check(after, made, path)
+    after = jsonc_edit.set_value(before or "", merged)
+    _check_json(after, merged, path)
     return has, after
 
 
-def _bare(
-    made: settings_merge.Json, was: settings_merge.Json, wanted: settings_merge.Json
+def _remove_other_keys(
+    merged: settings_merge.Json, old: settings_merge.Json, wanted: settings_merge.Json
 ) -> settings_merge.Json:
-    """Return settings without what else we wrote (a version), if they are what they were then."""
-    bare = {key: value for key, value in made.items() if key in was or wanted.get(key) != value}
-    return bare if bare == was else made
+    """Remove other keys we wrote (a version), if that gives the settings from before."""
+    bare = {key: value for key, value in merged.items() if key in old or wanted.get(key) != value}
+    return bare if bare == old else merged
 
 
-def _toml(
-    path: str, before: str | None, given: ShippedEntries, record: Record | None, *, remove: bool
+def _edit_toml(
+    path: str, before: str | None, entries: ShippedEntries, record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a TOML file has our table, and its text with it, or without."""
     text = before or ""
     settings.parse(text, path)
-    if not given.text:
+    if not entries.text:
         return False, before
-    has = toml_edit.has_table(text, given.text)
-    if remove or not given.tools:
-        after = toml_edit.remove_table(text, given.text)
+    has = toml_edit.has_table(text, entries.text)
+    if remove or not entries.tools:
+        after = toml_edit.remove_table(text, entries.text)
         settings.parse(after, path)
         if remove and has and record and record["before"] is None and not after.strip():
             return has, None  # we made the file
     else:
-        after = toml_edit.put_table(text, given.text)
+        after = toml_edit.put_table(text, entries.text)
         _check_toml(path, text, after)
     return has, before if after == text else after
 
 
 def _check_toml(path: str, text: str, after: str) -> None:
-    """Raise `StoreError` if our table cannot stand in somebody's TOML, and say why."""
+    """Raise `StoreError` with the reason if our table cannot be added to a TOML file."""
     try:
         settings.parse(after, path)
     except StoreError as error:
@@ -231,19 +235,19 @@ def _check_toml(path: str, text: str, after: str) -> None:
         ) from error
 
 
-def _whole(
-    path: str, before: str | None, given: ShippedEntries, _record: Record | None, *, remove: bool
+def _replace_file(
+    path: str, before: str | None, entries: ShippedEntries, _record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
-    """Return whether a file is ours, and its text with what we ship, or none."""
+    """Return whether a file is ours, and its text as shipped, or None to remove it."""
     has = before is not None and owned_file.is_ours(before)
     if remove:
         return has, None if has else before
     if before is not None and not has:
         raise StoreError(f"{path} is somebody else's", "rename it or take it out there first")
-    return has, given.text
+    return has, entries.text
 
 
-def _check(text: str, wanted: settings_merge.Json, path: str) -> None:
+def _check_json(text: str, wanted: settings_merge.Json, path: str) -> None:
     if settings.parse(text, path) != wanted:
         raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
 
@@ -256,7 +260,7 @@ def _write(place: Place, path: str, real: str, before: str | None, after: str | 
             os.unlink(path)
             folder = os.path.dirname(path)
             files.sync_folder(os.path.realpath(folder))
-            with suppress(OSError):  # it is not empty: others have something in it
+            with suppress(OSError):  # a folder that is not empty stays
                 while not os.path.islink(folder):
                     os.rmdir(folder)
                     folder = os.path.dirname(folder)
@@ -265,24 +269,24 @@ def _write(place: Place, path: str, real: str, before: str | None, after: str | 
             atomic.write(real, after)
 
 
-def _record(place: Place, path: str) -> Record | None:
+def _load_record(place: Place, path: str) -> Record | None:
     try:
-        found = json.loads(files.read(_note(place, path)) or "")
+        found = json.loads(files.read(_get_record_path(place, path)) or "")
     except ValueError:
         return None
     return found if isinstance(found, dict) and {"before", "after"} <= found.keys() else None
 
 
-def _note(place: Place, path: str) -> str:
-    """Return where the bytes a settings file had are kept: with the user, who may be anywhere."""
+def _get_record_path(place: Place, path: str) -> str:
+    """Return the path of the record of a settings file, in the user's store if there is one."""
     name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:16]
     return f"{(place.user or place.home).local}/installed/{name}.json"
 
 
-def _keep(note: str, record: Record | None) -> None:
-    """Keep a file's path, its text `before` we came, and the digest of what it was `after`.
+def _save_record(note: str, record: Record | None) -> None:
+    """Save a file's path, its text `before` our edit, and the digest of it `after`.
 
-    Nothing is kept of a file that was wired already, nobody knows how.
+    None removes the record: the file was wired before, in an unknown way.
     """
     if record is None:
         files.remove(note)
