@@ -15,7 +15,7 @@ import memfs
 from memfs.cli.group import COMMANDS, group
 from memfs.core.records import Origin
 from memfs.ipc import client
-from memfs.ops import archive
+from memfs.ops import archive, install
 from memfs.recall import index_sources
 from memfs.store.blocks import Place
 
@@ -346,6 +346,16 @@ def test_a_quiet_prompt_imports_only_what_it_needs(repo: Path) -> None:
 @pytest.mark.usefixtures("place")
 def test_a_whole_brief_imports_nothing_heavy(repo: Path) -> None:
     assert not imported(repo, "hello") & HEAVY
+
+
+def test_what_hooks_import_is_byte_compiled_at_an_installation(place: Place, repo: Path) -> None:
+    archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
+    index_sources.sync(place, embed=False)
+    found = imported(repo, "the first prompt brings the whole brief")
+    found |= imported(repo, "where do gophers dig tunnels?")
+    rooms = {name.split(".")[1] for name in found if name.startswith("memfs.")}
+    assert rooms <= set(install.HOT_ROOMS)
+    assert rooms >= {"hook", "ops", "recall", "context"}
 
 
 def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Path) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from memfs.context import brief_text, token_counter
 from memfs.context import budget as budgets
-from memfs.core import label as labels
 from memfs.core import render
 from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
@@ -17,7 +16,6 @@ from memfs.store import blocks, config, resources
 if TYPE_CHECKING:
     from memfs.context.assemble import Compression
     from memfs.context.budget import Budget
-    from memfs.core.block import Block
     from memfs.knowledge.orchestrator import Context, Orchestrator
     from memfs.recall.index_session import IndexSession
     from memfs.store.blocks import Place
@@ -104,10 +102,6 @@ def _build_queries(memory: Orchestrator) -> dict[str, Query]:
     """Return the query for each kind of memory, with its limit of items."""
     kinds = memory.kinds.values()
     return {kind.id: Query(limit=_MOST[kind.type]) for kind in kinds if kind.type in _MOST}
-
-
-def _key(block: Block) -> str:
-    return labels.qualified(block.tier, block.label)
 
 
 def _clip(text: str, brief: str) -> str:

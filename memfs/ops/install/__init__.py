@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     from memfs.store.blocks import Place
 
-_HOT = ("core", "store", "hosts", "context", "search", "memory", "ops", "hook")
+# The rooms of which a hook may import modules.
+HOT_ROOMS = (
+    *("core", "secrets", "files", "store", "hosts", "search", "ipc"),
+    *("ingest", "recall", "context", "ops", "hook"),
+)
 
 
 @dataclass(frozen=True)
@@ -190,5 +194,5 @@ def _compile() -> None:
     """Byte-compile the modules of hooks: installers like uv do not, and hooks need the time."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(hosts.__file__)))
     compileall.compile_file(f"{package}/__init__.py", quiet=2)
-    for room in _HOT:
+    for room in HOT_ROOMS:
         compileall.compile_dir(f"{package}/{room}", maxlevels=0, quiet=2)
