@@ -107,7 +107,7 @@ def list_wired(place: Place, home: str) -> list[tuple[str, str]]:
     return [
         (name, found.path)
         for name in hosts.NAMES
-        for found in settings.list_wired(hosts.get(name), home, top, outside.read)
+        for found in settings.list_hook_files(hosts.get(name), home, top, outside.read)
     ]
 
 

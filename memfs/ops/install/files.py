@@ -166,9 +166,9 @@ def _json(
     first = (record or {}).get("before") or ""
     stay: set[settings_merge.Where] = set()
     if remove or given.unwanted:
-        stay = jsonc_edit.find_containers(before or "", remarked=True) | jsonc_edit.find_containers(
-            first
-        )
+        stay = jsonc_edit.find_containers(
+            before or "", with_comments=True
+        ) | jsonc_edit.find_containers(first)
     made = settings_merge.without_entries(found, given.unwanted, stay)
     if remove:
         made = settings_merge.without_entries(made, given.wanted, stay)
