@@ -1,6 +1,6 @@
-"""Floor 9: a model in a loop: asked, its tool calls done, what comes of it judged.
+"""Floor 9: a model in a loop: requests, tool calls, reviews and evaluation.
 
-`model` is what can be asked, `endpoint` asks over HTTP, `loop` is one turn of the user. An
-`evaluation` plays `conversations` and holds what is `remembered` then against `expectations`;
-`scores` makes rows of it.
+`model` is the interface, `endpoint` and `command` implement it, `loop` is one turn of the user.
+`evaluation` plays `conversations` and compares a `memory_snapshot` with `expectations`; `scores`
+makes rows of it.
 """

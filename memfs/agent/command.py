@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from memfs.agent.model import Message, ModelRequest, Tell
 
 _CALL = "TOOL_CALL"
-_CALLS = re.compile(rf"^[ \t]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
+_CALL_START = re.compile(rf"^[ \t]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-_HOW = f"""To call a tool, write a line of this form for each call, with the arguments as JSON:
+_USAGE = f"""To call a tool, write a line of this form for each call, with the arguments as JSON:
 {_CALL} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "Name: Al"}}}}
 You have no other tools here than these, each with the JSON schema of its arguments:
 """
-_SHOWN = 300  # characters of what a command says of an error
+_ERROR_CHARS = 300  # characters of a command's error output
 
 
 class Command:
@@ -52,12 +52,12 @@ class Command:
         self._numbers = count(1)
 
     def close(self) -> None:
-        """Nothing is open between answers."""
+        """Do nothing: no connection stays open between answers."""
 
     def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
         """Run the command on the whole conversation. Raises `ModelError` if it fails."""
-        said = self._run(_written(request, os.urandom(4).hex()))
-        text, found = _read(said)
+        output = self._run(_render_prompt(request, os.urandom(4).hex()))
+        text, found = _parse_answer(output)
         if tell and text:
             tell(text)
         calls = (
@@ -91,29 +91,29 @@ class Command:
                 "give it longer: llm.timeout in your own config.yaml",
             ) from error
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace")
-            words = storable(" ".join(said.split()))[-_SHOWN:]
+            stderr = done.stderr.decode("utf-8", "replace")
+            words = storable(" ".join(stderr.split()))[-_ERROR_CHARS:]
             why = f": {words}" if words else ""
             raise ModelError(f"{program} failed ({done.returncode}){why}")
         return done.stdout.decode("utf-8", "replace")
 
 
-def _written(request: ModelRequest, nonce: str) -> str:
-    """Return a request as one text; with the `nonce` no message can imitate who speaks."""
+def _render_prompt(request: ModelRequest, nonce: str) -> str:
+    """Render a request as one text. Role lines carry `nonce`, so no message can imitate one."""
     parts = [request.system.strip()]
     if request.tools:
         tools = [
             json.dumps(each["function"], ensure_ascii=False)
             for each in provider_formats.definitions(request.tools, "openai")
         ]
-        parts.append(_HOW + "\n".join(tools))
+        parts.append(_USAGE + "\n".join(tools))
     parts.append(f"The conversation so far. Who speaks is told by lines like [user {nonce}] alone.")
-    parts.extend(_said(message, nonce) for message in request.messages)
+    parts.extend(_render_message(message, nonce) for message in request.messages)
     parts.append(f"[assistant {nonce}]")
     return "\n\n".join(parts)
 
 
-def _said(message: Message, nonce: str) -> str:
+def _render_message(message: Message, nonce: str) -> str:
     match message:
         case UserPrompt():
             return f"[user {nonce}]\n{message.text}"
@@ -131,36 +131,36 @@ def _said(message: Message, nonce: str) -> str:
             )
 
 
-def _read(said: str) -> tuple[str, list[ToolCall]]:
-    """Return the text of an answer, and its calls: also one that is no JSON, to be told so."""
-    said = _FENCED.sub(_opened, said)
-    shown = [match.span() for match in _FENCED.finditer(said)]
+def _parse_answer(answer: str) -> tuple[str, list[ToolCall]]:
+    """Split an answer into its text and calls; a call that is no JSON keeps its raw text."""
+    answer = _FENCED.sub(_strip_call_fence, answer)
+    fenced = [match.span() for match in _FENCED.finditer(answer)]
     decoder = json.JSONDecoder()
     calls: list[ToolCall] = []
     text: list[str] = []
     at = 0
-    for match in _CALLS.finditer(said):
-        if match.start() < at or any(a < match.start() < b for a, b in shown):
+    for match in _CALL_START.finditer(answer):
+        if match.start() < at or any(a < match.start() < b for a, b in fenced):
             continue
-        text.append(said[at : match.start()])
+        text.append(answer[at : match.start()])
         try:
-            found, at = decoder.raw_decode(said, match.end())
+            found, at = decoder.raw_decode(answer, match.end())
         except (ValueError, RecursionError):
             found = None
-            end = said.find("\n", match.end())
-            at = len(said) if end < 0 else end
-        whole = [written.call for written in provider_formats.calls_in(found)]
-        calls.extend(whole or [_broken(said[match.end() : at])])
-    text.append(said[at:])
+            end = answer.find("\n", match.end())
+            at = len(answer) if end < 0 else end
+        parsed = [each.call for each in provider_formats.calls_in(found)]
+        calls.extend(parsed or [_salvage_call(answer[match.end() : at])])
+    text.append(answer[at:])
     return "".join(text).strip(), calls
 
 
-def _opened(fence: re.Match[str]) -> str:
-    """Take the fence off calls, if it begins with one: what stands behind other text is shown."""
-    return fence[1] if _CALLS.match(fence[1]) else fence[0]
+def _strip_call_fence(fence: re.Match[str]) -> str:
+    """Remove a fence that begins with a call. Any other fenced text is an example and stays."""
+    return fence[1] if _CALL_START.match(fence[1]) else fence[0]
 
 
-def _broken(text: str) -> ToolCall:
-    """Return a call that cannot be read, as far as its name can."""
+def _salvage_call(text: str) -> ToolCall:
+    """Return a call whose JSON is invalid: its name if one is found, and its raw text."""
     name = re.search(r'"name"\s*:\s*"(\w+)"', text)
     return ToolCall(name.group(1) if name else "", text)

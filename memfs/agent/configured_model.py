@@ -23,27 +23,27 @@ def settings() -> Settings:
 
 
 def is_configured() -> bool:
-    """Tell whether there is a model that may be asked."""
+    """Return whether the user configured a model."""
     found = settings()
     return bool(found.get("llm.command") or (found.get("llm.endpoint") and found.get("llm.model")))
 
 
 def format_model() -> str:
-    """Say which model is configured, and what was spent of its budget today; "" for none."""
+    """Return the configured model's name and its usage today, for people; "" for none."""
     found, user = settings(), store_paths.user_store()
     if user is None or not is_configured():
         return ""
     name = str(found.get("llm.command") or "")
     if not name:
         name = str(found.get("llm.model"))
-        with suppress(MemfsError):  # what is no address is said where it is used
+        with suppress(MemfsError):  # an invalid address is reported where it is used
             name += f" at {endpoint.hide_credentials(str(found.get('llm.endpoint')))}"
     spent = usage_limits.format_usage(usage_limits.today(user), usage_limits.limits(found).day)
     return f"{name}, today {spent}"
 
 
 def load_model() -> MeteredModel:
-    """Return the model of `llm`. Raises `MemfsError` if there is none, or not all of it."""
+    """Return the model of `llm`. Raises `MemfsError` if it is missing or incomplete."""
     found = settings()
     user = store_paths.user_store()
     line = str(found.get("llm.command") or "")

@@ -1,4 +1,4 @@
-"""Scripted conversations: what is in memory before, what the user says, and what must hold after.
+"""Scripted conversations: the memory before, the user's prompts, and the expected memory after.
 
 They are YAML files of one kind each: those of `templates/eval`, or a folder of the user's own.
 """
@@ -48,7 +48,7 @@ class ScriptedConversation:
 def load(folder: str = "") -> list[ScriptedConversation]:
     """Read all conversations of a folder, or those that ship with memfs.
 
-    Raises `MemfsError` (usage) that names the file and the key for what is wrong in one.
+    Raises `MemfsError` (usage) that names the file and the key of an error.
     """
     folder = folder or resources.path("templates", "eval")
     try:
@@ -62,7 +62,7 @@ def load(folder: str = "") -> list[ScriptedConversation]:
         path = os.path.join(folder, name)
         for each in parse(path, outside.read(path, cap=_LARGEST + 2) or ""):
             if each.name in found:
-                _wrong(path, f"conversations.{each.name}", "another one has this name")
+                _fail(path, f"conversations.{each.name}", "another one has this name")
             found[each.name] = each
     return sorted(found.values(), key=lambda each: KINDS.index(each.kind))
 
@@ -70,7 +70,7 @@ def load(folder: str = "") -> list[ScriptedConversation]:
 def select_conversations(
     every: list[ScriptedConversation], only: tuple[str, ...]
 ) -> list[ScriptedConversation]:
-    """Return those of some kinds or names; all, if none is given."""
+    """Return the conversations of the kinds or names in `only`; all, if it is empty."""
     known = {*KINDS, *(each.name for each in every)}
     for word in only:
         if word not in known:
@@ -89,118 +89,119 @@ def parse(path: str, text: str) -> list[ScriptedConversation]:
     if problem:
         raise UsageError(f"{path}: {problem}")
     file = _Reader(path, "", found)
-    file.only("kind", "conversations")
+    file.check_keys("kind", "conversations")
     kind = next((each for each in KINDS if each == found.get("kind")), None)
     if kind is None:
-        file.wrong("kind", f"expected one of {', '.join(KINDS)}")
-    every = file.mapping("conversations")
-    return [_conversation(every.inner(name), name, kind) for name in every.values]
+        file.fail("kind", f"expected one of {', '.join(KINDS)}")
+    every = file.get_filled_mapping("conversations")
+    return [_parse_conversation(every.get_mapping(name), name, kind) for name in every.values]
 
 
-def _conversation(reader: _Reader, name: str, kind: Kind) -> ScriptedConversation:
-    reader.only("turns", "expect", "blocks")
-    before = reader.mapping("blocks") if "blocks" in reader.values else None
+def _parse_conversation(reader: _Reader, name: str, kind: Kind) -> ScriptedConversation:
+    reader.check_keys("turns", "expect", "blocks")
+    blocks = reader.get_filled_mapping("blocks") if "blocks" in reader.values else None
     return ScriptedConversation(
         name,
         kind,
-        reader.texts("turns"),
-        _expectation(reader.mapping("expect")),
-        {label: _before(before, label) for label in before.values} if before else {},
+        reader.get_texts("turns"),
+        _parse_expectation(reader.get_filled_mapping("expect")),
+        {label: _parse_initial_block(blocks, label) for label in blocks.values} if blocks else {},
     )
 
 
-def _before(reader: _Reader, label: str) -> InitialBlock:
+def _parse_initial_block(reader: _Reader, label: str) -> InitialBlock:
     if labels.problem(label):
-        reader.wrong(label, f"no label of a block: {labels.problem(label)}")
+        reader.fail(label, f"no label of a block: {labels.problem(label)}")
     value = reader.values[label]
     if isinstance(value, str):
         return InitialBlock(value)
-    inner = reader.inner(label)
-    inner.only("value", "description")
-    return InitialBlock(inner.text("value"), inner.text("description"))
+    inner = reader.get_mapping(label)
+    inner.check_keys("value", "description")
+    return InitialBlock(inner.get_text("value"), inner.get_text("description"))
 
 
-def _expectation(reader: _Reader) -> Expectation:
-    reader.only(*_EXPECTED)
+def _parse_expectation(reader: _Reader) -> Expectation:
+    reader.check_keys(*_EXPECTED)
     if not reader.values:
-        reader.wrong("", f"expected one of {', '.join(_EXPECTED)}")
+        reader.fail("", f"expected one of {', '.join(_EXPECTED)}")
     untouched = reader.values.get("untouched", False)
     if not isinstance(untouched, bool):
-        reader.wrong("untouched", "expected true or false")
+        reader.fail("untouched", "expected true or false")
+    saved = reader.get_mappings("saved") if "saved" in reader.values else []
     return Expectation(
-        tuple(_saved(each) for each in reader.items("saved")) if "saved" in reader.values else (),
-        reader.texts("gone") if "gone" in reader.values else (),
-        reader.texts("never") if "never" in reader.values else (),
+        tuple(_parse_saved_words(each) for each in saved),
+        reader.get_texts("gone") if "gone" in reader.values else (),
+        reader.get_texts("never") if "never" in reader.values else (),
         untouched,
     )
 
 
-def _saved(reader: _Reader) -> SavedWords:
-    reader.only("in", "words")
+def _parse_saved_words(reader: _Reader) -> SavedWords:
+    reader.check_keys("in", "words")
     groups = reader.values.get("words")
     if not isinstance(groups, list) or not groups:
-        reader.wrong("words", "expected a list: each is a text, or a list of texts of which one do")
-    words = _Reader(reader.path, reader.key("words"), _numbered(groups))
-    return SavedWords(reader.texts("in"), tuple(words.texts(number) for number in words.values))
+        reader.fail("words", "expected a list: each is a text, or a list of texts of which one do")
+    words = _Reader(reader.path, reader.join_key("words"), _number_items(groups))
+    return SavedWords(reader.get_texts("in"), tuple(words.get_texts(n) for n in words.values))
 
 
 class _Reader:
-    """A mapping of a file, and the key it stands at: what is wrong in it is said with both."""
+    """A mapping of a file and its key. Errors name the file and the key."""
 
     def __init__(self, path: str, at: str, values: Mapping[str, object]) -> None:
         self.path = path
         self.at = at
         self.values = values
 
-    def key(self, name: str) -> str:
+    def join_key(self, name: str) -> str:
         return f"{self.at}.{name}".strip(".")
 
-    def wrong(self, name: str, why: str) -> NoReturn:
-        _wrong(self.path, self.key(name), why)
+    def fail(self, name: str, why: str) -> NoReturn:
+        _fail(self.path, self.join_key(name), why)
 
-    def only(self, *known: str) -> None:
+    def check_keys(self, *known: str) -> None:
         for name in self.values:
             if name not in known:
-                self.wrong(name, f"unknown key; there are {', '.join(known)}")
+                self.fail(name, f"unknown key; there are {', '.join(known)}")
 
-    def inner(self, name: str) -> _Reader:
+    def get_mapping(self, name: str) -> _Reader:
         value = self.values.get(name)
         if not isinstance(value, dict):
-            self.wrong(name, "expected a mapping")
-        return _Reader(self.path, self.key(name), value)
+            self.fail(name, "expected a mapping")
+        return _Reader(self.path, self.join_key(name), value)
 
-    def mapping(self, name: str) -> _Reader:
-        found = self.inner(name)
+    def get_filled_mapping(self, name: str) -> _Reader:
+        found = self.get_mapping(name)
         if not found.values:
-            self.wrong(name, "it is empty")
+            self.fail(name, "it is empty")
         return found
 
-    def items(self, name: str) -> list[_Reader]:
+    def get_mappings(self, name: str) -> list[_Reader]:
         value = self.values.get(name)
         if not isinstance(value, list) or not value:
-            self.wrong(name, "expected a list of mappings")
-        numbered = _Reader(self.path, self.key(name), _numbered(value))
-        return [numbered.inner(number) for number in numbered.values]
+            self.fail(name, "expected a list of mappings")
+        numbered = _Reader(self.path, self.join_key(name), _number_items(value))
+        return [numbered.get_mapping(number) for number in numbered.values]
 
-    def text(self, name: str) -> str:
+    def get_text(self, name: str) -> str:
         value = self.values.get(name)
         if not isinstance(value, str) or not value.strip():
-            self.wrong(name, "expected a text (a number in quotes)")
+            self.fail(name, "expected a text (a number in quotes)")
         return value
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return a text, or a list of texts, as several."""
+    def get_texts(self, name: str) -> tuple[str, ...]:
+        """Return the texts of a key that has one text or a list of texts."""
         value = self.values.get(name)
         several = value if isinstance(value, list) else [value]
-        numbered = _Reader(self.path, self.key(name), _numbered(several))
+        numbered = _Reader(self.path, self.join_key(name), _number_items(several))
         if not several or not isinstance(value, list):
-            return (self.text(name),)
-        return tuple(numbered.text(number) for number in numbered.values)
+            return (self.get_text(name),)
+        return tuple(numbered.get_text(number) for number in numbered.values)
 
 
-def _numbered(items: list[object]) -> dict[str, object]:
+def _number_items(items: list[object]) -> dict[str, object]:
     return {str(number): item for number, item in enumerate(items)}
 
 
-def _wrong(path: str, key: str, why: str) -> NoReturn:
+def _fail(path: str, key: str, why: str) -> NoReturn:
     raise UsageError(f"{path}: {key}: {why}")

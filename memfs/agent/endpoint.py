@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 _WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before asking again, where the endpoint names none
 _LONGEST_WAIT = 60.0
-_AGAIN = (408, 409, 429)  # and all from 500 on
-_SHOWN = 300  # characters of what an endpoint says of an error
+_RETRIED = (408, 409, 429)  # statuses; and all from 500 on
+_ERROR_CHARS = 300  # characters of an endpoint's error message
 
 
 def select_endpoint(
     settings: Settings, url: str = "", name: str = "", key_env: str = "", seconds: int = 0
 ) -> Endpoint:
-    """Return the endpoint that was named, else the one of `llm` in the user's own configuration.
+    """Return the endpoint of the arguments, else of `llm` in the user's own configuration.
 
     The configured key goes to the configured endpoint alone.
     """
@@ -72,12 +72,12 @@ class Endpoint:
         self._where = hide_credentials(url)
         self.name = name
         self._seconds = seconds
-        self._answered = False
-        self._limit = "max_tokens"  # how the endpoint calls what an answer may have at most
-        self._note = "system"  # whose words our notes are
+        self._has_answered = False
+        self._limit_key = "max_tokens"  # the endpoint's key for the limit of an answer
+        self._note_role = "system"  # the role in which our notes are sent
         self._numbers = count(1)  # for calls that came without an id
         self._openai = openai
-        # All is said here that the client would look for in variables meant for another endpoint.
+        # Set here: the client would take these from variables that are meant for another endpoint.
         self._client = openai.OpenAI(
             api_key=key or "none",
             base_url=url,
@@ -95,52 +95,53 @@ class Endpoint:
     def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
         """Return the next answer; an endpoint that is busy is asked again, up to five times.
 
-        One that refuses what some do not know (a system message that is not the first one, the name
-        of the limit) is asked without it, from then on.
+        One that refuses what some do not support (a system message that is not the first one, the
+        name of the limit) is asked without it, from then on.
         """
         while True:
             try:
-                return self._asked(self._body(request), tell)
+                return self._send_with_retries(self._build_body(request), tell)
             except RefusedError as error:
                 if not self._adapt(error.message):
                     raise
 
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
+    def _build_body(self, request: ModelRequest) -> dict[str, Any]:
         found: dict[str, Any] = {
             "model": self.name,
             "messages": [
-                {"role": "system", "content": _plain(request.system)},
-                *(_written(message, self._note) for message in request.messages),
+                {"role": "system", "content": _clean(request.system)},
+                *(_encode_message(message, self._note_role) for message in request.messages),
             ],
         }
         if request.tools:
             found["tools"] = provider_formats.definitions(request.tools, "openai")
-        if request.most and self._limit:
-            found[self._limit] = request.most
+        if request.most and self._limit_key:
+            found[self._limit_key] = request.most
         return found
 
-    def _adapt(self, told: str) -> bool:
-        """Do without what an endpoint does not know; False if it is nothing of that kind."""
-        told = told.lower()
-        if self._limit and self._limit in told:
-            self._limit = {"max_tokens": "max_completion_tokens"}.get(self._limit, "")
+    def _adapt(self, problem: str) -> bool:
+        """Stop sending what an endpoint does not support; False if `problem` names no such part."""
+        problem = problem.lower()
+        if self._limit_key and self._limit_key in problem:
+            self._limit_key = {"max_tokens": "max_completion_tokens"}.get(self._limit_key, "")
             return True
-        if self._note == "system" and "system" in told and ("begin" in told or "role" in told):
-            self._note = "user"
+        refused = "system" in problem and ("begin" in problem or "role" in problem)
+        if refused and self._note_role == "system":
+            self._note_role = "user"
             return True
         return False
 
-    def _asked(self, asked: dict[str, Any], tell: Tell | None) -> ModelAnswer:
+    def _send_with_retries(self, body: dict[str, Any], tell: Tell | None) -> ModelAnswer:
         for wait in (*_WAITS, None):
             try:
-                answer = self._streamed(asked, tell) if tell else self._whole(asked)
+                answer = self._send_streaming(body, tell) if tell else self._send(body)
             except self._openai.APIStatusError as error:
-                again = error.status_code in _AGAIN or error.status_code >= 500
-                told = _wanted(error.response.headers.get("retry-after"))
-                pause = wait if told is None else told
+                again = error.status_code in _RETRIED or error.status_code >= 500
+                seconds = _parse_retry_after(error.response.headers.get("retry-after"))
+                pause = wait if seconds is None else seconds
                 spent = error.code == "insufficient_quota"
                 if not again or spent or wait is None or pause is None or pause > _LONGEST_WAIT:
-                    raise self._told(error.status_code, error.body) from error
+                    raise self._describe_error(error.status_code, error.body) from error
                 time.sleep(pause)
             except self._openai.APITimeoutError as error:
                 raise ModelError(
@@ -148,40 +149,40 @@ class Endpoint:
                     "give it longer: --timeout, or llm.timeout in your own config.yaml",
                 ) from error
             except self._openai.APIConnectionError as error:
-                if not self._answered or wait is None:
+                if not self._has_answered or wait is None:
                     raise ModelError(
                         f"cannot reach {self._where}: {error.__cause__ or error}",
                         "is the server running, and the address right?",
                     ) from error
                 time.sleep(wait)  # it was there before
             except self._openai.OpenAIError as error:
-                raise ModelError(excerpt(f"{self._where}: {error}", _SHOWN)) from error
+                raise ModelError(excerpt(f"{self._where}: {error}", _ERROR_CHARS)) from error
             else:
-                self._answered = True
+                self._has_answered = True
                 return answer
         raise AssertionError("the last wait is None")
 
-    def _whole(self, asked: dict[str, Any]) -> ModelAnswer:
-        return self._read(self._client.post("/chat/completions", cast_to=str, body=asked))
+    def _send(self, body: dict[str, Any]) -> ModelAnswer:
+        return self._parse(self._client.post("/chat/completions", cast_to=str, body=body))
 
-    def _streamed(self, asked: dict[str, Any], tell: Tell) -> ModelAnswer:
-        """Ask for an answer piece by piece; one that comes whole all the same is taken so."""
-        wanted = {**asked, "stream": True, "stream_options": {"include_usage": True}}
+    def _send_streaming(self, body: dict[str, Any], tell: Tell) -> ModelAnswer:
+        """Ask for a streamed answer; one that comes whole nevertheless is read as that."""
+        streaming = {**body, "stream": True, "stream_options": {"include_usage": True}}
         create = self._client.chat.completions.with_streaming_response.create
-        with create(**wanted) as response:
+        with create(**streaming) as response:
             if "event-stream" not in response.headers.get("content-type", ""):
-                answer = self._read(response.read().decode("utf-8", "replace"))
+                answer = self._parse(response.read().decode("utf-8", "replace"))
                 tell(answer.text)
                 return answer
-            found = StreamedAnswer(tell)
+            streamed = StreamedAnswer(tell)
             try:
                 for line in response.iter_lines():
-                    found.take(line)
-            except Exception as error:  # the connection, in whatever words of the client's own
+                    streamed.feed_line(line)
+            except Exception as error:  # the connection; the client raises several classes
                 raise ModelError(f"the answer of {self._where} broke off: {error}") from error
-        return self._read(found.completion(self._where))
+        return self._parse(streamed.build_completion(self._where))
 
-    def _read(self, text: str) -> ModelAnswer:
+    def _parse(self, text: str) -> ModelAnswer:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -190,7 +191,7 @@ class Endpoint:
                 f"{self._where} answers no JSON: {start!r}", "is the address right? most end in /v1"
             ) from error
         if isinstance(found, dict) and found.get("error"):  # with 200, as some gateways do
-            raise self._told(400, found["error"])
+            raise self._describe_error(400, found["error"])
         choices = found.get("choices") if isinstance(found, dict) else None
         first = choices[0] if isinstance(choices, list) and choices else None
         message = first.get("message") if isinstance(first, dict) else None
@@ -199,35 +200,36 @@ class Endpoint:
                 f"{self._where} answers JSON that is no chat completion",
                 "is the address right? most end in /v1",
             )
-        wanted = [
+        calls = [
             each.call
             for each in provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
         ]
         named = tuple(
             ToolCall(call.name, call.arguments, call.id or f"call_{next(self._numbers)}")
-            for call in wanted
+            for call in calls
         )
-        return ModelAnswer(_text(message.get("content")), named, _usage(found.get("usage")))
+        content, usage = message.get("content"), found.get("usage")
+        return ModelAnswer(_extract_text(content), named, _parse_usage(usage))
 
-    def _told(self, status: int, body: object) -> ModelError:
-        """Return what an endpoint says of an error, with what can be done about it."""
-        said = body.get("message") or body.get("error") if isinstance(body, dict) else body
-        said = said.get("message") if isinstance(said, dict) else said
-        words = excerpt(" ".join(str(said or "").split()), _SHOWN)
-        told = f"{self._where} answers {status}" + (f": {words}" if words else "")
+    def _describe_error(self, status: int, body: object) -> ModelError:
+        """Return the error to raise for a response, with the endpoint's message and a hint."""
+        detail = body.get("message") or body.get("error") if isinstance(body, dict) else body
+        detail = detail.get("message") if isinstance(detail, dict) else detail
+        words = excerpt(" ".join(str(detail or "").split()), _ERROR_CHARS)
+        message = f"{self._where} answers {status}" + (f": {words}" if words else "")
         if status in (400, 413, 422):
-            return RefusedError(told, f"does {self.name} take tools?")
+            return RefusedError(message, f"does {self.name} take tools?")
         hints = {
             401: "the key is missing or wrong: name its variable with --key-env, or as llm.key_env",
             403: "the key may not use this model",
             404: f"is there a model {self.name}, and is the address right? most end in /v1",
             429: "the endpoint is busy, or the account has no quota: try later",
         }
-        return ModelError(told, hints.get(status, "try later" if status >= 500 else ""))
+        return ModelError(message, hints.get(status, "try later" if status >= 500 else ""))
 
 
 def hide_credentials(url: str) -> str:
-    """Return an address as it may be shown: without a user and a password."""
+    """Return an address without its user and password. Raises `UsageError`."""
     try:
         parts = urlsplit(url)
         host = parts.hostname if parts.scheme in ("http", "https") else ""
@@ -238,56 +240,56 @@ def hide_credentials(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _written(message: Message, note: str) -> Mapping[str, object]:
-    """Return a message as OpenAI takes it."""
+def _encode_message(message: Message, note: str) -> Mapping[str, object]:
+    """Return a message in OpenAI's format."""
     match message:
         case SystemNote():
-            return {"role": note, "content": _plain(message.text)}
+            return {"role": note, "content": _clean(message.text)}
         case UserPrompt():
-            return {"role": "user", "content": _plain(message.text)}
+            return {"role": "user", "content": _clean(message.text)}
         case ModelAnswer():
-            text = _plain(message.text)
+            text = _clean(message.text)
             if not message.calls:
                 return {"role": "assistant", "content": text}
-            called = [_called(call) for call in message.calls]
-            return {"role": "assistant", "content": text or None, "tool_calls": called}
+            calls = [_encode_call(call) for call in message.calls]
+            return {"role": "assistant", "content": text or None, "tool_calls": calls}
         case Result():
-            ident = _plain(message.call.id)
-            return {"role": "tool", "tool_call_id": ident, "content": _plain(message.text)}
+            ident = _clean(message.call.id)
+            return {"role": "tool", "tool_call_id": ident, "content": _clean(message.text)}
 
 
-def _called(call: ToolCall) -> dict[str, object]:
-    """Return a call as the model made it. What is no JSON was answered with a correction.
+def _encode_call(call: ToolCall) -> dict[str, object]:
+    """Return a call in OpenAI's format; arguments that are no JSON object become an empty one.
 
-    Many servers take nothing but JSON objects back.
+    Many servers accept only JSON objects. The model got a correction for the invalid call.
     """
-    given = call.arguments if isinstance(call.arguments, dict) else {}
-    function = {"name": _plain(call.name), "arguments": json.dumps(given)}
-    return {"id": _plain(call.id), "type": "function", "function": function}
+    arguments = call.arguments if isinstance(call.arguments, dict) else {}
+    function = {"name": _clean(call.name), "arguments": json.dumps(arguments)}
+    return {"id": _clean(call.id), "type": "function", "function": function}
 
 
-def _text(content: object) -> str:
+def _extract_text(content: object) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
 
 
-def _usage(found: object) -> TokenUsage:
-    told = found if isinstance(found, dict) else {}
-    read, written = (told.get(name) for name in ("prompt_tokens", "completion_tokens"))
+def _parse_usage(found: object) -> TokenUsage:
+    usage = found if isinstance(found, dict) else {}
+    read, written = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
     return TokenUsage(
         read if isinstance(read, int) else 0, written if isinstance(written, int) else 0
     )
 
 
-def _wanted(header: str | None) -> float | None:
-    """Return the seconds an endpoint asks us to wait, None if it does not say."""
+def _parse_retry_after(header: str | None) -> float | None:
+    """Return the seconds of a Retry-After header, None if it is missing or a date."""
     try:
         return max(0.0, float(header or ""))
     except ValueError:
         return None
 
 
-def _plain(text: str) -> str:
-    """Return what can be sent: lone surrogates are no UTF-8."""
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""How well a model manages memory: conversations are played with it, and what it saved is judged.
+"""Evaluation of how well a model manages memory: it plays conversations, and judges the memory.
 
 Each is played in stores of its own, with the brief as system prompt and the tools that a model has.
 """
@@ -36,7 +36,7 @@ _SESSION = "eval"
 
 @dataclass(frozen=True)
 class PlayedConversation:
-    """A conversation that was played: what was missed, and what is in memory now.
+    """A played conversation: its misses, and the memory after it.
 
     `problem` says why it could not be played to its end, where the model's side refused; it is not
     scored then. `endless`: a turn did not end within its steps, and what followed was left out.
@@ -57,7 +57,7 @@ class PlayedConversation:
         return not self.misses and not self.problem
 
     def record(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
+        """Return the JSON record."""
         return {
             "name": self.conversation.name,
             "kind": self.conversation.kind,
@@ -83,22 +83,22 @@ class EvaluationReport:
 
     @property
     def rows(self) -> list[ScoreRow]:
-        return scores.rows(
+        return scores.build_rows(
             (each.conversation.kind, each.passed) for each in self.played if not each.problem
         )
 
     @property
     def ok(self) -> bool:
         """Whether all was scored, and all targets are met."""
-        whole = not self.stopped and not any(each.problem for each in self.played)
-        return whole and all(row.ok for row in self.rows)
+        complete = not self.stopped and not any(each.problem for each in self.played)
+        return complete and all(row.ok for row in self.rows)
 
     @property
     def usage(self) -> TokenUsage:
         return sum((each.usage for each in self.played), TokenUsage())
 
     def record(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
+        """Return the JSON record."""
         return {
             "ok": self.ok,
             "stopped": self.stopped.message if self.stopped else "",
@@ -169,28 +169,28 @@ def _converse(
     steps: int,
     turns: list[AgentTurn],
 ) -> None:
-    """Play turn by turn. The brief is that of the moment: what was saved is in it."""
+    """Play turn by turn, with a new brief each time, so that it shows what was saved."""
     top = place.home.top
     context = ToolContext(top, Origin("agent", "", _SESSION), place)
     tools = registry.offer_tools(context).tools
-    talk = loop.FullTranscript(list(tools.values()))
+    dialogue = loop.FullTranscript(list(tools.values()))
     rules = loop.LoopLimits(steps, retries=steps, heartbeats=False)
-    for said in conversation.turns:
-        talk.system = brief_text.compose_brief(place, tools=True)[0]
-        turns.append(loop.turn(model, context, tools, talk, said, rules))
+    for prompt in conversation.turns:
+        dialogue.system = brief_text.compose_brief(place, tools=True)[0]
+        turns.append(loop.run_turn(model, context, tools, dialogue, prompt, rules))
         if not turns[-1].ended:
             return
 
 
 def _prepare(place: Place, conversation: ScriptedConversation) -> None:
-    """Write the blocks that are there before."""
+    """Write the initial blocks of a conversation."""
     known = memory_snapshot.take_snapshot(place).values
-    wanted: list[Edit] = [
+    edits: list[Edit] = [
         Rethink(label, block.value)
         if label in known
         else Create(label, block.description, block.value, 0, pinned=True)
         for label, block in conversation.blocks.items()
     ]
-    outcome = edit.run(place, wanted, Origin("system")) if wanted else None
+    outcome = edit.run(place, edits, Origin("system")) if edits else None
     if isinstance(outcome, Rejected):
         raise UsageError(f"{conversation.name}: {outcome.message}")

@@ -1,4 +1,4 @@
-"""What has to be in memory after a conversation, and what must not; held against what is there."""
+"""Expectations of the memory after a conversation, compared with a snapshot of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memfs.agent.memory_snapshot import MemorySnapshot
 
 ARCHIVE, NEW, BLOCKS = "archive", "new", "blocks"
-_SHOWN = 400  # characters of what is there
+_EXCERPT_CHARS = 400  # characters of the text in a miss
 _UNSPACED = "\u2e80"  # from here on are scripts that put no spaces between words
 
 Words = tuple[str, ...]  # any of them
@@ -45,56 +45,56 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Miss:
-    """What was expected, and what is there instead."""
+    """An expectation that does not hold, and the text that is there."""
 
     expected: str
     there: str
 
 
-def misses(wanted: Expectation, before: MemorySnapshot, after: MemorySnapshot) -> list[Miss]:
-    """Return what does not hold."""
+def misses(expectation: Expectation, before: MemorySnapshot, after: MemorySnapshot) -> list[Miss]:
+    """Return the misses: each part of the expectation that does not hold."""
     found = []
-    for saved in wanted.saved:
-        text = "\n".join(_text(place, before, after) for place in saved.places)
-        where = " or ".join(_NAMED.get(place, place) for place in saved.places)
+    for saved in expectation.saved:
+        text = "\n".join(_select_text(place, before, after) for place in saved.places)
+        where = " or ".join(_PLACE_NAMES.get(place, place) for place in saved.places)
         found += [
-            Miss(f"{where} to say {_said(group)}", _short(text))
+            Miss(f"{where} to say {_quote_words(group)}", _shorten(text))
             for group in saved.words
             if not any(contains_phrase(word, text) for word in group)
         ]
     lasting = "\n".join(after.values.values())
     written = "\n".join((lasting, after.scratch, *after.passages, *after.edits))
     found += [
-        Miss(f"no block to say {_said((word,))} any more", _lines(word, lasting))
-        for word in wanted.gone
+        Miss(f"no block to say {_quote_words((word,))} any more", _excerpt_lines(word, lasting))
+        for word in expectation.gone
         if contains_phrase(word, lasting)
     ]
     found += [
-        Miss(f"{_said((word,))} not to be written at all", _lines(word, written))
-        for word in wanted.never
+        Miss(f"{_quote_words((word,))} not to be written at all", _excerpt_lines(word, written))
+        for word in expectation.never
         if contains_phrase(word, written)
     ]
-    if wanted.untouched and after.lasting > before.lasting:
+    if expectation.untouched and after.lasting > before.lasting:
         known = "\n".join((*before.values.values(), *before.passages)).splitlines()
         now = "\n".join((*after.values.values(), *after.passages)).splitlines()
-        shown = "\n".join(line for line in now if line not in known) or "what was taken back"
-        found.append(Miss("nothing to be saved", _short(shown)))
+        added = "\n".join(line for line in now if line not in known) or "what was taken back"
+        found.append(Miss("nothing to be saved", _shorten(added)))
     return found
 
 
 def contains_phrase(word: str, text: str) -> bool:
-    """Tell whether a word or phrase stands in a text, in any case; `deploy*` is a beginning."""
+    """Return whether a text contains a word or phrase, ignoring case; `deploy*` is a prefix."""
     start, text = normalize("NFC", word.rstrip("*")), normalize("NFC", text)
     inside = r"\s+".join(re.escape(part) for part in start.split())
-    left = r"(?<!\w)" if _bounded(start[:1]) else ""
-    right = r"(?!\w)" if _bounded(start[-1:]) and not word.endswith("*") else ""
+    left = r"(?<!\w)" if _has_word_boundary(start[:1]) else ""
+    right = r"(?!\w)" if _has_word_boundary(start[-1:]) and not word.endswith("*") else ""
     return re.search(f"{left}{inside}{right}", text, re.IGNORECASE) is not None
 
 
-_NAMED = {ARCHIVE: "the archive", NEW: "a new block", BLOCKS: "some block"}
+_PLACE_NAMES = {ARCHIVE: "the archive", NEW: "a new block", BLOCKS: "some block"}
 
 
-def _text(place: str, before: MemorySnapshot, after: MemorySnapshot) -> str:
+def _select_text(place: str, before: MemorySnapshot, after: MemorySnapshot) -> str:
     if place == ARCHIVE:
         return "\n".join(after.passages)
     if place == BLOCKS:
@@ -108,20 +108,20 @@ def _text(place: str, before: MemorySnapshot, after: MemorySnapshot) -> str:
     return after.values.get(place, "")
 
 
-def _bounded(character: str) -> bool:
+def _has_word_boundary(character: str) -> bool:
     return character.isalnum() and character < _UNSPACED
 
 
-def _said(words: Words) -> str:
+def _quote_words(words: Words) -> str:
     return " or ".join(f'"{word}"' for word in words)
 
 
-def _lines(word: str, text: str) -> str:
-    """Return the lines a word stands in, once each; all of the text where it goes over several."""
+def _excerpt_lines(word: str, text: str) -> str:
+    """Return the distinct lines with a word; all of the text where it goes over several."""
     lines = dict.fromkeys(line for line in text.splitlines() if contains_phrase(word, line))
-    return _short("\n".join(lines) or text)
+    return _shorten("\n".join(lines) or text)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " / ".join(line.strip() for line in text.splitlines() if line.strip())
-    return flat if len(flat) <= _SHOWN else f"{flat[: _SHOWN - 1]}…"
+    return flat if len(flat) <= _EXCERPT_CHARS else f"{flat[: _EXCERPT_CHARS - 1]}…"

@@ -1,4 +1,4 @@
-"""Facts found by the configured model: what it answers is held against a schema, and its source.
+"""Facts found by the configured model, checked against a schema and their source messages.
 
 What tools did and printed is left to the rules, and so is what a model cannot be asked about.
 """
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from memfs.ops.facts import Extracted
     from memfs.store.blocks import Place
 
-_PART = 6000  # tokens of messages that are asked about at a time
-_LONGEST = 1500  # tokens of one message
+_PART_TOKENS = 6000  # tokens of messages that are asked about at a time
+_MESSAGE_TOKENS = 1500  # tokens of one message
 _STATEMENT = 320  # characters
 _JSON = re.compile(r"\{.*\}", re.DOTALL)
 _TRIES = 2
@@ -57,9 +57,9 @@ class _Facts(msgspec.Struct):
 def extract(
     place: Place, model: Model, tick: Callable[[int], object] = lambda _: None
 ) -> tuple[Extracted, str]:
-    """Extract the facts of what is new in recall; say what the model could not be asked about."""
-    asked = _Asked(model)
-    return op.extract(place, tick, asked.find), asked.note
+    """Extract the facts of new messages in recall. Return them, and why a model was not asked."""
+    finder = _Asked(model)
+    return op.extract(place, tick, finder.find), finder.note
 
 
 class _Asked:
@@ -78,9 +78,9 @@ class _Asked:
         by_rules = extractor.extract_facts(messages)
         answered: set[tuple[str, str, str]] = set()
         found: list[Fact] = []
-        for part in _parts(spoken):
+        for part in _split_messages(spoken):
             try:
-                found += self._in(part)
+                found += self._ask_part(part)
             except ModelError as error:
                 self.note = error.message
                 continue
@@ -88,39 +88,39 @@ class _Asked:
         rest = [f for f in by_rules if (f.host, f.session, f.message) not in answered]
         return sorted([*rest, *extractor.drop_secrets(found)], key=lambda fact: fact.at)
 
-    def _in(self, part: Sequence[Message]) -> list[Fact]:
-        """Ask about some messages, once more if the answer is no such JSON. Raises `ModelError`."""
+    def _ask_part(self, part: Sequence[Message]) -> list[Fact]:
+        """Ask the model for facts; retry once if the JSON is invalid. Raises `ModelError`."""
         ids = {f"{number}": message for number, message in enumerate(part, 1)}
         text = "\n\n".join(
-            quote_turn(f"[{ident}] {m.role}:", budget.cut_middle(m.text, _LONGEST))
+            quote_turn(f"[{ident}] {m.role}:", budget.cut_middle(m.text, _MESSAGE_TOKENS))
             for ident, m in ids.items()
         )
-        said: list[UserPrompt | ModelAnswer] = [UserPrompt(text)]
+        dialogue: list[UserPrompt | ModelAnswer] = [UserPrompt(text)]
         for _ in range(_TRIES):
-            answer = self._model.ask(ModelRequest(self._system, said))
+            answer = self._model.ask(ModelRequest(self._system, dialogue))
             try:
                 match = _JSON.search(answer.text)
-                given = msgspec.convert(json.loads(match[0] if match else ""), _Facts)
+                parsed = msgspec.convert(json.loads(match[0] if match else ""), _Facts)
             except (ValueError, msgspec.ValidationError, RecursionError) as error:
                 why = f"That is not the JSON that was asked for: {error}. Answer with it alone."
-                said += [answer, UserPrompt(why)]
+                dialogue += [answer, UserPrompt(why)]
                 continue
             return [
-                extractor.extract_message(ids[each.message], _stated(each))
-                for each in given.facts
-                if each.message in ids and _fits(each)
+                extractor.extract_message(ids[each.message], _make_candidate(each))
+                for each in parsed.facts
+                if each.message in ids and _is_valid(each)
             ]
         raise ModelError(f"{self._model.name} answers with no facts that can be read")
 
 
-def _parts(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Yield messages of one session, as many at a time as are asked about."""
+def _split_messages(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """Yield parts of the messages: each of one session, up to `_PART_TOKENS`."""
     part: list[Message] = []
     used = 0
     for message in messages:
-        tokens = min(_LONGEST, estimate(message.text)) + 8
+        tokens = min(_MESSAGE_TOKENS, estimate(message.text)) + 8
         new = bool(part) and (part[-1].host, part[-1].session) != (message.host, message.session)
-        if part and (new or used + tokens > _PART):
+        if part and (new or used + tokens > _PART_TOKENS):
             yield part
             part, used = [], 0
         part.append(message)
@@ -129,7 +129,7 @@ def _parts(messages: Sequence[Message]) -> Iterator[list[Message]]:
         yield part
 
 
-def _fits(each: _Fact) -> bool:
+def _is_valid(each: _Fact) -> bool:
     return (
         0 <= each.confidence <= 1
         and each.category in CATEGORIES
@@ -137,7 +137,7 @@ def _fits(each: _Fact) -> bool:
     )
 
 
-def _stated(each: _Fact) -> FactCandidate:
+def _make_candidate(each: _Fact) -> FactCandidate:
     text = " ".join(each.statement.split()).rstrip(".!")
     return FactCandidate(
         text,

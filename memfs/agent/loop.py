@@ -25,16 +25,16 @@ RETRIES = 3  # answers in a row with calls that cannot be done
 
 
 class Dialogue(Protocol):
-    """What a model is shown of what was said."""
+    """The messages of a conversation, and the requests made of them."""
 
     def add(self, message: Message) -> None:
-        """Take what was said."""
+        """Append a message."""
 
     def request(self) -> ModelRequest:
-        """Return what the model is to be asked now."""
+        """Return the next request to the model."""
 
-    def answered(self, request: ModelRequest, answer: ModelAnswer) -> None:
-        """Learn from an answer: how many tokens the request had, for one."""
+    def record_usage(self, request: ModelRequest, answer: ModelAnswer) -> None:
+        """Take note of an answer's usage, such as the tokens of its request."""
 
 
 class FullTranscript:
@@ -49,15 +49,15 @@ class FullTranscript:
         self._messages: list[Message] = []
 
     def add(self, message: Message) -> None:
-        """Take what was said."""
+        """Append a message."""
         self._messages.append(message)
 
     def request(self) -> ModelRequest:
-        """Return what the model is to be asked now."""
+        """Return the next request to the model."""
         return ModelRequest(self.system, self._messages, self._tools, self._most)
 
-    def answered(self, request: ModelRequest, answer: ModelAnswer) -> None:
-        """Nothing is learnt from it."""
+    def record_usage(self, request: ModelRequest, answer: ModelAnswer) -> None:
+        """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -88,41 +88,41 @@ class AgentTurn:
         return not self.problem
 
 
-def turn(
+def run_turn(
     model: Model,
     context: ToolContext,
     tools: Mapping[str, Tool],
-    talk: Dialogue,
-    said: str,
+    dialogue: Dialogue,
+    prompt: str,
     rules: LoopLimits,
     tell: Tell | None = None,
-    did: Callable[[Result], object] = lambda _: None,
+    on_result: Callable[[Result], object] = lambda _: None,
 ) -> AgentTurn:
-    """Let the model answer what the user said. `did` is told of each call that was done."""
-    talk.add(UserPrompt(said))
-    done = refused = failures = 0
+    """Let the model answer a prompt. `on_result` gets the result of each call."""
+    dialogue.add(UserPrompt(prompt))
+    count = refused = failures = 0
     usage = TokenUsage()
     text = ""
     for step in range(1, rules.steps + 1):
-        request = talk.request()
+        request = dialogue.request()
         answer = model.ask(request, tell)
-        talk.answered(request, answer)
-        talk.add(answer)
+        dialogue.record_usage(request, answer)
+        dialogue.add(answer)
         usage += answer.usage
         text = answer.text or text
         results: list[Result] = []
         for call in answer.calls:
             result = calls.run(context, tools, call)
-            talk.add(result)
-            did(result)
+            dialogue.add(result)
+            on_result(result)
             results.append(result)
-        wrong = [result for result in results if result.is_error]
-        done, refused = done + len(results), refused + len(wrong)
-        failures = failures + 1 if wrong else 0
+        failed = [result for result in results if result.is_error]
+        count, refused = count + len(results), refused + len(failed)
+        failures = failures + 1 if failed else 0
         if failures > rules.retries:
             problem = f"the model's calls failed {failures} times in a row; the last: "
-            return AgentTurn(text, step, done, refused, usage, problem + wrong[-1].text)
-        if not (wrong or any(each.heartbeat or not rules.heartbeats for each in results)):
-            return AgentTurn(text, step, done, refused, usage)
+            return AgentTurn(text, step, count, refused, usage, problem + failed[-1].text)
+        if not (failed or any(each.heartbeat or not rules.heartbeats for each in results)):
+            return AgentTurn(text, step, count, refused, usage)
     problem = f"the model wanted to go on after {rules.steps} answers"
-    return AgentTurn(text, rules.steps, done, refused, usage, problem)
+    return AgentTurn(text, rules.steps, count, refused, usage, problem)

@@ -1,4 +1,4 @@
-"""What is in memory: what lasts, what ends with the session, and what was ever written."""
+"""Snapshots of memory: lasting blocks, passages, the session's scratch blocks, and all edits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MemorySnapshot:
 
 
 def take_snapshot(place: Place) -> MemorySnapshot:
-    """Look at the memory of a place, file by file."""
+    """Read the memory of a place, file by file."""
     values: dict[str, str] = {}
     about: dict[str, str] = {}
     scratch = []
@@ -44,18 +44,18 @@ def take_snapshot(place: Place) -> MemorySnapshot:
     entries = [
         entry for store in place.stores() for entry in journal.read(store) if entry.actor == "agent"
     ]
-    kept = [archive.read(path) for store in place.stores() for path in archive.sources(store)]
-    passages = tuple("\n#".join((each.text, *each.tags)) for each in kept if each)
+    archived = [archive.read(path) for store in place.stores() for path in archive.sources(store)]
+    passages = tuple("\n#".join((each.text, *each.tags)) for each in archived if each)
     return MemorySnapshot(
         values,
         about,
         passages,
         "\n".join(scratch),
-        tuple(_left(entry) for entry in entries),
+        tuple(_render_edit(entry) for entry in entries),
         sum(entry.tier != labels.SESSION for entry in entries) + len(passages),
     )
 
 
-def _left(entry: JournalEntry) -> str:
+def _render_edit(entry: JournalEntry) -> str:
     block = blocks.make(entry.tier, entry.label, "", entry.after or "")
     return f"{entry.label}\n{block.description}\n{block.value}\n{entry.reason}"

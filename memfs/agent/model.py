@@ -1,4 +1,4 @@
-"""What a model is to us: it is asked, and answers with text and tool calls."""
+"""The interface of a model: requests, messages, and answers with text and tool calls."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from memfs.tools.calls import ToolCall
     from memfs.tools.definition import Tool
 
-    Tell: TypeAlias = Callable[[str], object]  # is given the text of an answer, piece by piece
+    Tell: TypeAlias = Callable[[str], object]  # gets the text of an answer, piece by piece
 
 
 @dataclass(frozen=True)
 class TokenUsage:
-    """Tokens as the model's provider counts them: what it read, and what it wrote."""
+    """Token counts of the model's provider: input and output."""
 
     read: int = 0
     written: int = 0
@@ -31,14 +31,14 @@ class TokenUsage:
 
 @dataclass(frozen=True)
 class UserPrompt:
-    """What the user says."""
+    """A message of the user."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """What the model says, and the tool calls it wants done. Each call has an id."""
+    """The model's text and tool calls. Each call has an id."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -47,7 +47,7 @@ class ModelAnswer:
 
 @dataclass(frozen=True)
 class SystemNote:
-    """What we tell the model ourselves: a summary of what went before, a warning."""
+    """A message of our own to the model: a summary of earlier messages, or a warning."""
 
     text: str
 
@@ -57,7 +57,7 @@ Message = UserPrompt | ModelAnswer | Result | SystemNote
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """What a model is asked. `most` is how many tokens it may answer, 0 if it is to know itself."""
+    """A request. `most` limits the answer's tokens; 0 leaves the limit to the model."""
 
     system: str
     messages: Sequence[Message]
@@ -66,16 +66,16 @@ class ModelRequest:
 
 
 class Model(Protocol):
-    """Anything that can be asked."""
+    """A language model."""
 
     @property
     def name(self) -> str:
-        """What it is called, for people."""
+        """The name to show."""
 
     def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
-        """Return the next answer. Raises `ModelError` where none is to be had.
+        """Return the next answer. Raises `ModelError`.
 
-        With `tell`, its text is told while it comes, where the model can do that.
+        `tell` gets its text piece by piece, where the model can stream.
         """
 
     def close(self) -> None:

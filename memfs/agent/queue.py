@@ -1,8 +1,8 @@
-"""The FIFO queue of a conversation: what was said and not evicted, behind a summary of the rest.
+"""The FIFO queue of a conversation: the messages that were not evicted, and a summary of the rest.
 
-It is a file of lines that are only ever added (`hosts.agent_sessions` reads it into recall), so
-that it survives a kill at any moment: a message is a line, and so is what evicts the oldest ones,
-with the summary that takes their place.
+It is an append-only file of lines (`hosts.agent_sessions` reads it into recall), so that it
+survives a kill at any moment: a message is a line, and so is an eviction, with the summary that
+replaces the oldest messages.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CUT = (
 
 @dataclass(frozen=True)
 class QueueEntry:
-    """One message of the queue. Ids count from 1 on, in the order in which things were said."""
+    """One message of the queue. Ids count from 1 on, in the order of the messages."""
 
     id: int
     message: Message
@@ -47,17 +47,17 @@ class QueueEntry:
 class Queue:
     """The queue of one session of a store.
 
-    Opening one that is there goes on with it. `summary` is that of the `evicted` first messages.
+    Opening an existing one resumes it. `summary` covers the `evicted` first messages.
     The caller holds the lock of the session (see `lock_of`).
     """
 
-    def __init__(self, store: Store, session: str, ours: Sequence[str] = ()) -> None:
+    def __init__(self, store: Store, session: str, memory_tools: Sequence[str] = ()) -> None:
         self.path = path_of(store, session)
         self.session = session
         self.entries: list[QueueEntry] = []
         self.summary = ""
         self.evicted = 0
-        self._ours = frozenset(ours)  # the tools whose answers are in memory anyway
+        self._memory_tools = frozenset(memory_tools)  # tools whose results are in memory anyway
         self._last = 0
         local_folder.make(store)
         files.make_folder(os.path.dirname(self.path), private=True)
@@ -67,41 +67,42 @@ class Queue:
             files.sync_folder(os.path.dirname(self.path))
 
     def add(self, message: Message) -> None:
-        """Put a message at the end."""
+        """Append a message."""
         entry = QueueEntry(self._last + 1, message)
-        self._write({"id": entry.id, "at": clock.now(), **_written(message, self._ours)})
-        self._take(entry)
+        record = _encode_message(message, self._memory_tools)
+        self._write({"id": entry.id, "at": clock.now(), **record})
+        self._append_entry(entry)
 
     def evict(self, count: int, summary: str) -> None:
-        """Take the oldest `count` entries out; `summary` is that of all that is out now."""
+        """Remove the oldest `count` entries; `summary` covers all that were ever removed."""
         last = self.entries[count - 1].id
         self._write({"evicted": last, "summary": storable(summary), "at": clock.now()})
-        self._leave(last, summary)
+        self._drop_entries(last, summary)
 
-    def _take(self, entry: QueueEntry) -> None:
+    def _append_entry(self, entry: QueueEntry) -> None:
         self.entries.append(entry)
         self._last = entry.id
 
-    def _leave(self, last: int, summary: str) -> None:
-        left = [entry for entry in self.entries if entry.id > last]
+    def _drop_entries(self, last: int, summary: str) -> None:
+        rest = [entry for entry in self.entries if entry.id > last]
         self.evicted += sum(
             not isinstance(each.message, SystemNote) for each in self.entries
-        ) - sum(not isinstance(each.message, SystemNote) for each in left)
-        self.entries, self.summary = left, summary
+        ) - sum(not isinstance(each.message, SystemNote) for each in rest)
+        self.entries, self.summary = rest, summary
 
     def _write(self, record: dict[str, object]) -> None:
         line = json.dumps(record, ensure_ascii=True, separators=(",", ":"))
         logs.append(self.path, line.encode() + b"\n")
 
     def _read(self) -> bool:
-        """Read what is there; False for a new queue. A line that a kill cut off was never said."""
+        """Read the file; False for a new queue. A line that a kill cut off is dropped."""
         if not files.is_file(self.path):
             return False
         logs.cut_torn_line(self.path)
         lines = logs.read_lines(self.path)
         for line in lines:
             try:
-                self._follow(json.loads(line))
+                self._apply_record(json.loads(line))
             except UNREADABLE as error:
                 raise StoreError(
                     f"{self.path} is damaged: {error}", "go on with another session"
@@ -109,14 +110,14 @@ class Queue:
         self._answer_calls()
         return bool(lines)
 
-    def _follow(self, record: dict[str, object]) -> None:
+    def _apply_record(self, record: dict[str, object]) -> None:
         if "evicted" in record:
-            self._leave(_number(record["evicted"]), str(record["summary"]))
+            self._drop_entries(_check_int(record["evicted"]), str(record["summary"]))
         elif "id" in record:
-            self._take(QueueEntry(_number(record["id"]), _message(record)))
+            self._append_entry(QueueEntry(_check_int(record["id"]), _decode_message(record)))
 
     def _answer_calls(self) -> None:
-        """Answer the calls that a kill left without: models refuse such a conversation."""
+        """Add an error to each unanswered call: models refuse a conversation with such calls."""
         place = max(
             (n for n, entry in enumerate(self.entries) if isinstance(entry.message, ModelAnswer)),
             default=None,
@@ -135,17 +136,17 @@ class Queue:
 
 
 def path_of(store: Store, session: str) -> str:
-    """Return where the queue of a session is."""
+    """Return the path of the queue of a session."""
     return f"{store.local}/{FOLDER}/{store_paths.file_name(session)}{SUFFIX}"
 
 
 def lock_of(session: str) -> str:
-    """Return the name of the lock that whoever goes on with a session holds."""
+    """Return the name of the lock that the process with an open session holds."""
     return f"{OWN}-{store_paths.file_name(session)}.lock"
 
 
 def find_latest_session(store: Store) -> str:
-    """Return the session that was gone on with last, "" if there is none."""
+    """Return the session whose queue was written last, "" if there is none."""
     folder = f"{store.local}/{FOLDER}"
     found = [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
     statuses = [(status.st_mtime, path) for path in found if (status := files.status(path))]
@@ -158,8 +159,8 @@ def find_latest_session(store: Store) -> str:
     return ""
 
 
-def _written(message: Message, ours: frozenset[str]) -> dict[str, object]:
-    """Return a message as it is kept: without secrets and private parts."""
+def _encode_message(message: Message, memory_tools: frozenset[str]) -> dict[str, object]:
+    """Return the record of a message, without secrets and private parts."""
     match message:
         case UserPrompt():
             return {"role": "user", "text": storable(message.text)}
@@ -178,13 +179,13 @@ def _written(message: Message, ours: frozenset[str]) -> dict[str, object]:
                 "text": storable(message.text),
                 "call": message.call.id,
                 "tool": message.call.name,
-                "ours": message.call.name in ours,
+                "ours": message.call.name in memory_tools,
                 "error": message.is_error,
             }
 
 
 def clean_arguments(value: object, depth: int = 0) -> object:
-    """Return the arguments of a call as they may be written down; what is too deep is left out."""
+    """Return the arguments of a call without secrets; levels deeper than `_DEEPEST` are None."""
     if isinstance(value, str):
         return storable(value)
     if depth > _DEEPEST:
@@ -196,7 +197,7 @@ def clean_arguments(value: object, depth: int = 0) -> object:
     )
 
 
-def _message(record: dict[str, object]) -> Message:
+def _decode_message(record: dict[str, object]) -> Message:
     text = str(record["text"])
     match record["role"]:
         case "user":
@@ -215,7 +216,7 @@ def _message(record: dict[str, object]) -> Message:
             return SystemNote(text)
 
 
-def _number(value: object) -> int:
+def _check_int(value: object) -> int:
     if not isinstance(value, int):
         raise TypeError("an id is no number")
     return value

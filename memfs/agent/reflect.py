@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
     from memfs.store.proposals import Proposal
 
-_SINCE = "reflected"  # in the local folder: the time of the newest session that was looked at
+_SINCE = "reflected"  # local file: mtime of the newest recall file that was reviewed
 MOST = 8  # sessions of one run
 
 
 def run(
     place: Place, model: Model, most: int, tick: Callable[[int], object], *, again: bool = False
 ) -> Proposal | None:
-    """Look over the sessions since the last time (`again`: the newest ones); None: no change.
+    """Let a model reflect on the sessions since the last run (`again`: the newest ones).
 
-    Raises `NotFoundError` where there are none.
+    Returns its proposal, None for no change. Raises `NotFoundError` where there are none.
     """
     sessions = list_sessions(place, most, again=again)
     if not sessions:
@@ -44,7 +44,7 @@ def run(
             "there is no session that was not looked at", "--again takes the latest ones"
         )
     draft = StoreDraft(place)
-    said = problem = ""
+    text = problem = ""
     done: list[tuple[str, int]] = []  # and the times of their recall files
     try:
         prompt = resources.text("templates", "prompts", "reflect.md")
@@ -57,15 +57,15 @@ def run(
             except ModelError as error:
                 if not done:
                     raise
-                problem = error.message  # what was proposed before it counts
+                problem = error.message  # the proposal keeps the changes made before it
                 break
-            said, problem = turn.text or said, turn.problem
-            done.append((session, _modified(path)))
+            text, problem = turn.text or text, turn.problem
+            done.append((session, _read_mtime(path)))
             tick(1)
             if problem:
                 break
         names = tuple(session for session, _ in done)
-        found = draft.proposal(model.name, names, said, problem)
+        found = draft.proposal(model.name, names, text, problem)
     except BaseException:
         draft.drop()
         raise
@@ -73,40 +73,40 @@ def run(
         draft.drop()
     if done and not again:
         latest = max(when for _, when in done)
-        atomic.write(_mark(place), f"{latest}", private=True, durable=False)
+        atomic.write(_mark_path(place), f"{latest}", private=True, durable=False)
     return found
 
 
 def list_sessions(
     place: Place, most: int, *, again: bool = False
 ) -> list[tuple[str, list[Message]]]:
-    """Return the sessions to look at, the oldest first, as (recall file, messages).
+    """Return the sessions to reflect on, the oldest first, as (recall file, messages).
 
     Side chains, and sessions with fewer prompts than a review needs, are left out.
     """
     least = config.load(place).number("review.min_messages")
-    mark = (files.read(_mark(place)) or "").strip()
+    mark = (files.read(_mark_path(place)) or "").strip()
     since = int(mark) if mark.isdigit() and not again else 0
     paths = [path for path in recall.sources(place.home) if ".agent-" not in os.path.basename(path)]
-    newer = [path for path in paths if _modified(path) > since]
+    newer = [path for path in paths if _read_mtime(path) > since]
     found = []
-    for path in sorted(newer, key=_modified):
+    for path in sorted(newer, key=_read_mtime):
         messages = list(recall.messages(path))
         if sum(message.role == "user" for message in messages) >= max(1, least):
             found.append((path, messages))
     return found[-most:] if again else found[:most]
 
 
-def _modified(path: str) -> int:
-    """Return when a recall file was written last, in nanoseconds since 1970."""
+def _read_mtime(path: str) -> int:
+    """Return the mtime of a recall file in ns, 0 if there is none."""
     found = files.status(path)
     return found.st_mtime_ns if found else 0
 
 
-def _mark(place: Place) -> str:
+def _mark_path(place: Place) -> str:
     return f"{place.home.local}/{_SINCE}"
 
 
 def get_origin() -> Origin:
-    """Return who takes a proposal where that is allowed without a person."""
+    """Return the origin of edits from a proposal that is taken without a person."""
     return Origin("agent", OWN, "", f"reflect, {clock.now()[:10]}")

@@ -20,7 +20,7 @@ _FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 @dataclass(frozen=True)
 class RethinkProposal:
-    """What a block says, and what it could say instead. `by` wrote it; `version` is the block's."""
+    """The text of a block, and a proposed one. `by` wrote it; `version` is the block's."""
 
     label: str
     before: str
@@ -40,7 +40,7 @@ def propose_text(place: Place, label: str, model: Model | None) -> RethinkPropos
     note = ""
     if model is not None and block.value.strip():
         try:
-            after = _written(model, block.label, block.value, block.limit)
+            after = _ask_model(model, block.label, block.value, block.limit)
         except ModelError as error:
             note = error.message
         else:
@@ -51,7 +51,7 @@ def propose_text(place: Place, label: str, model: Model | None) -> RethinkPropos
     return RethinkProposal(block.label, block.value, after, "rules, no model", shown.version, note)
 
 
-def _written(model: Model, label: str, value: str, limit: int) -> str:
+def _ask_model(model: Model, label: str, value: str, limit: int) -> str:
     system = resources.text("templates", "prompts", "consolidate.md")
     system = system.replace("{limit}", f"{limit:,}")
     answer = model.ask(ModelRequest(system, [UserPrompt(f"The block {label}:\n\n{value}")]))

@@ -1,6 +1,6 @@
-"""A session reviewed by the configured model: what it missed is saved, and kept on file.
+"""A review of a session by the configured model, which saves what the session missed.
 
-It runs in a process of its own when a session ends (`behind`), or at once (`memfs review`). The
+It runs in its own process when a session ends (`run_detached`), or at once (`memfs review`). The
 model reads the brief and the conversation, and has the memory tools; it is asked once a session.
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def run_detached(folder: str, host: str, session: str) -> None:
-    """Review a session that ended, in this process; what goes wrong is in its record."""
+    """Review an ended session in this process, and write the record with any error."""
     place = None if client.is_inside() else blocks.find_serving(folder, session)
     if place is None or not configured_model.is_configured():
         return
@@ -48,7 +48,7 @@ def run_detached(folder: str, host: str, session: str) -> None:
     model = configured_model.load_model()
     try:
         found = run(place, host, model)
-    except Exception as error:  # noqa: BLE001 - nobody watches: it is told from the record
+    except Exception as error:  # noqa: BLE001 - nobody watches; the record has the error
         found = SessionReview(
             session, host, clock.now(), model.name, 0, problem=excerpt(f"{error}", 500)
         )
@@ -58,7 +58,7 @@ def run_detached(folder: str, host: str, session: str) -> None:
 
 
 def run(place: Place, host: str, model: Model) -> SessionReview:
-    """Review the session of a place. Raises `NotFoundError` if nothing is known of it."""
+    """Review the session of a place. Raises `NotFoundError` if recall does not have it."""
     path = recall.get_path(place.home, host, place.session)
     if not files.is_file(path):
         raise NotFoundError(
@@ -66,38 +66,38 @@ def run(place: Place, host: str, model: Model) -> SessionReview:
             "memfs search --sessions finds them, memfs ingest reads them",
         )
     sessions.mark_once(place.home, place.session, session_review.MARK)
-    said = [message for message in recall.messages(path) if not message.side]
+    messages = [message for message in recall.messages(path) if not message.side]
     prompt = resources.text("templates", "prompts", "background.md")
-    before, passages, at = _edits(place), _passages(place), clock.now()
+    before, passages, at = _list_edits(place), _count_passages(place), clock.now()
     origin = Origin("agent", OWN, place.session, f"review of {place.session}")
     text = problem = ""
     try:
         turn = reviewer.converse(
-            place, ToolContext(place.home.top, origin, place), model, prompt, said
+            place, ToolContext(place.home.top, origin, place), model, prompt, messages
         )
         text, problem = turn.text, turn.problem
-    except MemfsError as error:  # what it saved before stays
+    except MemfsError as error:  # its edits before the error stay
         problem = error.message
-    mine = [entry for ident, entry in _edits(place).items() if ident not in before]
-    saved = tuple((entry.label, entry.op, entry.version) for entry in mine)
+    edits = [entry for ident, entry in _list_edits(place).items() if ident not in before]
+    saved = tuple((entry.label, entry.op, entry.version) for entry in edits)
     return SessionReview(
         place.session,
         host,
         at,
         model.name,
-        len(said),
+        len(messages),
         saved,
-        _passages(place) - passages,
+        _count_passages(place) - passages,
         text,
         problem,
     )
 
 
-def _edits(place: Place) -> dict[str, JournalEntry]:
+def _list_edits(place: Place) -> dict[str, JournalEntry]:
     """Return the edits that reviews made of this session, by id."""
     found = journal_query.list_entries(place)
     return {e.id: e for e in found if e.host == OWN and e.session == place.session}
 
 
-def _passages(place: Place) -> int:
+def _count_passages(place: Place) -> int:
     return sum(len(archive.sources(store)) for store in place.stores())

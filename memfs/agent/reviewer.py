@@ -1,4 +1,4 @@
-"""A model looks over what was said, behind the brief, and saves what was missed with its tools."""
+"""A model reviews messages, behind the brief, and saves what they missed with its tools."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.agent.model import Model
-    from memfs.core.records import Message as Said
+    from memfs.core.records import Message
     from memfs.store.blocks import Place
     from memfs.tools.tool_context import ToolContext
 
-_TOOL_SHOWN = 200  # tokens of what a tool said
-_SHOWN = 1500  # tokens of what was said otherwise
-_SAID = 0.75  # of the room; the rest is for the model's calls
+_TOOL_TOKENS = 200  # tokens of a tool's message
+_MESSAGE_TOKENS = 1500  # tokens of any other message
+_TRANSCRIPT_SHARE = 0.75  # of the room; the rest is for the model's calls
 _MARGIN = 1.15  # by which an endpoint may count more than we do
 _EDITS = (
     "core_memory_read core_memory_append core_memory_replace core_memory_remove memory_create "
@@ -31,40 +31,40 @@ _EDITS = (
 
 
 def converse(
-    place: Place, context: ToolContext, model: Model, prompt: str, said: Sequence[Said]
+    place: Place, context: ToolContext, model: Model, prompt: str, messages: Sequence[Message]
 ) -> loop.AgentTurn:
-    """Let a model look over what was said, with the tools for editing memory."""
+    """Let a model review messages, with the tools for editing memory."""
     settings = config.load(place)
     tools = {n: t for n, t in registry.offer_tools(context).tools.items() if n in _EDITS}
     budget = budgets.load_budget(settings)
     system = brief_text.compose_within(place, budget.share("blocks"), tools=True)
-    shown = tool_budget.fit_tools(list(tools.values()), budget.share("tools"))
-    free = budget.room - estimate(system) - tool_budget.tokens(shown)
-    room = int(free * _SAID / _MARGIN) - estimate(prompt)
-    text = prompt.replace("{conversation}", format_transcript(said, room))
-    talk = loop.FullTranscript(shown, system, budget.response)
+    offered = tool_budget.fit_tools(list(tools.values()), budget.share("tools"))
+    free = budget.room - estimate(system) - tool_budget.tokens(offered)
+    room = int(free * _TRANSCRIPT_SHARE / _MARGIN) - estimate(prompt)
+    text = prompt.replace("{conversation}", format_transcript(messages, room))
+    dialogue = loop.FullTranscript(offered, system, budget.response)
     rules = loop.LoopLimits(
         settings.number("llm.max_steps"), settings.number("llm.max_retries"), heartbeats=False
     )
-    return loop.turn(model, context, tools, talk, text, rules)
+    return loop.run_turn(model, context, tools, dialogue, text, rules)
 
 
-def format_transcript(said: Sequence[Said], room: int) -> str:
-    """Return a conversation as text; of one too long for its room, the end, and how much is cut.
+def format_transcript(messages: Sequence[Message], room: int) -> str:
+    """Return a conversation as text of at most `room` tokens: its end, if it is too long.
 
     Every line of a message is quoted: none can be taken for the beginning of another.
     """
     lines: list[str] = []
     left = room
-    for count, message in enumerate(reversed(said)):
+    for count, message in enumerate(reversed(messages)):
         tool = message.role == "tool"
-        most = _TOOL_SHOWN if tool else _SHOWN
+        most = _TOOL_TOKENS if tool else _MESSAGE_TOKENS
         who = f"TOOL {message.tool}" if tool else message.role.upper()
         text = budgets.cut_middle(message.text, most)
         line = quote_turn(f"[{who}]:", text)
         left -= estimate(line) + 2
         if left < 0:
-            lines.append(f"[{len(said) - count:,} earlier messages are left out]")
+            lines.append(f"[{len(messages) - count:,} earlier messages are left out]")
             break
         lines.append(line)
     return "\n\n".join(reversed(lines))

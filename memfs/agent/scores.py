@@ -1,4 +1,4 @@
-"""What an evaluation found, as rows: how many conversations of a kind went well, and the target."""
+"""The result of an evaluation as rows: conversations of a kind that passed, and the target."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ScoreRow:
         return self.share < self.target if self.fewer else self.share >= self.target
 
     def record(self) -> dict[str, object]:
-        """Return the row as JSON shows it."""
+        """Return the JSON record."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -51,7 +51,7 @@ class ScoreRow:
         return f"{'<' if self.fewer else '≥'} {self.target} %"
 
 
-# The targets of the first design of active memory; what must never be saved has none but all.
+# The targets of the first design of active memory; forbidden things must always be kept out.
 _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
     ("personal", "personal facts saved", 70, False),
     ("preference", "changed preferences updated", 50, False),
@@ -63,11 +63,11 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
 )
 
 
-def rows(results: Iterable[tuple[Kind, bool]]) -> list[ScoreRow]:
-    """Return a row for each kind there is; a result says whether a conversation went well."""
+def build_rows(results: Iterable[tuple[Kind, bool]]) -> list[ScoreRow]:
+    """Return a row for each kind in `results`, which are (kind, passed)."""
     passed: dict[Kind, list[bool]] = {}
-    for kind, well in results:
-        passed.setdefault(kind, []).append(well)
+    for kind, ok in results:
+        passed.setdefault(kind, []).append(ok)
     return [
         ScoreRow(kind, name, passed[kind].count(not fewer), len(passed[kind]), target, fewer)
         for kind, name, target, fewer in _ROWS

@@ -1,4 +1,4 @@
-"""A conversation with a model that manages its memory: opened, spoken in, gone on with later."""
+"""A conversation with a model that manages its memory; it can be resumed later."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WHY = {
 
 
 class AgentSession:
-    """One session of a place; its queue is on disk, and goes on where it was left.
+    """One session of a place; its queue is on disk, so that it can be resumed.
 
     Raises `MemfsError` where another process has it, or the window is too small.
     """
@@ -68,7 +68,7 @@ class AgentSession:
             )
             tools = list(self._tools.values())
             self.window = AgentWindow(place, self.queue, tools, settings, summaries, self._flush)
-            self._note()
+            self._write_note()
             self._lock = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -78,22 +78,22 @@ class AgentSession:
         self.close()
 
     def say(
-        self, text: str, tell: Tell | None = None, did: Callable[[Result], object] = lambda _: None
+        self, text: str, tell: Tell | None = None, show: Callable[[Result], object] = lambda _: None
     ) -> AgentTurn:
-        """Let the model answer what the user says. Raises `ModelError` where it cannot be asked.
+        """Let the model answer a prompt; `show` gets the result of each call. Raises `ModelError`.
 
-        Where the task or the topic changes, or most of the scratch block has nothing to do with
-        what was said lately, what it held for the former task is paged out first.
+        First pages out the scratch block's parts of the former task, where the task or topic
+        changes, or most of the block is irrelevant to the latest prompts.
         """
-        self._page(text)
+        self._page_out_scratch(text)
         try:
-            return loop.turn(
-                self._model, self._context, self._tools, self.window, text, self._rules, tell, did
+            return loop.run_turn(
+                self._model, self._context, self._tools, self.window, text, self._rules, tell, show
             )
         finally:
-            self._note()
+            self._write_note()
 
-    def _page(self, text: str) -> None:
+    def _page_out_scratch(self, text: str) -> None:
         before = [e.message.text for e in self.queue.entries if isinstance(e.message, UserPrompt)]
         lately = "\n".join([*before[-page_triggers.BEFORE :], text])
         with suppress(MemfsError, OSError):  # read-only, broken by hand, no room: it stays
@@ -101,9 +101,9 @@ class AgentSession:
             why = page_triggers.find_trigger(
                 text,
                 before,
-                used=self.window.share(),
+                used=self.window.measure_fill(),
                 full=self._full,
-                relevances=self._relevances(lately) if drifts else (),
+                relevances=self._rate_parts(lately) if drifts else (),
                 least=self._least,
             )
             if why:
@@ -111,19 +111,19 @@ class AgentSession:
                 task = lately if why == "relevance" else text
                 page.page_out(self._place, _SCRATCH, origin, task=task)
 
-    def _relevances(self, task: str) -> list[float]:
-        held = paging.parts(blocks.get(self._place, _SCRATCH).body)
-        return paging.relevances(task, [part.text for part in held])
+    def _rate_parts(self, task: str) -> list[float]:
+        parts = paging.parts(blocks.get(self._place, _SCRATCH).body)
+        return paging.relevances(task, [part.text for part in parts])
 
     def close(self) -> None:
-        """Put all that was said into recall, and let others have the session."""
+        """Ingest the queue into recall, and release the lock."""
         try:
             self._flush()
         finally:
             self._lock.close()
 
-    def _note(self) -> None:
-        """Leave word that there is something new: whoever searches next reads it."""
+    def _write_note(self) -> None:
+        """Note in the spool that the queue grew: the next search ingests it."""
         store, session = self._place.home, self._place.session
         if not any(noted == session for *_, noted in spool.list_notes(store)):
             spool.write_note(store, OWN, self.queue.path, session)

@@ -14,7 +14,7 @@ _DATA, _DONE = "data:", "[DONE]"
 
 
 class StreamedAnswer:
-    """Puts the pieces of an answer together, and tells its text while it comes."""
+    """Joins the chunks of an answer, and passes its text on as it comes."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
@@ -23,8 +23,8 @@ class StreamedAnswer:
         self._usage: object = None
         self._error: object = None
 
-    def take(self, line: str) -> None:
-        """Take one line; what is no chunk is left out."""
+    def feed_line(self, line: str) -> None:
+        """Add the chunk of one line; a line that is no chunk is ignored."""
         if not line.startswith(_DATA) or line[len(_DATA) :].strip() == _DONE:
             return
         try:
@@ -58,11 +58,11 @@ class StreamedAnswer:
         function = piece.get("function")
         if isinstance(function, dict):
             call["name"] += str(function.get("name") or "")
-            given = function.get("arguments")
-            call["arguments"] += given if isinstance(given, str) else json.dumps(given or {})
+            value = function.get("arguments")
+            call["arguments"] += value if isinstance(value, str) else json.dumps(value or {})
 
-    def completion(self, where: str) -> str:
-        """Return all of it as an answer that came whole. Raises `ModelError` if nothing came."""
+    def build_completion(self, where: str) -> str:
+        """Return the JSON of the whole completion. Raises `ModelError` if nothing came."""
         if self._error:
             return json.dumps({"error": self._error})
         if not self._text and not self._calls:

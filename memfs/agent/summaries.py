@@ -35,56 +35,56 @@ class Summaries:
     def __init__(self, model: Model | None, room: int) -> None:
         self._model, self._room = model, room
 
-    def rewritten(self, before: str, gone: Sequence[Message], share: int) -> str:
-        """Return the summary of what `before` summarises and of what is gone, in `share` tokens."""
-        before, gone = storable(before), list(map(_storable, gone))
+    def rewrite(self, before: str, evicted: Sequence[Message], share: int) -> str:
+        """Return the summary of `before` and the evicted messages, in `share` tokens."""
+        before, evicted = storable(before), list(map(_clean_message, evicted))
         if self._model is not None:
             try:
-                return self._written(self._model, before, gone, share)
+                return self._ask_model(self._model, before, evicted, share)
             except ModelError:
                 pass  # the messages are in recall; the conversation goes on
         former = before.removeprefix(EXTRACTED).strip()
-        said = [f"{who} {text}" for message in gone for who, text in _turns(message)]
-        text = "\n".join(filter(None, (former, *said)))
+        lines = [f"{who} {text}" for message in evicted for who, text in _list_turns(message)]
+        text = "\n".join(filter(None, (former, *lines)))
         return f"{EXTRACTED}\n{summary.extract(text, share - estimate(EXTRACTED) - 1)}"
 
-    def _written(self, model: Model, before: str, gone: Sequence[Message], share: int) -> str:
+    def _ask_model(self, model: Model, before: str, evicted: Sequence[Message], share: int) -> str:
         words = str(max(20, int(share * _WORDS)))
         system = resources.text("templates", "prompts", "summary.md").replace("{words}", words)
         room = self._room - estimate(system) - 2 * share
         found = before
-        for part in _parts(gone, max(room, share)):
-            said = f"The summary so far:\n{found or '(none)'}\n\nThe messages:\n{part}"
-            answer = model.ask(ModelRequest(system, [UserPrompt(said)], (), share))
+        for part in _split_messages(evicted, max(room, share)):
+            prompt = f"The summary so far:\n{found or '(none)'}\n\nThe messages:\n{part}"
+            answer = model.ask(ModelRequest(system, [UserPrompt(prompt)], (), share))
             if not answer.text.strip():
                 raise ModelError("the model wrote no summary")
-            found = _fitting(answer.text.strip(), share)
+            found = _fit_summary(answer.text.strip(), share)
         return found
 
 
-def _storable(message: Message) -> Message:
-    """Return a message as it may be written down: a summary is."""
+def _clean_message(message: Message) -> Message:
+    """Return a message without secrets: a summary is stored."""
     if isinstance(message, ModelAnswer):
         calls = tuple(replace(c, arguments=clean_arguments(c.arguments)) for c in message.calls)
         return replace(message, text=storable(message.text), calls=calls)
     return replace(message, text=storable(message.text))
 
 
-def _fitting(text: str, share: int) -> str:
-    """Keep a summary that came out too long to its share: its most telling sentences."""
+def _fit_summary(text: str, share: int) -> str:
+    """Shorten a summary to its share: its most relevant sentences, if it is too long."""
     if estimate(text) <= share:
         return text
     return summary.extract(text, share) or budget.cut_middle(text, share)
 
 
-def _parts(gone: Sequence[Message], room: int) -> Iterator[str]:
-    """Yield the messages as text, as many at a time as there is room for.
+def _split_messages(evicted: Sequence[Message], room: int) -> Iterator[str]:
+    """Yield the messages as texts of at most `room` tokens.
 
     Every line of a message is quoted: none can be taken for the beginning of another.
     """
     lines: list[str] = []
     used = 0
-    for who, text in [turn for message in gone for turn in _turns(message)]:
+    for who, text in [turn for message in evicted for turn in _list_turns(message)]:
         line = quote_turn(who, budget.cut_middle(text, min(_LONGEST, room)))
         if lines and used + estimate(line) > room:
             yield "\n".join(lines)
@@ -95,8 +95,8 @@ def _parts(gone: Sequence[Message], room: int) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _turns(message: Message) -> list[tuple[str, str]]:
-    """Return who says what in a message."""
+def _list_turns(message: Message) -> list[tuple[str, str]]:
+    """Return (speaker, text) for each part of a message."""
     match message:
         case UserPrompt():
             return [("user:", message.text)]

@@ -1,4 +1,4 @@
-"""What a model may be asked: calls and tokens of a run and of a day, counted before it is asked.
+"""Limits of a model's usage: calls and tokens of a run and of a day, checked before each call.
 
 A call is written down before it is made, so that a kill makes none of them free. The count of a day
 is the user's, over all projects.
@@ -29,12 +29,12 @@ _FILE, _LOCK = "spent.json", "spent.lock"
 
 
 class SpentError(ModelError):
-    """What a run or a day may cost is used up."""
+    """The budget of a run or a day is used up."""
 
 
 @dataclass(frozen=True)
 class SpentBudget:
-    """Calls of a model, and the tokens that were read and written in them."""
+    """Calls of a model, and their input and output tokens."""
 
     calls: int = 0
     tokens: int = 0
@@ -45,7 +45,7 @@ class SpentBudget:
 
 @dataclass(frozen=True)
 class UsageLimits:
-    """What may be spent; 0 is no limit."""
+    """The budgets of a run and a day; 0 is no limit."""
 
     run: SpentBudget
     day: SpentBudget
@@ -61,7 +61,7 @@ def limits(settings: Settings) -> UsageLimits:
 
 
 class MeteredModel:
-    """A model that is asked no more than it may be. Raises `SpentError` from then on."""
+    """A model with a budget. `ask` raises `SpentError` once it is used up."""
 
     def __init__(self, model: Model, user: Store, allowed: UsageLimits) -> None:
         self._model, self._user, self._limits = model, user, allowed
@@ -73,27 +73,27 @@ class MeteredModel:
         return self._model.name
 
     def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
-        """Ask, unless the budget is used up."""
-        self._permitted("run", self.run, self._limits.run)
-        self._permitted("day", today(self._user), self._limits.day)
-        self._spend(SpentBudget(1, 0))
+        """Ask the model. Raises `SpentError` if the budget is used up."""
+        self._check_limit("run", self.run, self._limits.run)
+        self._check_limit("day", today(self._user), self._limits.day)
+        self._record_spent(SpentBudget(1, 0))
         answer = self._model.ask(request, tell)
         usage = answer.usage
-        if not usage.read + usage.written:  # a command tells nothing
-            usage = TokenUsage(_size(request), estimate(answer.text))
-        self._spend(SpentBudget(0, usage.read + usage.written))
+        if not usage.read + usage.written:  # a command reports no usage
+            usage = TokenUsage(_count_request(request), estimate(answer.text))
+        self._record_spent(SpentBudget(0, usage.read + usage.written))
         return answer
 
     def close(self) -> None:
         """End the connection."""
         self._model.close()
 
-    def told(self) -> str:
-        """Say what was spent, for people."""
+    def format_spent(self) -> str:
+        """Return the usage of the run and the day, for people."""
         run, day = self._limits.run, self._limits.day
         return f"{format_usage(self.run, run)}; today {format_usage(self.day, day)}"
 
-    def _permitted(self, span: str, spent: SpentBudget, limit: SpentBudget) -> None:
+    def _check_limit(self, span: str, spent: SpentBudget, limit: SpentBudget) -> None:
         for what, used, most in (
             ("calls", spent.calls, limit.calls),
             ("tokens", spent.tokens, limit.tokens),
@@ -105,37 +105,37 @@ class MeteredModel:
                     f"raise llm.{what}_per_{span} in your own config.yaml",
                 )
 
-    def _spend(self, more: SpentBudget) -> None:
+    def _record_spent(self, more: SpentBudget) -> None:
         self.run += more
         with lock.hold_lock(self._user, name=_LOCK):
             self.day = today(self._user) + more
-            record = {"day": _date(), "calls": self.day.calls, "tokens": self.day.tokens}
+            record = {"day": _get_date(), "calls": self.day.calls, "tokens": self.day.tokens}
             path = f"{self._user.local}/{_FILE}"
             atomic.write(path, json.dumps(record), private=True, durable=False, locked=True)
 
 
 def today(user: Store) -> SpentBudget:
-    """Return what was spent today, by this user."""
+    """Read the calls and tokens that this user spent today."""
     local_folder.make(user)
     try:
         found = json.loads(files.read(os.path.join(user.local, _FILE)) or "{}")
-        same = found.get("day") == _date()
+        same = found.get("day") == _get_date()
         return SpentBudget(int(found["calls"]), int(found["tokens"])) if same else SpentBudget()
     except UNREADABLE:
         return SpentBudget()
 
 
-def _date() -> str:
+def _get_date() -> str:
     return datetime.fromisoformat(clock.now()).astimezone().date().isoformat()
 
 
-def _size(request: ModelRequest) -> int:
-    said = sum(estimate(each.text) for each in request.messages)
-    return estimate(request.system) + tool_budget.tokens(request.tools) + said
+def _count_request(request: ModelRequest) -> int:
+    messages = sum(estimate(each.text) for each in request.messages)
+    return estimate(request.system) + tool_budget.tokens(request.tools) + messages
 
 
 def format_usage(spent: SpentBudget, limit: SpentBudget) -> str:
-    """Say what was spent, and of how much."""
+    """Return spent calls and tokens with their limits, for people."""
     calls = f"{spent.calls:,} of {limit.calls:,}" if limit.calls else f"{spent.calls:,}"
     tokens = f"{spent.tokens:,} of {limit.tokens:,}" if limit.tokens else f"{spent.tokens:,}"
     return f"{calls} calls, {tokens} tokens"

@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
     from memfs.tools.definition import Tool
 
-_EACH = 4  # tokens around a message
+_OVERHEAD = 4  # tokens around a message
 _estimated = lru_cache(2048)(estimate)  # the same messages are counted before each request
-_MARGIN = 1.1  # by which an endpoint may count more than we do, until it tells
-_MOST_OFF = 4.0
-_LEAST = 256  # tokens for the queue
-_LONGEST = {
+_MARGIN = 1.1  # the ratio until an endpoint reports its usage
+_MAX_RATIO = 4.0
+_MIN_QUEUE = 256  # tokens for the queue
+_MESSAGE_SHARE = {
     UserPrompt: 0.5,
     ModelAnswer: 0.5,
     Result: 0.3,
     SystemNote: 0.3,
 }  # of its room, for one message
-_KEPT = 0.5  # of the queue's room stays filled after an eviction
+_REST_SHARE = 0.5  # of the queue's room stays filled after an eviction
 _PRESSURE = (
     "Memory pressure: the conversation fills {share:.0%} of its room. Its oldest messages will "
     "soon leave your context; what matters of them belongs into core memory or the archive now. "
@@ -53,7 +53,7 @@ _PRESSURE = (
 
 
 class AgentWindow:
-    """What the model is shown of one session; its queue grows by what is said.
+    """The context of one session: makes requests of instructions, blocks, summary and queue.
 
     `flush` makes sure that all of the queue is in recall. Raises `MemfsError` where there is no
     room for anything.
@@ -75,58 +75,58 @@ class AgentWindow:
         self._definitions = tool_budget.tokens(self._tools)
         self._warn = settings.share("paging.warn_threshold")
         self._most = settings.number("context.message_history_limit")
-        self._off = _MARGIN  # how many tokens of the endpoint's are one of ours
+        self._ratio = _MARGIN  # the endpoint's token count to ours
         self._warned = False
 
     def add(self, message: Message) -> None:
-        """Take what was said."""
+        """Append a message to the queue."""
         self._queue.add(message)
 
     def request(self) -> ModelRequest:
-        """Return what the model is to be asked now, after what has no room was evicted."""
-        system = self._system()
-        room = self._room(system)
-        if self._used(room) > room or self._too_many():
+        """Return the next request to the model, after evicting messages that have no room."""
+        system = self._build_system()
+        room = self._compute_room(system)
+        if self._count_queue(room) > room or self._is_over_limit():
             self._evict(room)
-        elif not self._warned and self._used(room) >= self._warn * room:
+        elif not self._warned and self._count_queue(room) >= self._warn * room:
             self._warned = True
-            self._queue.add(SystemNote(_PRESSURE.format(share=self._used(room) / room)))
-            if self._used(room) > room:
+            self._queue.add(SystemNote(_PRESSURE.format(share=self._count_queue(room) / room)))
+            if self._count_queue(room) > room:
                 self._evict(room)
-        return ModelRequest(system, self._messages(room), self._tools, self.budget.response)
+        return ModelRequest(system, self._fit_messages(room), self._tools, self.budget.response)
 
-    def answered(self, request: ModelRequest, answer: ModelAnswer) -> None:
-        """Learn how many tokens the endpoint counts where we count one."""
-        ours = self._count(request)
-        if answer.usage.read > ours:
-            self._off = min(_MOST_OFF, max(self._off, answer.usage.read / ours))
+    def record_usage(self, request: ModelRequest, answer: ModelAnswer) -> None:
+        """Raise the ratio of the endpoint's token count to ours, if it counted more."""
+        count = self._count_request(request)
+        if answer.usage.read > count:
+            self._ratio = min(_MAX_RATIO, max(self._ratio, answer.usage.read / count))
 
-    def share(self) -> float:
-        """Return how much of the queue's room is filled, 0 to 1."""
-        room = self._room(self._system())
-        return self._used(room) / room
+    def measure_fill(self) -> float:
+        """Return how much of the queue's room is filled, from 0."""
+        room = self._compute_room(self._build_system())
+        return self._count_queue(room) / room
 
-    def used(self) -> dict[str, int]:
-        """Return the tokens of each section of the next request, about."""
-        system = self._system()
-        summary, *rest = self._with_summary(self._room(system))
+    def count_sections(self) -> dict[str, int]:
+        """Return the estimated tokens of each section of the next request."""
+        system = self._build_system()
+        summary, *rest = self._collect_messages(self._compute_room(system))
         return {
             "instructions and blocks": estimate(system),
             "tools": self._definitions,
-            "summary": _tokens(summary) if isinstance(summary, SystemNote) else 0,
-            "messages": sum(map(_tokens, rest)),
+            "summary": _count_tokens(summary) if isinstance(summary, SystemNote) else 0,
+            "messages": sum(map(_count_tokens, rest)),
         }
 
-    def _count(self, request: ModelRequest) -> int:
-        """Count a request as `_room` and `_used` do."""
-        said = sum(map(_tokens, request.messages))
-        return max(1, estimate(request.system) + _EACH + self._definitions + said)
+    def _count_request(self, request: ModelRequest) -> int:
+        """Estimate the tokens of a request, as `_compute_room` and `_count_queue` do."""
+        messages = sum(map(_count_tokens, request.messages))
+        return max(1, estimate(request.system) + _OVERHEAD + self._definitions + messages)
 
-    def _room(self, system: str) -> int:
-        """Return the tokens that are left for the queue, in ours."""
-        fixed = estimate(system) + _EACH + self._definitions
-        room = int(self.budget.room / self._off) - fixed
-        if room < _LEAST:
+    def _compute_room(self, system: str) -> int:
+        """Return the tokens left for the queue, by our count. Raises `MemfsError`."""
+        fixed = estimate(system) + _OVERHEAD + self._definitions
+        room = int(self.budget.room / self._ratio) - fixed
+        if room < _MIN_QUEUE:
             raise MemfsError(
                 f"a window of {self.budget.window:,} tokens is too small: instructions, blocks and "
                 f"tools need {fixed:,}",
@@ -134,7 +134,7 @@ class AgentWindow:
             )
         return room
 
-    def _system(self) -> str:
+    def _build_system(self) -> str:
         stores = self._place.stores()
         passages = sum(len(archive.sources(store)) for store in stores)
         state = (
@@ -142,14 +142,14 @@ class AgentWindow:
             f"context, in the archive {passages:,} passages."
         )
         instructions = f"{resources.text('templates', 'agent.md').strip()}\n{state}\n"
-        return f"{instructions}\n{self._blocks()}"
+        return f"{instructions}\n{self._compose_blocks()}"
 
-    def _blocks(self) -> str:
-        """Return the brief, in its share of the window; what is cut says so in it."""
+    def _compose_blocks(self) -> str:
+        """Return the brief, cut to its share of the window with a note."""
         return brief_text.compose_within(self._place, self.budget.share("blocks"), tools=True)
 
-    def _with_summary(self, room: int) -> list[Message]:
-        """Return the queue as it is shown: the summary first, and no message longer than it may."""
+    def _collect_messages(self, room: int) -> list[Message]:
+        """Return the summary and the queue's messages, each cut to its share of `room`."""
         found: list[Message] = []
         if self._queue.evicted:
             found.append(
@@ -158,31 +158,31 @@ class AgentWindow:
                     f"conversation, which conversation_search finds:\n{self._queue.summary}"
                 )
             )
-        return [*found, *(_shown(entry.message, room) for entry in self._queue.entries)]
+        return [*found, *(_cut_message(entry.message, room) for entry in self._queue.entries)]
 
-    def _messages(self, room: int) -> list[Message]:
-        """Return what fits: of a turn that is too long by itself, each message is cut further."""
-        shown = self._with_summary(room)
+    def _fit_messages(self, room: int) -> list[Message]:
+        """Return the messages to show; they are cut further until they fit into `room`."""
+        shown = self._collect_messages(room)
         limit = room
-        while sum(map(_tokens, shown)) > room and limit > _LEAST // 8:
+        while sum(map(_count_tokens, shown)) > room and limit > _MIN_QUEUE // 8:
             limit = limit * 3 // 4
-            shown = self._with_summary(limit)
+            shown = self._collect_messages(limit)
         return shown
 
-    def _used(self, room: int) -> int:
-        return sum(map(_tokens, self._with_summary(room)))
+    def _count_queue(self, room: int) -> int:
+        return sum(map(_count_tokens, self._collect_messages(room)))
 
-    def _too_many(self) -> bool:
+    def _is_over_limit(self) -> bool:
         return 0 < self._most < len(self._queue.entries)
 
     def _evict(self, room: int) -> None:
-        """Take the oldest messages out, until the rest fills half of the room.
+        """Evict the oldest messages, until the rest fills half of the room.
 
         A turn goes as a whole, but the last one where it is too long by itself; even there a result
         stays with its call.
         """
         entries = self._queue.entries
-        sizes = [_tokens(_shown(entry.message, room)) for entry in entries]
+        sizes = [_count_tokens(_cut_message(entry.message, room)) for entry in entries]
         turns = [n for n, each in enumerate(entries) if isinstance(each.message, UserPrompt)]
         share = self.budget.share("summary")
         if turns and sum(sizes[turns[-1] :]) <= room - share:
@@ -190,33 +190,33 @@ class AgentWindow:
         else:
             answers = [n for n, each in enumerate(entries) if isinstance(each.message, ModelAnswer)]
             keep = answers[-1] if answers else 0
-        most = max(1, self._most // 2) if self._too_many() else len(entries)
+        most = max(1, self._most // 2) if self._is_over_limit() else len(entries)
         for start in [start for start in reversed(turns) if start < keep]:
-            if sum(sizes[start:]) > _KEPT * room - share or len(entries) - start > most:
+            if sum(sizes[start:]) > _REST_SHARE * room - share or len(entries) - start > most:
                 break
             keep = start
         if not keep:
             return
         self._flush()
-        gone = [entry.message for entry in entries[:keep]]
-        summary = self._summaries.rewritten(self._queue.summary, gone, int(share / self._off))
+        evicted = [entry.message for entry in entries[:keep]]
+        summary = self._summaries.rewrite(self._queue.summary, evicted, int(share / self._ratio))
         self._queue.evict(keep, summary)
         self._warned = False
 
 
-def _shown(message: Message, room: int) -> Message:
-    """Return a message no longer than one may be."""
-    limit = int(_LONGEST[type(message)] * room)
+def _cut_message(message: Message, room: int) -> Message:
+    """Cut a message to its share of the room."""
+    limit = int(_MESSAGE_SHARE[type(message)] * room)
     if len(message.text) <= limit:  # a token has a character at least, near enough
         return message
     text = budgets.cut_middle(message.text, limit)
     return message if text == message.text else replace(message, text=text)
 
 
-def _tokens(message: Message) -> int:
-    """Return the tokens of a message, about."""
-    count = _estimated(message.text) + _EACH
+def _count_tokens(message: Message) -> int:
+    """Estimate the tokens of a message."""
+    count = _estimated(message.text) + _OVERHEAD
     if isinstance(message, ModelAnswer):
-        given = [[call.name, call.arguments, call.id] for call in message.calls]
-        count += estimate(json.dumps(given)) + _EACH * len(given) if given else 0
+        calls = [[call.name, call.arguments, call.id] for call in message.calls]
+        count += estimate(json.dumps(calls)) + _OVERHEAD * len(calls) if calls else 0
     return count

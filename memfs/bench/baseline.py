@@ -1,4 +1,4 @@
-"""The engines alone, with nothing of memfs around them: what its search is held against."""
+"""The bare engines, without memfs: the baselines that its search is compared with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NamedText:
-    """One that can be found, and what it is called."""
+    """A text to search, and its name."""
 
     name: str
     text: str
@@ -28,7 +28,7 @@ class NamedText:
 def by_words(texts: list[NamedText], most: int) -> Callable[[str], list[str]]:
     """Return a search by tantivy: BM25 of stems, without English stop words, any of the words.
 
-    It gives the names of at most `most` texts, the best first.
+    It returns the names of at most `most` texts, the best first.
     """
     analyzer = (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
@@ -67,7 +67,7 @@ def by_words(texts: list[NamedText], most: int) -> Callable[[str], list[str]]:
 def by_vectors(texts: list[NamedText], most: int) -> Callable[[str], list[str]]:
     """Return a search by usearch: the cosine of the bundled model's vectors, exact.
 
-    Of a long text the best window counts. It gives what `by_words` gives.
+    The best window of a long text counts. It returns what `by_words` does.
     """
     model = encoder.bundled()
     windows = [(place, one) for place, each in enumerate(texts) for one in chunks.split(each.text)]
@@ -75,7 +75,7 @@ def by_vectors(texts: list[NamedText], most: int) -> Callable[[str], list[str]]:
 
     def search(query: str) -> list[str]:
         vector: NDArray[np.float32] = model.encode([query]).vectors[0].astype(np.float32)
-        if not vector.any():  # it says nothing: all would be as far
+        if not vector.any():  # a zero vector: all would be equally far
             return []
         near = scanned(rows, vector, len(rows), metric="cos", exact=True, threads=1)
         places = dict.fromkeys(windows[key][0] for key in near.keys.tolist())

@@ -1,4 +1,4 @@
-"""What the prompt hook costs, against a bare start of the same interpreter."""
+"""The cost of the prompt hook, compared with a bare start of the same interpreter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNTIMED = 2  # rounds that warm the file cache
 
 @dataclass(frozen=True)
 class HookTiming:
-    """Milliseconds of wall time of a whole process, and the ratio to the floor's median."""
+    """Wall time of a process in ms, and the ratio of its median to the floor's."""
 
     name: str
     median: float
@@ -40,7 +40,7 @@ class HookTiming:
 
 
 class _Case(NamedTuple):
-    """What is run, by which user, in which project ("": the floor) and session of an assistant."""
+    """A command, and the user, project ("": the floor) and session that it runs for."""
 
     name: str
     command: list[str]
@@ -49,20 +49,20 @@ class _Case(NamedTuple):
     session: str
 
     def payload(self, event: str, **more: str) -> bytes:
-        told = {"session_id": self.session, "cwd": self.path, "hook_event_name": event}
-        return json.dumps({**told, **more}).encode()
+        record = {"session_id": self.session, "cwd": self.path, "hook_event_name": event}
+        return json.dumps({**record, **more}).encode()
 
     def ask(self, event: str, **more: str) -> bytes:
-        """Call the hook with an event and return what it prints."""
+        """Call the hook with an event and return its output."""
         return program.run(self.command, self.payload(event, **more), self.env)
 
 
 def run(rounds: int, items: int, stage: Stage) -> list[HookTiming]:
     """Time the floor and the hook in turns, `rounds` times each, on stores made for it.
 
-    By itself, with blocks alone and with a recall of `items` messages that is searched by words;
-    and with the service of a user at hand, which searches by meaning too and is asked by what
-    `memfs install` would write. The shell by which hosts start it is not in it.
+    The hook runs without the service, with blocks alone and with a recall of `items` messages that
+    is searched by words; then with it, which searches by meaning too, through the command that
+    `memfs install` writes. The shell by which hosts start it is not measured.
     """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         cold = program.make_user(folder, "cold", "service:\n  mode: off")
@@ -71,7 +71,7 @@ def run(rounds: int, items: int, stage: Stage) -> list[HookTiming]:
         project.make(alone)
         place = passages.store(full, items, stage("writing", items))
         for path in (alone, full):
-            _blocks(path)
+            _write_blocks(path)
         index_sources.sync(place, embed=True, stage=stage)
         shutil.copytree(full, served)
         for path, env in ((alone, cold), (full, cold), (served, warm)):
@@ -89,27 +89,27 @@ def run(rounds: int, items: int, stage: Stage) -> list[HookTiming]:
                     raise RuntimeError(f"the hook does not show the blocks of {case.path}")
             greet = partial(cases[3].ask, "UserPromptSubmit", prompt="hello there")
             program.await_service(greet, warm, served, stage("warming", 0))
-            return _timings(_timed(cases, rounds, stage("timing", rounds)))
+            return _summarize(_time_cases(cases, rounds, stage("timing", rounds)))
         finally:
             program.memfs(["daemon", "stop"], warm, folder)
 
 
-def _timed(
+def _time_cases(
     cases: list[_Case], rounds: int, tick: Callable[[int], object]
 ) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {case.name: [] for case in cases}
     prompts = [f"please look at {query}" for query in passages.queries(rounds + _UNTIMED)]
     for number in range(len(prompts)):
-        # What one leaves in the processor's caches is no advantage of the same other each time.
+        # The order alternates: no case profits from the caches of the same other each time.
         for at in range(len(cases))[:: 1 if number % 2 else -1]:
             case = cases[at]
-            prompt = prompts[(number + at) % len(prompts)]  # none is asked twice in a row
+            prompt = prompts[(number + at) % len(prompts)]  # no prompt comes twice in a row
             stdin = case.payload("UserPromptSubmit", prompt=prompt) if case.path else b""
             start = time.perf_counter()
             program.run(case.command, stdin, case.env)
-            spent = time.perf_counter() - start
+            seconds = time.perf_counter() - start
             if number >= _UNTIMED:
-                times[case.name].append(spent * 1000)
+                times[case.name].append(seconds * 1000)
         tick(number >= _UNTIMED)
     return times
 
@@ -123,7 +123,7 @@ def figure(timings: list[HookTiming]) -> str:
     return plot.bars("What a prompt hook costs", "milliseconds of the whole process, median", drawn)
 
 
-def _timings(times: dict[str, list[float]]) -> list[HookTiming]:
+def _summarize(times: dict[str, list[float]]) -> list[HookTiming]:
     medians = {name: sorted(values)[len(values) // 2] for name, values in times.items()}
     floor = next(iter(medians.values()))
     return [
@@ -134,7 +134,7 @@ def _timings(times: dict[str, list[float]]) -> list[HookTiming]:
     ]
 
 
-def _blocks(path: str) -> None:
+def _write_blocks(path: str) -> None:
     folder = f"{path}/{store_paths.NAME}/blocks"
     os.makedirs(folder, exist_ok=True)
     for number in range(BLOCKS):

@@ -1,4 +1,4 @@
-"""How fast transcripts become recall and index, against parsing and indexing their bare bytes.
+"""How fast transcripts are ingested and indexed, compared with parsing and indexing their bytes.
 
 There are two floors. One parses every line and indexes it as it is: the same bytes, twice. The
 other indexes only the texts in it, which are a part of the bytes, and knows where they stand. The
@@ -39,7 +39,7 @@ _HEAP = 64 << 20
 
 @dataclass(frozen=True)
 class Speed:
-    """What one step took.
+    """The cost of one step.
 
     `ratio` is its speed to that of the floor that indexes all bytes, `of_texts` to that of the
     other, 0 where there is no floor. `memory` is what it held at most, in bytes: its largest worker
@@ -60,37 +60,37 @@ class _Text(NamedTuple):
     code: str
 
 
-def run(size: int, tick: Callable[[int], object], said: str = "") -> list[Speed]:
-    """Time the floor and each step of ours on the transcripts in the folder `said`.
+def run(size: int, tick: Callable[[int], object], source: str = "") -> list[Speed]:
+    """Time the floor and each step of ours on the transcripts in the folder `source`.
 
     Without one, `size` bytes of transcripts are made. Raises `NotFoundError` if it holds none.
     """
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
-        if said:
-            made = transcript_files.measure_size(_transcripts(said))
+        if source:
+            made = transcript_files.measure_size(_list_transcripts(source))
         else:
-            said = f"{folder}/transcripts"
-            made = write(said, size, tick)
+            source = f"{folder}/transcripts"
+            made = write(source, size, tick)
         if not made:
-            raise NotFoundError(f"there is no transcript of a known assistant in {said}")
-        return _steps(folder, os.path.abspath(said), made)
+            raise NotFoundError(f"there is no transcript of a known assistant in {source}")
+        return _run_steps(folder, os.path.abspath(source), made)
 
 
-def _steps(folder: str, said: str, made: int) -> list[Speed]:
+def _run_steps(folder: str, source: str, made: int) -> list[Speed]:
     project = f"{folder}/project"
     root = f"{project}/{store_paths.NAME}"
     os.makedirs(root)
     os.mkdir(f"{project}/.git")
     with open(f"{root}/{store_paths.CONFIG}", "w", encoding="utf-8") as handle:
         handle.write("memfs: 1\n")
-    lines = _child(folder, "lines", said, f"{folder}/lines")
-    texts = _child(folder, "texts", said, f"{folder}/texts")
+    lines = _run_child(folder, "lines", source, f"{folder}/lines")
+    texts = _run_child(folder, "texts", source, f"{folder}/texts")
     steps = [
         ("json.loads and bare tantivy, every line", lines),
         ("json.loads and bare tantivy, texts alone", texts),
-        ("recall and index", _child(folder, "ingest", said, project)),
-        ("again, nothing is new", _child(folder, "ingest", said, project)),
-        ("vectors", _child(folder, "embed", said, project)),
+        ("recall and index", _run_child(folder, "ingest", source, project)),
+        ("again, nothing is new", _run_child(folder, "ingest", source, project)),
+        ("vectors", _run_child(folder, "embed", source, project)),
     ]
     return [
         Speed(
@@ -108,19 +108,19 @@ def _steps(folder: str, said: str, made: int) -> list[Speed]:
     ]
 
 
-def _transcripts(said: str) -> list[str]:
-    """List the files of a folder that ingestion reads: others are the floor's no more than ours."""
-    return [path for path in transcript_files.find([said]) if transcript_files.is_transcript(path)]
+def _list_transcripts(top: str) -> list[str]:
+    """List the files of a folder that ingestion reads; the floors read the same ones."""
+    return [path for path in transcript_files.find([top]) if transcript_files.is_transcript(path)]
 
 
 def write(folder: str, size: int, tick: Callable[[int], object]) -> int:
-    """Write transcripts as Claude Code does, `size` bytes or a session more; return how many."""
+    """Write Claude Code transcripts of `size` bytes or a session more; return the bytes."""
     os.makedirs(folder)
-    text = _text()
+    text = _load_text()
     made = number = 0
     while made < size:
         session = f"5e551011-0000-4000-8000-{number:012x}"
-        data = b"".join(_session(session, number, text))
+        data = b"".join(_render_session(session, number, text))
         with open(f"{folder}/{session}.jsonl", "wb") as handle:
             handle.write(data)
         tick(min(len(data), size - made))
@@ -129,7 +129,7 @@ def write(folder: str, size: int, tick: Callable[[int], object]) -> int:
     return made
 
 
-def _session(session: str, number: int, text: _Text) -> Iterator[bytes]:
+def _render_session(session: str, number: int, text: _Text) -> Iterator[bytes]:
     """Yield the lines of a session: each turn a question, a tool's use and output, an answer."""
     for turn in range(_TURNS):
         at = (number * _TURNS + turn) * 7919
@@ -165,9 +165,9 @@ def _session(session: str, number: int, text: _Text) -> Iterator[bytes]:
         yield json.dumps({"type": "file-history-snapshot", "messageId": f"{at}"}).encode() + b"\n"
 
 
-def _text() -> _Text:
+def _load_text() -> _Text:
     folder = sysconfig.get_paths()["stdlib"]
-    said: list[str] = []
+    docs: list[str] = []
     code: list[str] = []
     size = 0
     for name in sorted(os.listdir(folder)):
@@ -179,12 +179,12 @@ def _text() -> _Text:
         size += len(source)
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                said += [part for part in (ast.get_docstring(node) or "").split("\n\n") if part]
-    return _Text(said, "".join(code))
+                docs += [part for part in (ast.get_docstring(node) or "").split("\n\n") if part]
+    return _Text(docs, "".join(code))
 
 
-def _child(folder: str, *arguments: str) -> dict[str, float]:
-    """Run one step in a process of its own: its memory is nobody else's."""
+def _run_child(folder: str, *arguments: str) -> dict[str, float]:
+    """Run one step in a process of its own, so that its memory can be measured."""
     command = [sys.executable, "-P", "-m", "memfs.bench.ingest", *arguments]
     env = {**os.environ, "MEMFS_HOME": f"{folder}/user"}
     done = subprocess.run(command, capture_output=True, env=env, check=False)  # noqa: S603
@@ -194,8 +194,8 @@ def _child(folder: str, *arguments: str) -> dict[str, float]:
     return found
 
 
-def _floor(paths: list[str], index: str, within: Callable[[bytes], Iterator[str]]) -> int:
-    """Parse every line, and index what is `within` it with one field and no more."""
+def _index_lines(paths: list[str], index: str, extract: Callable[[bytes], Iterator[str]]) -> int:
+    """Index the texts that `extract` gives of each line, in one field; return how many."""
     os.makedirs(index)
     schema = tantivy.SchemaBuilder().add_text_field("text", stored=True).build()
     writer = tantivy.Index(schema, path=index).writer(_HEAP, 1)
@@ -203,7 +203,7 @@ def _floor(paths: list[str], index: str, within: Callable[[bytes], Iterator[str]
     for path in paths:
         with open(path, "rb") as handle:
             for line in handle:
-                for text in within(line):
+                for text in extract(line):
                     document = tantivy.Document()
                     document.add_text("text", text)
                     writer.add_document(document)
@@ -213,8 +213,8 @@ def _floor(paths: list[str], index: str, within: Callable[[bytes], Iterator[str]
     return count
 
 
-def _whole(line: bytes) -> Iterator[str]:
-    """Yield a line as it is."""
+def _yield_line(line: bytes) -> Iterator[str]:
+    """Yield a line that is JSON, as it is."""
     try:
         json.loads(line)
     except ValueError:  # some are broken
@@ -222,7 +222,7 @@ def _whole(line: bytes) -> Iterator[str]:
     yield line.decode("utf-8", "replace")
 
 
-def _texts(line: bytes) -> Iterator[str]:
+def _yield_texts(line: bytes) -> Iterator[str]:
     """Yield the texts of a line, whole and as they are."""
     try:
         found = json.loads(line)
@@ -241,7 +241,7 @@ def _texts(line: bytes) -> Iterator[str]:
             yield text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _ours(step: str, said: str, project: str) -> int:
+def _run_step(step: str, source: str, project: str) -> int:
     place = blocks.Place(store_paths.find(project), None)
     if step == "embed":
         done: list[int] = []
@@ -253,12 +253,12 @@ def _ours(step: str, said: str, project: str) -> int:
         index_sources.open_feed(place) as index,
     ):
         ingest_transcripts.ingest_transcripts(
-            place.home, transcript_files.find([said]), tally, None, index
+            place.home, transcript_files.find([source]), tally, None, index
         )
     return tally.messages
 
 
-def _memory() -> int:
+def _measure_memory() -> int:
     try:
         import resource  # not on Windows
     except ImportError:  # not on Windows
@@ -268,14 +268,14 @@ def _memory() -> int:
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + workers) * unit
 
 
-def main(step: str, said: str, where: str) -> None:
-    """Do one step, and print what it took."""
-    within = {"lines": _whole, "texts": _texts}.get(step)
-    paths = _transcripts(said) if within else []
+def main(step: str, source: str, where: str) -> None:
+    """Run one step, and print its seconds, documents and memory as JSON."""
+    extract = {"lines": _yield_line, "texts": _yield_texts}.get(step)
+    paths = _list_transcripts(source) if extract else []
     start = time.perf_counter()
-    count = _floor(paths, where, within) if within else _ours(step, said, where)
+    count = _index_lines(paths, where, extract) if extract else _run_step(step, source, where)
     seconds = time.perf_counter() - start
-    found = {"seconds": seconds, "documents": count, "memory": _memory()}
+    found = {"seconds": seconds, "documents": count, "memory": _measure_memory()}
     sys.stdout.write(json.dumps(found))
 
 

@@ -1,4 +1,4 @@
-"""Real text that is on every machine: what the Python standard library says about itself.
+"""Real text that every machine has: docstrings and comments of the Python standard library.
 
 Docstrings and comments are cut into sentences; a passage is two or three of them, mostly of one
 module, so that any number of distinct ones can be made, always the same.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SESSION = 500  # messages
 _LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "turtledemo"}
-_SAID = re.compile(r'"""(.*?)"""|((?:^[ \t]*#[^\n]*\n)+)', re.DOTALL | re.MULTILINE)
+_PROSE = re.compile(r'"""(.*?)"""|((?:^[ \t]*#[^\n]*\n)+)', re.DOTALL | re.MULTILINE)
 _ENDS = re.compile(r"(?<=[.!?:])\s+|\n\s*\n")
 _SHORTEST, _LONGEST = 5, 40  # words of a sentence
 _QUERY = 6  # words
@@ -39,9 +39,9 @@ def sentences() -> list[list[str]]:
         for name in sorted(names):
             if name.endswith(".py"):
                 with open(f"{folder}/{name}", encoding="utf-8", errors="replace") as handle:
-                    mine = [each for each in _sentences(handle.read()) if each not in seen]
-                seen.update(mine)
-                found.append(list(dict.fromkeys(mine)))
+                    fresh = [each for each in _split_sentences(handle.read()) if each not in seen]
+                seen.update(fresh)
+                found.append(list(dict.fromkeys(fresh)))
     return [each for each in found if len(each) > 1]
 
 
@@ -93,9 +93,9 @@ def store(path: str, count: int, tick: Callable[[int], object]) -> blocks.Place:
     return place
 
 
-def _sentences(source: str) -> Iterator[str]:
-    for said in _SAID.finditer(source):
-        text = said[1] or re.sub(r"^[ \t]*#+", " ", said[2], flags=re.MULTILINE)
+def _split_sentences(source: str) -> Iterator[str]:
+    for match in _PROSE.finditer(source):
+        text = match[1] or re.sub(r"^[ \t]*#+", " ", match[2], flags=re.MULTILINE)
         for part in _ENDS.split(text):
             sentence = " ".join(part.split())
             if _SHORTEST <= len(sentence.split()) <= _LONGEST:

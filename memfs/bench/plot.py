@@ -14,8 +14,8 @@ WIDTH, HEIGHT = 860, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 230, 64, 56
 _ROW = 30  # of a bar
 _LABEL = 15  # between two labels
-# Light and dark: told apart also by those who see few colours, readable on white and on black.
-_COLOURS = (
+# Light and dark: distinct for colour-blind readers too, readable on white and on black.
+_PALETTE = (
     ("#0b62a3", "#6cb6ff"),
     ("#b3460e", "#f0883e"),
     ("#2b7a3d", "#56d364"),
@@ -60,23 +60,23 @@ class Bar:
 
 def lines(title: str, axes: tuple[str, str], drawn: Sequence[PlotLine]) -> str:
     """Draw lines over two logarithmic axes, each with its name at its end; `axes` names x and y."""
-    shown = [line for line in drawn if line.points]
-    across = _Scale([x for line in shown for x, _ in line.points], _LEFT, WIDTH - _RIGHT)
-    up = _Scale([y for line in shown for _, y in line.points], HEIGHT - _BOTTOM, _TOP)
-    parts = [_text(24, 32, title, "title")]
+    visible = [line for line in drawn if line.points]
+    across = _Scale([x for line in visible for x, _ in line.points], _LEFT, WIDTH - _RIGHT)
+    up = _Scale([y for line in visible for _, y in line.points], HEIGHT - _BOTTOM, _TOP)
+    parts = [_draw(24, 32, title, "title")]
     for value in up.ticks():
         at = up(value)
         parts.append(f'<path class="grid" d="M{_LEFT} {at:.1f}H{WIDTH - _RIGHT}"/>')
-        parts.append(_text(_LEFT - 8, at + 4, _number(value), "soft", "end"))
+        parts.append(_draw(_LEFT - 8, at + 4, _format(value), "soft", "end"))
     for value in across.ticks():
         at = across(value)
         parts.append(f'<path class="grid" d="M{at:.1f} {_TOP}V{HEIGHT - _BOTTOM}"/>')
-        parts.append(_text(at, HEIGHT - _BOTTOM + 20, _number(value), "soft", "middle"))
-    parts.append(_text(_LEFT, _TOP - 12, axes[1], "soft"))
-    parts.append(_text(WIDTH - _RIGHT, HEIGHT - 14, axes[0], "soft", "end"))
-    ends = _apart([up(line.points[-1][1]) for line in shown])
-    for number, (line, end) in enumerate(zip(shown, ends, strict=True)):
-        kind = f"c{number % len(_COLOURS)}"
+        parts.append(_draw(at, HEIGHT - _BOTTOM + 20, _format(value), "soft", "middle"))
+    parts.append(_draw(_LEFT, _TOP - 12, axes[1], "soft"))
+    parts.append(_draw(WIDTH - _RIGHT, HEIGHT - 14, axes[0], "soft", "end"))
+    ends = _spread_labels([up(line.points[-1][1]) for line in visible])
+    for number, (line, end) in enumerate(zip(visible, ends, strict=True)):
+        kind = f"c{number % len(_PALETTE)}"
         path = " L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in line.points)
         floor = " floor" if line.floor else ""
         parts.append(f'<path class="line {kind}{floor}" d="M{path}"/>')
@@ -84,25 +84,25 @@ def lines(title: str, axes: tuple[str, str], drawn: Sequence[PlotLine]) -> str:
             f'<circle class="dot {kind}" cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.2"/>'
             for x, y in line.points
         )
-        parts.append(_text(across(line.points[-1][0]) + 12, end + 4, line.name, f"name {kind}"))
-    return _svg(title, HEIGHT, parts)
+        parts.append(_draw(across(line.points[-1][0]) + 12, end + 4, line.name, f"name {kind}"))
+    return _render_svg(title, HEIGHT, parts)
 
 
 def bars(title: str, note: str, drawn: Sequence[Bar]) -> str:
-    """Draw horizontal bars from zero, one below the other; `note` says what they measure."""
+    """Draw horizontal bars from zero, one below the other; `note` is the measure."""
     most = max((bar.value for bar in drawn), default=0.0) or 1.0
     left, room = 330, WIDTH - 330 - 130
-    parts = [_text(24, 32, title, "title"), _text(24, 54, note, "soft")]
+    parts = [_draw(24, 32, title, "title"), _draw(24, 54, note, "soft")]
     for number, bar in enumerate(drawn):
         at = 74 + number * _ROW
         kind = "c1" if bar.floor else "c0"
         size = max(1.0, bar.value / most * room)
-        parts.append(_text(left - 12, at + 15, bar.name, "", "end"))
+        parts.append(_draw(left - 12, at + 15, bar.name, "", "end"))
         parts.append(
             f'<rect class="dot {kind}" x="{left}" y="{at}" width="{size:.1f}" height="20" rx="3"/>'
         )
-        parts.append(_text(left + size + 8, at + 15, bar.written, "soft"))
-    return _svg(title, 74 + len(drawn) * _ROW + 16, parts)
+        parts.append(_draw(left + size + 8, at + 15, bar.written, "soft"))
+    return _render_svg(title, 74 + len(drawn) * _ROW + 16, parts)
 
 
 class _Scale:
@@ -122,10 +122,10 @@ class _Scale:
         return [10.0**power for power in range(self._low, self._high + 1)]
 
 
-def _apart(places: list[float]) -> list[float]:
-    """Move labels that would cover each other apart, as little as that takes."""
+def _spread_labels(places: list[float]) -> list[float]:
+    """Move labels that would overlap apart, as little as possible."""
     order = sorted(range(len(places)), key=places.__getitem__)
-    groups: list[tuple[list[int], float]] = []  # members, and the middle of where they belong
+    groups: list[tuple[list[int], float]] = []  # members, and the mean of their places
     for index in order:
         members, middle = [index], places[index]
         while groups and middle - groups[-1][1] < _LABEL * (len(members) + len(groups[-1][0])) / 2:
@@ -141,17 +141,17 @@ def _apart(places: list[float]) -> list[float]:
     return found
 
 
-def _number(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
-def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
-    named = f' class="{kind}"' if kind else ""
-    return f'<text{named} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+def _draw(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
+    attribute = f' class="{kind}"' if kind else ""
+    return f'<text{attribute} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _svg(title: str, height: int, parts: list[str]) -> str:
-    light, dark = (_colours([pair[side] for pair in _COLOURS]) for side in (0, 1))
+def _render_svg(title: str, height: int, parts: list[str]) -> str:
+    light, dark = (_render_colours([pair[side] for pair in _PALETTE]) for side in (0, 1))
     style = f"{_STYLE}{light}@media (prefers-color-scheme: dark) {{{_DARK}{dark}}}\n"
     body = "\n".join(parts)
     return (
@@ -162,7 +162,7 @@ def _svg(title: str, height: int, parts: list[str]) -> str:
     )
 
 
-def _colours(side: Sequence[str]) -> str:
+def _render_colours(side: Sequence[str]) -> str:
     return "\n".join(
         f".line.c{n} {{ stroke: {colour}; }} .dot.c{n}, .name.c{n} {{ fill: {colour}; }}"
         for n, colour in enumerate(side)

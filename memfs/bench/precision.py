@@ -1,4 +1,4 @@
-"""What must not come back: superseded and resolved facts, those of other projects and people.
+"""How often search returns excluded facts: superseded, resolved, of other projects or people.
 
 Two ways to keep the same beliefs: as messages of one recall, found by plain search, and as facts in
 the stores they belong to, found by the kind of facts.
@@ -26,7 +26,7 @@ _EVERYWHERE = "user:universal"
 
 @dataclass(frozen=True)
 class PrecisionRow:
-    """One way: of the answers the share that is found, and of what must not come what came."""
+    """One way to search: the share of answers found, and excluded facts that came."""
 
     name: str
     recall: float
@@ -46,29 +46,29 @@ def run(corpus: str, queries: str, tick: Callable[[int], object]) -> list[Precis
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         plain = retrieval.store(f"{folder}/plain", items)
         engine = IndexSession(plain).engine("hybrid")
-        stores = _stores(folder, items)
+        stores = _build_stores(folder, items)
         ways: dict[str, Callable[[dict[str, object]], list[str]]] = {
             "plain search": lambda query: retrieval.search(engine, str(query["query"]), "hybrid"),
-            "facts": lambda query: _told(stores, query),
+            "facts": lambda query: _search_facts(stores, query),
         }
         names = {str(item["id"]) for item in items}
-        return [_row(name, way, asked, names, tick) for name, way in ways.items()]
+        return [_score_way(name, search, asked, names, tick) for name, search in ways.items()]
 
 
-def _row(
+def _score_way(
     name: str,
-    way: Callable[[dict[str, object]], list[str]],
+    search: Callable[[dict[str, object]], list[str]],
     asked: Sequence[dict[str, object]],
     names: set[str],
     tick: Callable[[int], object],
 ) -> PrecisionRow:
     shares, came, excluded, found = [], 0, 0, 0
     for query in asked:
-        some = way(query)[:DEPTH]
+        some = search(query)[:DEPTH]
         found += len(some)
-        relevant = _texts(query["relevant"])
-        # What is an answer of another section is no fact that must not be known.
-        out = names.intersection(_texts(query.get("must_exclude"))) - set(relevant)
+        relevant = _as_texts(query["relevant"])
+        # A relevant answer may be in the must_exclude of another section: it does not count.
+        out = names.intersection(_as_texts(query.get("must_exclude"))) - set(relevant)
         excluded += len(out)
         came += len(out.intersection(some))
         if relevant and query.get("answerable", True) is not False:
@@ -78,14 +78,14 @@ def _row(
     return PrecisionRow(name, recall, came, excluded, found / max(1, len(asked)))
 
 
-def _stores(folder: str, items: Sequence[dict[str, object]]) -> dict[str, Facts]:
-    """Keep each belief in the store of its scope and person; return the kinds of the asker."""
+def _build_stores(folder: str, items: Sequence[dict[str, object]]) -> dict[str, Facts]:
+    """Store each belief by its scope and person; return the asker's facts by scope."""
     asker = str(items[0].get("user_id") or "")
     kinds = {_EVERYWHERE: Facts(project.make(f"{folder}/user"))}
     strangers = Facts(project.make(f"{folder}/stranger"))
     chains = {str(item["id"]): str(item.get("superseded_by") or "") for item in items}
-    for number, item in enumerate(sorted(items, key=lambda each: _depth(each, chains))):
-        scope = _texts(item["scope"])[0]
+    for number, item in enumerate(sorted(items, key=lambda each: _rank_item(each, chains))):
+        scope = _as_texts(item["scope"])[0]
         kind = strangers
         if str(item.get("user_id") or "") == asker:
             if scope not in kinds:
@@ -96,8 +96,8 @@ def _stores(folder: str, items: Sequence[dict[str, object]]) -> dict[str, Facts]
             str(item["text"]),
             0.9,
             str(item.get("type") or "technical"),
-            entities=tuple(_texts(item.get("aliases"))),
-            key=_last(str(item["id"]), chains),
+            entities=tuple(_as_texts(item.get("aliases"))),
+            key=_find_latest(str(item["id"]), chains),
             session="s",
             at=f"2026-01-01T00:00:{number:02}Z",
         )
@@ -107,8 +107,8 @@ def _stores(folder: str, items: Sequence[dict[str, object]]) -> dict[str, Facts]
     return kinds
 
 
-def _depth(item: Mapping[str, object], chains: Mapping[str, str]) -> int:
-    """Return minus how many superseded a belief: what was first is stored first."""
+def _rank_item(item: Mapping[str, object], chains: Mapping[str, str]) -> int:
+    """Return minus the number of a belief's successors: the oldest sorts first."""
     count, ident = 0, str(item["id"])
     while chains.get(ident):
         ident = chains[ident]
@@ -116,15 +116,15 @@ def _depth(item: Mapping[str, object], chains: Mapping[str, str]) -> int:
     return -count
 
 
-def _last(ident: str, chains: Mapping[str, str]) -> str:
+def _find_latest(ident: str, chains: Mapping[str, str]) -> str:
     while chains.get(ident):
         ident = chains[ident]
     return ident
 
 
-def _told(stores: Mapping[str, Facts], query: Mapping[str, object]) -> list[str]:
-    """Return what the person is told in the projects that a query is asked in."""
-    scopes = [*_texts(query.get("scope")), _EVERYWHERE]
+def _search_facts(stores: Mapping[str, Facts], query: Mapping[str, object]) -> list[str]:
+    """Return the ids of the relevant facts in the scopes of a query, the best first."""
+    scopes = [*_as_texts(query.get("scope")), _EVERYWHERE]
     found = [
         each
         for scope in dict.fromkeys(scopes)
@@ -134,5 +134,5 @@ def _told(stores: Mapping[str, Facts], query: Mapping[str, object]) -> list[str]
     return [each.id for each in sorted(found, key=lambda each: -each.relevance)]
 
 
-def _texts(value: object) -> list[str]:
+def _as_texts(value: object) -> list[str]:
     return [str(each) for each in value] if isinstance(value, list) else []

@@ -19,7 +19,7 @@ _LONGEST = 3600.0
 
 
 def make_user(folder: str, name: str, configured: str) -> dict[str, str]:
-    """Make a user whose home is `folder` and whose store is so called; return their environment."""
+    """Make a user with home `folder` and store `name`; return their environment."""
     user = f"{folder}/{name}"
     os.mkdir(user)
     with open(f"{user}/{store_paths.CONFIG}", "w", encoding="utf-8") as handle:
@@ -45,9 +45,9 @@ def memfs(words: list[str], env: dict[str, str], folder: str) -> bytes:
 def await_service(
     ask: Callable[[], object], env: dict[str, str], folder: str, tick: Callable[[int], object]
 ) -> None:
-    """Have the service hold a store, and wait until it has nothing left to do for it.
+    """Have the service open a store, and wait until it has no work left.
 
-    `ask` is what it is asked again and again: each time it may start.
+    `ask` is called again and again: each call may start the service.
     """
     deadline = time.monotonic() + _LONGEST
     while time.monotonic() < deadline:

@@ -9,7 +9,7 @@ from memfs.store.blocks import Place
 
 
 def make(path: str) -> Place:
-    """Make a project in `path` and return its place; the user's tier has no part in it."""
+    """Make a project in `path` and return its place, without the user's tier."""
     root = f"{path}/{store_paths.NAME}"
     os.makedirs(root)
     os.mkdir(f"{path}/.git")

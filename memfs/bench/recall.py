@@ -32,9 +32,9 @@ _ON = "service:\n  mode: auto\n  pause: off"
 
 @dataclass(frozen=True)
 class PromptOutcome:
-    """What one prompt was given: `brief` and `reply` in UTF-16 units, `milliseconds` of the hook.
+    """The result of one prompt: `brief` and `reply` in UTF-16 units, `milliseconds` of the hook.
 
-    `answered` and `misled` are as in `scenarios.Prompt`; `silent`: the reply is empty.
+    `answered` and `misled` are as in `scenarios.ScenarioPrompt`; `silent`: the reply is empty.
     """
 
     project: str
@@ -72,9 +72,9 @@ def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Prom
             place = project.make(path)
             with scratch_store.home(env["MEMFS_HOME"]):
                 trust.accept(place)
-            said = scenarios.write_transcripts(scenario, f"{folder}/said", path)
-            program.memfs(["ingest", *said], env, path)
-            program.memfs(["search", "anything"], env, path)  # which makes what is still missing
+            paths = scenarios.write_transcripts(scenario, f"{folder}/said", path)
+            program.memfs(["ingest", *paths], env, path)
+            program.memfs(["search", "anything"], env, path)  # builds the rest of the index
             try:
                 found += _play(scenario, path, env, stage, service=service)
             finally:
@@ -92,54 +92,54 @@ def _play(
         program.await_service(greet, env, path, stage("warming", 0))
     tick = stage(scenario.project, len(scenario.prompts))
     for number, prompt in enumerate(scenario.prompts, 1):
-        yield _outcome(scenario.project, prompt, partial(ask, f"{number}"))
+        yield _judge_prompt(scenario.project, prompt, partial(ask, f"{number}"))
         tick(1)
 
 
-def _outcome(
+def _judge_prompt(
     name: str, prompt: ScenarioPrompt, ask: Callable[..., tuple[str, float]]
 ) -> PromptOutcome:
     brief, _ = ask("SessionStart", source="startup")
-    reply, spent = ask("UserPromptSubmit", prompt=prompt.text)
-    given = f"{brief}\n{reply}"
+    reply, milliseconds = ask("UserPromptSubmit", prompt=prompt.text)
+    context = f"{brief}\n{reply}"
     return PromptOutcome(
         name,
         prompt.id,
         prompt.kind,
-        prompt.is_answered(given),
-        prompt.is_misled(given),
+        prompt.is_answered(context),
+        prompt.is_misled(context),
         not reply,
         units(brief),
         units(reply),
-        spent,
+        milliseconds,
     )
 
 
 def _ask(
     command: list[str], path: str, env: dict[str, str], session: str, event: str, **more: str
 ) -> tuple[str, float]:
-    """Call the hook; return the text that the model is given, and the milliseconds it took."""
-    told = {"session_id": session, "cwd": path, "hook_event_name": event, **more}
-    data = json.dumps(told).encode()
+    """Call the hook; return the context for the model, and the milliseconds."""
+    payload = {"session_id": session, "cwd": path, "hook_event_name": event, **more}
+    data = json.dumps(payload).encode()
     start = time.perf_counter()
-    said = program.run(command, data, env)
-    spent = (time.perf_counter() - start) * 1000
-    found = json.loads(said) if said else {}
-    return str(found.get("hookSpecificOutput", {}).get("additionalContext", "")), spent
+    output = program.run(command, data, env)
+    milliseconds = (time.perf_counter() - start) * 1000
+    found = json.loads(output) if output else {}
+    return str(found.get("hookSpecificOutput", {}).get("additionalContext", "")), milliseconds
 
 
 def by_kind(outcomes: Sequence[PromptOutcome]) -> list[RecallRow]:
     """Return a row for each kind of prompts, in the order they come, and one for all with answers.
 
-    Sizes are means over the prompts; those that were given nothing count, too.
+    Sizes are means over all prompts, those without a reply too.
     """
     kinds = list(dict.fromkeys(each.kind for each in outcomes))
-    rows = [_row(kind, [each for each in outcomes if each.kind == kind]) for kind in kinds]
+    rows = [_summarize(kind, [each for each in outcomes if each.kind == kind]) for kind in kinds]
     known = [each for each in outcomes if each.kind != scenarios.UNRELATED]
-    return [*rows, _row("all with an answer", known)]
+    return [*rows, _summarize("all with an answer", known)]
 
 
-def _row(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
+def _summarize(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
     most = max(1, len(outcomes))
     times = sorted(each.milliseconds for each in outcomes) or [0.0]
     return RecallRow(

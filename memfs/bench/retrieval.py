@@ -1,7 +1,7 @@
 """How well search finds, on a corpus and queries with known answers, as `memfs search` runs it.
 
-Held against words alone and vectors alone, asked the same in the same run: those of memfs, and the
-bare engines.
+Compared with words alone and vectors alone, with the same queries in the same run: those of memfs,
+and the bare engines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from memfs.search.engine import Engine, Mode
 
-    Search = Callable[[str], list[str]]  # a query to the names of what it finds, the best first
+    Search = Callable[[str], list[str]]  # from a query to the names of its hits, the best first
 
 DEPTHS = (1, 5, 10, 20)
 
@@ -43,7 +43,7 @@ class RetrievalScore:
         self.reciprocal += 1 / ranks[0] if ranks else 0.0
 
     def record(self) -> dict[str, object]:
-        """Return the means as JSON shows them."""
+        """Return the means, for JSON."""
         count = max(1, self.queries)
         shares = {str(depth): round(total / count, 6) for depth, total in self.recall.items()}
         return {"recall": shares, "mrr": round(self.reciprocal / count, 6)}
@@ -55,7 +55,7 @@ class RetrievalReport:
 
     overall: RetrievalScore = field(default_factory=RetrievalScore)
     by_category: dict[str, RetrievalScore] = field(default_factory=dict)
-    alone: dict[str, RetrievalScore] = field(default_factory=dict)  # what search is held against
+    alone: dict[str, RetrievalScore] = field(default_factory=dict)  # the searches to compare with
 
     def add(self, category: str, found: list[str], relevant: set[str]) -> None:
         self.overall.add(found, relevant)
@@ -73,7 +73,7 @@ class RetrievalReport:
 def run(
     corpus_path: str, queries_path: str, mode: Mode, tick: Callable[[int], object]
 ) -> RetrievalReport:
-    """Make a store for each space of the corpus, and search each query in its own.
+    """Make a store for each space of the corpus, and search each query in its space.
 
     The corpus is JSONL of {space, id, text, ts, role, session}, the queries JSONL of {qid, space,
     query, relevant[], category, answerable}.
@@ -82,15 +82,15 @@ def run(
     for item in lines(corpus_path, ("id", "text")):
         spaces.setdefault(str(item.get("space", "")), []).append(item)
     queries = lines(queries_path, ("query", "relevant"))
-    wanted = [q for q in queries if q.get("answerable", True) is not False and q["relevant"]]
+    answerable = [q for q in queries if q.get("answerable", True) is not False and q["relevant"]]
     report = RetrievalReport()
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         searches = {
-            space: _searches(f"{folder}/{number}", items, mode)
+            space: _build_searches(f"{folder}/{number}", items, mode)
             for number, (space, items) in enumerate(spaces.items())
         }
-        for query in wanted:
-            relevant = _names(query["relevant"])
+        for query in answerable:
+            relevant = _to_names(query["relevant"])
             ways = searches.get(str(query.get("space", "")))
             for name in next(iter(searches.values()), (mode,)):
                 found = ways[name](str(query["query"])) if ways else []
@@ -103,7 +103,7 @@ def run(
 
 
 def figure(report: RetrievalReport) -> str:
-    """Draw how many of the answers are among the first five, by category and in all."""
+    """Draw the share of answers among the first five hits, by category and in all."""
     scores = [*sorted(report.by_category.items()), ("all queries", report.overall)]
     scores += report.alone.items()
     drawn = [
@@ -130,23 +130,23 @@ def search(engine: Engine, query: str, mode: Mode) -> list[str]:
     return [hit.id.rpartition("/")[2] for hit in page.hits]
 
 
-def _searches(path: str, items: list[dict[str, object]], mode: Mode) -> dict[str, Search]:
-    """Return the ways to search the items of a space: by `mode`, and what it is held against."""
+def _build_searches(path: str, items: list[dict[str, object]], mode: Mode) -> dict[str, Search]:
+    """Return searches over the items of a space by name: `mode`, and those to compare with."""
     engine = IndexSession(store(path, items)).engine(mode)
     texts = [baseline.NamedText(str(item["id"]), str(item["text"])) for item in items]
 
-    def by(way: Mode) -> Search:
+    def bind(way: Mode) -> Search:
         return lambda query: search(engine, query, way)
 
-    found: dict[str, Search] = {mode: by(mode)}
+    found: dict[str, Search] = {mode: bind(mode)}
     if mode == "hybrid":
-        found |= {"memfs, words alone": by("text"), "memfs, vectors alone": by("semantic")}
+        found |= {"memfs, words alone": bind("text"), "memfs, vectors alone": bind("semantic")}
     most = max(DEPTHS)
-    bared = {
+    bare = {
         "bare tantivy": baseline.by_words(texts, most),
         "bare usearch": baseline.by_vectors(texts, most),
     }
-    return found | bared
+    return found | bare
 
 
 def store(path: str, items: list[dict[str, object]]) -> blocks.Place:
@@ -170,16 +170,16 @@ def store(path: str, items: list[dict[str, object]]) -> blocks.Place:
     return place
 
 
-def _names(relevant: object) -> set[str]:
+def _to_names(relevant: object) -> set[str]:
     return {str(name) for name in relevant} if isinstance(relevant, list) else {str(relevant)}
 
 
-def lines(path: str, needed: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return the objects of a JSONL file. Raises `MemfsError` for one without what is needed."""
-    return list(_read(path, needed))
+def lines(path: str, keys: tuple[str, ...]) -> list[dict[str, object]]:
+    """Return the objects of a JSONL file. Raises `MemfsError` for one without the keys."""
+    return list(_read_lines(path, keys))
 
 
-def _read(path: str, needed: tuple[str, ...]) -> Iterator[dict[str, object]]:
+def _read_lines(path: str, keys: tuple[str, ...]) -> Iterator[dict[str, object]]:
     try:
         handle = open(path, encoding="utf-8")  # noqa: SIM115 - closed by the with below
     except OSError as error:
@@ -192,7 +192,7 @@ def _read(path: str, needed: tuple[str, ...]) -> Iterator[dict[str, object]]:
                 item = json.loads(line)
             except ValueError as error:
                 raise UsageError(f"{path}:{number}: not JSON: {error}") from error
-            missing = [key for key in needed if not isinstance(item, dict) or key not in item]
+            missing = [key for key in keys if not isinstance(item, dict) or key not in item]
             if missing:
                 raise UsageError(f"{path}:{number}: {', '.join(missing)} missing")
             yield item

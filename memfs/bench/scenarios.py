@@ -39,7 +39,7 @@ class ScenarioSession(msgspec.Struct, frozen=True):
 
 
 class ScenarioPrompt(msgspec.Struct, frozen=True):
-    """A prompt, and what must and must not reach it."""
+    """A prompt, and the strings that must and must not reach it."""
 
     id: str
     text: str
@@ -47,17 +47,17 @@ class ScenarioPrompt(msgspec.Struct, frozen=True):
     expect: tuple[tuple[str, ...], ...]
     forbid: tuple[str, ...] = ()
 
-    def is_answered(self, given: str) -> bool:
-        """Tell whether a text has one string of each group that is expected."""
-        folded = given.lower()
+    def is_answered(self, text: str) -> bool:
+        """Return whether a text has one string of each expected group, ignoring case."""
+        lowered = text.lower()
         return bool(self.expect) and all(
-            any(text.lower() in folded for text in group) for group in self.expect
+            any(word.lower() in lowered for word in group) for group in self.expect
         )
 
-    def is_misled(self, given: str) -> bool:
-        """Tell whether a text has what is outdated, and not the answer."""
-        folded = given.lower()
-        return not self.is_answered(given) and any(text.lower() in folded for text in self.forbid)
+    def is_misled(self, text: str) -> bool:
+        """Return whether a text has a forbidden string, and not the answer."""
+        lowered = text.lower()
+        return not self.is_answered(text) and any(word.lower() in lowered for word in self.forbid)
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class Scenario(msgspec.Struct, frozen=True):
 
 
 def read(path: str) -> Scenario:
-    """Read a scenario file. Raises `MemfsError` for one that cannot be read or is none."""
+    """Read a scenario file. Raises `MemfsError` if it cannot be read or is invalid."""
     try:
         if os.path.getsize(path) > _LARGEST:
             raise UsageError(f"{path} is larger than {_LARGEST >> 20} MB")
@@ -93,17 +93,17 @@ def write_transcripts(scenario: Scenario, folder: str, cwd: str) -> list[str]:
         ident = f"5cea0000-0000-4000-8000-{number:012x}"
         path = f"{folder}/{ident}.jsonl"
         with open(path, "w", encoding="utf-8") as handle:
-            handle.writelines(_lines(session, ident, cwd))
+            handle.writelines(_render_lines(session, ident, cwd))
         paths.append(path)
     return paths
 
 
-def _lines(session: ScenarioSession, ident: str, cwd: str) -> list[str]:
+def _render_lines(session: ScenarioSession, ident: str, cwd: str) -> list[str]:
     at = datetime.fromisoformat(session.date)
     lines: list[str] = []
     for number, turn in enumerate(session.turns):
         key = f"{session.id}-{number}"
-        for role, content in _messages(turn, key):
+        for role, content in _split_turn(turn, key):
             line = {
                 "type": role,
                 "message": {"role": role, "content": content},
@@ -118,12 +118,12 @@ def _lines(session: ScenarioSession, ident: str, cwd: str) -> list[str]:
     return lines
 
 
-def _messages(turn: ScenarioTurn, key: str) -> list[tuple[str, object]]:
+def _split_turn(turn: ScenarioTurn, key: str) -> list[tuple[str, object]]:
     """Return (role, content) of the lines of a turn: a tool is called, then it answers."""
     if turn.role == "tool":
-        used = {"type": "tool_use", "id": key, "name": turn.name, "input": {"command": turn.input}}
+        use = {"type": "tool_use", "id": key, "name": turn.name, "input": {"command": turn.input}}
         result = {"type": "tool_result", "tool_use_id": key, "content": turn.text}
-        return [("assistant", [used]), ("user", [result])]
+        return [("assistant", [use]), ("user", [result])]
     if turn.role == "assistant":
         return [("assistant", [{"type": "text", "text": turn.text}])]
     return [("user", turn.text)]

@@ -1,4 +1,4 @@
-"""What searching costs as the memory grows: warm and cold, against the bare engines.
+"""The cost of searching as the memory grows: warm and cold, compared with the bare engines.
 
 All cases of a size are timed in turns, query by query, each time in another order: what disturbs
 one disturbs all, and none finds the caches as another one left them for it.
@@ -94,20 +94,20 @@ class _Cases:
 def run(
     sizes: tuple[int, ...], rounds: int, cold: int, cache: str, tick: Callable[[str], object]
 ) -> SearchReport:
-    """Measure each size: `rounds` queries warm, `cold` processes. `tick` is told what is done.
+    """Measure each size: `rounds` queries warm, `cold` processes. `tick` gets a label of each step.
 
     The generated stores are kept below `cache`, if it is given, and used again.
     """
     report = SearchReport()
     for size in sorted(sizes):
-        with _folder(cache, size) as folder:
+        with _open_folder(cache, size) as folder:
             tick(f"{size:,} passages: making and indexing")
-            place, kept = _built(folder, size)
+            place, index = _open_store(folder, size)
             tick(f"{size:,} passages: searching")
-            report.timings += _timed(size, _warm(kept), rounds)
-            report.timings += _timed(size, _scan(kept), min(rounds, 50))
-            report.timings += _timed(size, _cold(folder), cold)
-            report.space.append(_space(size, folder, place))
+            report.timings += _time_cases(size, _build_warm_cases(index), rounds)
+            report.timings += _time_cases(size, _build_scan_cases(index), min(rounds, 50))
+            report.timings += _time_cases(size, _build_cold_cases(folder), cold)
+            report.space.append(_measure_space(size, folder, place))
     return report
 
 
@@ -116,22 +116,22 @@ def figure(report: SearchReport) -> str:
     names = list(dict.fromkeys((t.process, t.name) for t in report.timings))
     drawn = []
     for process, name in names:
-        mine = [t for t in report.timings if (t.process, t.name) == (process, name)]
+        points = [t for t in report.timings if (t.process, t.name) == (process, name)]
         label = "import numpy, usearch, tantivy" if name == _COLD else name
-        drawn.append(plot.PlotLine(label, [(t.passages, t.p50) for t in mine], mine[0].floor))
+        drawn.append(plot.PlotLine(label, [(t.passages, t.p50) for t in points], points[0].floor))
     return plot.lines("What one search costs", ("passages", "milliseconds, median"), drawn)
 
 
 def resident(folder: str, *queries: str, warm: bool) -> None:
-    """Open the index, search, and print the most memory that this process had, in bytes.
+    """Open the index, search, and print the peak memory of this process, in bytes.
 
     Mapped files count as far as they were read. 0 where the system does not say.
     """
-    kept = IndexSession(_place(folder))
+    index = IndexSession(_open_place(folder))
     if warm:
-        kept.warm()
+        index.warm()
     for query in queries:
-        kept.engine("hybrid").search(query)
+        index.engine("hybrid").search(query)
     most = 0
     with suppress(OSError), open("/proc/self/status", encoding="ascii") as handle:
         most = next((int(line.split()[1]) for line in handle if line.startswith("VmHWM")), 0)
@@ -139,7 +139,7 @@ def resident(folder: str, *queries: str, warm: bool) -> None:
 
 
 @contextmanager
-def _folder(cache: str, size: int) -> Iterator[str]:
+def _open_folder(cache: str, size: int) -> Iterator[str]:
     if cache:
         yield f"{os.path.abspath(cache)}/{size}"
         return
@@ -147,83 +147,83 @@ def _folder(cache: str, size: int) -> Iterator[str]:
         yield f"{folder}/{size}"
 
 
-def _built(folder: str, size: int) -> tuple[Place, IndexSession]:
+def _open_store(folder: str, size: int) -> tuple[Place, IndexSession]:
     if not os.path.exists(f"{folder}/{_DONE}"):
-        shutil.rmtree(folder, ignore_errors=True)  # a run that was stopped
+        shutil.rmtree(folder, ignore_errors=True)  # of a run that was stopped
         os.makedirs(folder)
         passages.store(folder, size, lambda _: None)
         with open(f"{folder}/{_DONE}", "w", encoding="utf-8") as handle:
             json.dump({"passages": size}, handle)
-    place = _place(folder)
-    local_folder.claim_folder(place.home)  # that of a cache was made for another user
-    kept = IndexSession(place)
-    kept.warm()
-    return place, kept
+    place = _open_place(folder)
+    local_folder.claim_folder(place.home)  # a cached one may be of another user
+    index = IndexSession(place)
+    index.warm()
+    return place, index
 
 
-def _place(folder: str) -> Place:
+def _open_place(folder: str) -> Place:
     return blocks.Place(store_paths.find(folder), None)
 
 
-def _warm(kept: IndexSession) -> _Cases:
-    """Time the engines alone on what memfs asks them, and all that memfs does."""
-    engine = kept.engine("hybrid")
+def _build_warm_cases(index: IndexSession) -> _Cases:
+    """Return warm searches: the bare engines with memfs's own queries, and memfs."""
+    engine = index.engine("hybrid")
     assert engine.vectors is not None  # noqa: S101 - a hybrid engine has them
-    graph = _graph(engine.vectors)
+    graph = _open_graph(engine.vectors)
     queries = passages.queries(400)
-    said = [_words(engine, query) for query in queries]
-    asked = [engine.text.query(engine.text.terms(query)) for query in queries]
+    term_queries = [_build_query(engine, query) for query in queries]
+    stem_queries = [engine.text.query(engine.text.terms(query)) for query in queries]
     encoded = engine.vectors.encoder.encode(queries).vectors
     vectors = (encoded * 127).round().astype("int8")
 
-    def words(number: int) -> object:
-        return engine.text.searcher.search(said[number % 400], POOL, count=False)
+    def search_words(number: int) -> object:
+        return engine.text.searcher.search(term_queries[number % 400], POOL, count=False)
 
-    def few(number: int) -> object:
-        query = asked[number % 400]
+    def search_stems(number: int) -> object:
+        query = stem_queries[number % 400]
         return engine.text.searcher.search(query, POOL, count=False) if query else None
 
-    def near(number: int) -> object:
+    def search_graph(number: int) -> object:
         return graph.search(vectors[number % 400], POOL, threads=1)  # type: ignore[attr-defined]
 
-    def everything(number: int) -> object:
-        return words(number), near(number)
+    def search_both(number: int) -> object:
+        return search_words(number), search_graph(number)
 
     calls: dict[str, Callable[[int], object]] = {
-        "bare tantivy, all words": words,
-        "bare tantivy, no stop words": few,
-        "bare usearch, graph": near,
-        _BARE: everything,
+        "bare tantivy, all words": search_words,
+        "bare tantivy, no stop words": search_stems,
+        "bare usearch, graph": search_graph,
+        _BARE: search_both,
         "memfs, warm": lambda number: engine.search(queries[number % 400]),
         "memfs, warm, by words": lambda number: engine.search(queries[number % 400], mode="text"),
-        "memfs.open().search": lambda number: kept.engine("hybrid").search(queries[number % 400]),
+        "memfs.open().search": lambda number: index.engine("hybrid").search(queries[number % 400]),
     }
     return _Cases("warm", calls, (*list(calls)[:3], _BARE), _BARE, 20)
 
 
-def _scan(kept: IndexSession) -> _Cases:
-    """Time the exact scan by itself: it takes the caches of all others."""
-    vectors = kept.engine("hybrid").vectors
+def _build_scan_cases(index: IndexSession) -> _Cases:
+    """Return the exact scan as cases of its own: it would evict the caches of all others."""
+    vectors = index.engine("hybrid").vectors
     assert vectors is not None  # noqa: S101 - a hybrid engine has them
     rows = vectors.vectors
-    asked = (vectors.encoder.encode(passages.queries(50)).vectors * 127).round().astype("int8")
+    encoded = (vectors.encoder.encode(passages.queries(50)).vectors * 127).round().astype("int8")
 
     def scan(number: int) -> object:
-        query = asked[number % len(asked)]
+        query = encoded[number % len(encoded)]
         return scanned(rows, query, min(POOL, len(rows)), exact=True, threads=1)
 
     name = "bare usearch, exact"
     return _Cases("warm", {name: scan}, (name,), name, 5)
 
 
-def _words(engine: Engine, query: str) -> Query:
-    """Return the query as tantivy makes it of a text: any of its words."""
+def _build_query(engine: Engine, query: str) -> Query:
+    """Return tantivy's query of a text: any of its words."""
     text = engine.text
     return Query.boolean_query([(Occur.Should, text.term("text", s)) for s in text.stems(query)])
 
 
-def _graph(vectors: VectorIndex) -> object:
-    """Return a bare graph as usearch makes it: of a large index the one that is kept."""
+def _open_graph(vectors: VectorIndex) -> object:
+    """Return a bare usearch graph: that of the index if it has one, else a new one."""
     if vectors.graph is not None and vectors.graph.file is not None:
         return Index.restore(vectors.graph.file, view=True, enable_key_lookups=False)
     made = Index(ndim=vectors.encoder.dims, metric="cos", dtype="i8", enable_key_lookups=False)
@@ -231,7 +231,7 @@ def _graph(vectors: VectorIndex) -> object:
     return made
 
 
-def _cold(folder: str) -> _Cases:
+def _build_cold_cases(folder: str) -> _Cases:
     env = {
         "HOME": folder,
         "MEMFS_HOME": store_paths.user_root(),
@@ -254,7 +254,7 @@ def _cold(folder: str) -> _Cases:
     return _Cases("cold", calls, (_COLD,), _COLD, 2)
 
 
-def _timed(size: int, cases: _Cases, rounds: int) -> list[SearchTiming]:
+def _time_cases(size: int, cases: _Cases, rounds: int) -> list[SearchTiming]:
     times: dict[str, list[float]] = {name: [] for name in cases.calls}
     lot = random.Random(11)  # noqa: S311 - an order, no secret
     for number in range(rounds + cases.untimed):
@@ -263,44 +263,44 @@ def _timed(size: int, cases: _Cases, rounds: int) -> list[SearchTiming]:
             call(number)
             if number >= cases.untimed:
                 times[name].append((time.perf_counter() - start) * 1000)
-    base = _share(times[cases.held_against], 0.5)
+    base = _percentile(times[cases.held_against], 0.5)
     found = []
     for name, each in times.items():
-        p50, p95, p99 = (_share(each, part) for part in (0.5, 0.95, 0.99))
+        p50, p95, p99 = (_percentile(each, part) for part in (0.5, 0.95, 0.99))
         floor = name in cases.floors
         ratio = p50 / base if name in (_BARE, _COLD) or not floor else None
         found.append(SearchTiming(size, cases.process, name, p50, p95, p99, ratio, floor))
     return found
 
 
-def _share(values: list[float], part: float) -> float:
+def _percentile(values: list[float], part: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
 
 
-def _space(size: int, folder: str, place: Place) -> SpaceUsage:
+def _measure_space(size: int, folder: str, place: Place) -> SpaceUsage:
     index = place.home.index
-    graph = _bytes(index, "/vectors", "graph")
+    graph = _sum_bytes(index, "/vectors", "graph")
     return SpaceUsage(
         size,
-        _bytes(f"{place.home.local}/recall"),
-        _bytes(index, "/text"),
-        _bytes(index, "/vectors") - graph,
+        _sum_bytes(f"{place.home.local}/recall"),
+        _sum_bytes(index, "/text"),
+        _sum_bytes(index, "/vectors") - graph,
         graph,
-        _resident(folder, warm=False),
-        _resident(folder, warm=True),
+        _measure_resident(folder, warm=False),
+        _measure_resident(folder, warm=True),
     )
 
 
-def _resident(folder: str, *, warm: bool) -> int:
+def _measure_resident(folder: str, *, warm: bool) -> int:
     call = f"search.resident(*sys.argv[1:], warm={warm})"
-    queries = passages.queries(50 if warm else 1)  # here: what they are made of is large
+    queries = passages.queries(50 if warm else 1)  # made here: their sources take much memory
     code = f"import sys; from memfs.bench import search; {call}"
     command = [sys.executable, "-c", code, folder, *queries]
     return int(subprocess.run(command, check=True, capture_output=True).stdout)  # noqa: S603
 
 
-def _bytes(top: str, below: str = "", begins: str = "") -> int:
-    """Return how much the files take that lie below `below` and whose name begins so."""
+def _sum_bytes(top: str, below: str = "", begins: str = "") -> int:
+    """Return the bytes of the files in folders `below` whose names start with `begins`."""
     total = 0
     for folder, _, names in os.walk(top):
         if f"{below}/" in f"{folder}/":

@@ -75,29 +75,29 @@ def as_json(value: object) -> None:
 
 
 def talk(text: str) -> None:
-    """Say something to the person at the terminal, in a line."""
-    styled(flatten_text(text), err=True)
+    """Print one line for the person at the terminal, to stderr."""
+    echo(flatten_text(text), err=True)
 
 
-def done(text: str) -> None:
-    """Say that something was done, in a line."""
-    styled(f"{style('✓', 'green', err=True)} {flatten_text(text)}", err=True)
+def print_done(text: str) -> None:
+    """Print one line that something was done, to stderr."""
+    echo(f"{style('✓', 'green', err=True)} {flatten_text(text)}", err=True)
 
 
 def error(message: str, hint: str = "") -> None:
-    """Print an error and what to do about it: the one place where this happens."""
-    styled(f"{style('error:', 'red', err=True)} {flatten_text(message)}", err=True)
+    """Print an error and its hint to stderr. Nothing else prints errors."""
+    echo(f"{style('error:', 'red', err=True)} {flatten_text(message)}", err=True)
     if hint:
-        styled(f"{style('hint:', 'cyan', err=True)} {flatten_text(hint)}", err=True)
+        echo(f"{style('hint:', 'cyan', err=True)} {flatten_text(hint)}", err=True)
 
 
 def refuse() -> None:
-    """Make the command end with exit code 1, after what it still has to say."""
+    """Make the command end with exit code 1, once it has run to its end."""
     _state["code"] = 1
 
 
 def exit_code() -> int:
-    """Return what `refuse` left, and forget it."""
+    """Return the exit code that `refuse` set, and reset it."""
     code, _state["code"] = _state["code"], 0
     return code
 
@@ -120,7 +120,7 @@ def bar(share: float) -> str:
 def table(rows: Iterable[Sequence[str]], right: tuple[int, ...] = ()) -> str:
     """Align rows in columns, the first row a head; `right` names columns aligned right."""
     cells = [
-        [cell if isinstance(cell, StyledText) else _flat(cell) for cell in row] for row in rows
+        [cell if isinstance(cell, StyledText) else _flatten(cell) for cell in row] for row in rows
     ]
     if not cells:
         return ""
@@ -136,7 +136,7 @@ def table(rows: Iterable[Sequence[str]], right: tuple[int, ...] = ()) -> str:
     return "\n".join(lines)
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return reveal_hidden(flatten_text(text))
 
 
@@ -149,7 +149,7 @@ def width(text: str) -> int:
 
 def shorten(text: str, cells: int) -> str:
     """Cut a text to a number of cells, visibly."""
-    flat = " ".join(_flat(text).split())
+    flat = " ".join(_flatten(text).split())
     if width(flat) <= cells:
         return flat
     while flat and width(flat) > cells - 1:
@@ -159,16 +159,16 @@ def shorten(text: str, cells: int) -> str:
 
 @contextmanager
 def progress(length: int, label: str) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar on stderr, if that is a terminal; yields what to call with each step."""
+    """Show a progress bar on stderr, if that is a terminal; yields the function to advance it."""
     with stages() as stage:
         yield stage(label, length)
 
 
 @contextmanager
 def stages(in_bytes: tuple[str, ...] = ()) -> Iterator[Callable[[str, int], Progress]]:
-    """Show a progress bar for one thing after the other: `stage(label, length)` begins the next.
+    """Show one progress bar after another: the yielded `stage(label, length)` begins the next.
 
-    Those named `in_bytes` are counted in bytes; a length of 0 is not known.
+    The stages in `in_bytes` count bytes; a length of 0 is unknown.
     """
     shown: list[Progress] = []
 
@@ -206,26 +206,26 @@ class Progress:
         now = time.monotonic()
         if sys.stderr.isatty() and now - self._lately[-1][0] >= self._EVERY:
             self._lately.append((now, self._done))
-            sys.stderr.write(f"\r{reveal_hidden(self.line())}\x1b[K")
+            sys.stderr.write(f"\r{reveal_hidden(self.render_line())}\x1b[K")
             sys.stderr.flush()
             self._shown = True
 
-    def line(self) -> str:
-        """Return what is shown."""
+    def render_line(self) -> str:
+        """Render label, bar, amount, rate and time left."""
         (first, before), (last, now) = self._lately[0], self._lately[-1]
         rate = (now - before) / (last - first) if last > first else 0.0
-        done, fast = self._unit(now), f"{self._unit(rate)}/s"
+        done, speed = self._unit(now), f"{self._unit(rate)}/s"
         if not self._length:
-            return f"{self._label}  {done}  {fast}"
+            return f"{self._label}  {done}  {speed}"
         share = min(1.0, now / self._length)
         filled = round(share * BAR)
         drawn = style("█" * filled, "green", err=True) + "░" * (BAR - filled)
         left = duration((self._length - now) / rate) + " left" if rate and share < 1 else ""
-        of = f"{done} of {self._unit(self._length)}"
-        return f"{self._label}  {drawn} {share:4.0%}  {of}  {fast}  {left}"
+        amount = f"{done} of {self._unit(self._length)}"
+        return f"{self._label}  {drawn} {share:4.0%}  {amount}  {speed}  {left}"
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -256,7 +256,7 @@ class ProgressCounter:
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._count and sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -268,7 +268,7 @@ def columns() -> int:
 
 
 def format_age(at: str) -> str:
-    """Say how long ago an ISO time was: `just now`, `5 min ago`, `3 h ago`, else the date."""
+    """Return how long ago an ISO time was: `just now`, `5 min ago`, `3 h ago`, else the date."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:
@@ -288,7 +288,7 @@ def format_age(at: str) -> str:
 
 
 def day(at: str) -> str:
-    """Return the local day of a time in UTC; what is no time as it is."""
+    """Return the local day of a time in UTC; other text is cut to its first ten characters."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:
@@ -311,13 +311,13 @@ def format_size(count: float) -> str:
     return f"{value:.1f} GB"
 
 
-def styled(text: str, *, err: bool = False) -> None:
-    """Print what holds our own colours; its parts were made plain when they were put in."""
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a text with our own colours; the caller made its parts plain."""
     click.echo(reveal_hidden(text), err=err, color=True)
 
 
-def wrapped(text: str, indent: int) -> str:
-    """Indent a text, and on a terminal break its lines to fit."""
+def wrap(text: str, indent: int) -> str:
+    """Indent a text, and on a terminal wrap its lines."""
     lines = reveal_hidden(defuse(make_plain(text))).splitlines() or [""]
     if sys.stdout.isatty():
         room = max(20, min(columns(), 100) - indent)

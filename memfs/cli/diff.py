@@ -9,8 +9,8 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def show(text: str) -> None:
-    """Print a unified diff, in colours where there are any."""
+    """Print a unified diff, in colours where stdout shows them."""
     for line in text.split("\n")[:-1]:
         colour = _COLOURS.get(line[:1], "")
         shown = flatten_text(line)
-        console.styled(console.style(shown, colour) if colour else shown)
+        console.echo(console.style(shown, colour) if colour else shown)

@@ -1,4 +1,4 @@
-"""What the commands that edit have in common: texts from stdin, the editor, telling outcomes."""
+"""Shared by the commands that edit: texts from stdin, the editor, printing outcomes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def text_of(argument: str) -> str:
 def in_editor(place: Place, label: str, who: Origin) -> None:
     """Let the user edit a block in an editor.
 
-    Nothing is written if nothing was changed; an edit that somebody else made meanwhile is not
-    overwritten; what was typed is kept in a file if it is refused.
+    An unchanged text is not written. An edit that somebody else made meanwhile is not overwritten.
+    A refused text stays in the temporary file.
     """
     shown = show.run(place, label)
     block = shown.block
@@ -53,7 +53,7 @@ def in_editor(place: Place, label: str, who: Origin) -> None:
         after = file.read()
     if after == before:
         os.unlink(path)
-        console.done(f"{block.label} is as it was")
+        console.print_done(f"{block.label} is as it was")
         return
     text = after.decode("utf-8", "surrogateescape")
     name = f"{block.tier}:{block.label}"
@@ -65,28 +65,30 @@ def in_editor(place: Place, label: str, who: Origin) -> None:
 
 
 def report(outcome: Outcome) -> None:
-    """Tell what an edit did; a refusal becomes the error that `main` prints."""
+    """Print the outcome of an edit. Raises `RejectedError` if it was refused."""
     match outcome:
         case Rejected():
             raise RejectedError(outcome.message, outcome.hint)
         case Unchanged():
-            console.done(f"{outcome.label} is as it was" if outcome.label else "nothing to do")
+            console.print_done(
+                f"{outcome.label} is as it was" if outcome.label else "nothing to do"
+            )
         case Edited():
             for entry in outcome.entries:
-                console.done(format_entry(entry))
+                console.print_done(format_entry(entry))
             format_remainder(outcome.note)
         case _:
             assert_never(outcome)
 
 
 def format_remainder(text: str) -> None:
-    """Say what an edit left undone, if there is something."""
+    """Print the note of an edit, if it has one."""
     if text:
         console.talk(f"  {text}")
 
 
 def format_entry(entry: JournalEntry) -> str:
-    """Say in one line what a journal entry did."""
+    """Return one line that describes a journal entry."""
     name = f"{entry.tier}:{entry.label}"
     if entry.after is None:
         return f"{name} version {entry.version}: removed ({entry.op})"

@@ -1,4 +1,4 @@
-"""The command group: it finds a command, runs it, and prints what went wrong in one place."""
+"""The command group: finds and runs a command, and prints errors in one place."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the words name; say what was probably meant where there is none."""
+        """Find the command that the words name; suggest a similar name where there is none."""
         close = difflib.get_close_matches(args[0], self._names, 1) if args else []
         if close and args[0] not in self._names and not args[0].startswith("-"):
             context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
@@ -54,14 +54,14 @@ class LazyGroup(click.Group):
 
 def group() -> click.Group:
     """Return the group of all commands."""
-    made = LazyGroup(
+    root = LazyGroup(
         "memfs",
         "memfs.cli.commands",
         COMMANDS,
         "Memory for coding assistants that is plain files, in your repository.",
     )
-    made.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-    return click.version_option(__version__, prog_name="memfs")(made)
+    root.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    return click.version_option(__version__, prog_name="memfs")(root)
 
 
 def run(command: click.Group) -> int:

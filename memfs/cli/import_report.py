@@ -1,4 +1,4 @@
-"""What an import brings, as people see it."""
+"""The report of an import, for people."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from memfs.ops.import_ import Imported
     from memfs.store.blocks import Place
 
-_SHOWN = 100  # cells of a passage
-_ROWS = 12  # files of a folder that are listed
-_NAME = 36  # cells of a file's name, and of a label
-_NAMED = 2  # files that a text imports
-_SIGNS = 8  # texts that are worth a look
-_LINES = 5  # numbers of lines that are worth a look
+_PASSAGE_CELLS = 100  # cells of a passage
+_MAX_ROWS = 12  # files of a folder that are listed
+_NAME_CELLS = 36  # cells of a file's name, and of a label
+_IMPORTS = 2  # files that a text imports
+_MAX_SIGNS = 8  # texts with signs that are named
+_MAX_LINES = 5  # numbers of lines that are named
 _NOUNS = {
     "block": "block",
     "passage": "passage",
@@ -37,26 +37,26 @@ _NOUNS = {
 
 
 def print_import(
-    place: Place, done: Imported, *, looked: bool, dry_run: bool, pin: bool, user: bool
+    place: Place, done: Imported, *, list_only: bool, dry_run: bool, pin: bool, user: bool
 ) -> None:
-    """Tell what other tools' files become, became or would become."""
+    """Print for each of other tools' files its block or passages, and the next command."""
     if not done.files:
-        console.done(
+        console.print_done(
             "no other tool keeps memory here; memfs import --help names what is looked for"
         )
         return
-    if dry_run and not looked:
+    if dry_run and not list_only:
         for item in done.items:
             print_item(item)
-    _table(done)
+    _print_table(done)
     for item in done.items:
         if item.outcome == "refused":
             console.talk(f"! {item.detail}")
-    _others_will_read(done, user=user)
-    if looked:
-        _offered(place, done, options=["--user"] * user + ["--pin"] * pin)
+    _warn_of_sharing(done, user=user)
+    if list_only:
+        _suggest_command(place, done, options=["--user"] * user + ["--pin"] * pin)
         return
-    _look_at([item for item in done.items if item.signs])
+    _print_signs([item for item in done.items if item.signs])
     added = summary(done, dry_run=dry_run)
     format_remainder(done.note)
     for label in done.unpinned:
@@ -71,8 +71,8 @@ def print_import(
         )
 
 
-def _others_will_read(done: Imported, *, user: bool) -> None:
-    """Point out what is the user's alone so far, and would be the project's."""
+def _warn_of_sharing(done: Imported, *, user: bool) -> None:
+    """Warn of the user's own files that would go into the project's store."""
     own = [each for each in done.files if each.files and each.path.startswith(("~", "/"))]
     if own and not user and any(item.outcome in ("new", "merged") for item in done.items):
         console.talk(
@@ -80,20 +80,20 @@ def _others_will_read(done: Imported, *, user: bool) -> None:
         )
 
 
-def _look_at(items: list[ImportItem]) -> None:
-    """Name the lines that look as if they were written to steer an assistant."""
-    for item in items[:_SIGNS]:
+def _print_signs(items: list[ImportItem]) -> None:
+    """Print the lines that may be written to steer an assistant."""
+    for item in items[:_MAX_SIGNS]:
         lines = sorted({sign.line for sign in item.signs})
-        where = ", ".join(map(str, lines[:_LINES])) + ("…" if len(lines) > _LINES else "")
+        where = ", ".join(map(str, lines[:_MAX_LINES])) + ("…" if len(lines) > _MAX_LINES else "")
         what = ", ".join(sorted({sign.what for sign in item.signs}))
         noun = "line" if len(lines) == 1 else "lines"
         console.talk(f"! {item.name}: {what} ({noun} {where})")
-    if len(items) > _SIGNS:
-        console.talk(f"! {len(items) - _SIGNS:,} more are worth a look: --json names them")
+    if len(items) > _MAX_SIGNS:
+        console.talk(f"! {len(items) - _MAX_SIGNS:,} more are worth a look: --json names them")
 
 
 def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
-    """Say how much was added; return that."""
+    """Print how much was added; return the added items."""
     added = [item for item in done.items if item.outcome in ("new", "merged")]
     same = sum(item.outcome == "same" for item in done.items)
     counts = [
@@ -101,12 +101,12 @@ def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
         for kind, number in Counter(item.kind for item in added).items()
     ]
     what = f"{', '.join(counts) or 'nothing'} added"
-    console.done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
+    console.print_done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
     return added
 
 
 def print_item(item: ImportItem) -> None:
-    """Show what an item adds."""
+    """Print the text that an item adds."""
     if item.outcome not in ("new", "merged"):
         return
     if item.kind == "block":
@@ -114,65 +114,65 @@ def print_item(item: ImportItem) -> None:
     elif item.kind in ("facts", "windows", "outcomes"):
         console.data(f"+ {flatten_text(item.name)}\n{item.detail.rstrip()}")
     else:
-        about = console.shorten(item.detail, _SHOWN)
+        about = console.shorten(item.detail, _PASSAGE_CELLS)
         console.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")
 
 
-def _table(done: Imported) -> None:
-    """List the files by folder; of a folder with many the first, and how many more there are."""
+def _print_table(done: Imported) -> None:
+    """Print the files by folder; of a large folder the first ones, and the number of the others."""
     outcomes = {(item.kind, item.name): item.outcome for item in done.items}
     folders: dict[str, list[ImportedFile]] = {}
     for each in done.files:
         folders.setdefault(os.path.dirname(each.path), []).append(each)
     rows: list[tuple[str, ...]] = [("FILE", "CHARACTERS", "BECOMES")]
-    between: dict[int, list[str]] = {}  # what stands before a row, across the columns
+    between: dict[int, list[str]] = {}  # lines before a row, across the columns
     for folder, found in folders.items():
         indent = "  " if folder else ""
         between.setdefault(len(rows), []).extend([f"{folder}/"] if folder else [])
-        for each in found if len(found) <= _ROWS + 1 else found[:_ROWS]:
-            name, *rest = _row(each, outcomes)
-            rows.append((indent + console.shorten(name, _NAME), *rest))
-        if len(found) > _ROWS + 1:
-            between[len(rows)] = [f"{indent}… {len(found) - _ROWS:,} more"]
+        for each in found if len(found) <= _MAX_ROWS + 1 else found[:_MAX_ROWS]:
+            name, *rest = _render_row(each, outcomes)
+            rows.append((indent + console.shorten(name, _NAME_CELLS), *rest))
+        if len(found) > _MAX_ROWS + 1:
+            between[len(rows)] = [f"{indent}… {len(found) - _MAX_ROWS:,} more"]
     for number, line in enumerate([*console.table(rows, right=(1,)).split("\n"), ""]):
         for other in between.get(number, []):
             console.data(flatten_text(other))
         if line:
-            console.styled(line)
+            console.echo(line)
 
 
-def _row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
+def _render_row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
     name = os.path.basename(each.path)
     if each.left:
         return name, "", "- refused" if each.refused else f"- {each.left}"
     if each.block:
-        became = f"block {console.shorten(each.label, _NAME)}"
+        became = f"block {console.shorten(each.label, _NAME_CELLS)}"
         found = [outcomes.get(("block", each.label), "new")]
     else:
         became = console.format_count(len(each.files), "passage")
         idents = (os.path.basename(path).removesuffix(".md") for path in each.files)
         found = [outcomes.get(("passage", ident), "new") for ident in idents]
-    says = [f"@{', @'.join(each.imports[:_NAMED])}"] if each.imports else []
-    says += [f"{len(each.imports) - _NAMED} more"] if len(each.imports) > _NAMED else []
-    follows = [f"does not follow {' and '.join(says)}"] if says else []
-    return name, f"{each.chars:,}", "; ".join([became, *_state(found), *follows])
+    imports = [f"@{', @'.join(each.imports[:_IMPORTS])}"] if each.imports else []
+    imports += [f"{len(each.imports) - _IMPORTS} more"] if len(each.imports) > _IMPORTS else []
+    follows = [f"does not follow {' and '.join(imports)}"] if imports else []
+    return name, f"{each.chars:,}", "; ".join([became, *_describe_outcomes(found), *follows])
 
 
-def _state(outcomes: list[str]) -> list[str]:
+def _describe_outcomes(outcomes: list[str]) -> list[str]:
     counts = Counter(outcomes)
     if len(counts) > 1:
         words = {"same": "here already"}
         return [", ".join(f"{n:,} {words.get(what, what)}" for what, n in sorted(counts.items()))]
-    said = {"new": "", "same": "here already", "merged": "merged", "refused": "refused"}
-    return [word for word in (said[what] for what in counts) if word]
+    words = {"new": "", "same": "here already", "merged": "merged", "refused": "refused"}
+    return [word for word in (words[what] for what in counts) if word]
 
 
-def _offered(place: Place, done: Imported, *, options: list[str]) -> None:
-    """Say how what was found can be taken."""
+def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> None:
+    """Print the command that imports the files, if any of them is new."""
     outcomes = {item.outcome for item in done.items}
     if not outcomes & {"new", "merged"}:
         if "same" in outcomes:
-            console.done("what can be taken is here already")
+            console.print_done("what can be taken is here already")
         return
     top = place.home.top
     paths: list[str] = []

@@ -21,7 +21,7 @@ def main() -> int:
 
 
 def _speak_utf8() -> None:
-    """Take arguments as UTF-8 whatever the locale says, and print what a terminal can show."""
+    """Decode arguments as UTF-8, and replace characters that the streams cannot encode."""
     if sys.getfilesystemencoding() != "utf-8":
         sys.argv = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in sys.argv]
     for stream in (sys.stdout, sys.stderr):

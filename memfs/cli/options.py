@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def place(session: str = "", *, untrusted: bool = False) -> Place:
-    """Return the stores of the current folder; the session is an option's, or the host's own.
+    """Return the stores of the current folder, for `session` or the host's running one.
 
-    What an assistant runs is shown nothing of a project's store that its user does not trust, but
-    for a command that says nothing of what is in it (`untrusted`).
+    In an assistant's shell, a project's store that its user does not trust is left out. With
+    `untrusted` it is not: such a command shows nothing of its content.
     """
     running, host = hosts.find_running_session(os.environ)
     found = blocks.find_place(os.getcwd(), session or running)
@@ -48,14 +48,14 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
 
 
 def get_origin(reason: str = "", session: str = "") -> Origin:
-    """Return who is editing: the agent if an assistant's shell runs us, else the user."""
+    """Return the origin of edits: the agent if an assistant's shell runs us, else the user."""
     found, host = hosts.find_running_session(os.environ)
     actor = "agent" if host else "user"
     return Origin(actor, host, session or found, reason)
 
 
-def who(entry: JournalEntry) -> str:
-    """Return who made an edit, for people: `agent (claude)`, or the name of a commit's author."""
+def format_author(entry: JournalEntry) -> str:
+    """Return the author of an edit, for people: `agent (claude)`, or a commit's author."""
     if entry.actor.endswith(">"):
         return entry.actor.rpartition(" <")[0]
     return entry.actor + (f" ({entry.host})" if entry.host else "")

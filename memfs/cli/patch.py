@@ -35,45 +35,45 @@ _TYPES: dict[str, tuple[type, str]] = {
 
 
 def read(path: str) -> list[Edit]:
-    """Read a patch from a file or `-`; raises `MemfsError` naming the item and what is wrong."""
+    """Read a patch from a file or `-`. Raises `MemfsError` that names the item and its error."""
     try:
         with click.open_file(path, encoding="utf-8") as handle:
             found = json.load(handle)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise _wrong(path, f"it is not JSON: {error}") from error
+        raise _error(path, f"it is not JSON: {error}") from error
     if not isinstance(found, list) or not found:
-        raise _wrong(path, "a JSON list of edits was expected")
-    return [_edit(path, number, item) for number, item in enumerate(found, 1)]
+        raise _error(path, "a JSON list of edits was expected")
+    return [_parse_edit(path, number, item) for number, item in enumerate(found, 1)]
 
 
-def _edit(path: str, number: int, item: object) -> Edit:
+def _parse_edit(path: str, number: int, item: object) -> Edit:
     if not isinstance(item, dict):
-        raise _wrong(path, f"edit {number} is not an object")
+        raise _error(path, f"edit {number} is not an object")
     kind = _OPS.get(str(item.get("op")))
     if kind is None:
-        raise _wrong(path, f"edit {number}: op is {item.get('op')!r}, one of {', '.join(_OPS)}")
-    given = {key: value for key, value in item.items() if key != "op"}
+        raise _error(path, f"edit {number}: op is {item.get('op')!r}, one of {', '.join(_OPS)}")
+    values = {key: value for key, value in item.items() if key != "op"}
     known = {field.name: field for field in fields(kind)}
-    for key, value in given.items():
+    for key, value in values.items():
         if key not in known:
-            raise _wrong(
+            raise _error(
                 path, f"edit {number}: {item['op']} has no '{key}', but {', '.join(known)}"
             )
-        wanted, words = _TYPES[str(known[key].type)]
-        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-            raise _wrong(path, f"edit {number}: {key} is {value!r}, expected {words}")
+        expected, words = _TYPES[str(known[key].type)]
+        if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+            raise _error(path, f"edit {number}: {key} is {value!r}, expected {words}")
     for name, field in known.items():
         needed = field.default is MISSING and field.default_factory is MISSING
-        if needed and name not in given:
-            raise _wrong(path, f"edit {number}: {item['op']} needs '{name}'")
-    if "tags" in given:
-        given["tags"] = tuple(str(tag) for tag in given["tags"])
-    return kind(**given)
+        if needed and name not in values:
+            raise _error(path, f"edit {number}: {item['op']} needs '{name}'")
+    if "tags" in values:
+        values["tags"] = tuple(str(tag) for tag in values["tags"])
+    return kind(**values)
 
 
-def _wrong(path: str, what: str) -> MemfsError:
+def _error(path: str, what: str) -> MemfsError:
     return UsageError(
         f"{path} is not a patch: {what}",
         'for example: [{"op": "append", "label": "human", "text": "…"}]',

@@ -1,14 +1,14 @@
 """The status line: what the assistant remembers here, in one line. Hot path."""
 
 from memfs.core.block import WARN_AT
-from memfs.hosts.payload import text
+from memfs.hosts.payload import get_text
 from memfs.store import blocks, store_paths
 
 
 def line(payload: dict[str, object]) -> str:
     """Return the line for the folder that a host says it works in; "" without a store."""
-    folder = text(payload, "cwd") or "."
-    place = blocks.find_serving(folder, text(payload, "session_id"))
+    folder = get_text(payload, "cwd") or "."
+    place = blocks.find_serving(folder, get_text(payload, "session_id"))
     if place is None or place.project is None:
         store = store_paths.find(folder)
         if store is not None and not store_paths.is_trusted(store):

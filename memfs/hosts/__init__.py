@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from memfs.hosts.base import Collection, Host, Reader
 
 NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
-OWN = "memfs"  # whose sessions are those of `memfs agent`
-# Which module reads whose transcripts, and files that may hold several sessions.
+OWN = "memfs"  # the host of the sessions of `memfs agent`
+# The modules that read transcripts of a host, and files that may hold several sessions.
 READERS = {
     **{name: f"{name}_transcript" for name in NAMES if name != "opencode"},
     "opencode": "opencode_sessions",
@@ -23,12 +23,12 @@ COLLECTIONS = {
     "cursor": "cursor_export",
     "specstory": "specstory",
 }
-HOOK = "memfs_hook.py"  # what a hook command of ours runs
+HOOK = "memfs_hook.py"  # the script of our hook commands
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
-PLUGIN = "memfs@"  # how our plugin is named where hosts list those that are enabled
-# What hosts tell those they start: a session's id, or only who they are. A host that another one
-# started inherits the other's: Claude Code starts others most often, so what it tells comes last.
-_TOLD = (
+PLUGIN = "memfs@"  # the start of our plugin's name in hosts' lists of enabled plugins
+# Variables that hosts set for their programs: the session's id, or only a mark. A host that another
+# one started inherits the other's: Claude Code starts others most often, so its variable is last.
+_VARIABLES = (
     ("COPILOT_AGENT_SESSION_ID", "copilot"),
     ("CODEX_SESSION_ID", "codex"),
     ("GEMINI_CLI", "gemini"),
@@ -59,7 +59,7 @@ def collection(name: str) -> "Collection":
 
 
 def trust_module(name: str) -> "ModuleType | None":
-    """Return the module that tells which of our hooks a host runs; None if it runs them all."""
+    """Return the module for a host's trust in hooks; None if the host runs all hooks."""
     if name != "codex":
         return None
     from memfs.hosts import codex_trust
@@ -68,14 +68,14 @@ def trust_module(name: str) -> "ModuleType | None":
 
 
 def find_running_session(environment: "Mapping[str, str]") -> tuple[str, str]:
-    """Return (session, host) of the assistant that started us; "" for what is not known."""
-    host = next((host for variable, host in _TOLD if environment.get(variable)), "")
+    """Return (session, host) of the assistant that started us; "" for an unknown one."""
+    host = next((host for variable, host in _VARIABLES if environment.get(variable)), "")
     return session_of(host, environment), host
 
 
 def session_of(host: str, environment: "Mapping[str, str]") -> str:
-    """Return the session that a host told us, not one that it inherited from another host."""
-    for variable, name in _TOLD:
+    """Return the session that a host itself set, not one inherited from another host."""
+    for variable, name in _VARIABLES:
         if name == host and variable.endswith("_SESSION_ID") and environment.get(variable):
             return environment[variable]
     return environment.get("MEMFS_SESSION", "")

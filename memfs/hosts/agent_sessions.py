@@ -25,7 +25,7 @@ _ROLES = ("user", "assistant", "tool")
 
 
 class _Line(msgspec.Struct, gc=False):
-    """What is looked at of a line."""
+    """The fields of a line that are read."""
 
     memfs_queue: object = None
     session: object = None
@@ -43,7 +43,7 @@ _LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
-    """Tell whose session this is, from its first line; None: not ours."""
+    """Return the session of a transcript by its first line; None: not ours."""
     for line in _LINES.first(lines):
         session = text_of(line.session)
         if line.memfs_queue == 1 and session:
@@ -57,21 +57,21 @@ def read_transcript(
 ) -> Transcript:
     """Read the messages of whole lines. A message's id is its number in the conversation."""
     del before
-    return _LINES.read(data, identity, start, _messages)
+    return _LINES.read(data, identity, start, _parse_line)
 
 
-def _messages(line: _Line, identity: Identity, _offset: int) -> Iterator[Message]:
+def _parse_line(line: _Line, identity: Identity, _offset: int) -> Iterator[Message]:
     role = text_of(line.role)
     if role not in _ROLES or not isinstance(line.id, int) or line.ours is True:
         return
-    said = [(f"{line.id}", role, text_of(line.text), text_of(line.tool))]
+    parts = [(f"{line.id}", role, text_of(line.text), text_of(line.tool))]
     calls = line.calls if isinstance(line.calls, list) else []
     for number, call in enumerate(calls):
         if isinstance(call, dict):
             name = text_of(call.get("name"))
-            given = json.dumps(call.get("arguments"), ensure_ascii=False)
-            said.append((f"{line.id}.{number}", "tool", f"{name} {given}", name))
-    for ident, who, text, tool in said:
+            arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
+            parts.append((f"{line.id}.{number}", "tool", f"{name} {arguments}", name))
+    for ident, who, text, tool in parts:
         if text.strip():
             yield Message(
                 ident,
@@ -87,7 +87,7 @@ def _messages(line: _Line, identity: Identity, _offset: int) -> Iterator[Message
 
 
 def list_transcripts(home: str, project: str) -> list[str]:  # noqa: ARG001 - as every reader
-    """List none: the agent tells of each as it is written."""
+    """List none: the agent notes each in the spool as it is written."""
     return []
 
 

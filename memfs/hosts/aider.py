@@ -35,7 +35,7 @@ def sessions(
     path: str,
     head: bytes,
     project: str,  # noqa: ARG001 - it is of one
-    session: str = "",  # noqa: ARG001 - no hook tells of one
+    session: str = "",  # noqa: ARG001 - no hook names one
 ) -> list[Identity]:
     """List the sessions in a history; none are in another file."""
     if not head.lstrip().startswith(_STARTED.encode()) and os.path.basename(path) != _FILE:
@@ -43,22 +43,22 @@ def sessions(
     folder = os.path.dirname(os.path.abspath(path))
     return [
         Identity(name, "", folder, "", whole=True, mark=markdown.compile_marks(lines))
-        for name, lines in _each(path)
+        for name, lines in _split_sessions(path)
     ]
 
 
 def read_session(path: str, identity: Identity) -> Transcript:
     """Read one session of a history."""
-    lines = dict(_each(path)).get(identity.session, [])
-    at = _at(lines[0]) if lines else ""
-    said = markdown.turns(_marked(lines), lambda line: _turn(line, at))
-    return markdown.build_transcript(map(_without_commands, said), NAME, identity)
+    lines = dict(_split_sessions(path)).get(identity.session, [])
+    at = _parse_start(lines[0]) if lines else ""
+    turns = markdown.turns(_mark_speakers(lines), lambda line: _parse_turn(line, at))
+    return markdown.build_transcript(map(_drop_command, turns), NAME, identity)
 
 
-def _each(path: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the sessions that say something: named by their beginning, and their lines."""
+def _split_sessions(path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield (name, lines) of the sessions with a prompt, named by their start time."""
     found: dict[str, list[str]] = {}
-    name = "0"  # of what stands before the first beginning
+    name = "0"  # of the lines before the first start
     for line in markdown.lines_of(path):
         if line.startswith(_STARTED):
             name = line.removeprefix(_STARTED).strip().replace(" ", "T").replace(":", "")
@@ -68,20 +68,20 @@ def _each(path: str) -> Iterator[tuple[str, list[str]]]:
             yield name, lines
 
 
-def _at(line: str) -> str:
-    """Return when a session began, which is written in the machine's own time."""
-    told = line.removeprefix(_STARTED).strip()
-    if not _TIME.fullmatch(told):
+def _parse_start(line: str) -> str:
+    """Return the UTC time of a session's first line, which has local time; "" for none."""
+    text = line.removeprefix(_STARTED).strip()
+    if not _TIME.fullmatch(text):
         return ""
     try:
-        at = datetime.strptime(told, "%Y-%m-%d %H:%M:%S").astimezone(UTC)
+        at = datetime.strptime(text, "%Y-%m-%d %H:%M:%S").astimezone(UTC)
     except (ValueError, OverflowError):
         return ""
     return at.isoformat().replace("+00:00", "Z")
 
 
-def _marked(lines: list[str]) -> Iterator[str]:
-    """Yield lines with one before each run of a kind that says who speaks."""
+def _mark_speakers(lines: list[str]) -> Iterator[str]:
+    """Yield lines, with a line that names the speaker before each run of one kind."""
     speaker = ""
     for line in lines:
         if line.startswith(_STARTED):
@@ -95,11 +95,11 @@ def _marked(lines: list[str]) -> Iterator[str]:
         yield line.removeprefix("####").removeprefix(" ") if speaker == "\0user" else line
 
 
-def _turn(line: str, at: str) -> MarkdownTurn | None:
+def _parse_turn(line: str, at: str) -> MarkdownTurn | None:
     return MarkdownTurn(line[1:], at) if line.startswith("\0") else None
 
 
-def _without_commands(turn: MarkdownTurn) -> MarkdownTurn:
-    """Take out what is said to Aider alone, like `/add FILE`."""
+def _drop_command(turn: MarkdownTurn) -> MarkdownTurn:
+    """Clear the role of a prompt that is a command of Aider, like `/add FILE`."""
     own = turn.text.partition(" ")[0] in _OWN_COMMANDS and "\n" not in turn.text
     return turn._replace(role="") if own and turn.role == "user" else turn

@@ -1,4 +1,4 @@
-"""What a host module must offer. Adding a host is one such module, a name, recorded fixtures."""
+"""The interface of a host module. A new host is one such module, a name, recorded fixtures."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ BEFORE = 256 << 10
 
 
 class Reader(Protocol):
-    """What finds the transcripts of a host, of one session each, and reads them."""
+    """Finds and reads the transcripts of a host, of one session each."""
 
     def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
-        """Tell whose session a transcript is from its first lines; None: not this host's."""
+        """Return the session of a transcript by its first lines; None: not this host's."""
 
     def read_transcript(
         self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
     ) -> Transcript:
         """Read the messages of `data`, which begins at byte `start` of the file.
 
-        `before` is what stands before it there, up to `BEFORE` bytes.
+        `before` are the bytes before it, up to `BEFORE`.
         """
 
     def list_transcripts(self, home: str, project: str) -> Iterable[str]:
         """List the transcripts that the host keeps for a project ("": for all), oldest first.
 
-        Looked for is where the host keeps them by itself, and where its variables say.
+        They are looked for in the host's default folders, and in those of its variables.
         """
 
     def list_folders(self, home: str, project: str) -> list[str]:
@@ -58,7 +58,7 @@ class Host(Protocol):
         """Turn a hook's stdin into an event; None for one that is not for us."""
 
     def format_reply(self, event: Event, reply: Reply) -> str:
-        """Return what to print so that a reply gets to the model and the person; "" for nothing."""
+        """Return the text to print for a reply to the model and the person; "" for nothing."""
 
     def wiring(self, scope: str, home: str, top: str) -> list[tuple[str, tuple[str, ...]]]:
         """List (settings file, the shipped files below `hooks/` whose entries go into it).
@@ -72,14 +72,14 @@ class Host(Protocol):
 
 
 class Collection(Protocol):
-    """What reads files that hold several sessions: a database, for one."""
+    """Reads files that hold several sessions, such as a database."""
 
     def sessions(self, path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
         """List the sessions in a file, each with a `mark`, those of a project ("": all).
 
-        Of a `session` that is named, only it and its subagents.
+        With `session`, only it and its subagents.
 
-        None are in a file that is not its own, which its first bytes tell. Raises `OSError`.
+        Returns none for a file of another program, by its first bytes. Raises `OSError`.
         """
 
     def read_session(self, path: str, identity: Identity) -> Transcript:

@@ -56,12 +56,12 @@ _OWN = tuple(
 _OWN_COMMANDS = ("/compact", "/clear", "/exit", "/quit", "/resume", "/model", "/config", "/login")
 _BOOKKEEPING = ("attachment", "system", "queue-operation", "mode", "permission-mode")
 _QUEUE, _ATTACHMENT, _SESSION = b'"queue-operation"', b'"attachment"', b'"sessionId"'
-_TASK = ('{"task_id"', "<task-notification>")  # what a task in the background has to say
+_TASK = ('{"task_id"', "<task-notification>")  # messages of a background task
 _SYNTHETIC = "<synthetic>"  # the "model" of Claude Code's own words: "No response requested."
 
 
 class _Line(msgspec.Struct, gc=False, rename="camel"):
-    """What is looked at of a line, whatever it holds; half of one is left unread for it."""
+    """The fields of a line that are read; other fields are skipped."""
 
     type: object = None
     message: object = None
@@ -85,7 +85,7 @@ _LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Tell whose session this is, from its first lines; None: not Claude Code's."""
+    """Return the session of a transcript by its first lines; None: not Claude Code's."""
     stem = os.path.basename(path).removesuffix(".jsonl")
     session = ""
     for found in _LINES.first(line for line in lines if _SESSION in line):
@@ -108,38 +108,38 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
 def read_transcript(
     data: bytes, identity: Identity, *, start: int, before: bytes = b""
 ) -> Transcript:
-    """Read the messages of whole lines; `before` tells what waits in the queue.
+    """Read the messages of whole lines; `before` has the queue's earlier operations.
 
     A message's id is its line's uuid and the place of its content block, or the line's byte
     offset: the same however the file is cut into readings.
     """
     reading = _Reading()
     if _QUEUE in before or _ATTACHMENT in before:
-        told = [line for line in before.split(b"\n") if _QUEUE in line or _ATTACHMENT in line]
-        for line in _LINES.first(told):
-            reading.look(line)
+        lines = [line for line in before.split(b"\n") if _QUEUE in line or _ATTACHMENT in line]
+        for line in _LINES.first(lines):
+            reading.follow_queue(line)
     return _LINES.read(data, identity, start, reading.messages)
 
 
 class _Reading:
-    """One reading: what waits in the queue, where the queue alone tells of it."""
+    """One reading, with the prompts that wait in the queue, for transcripts without attachments."""
 
     def __init__(self) -> None:
         self._waiting: deque[_Line] = deque()
-        self._attached = False  # attachments are written down, also those of what was typed
+        self._attached = False  # whether prompts of the queue are attachments, too
 
     def messages(self, line: _Line, identity: Identity, offset: int) -> Iterable[Message]:
-        """Return what a line said."""
-        taken = self.look(line)
+        """Return the messages of a line."""
+        taken = self.follow_queue(line)
         if taken:
-            return _messages(taken, identity, offset)
+            return _parse_line(taken, identity, offset)
         if line.type == "attachment":
-            queued = _queued(line)
-            return _messages(queued, identity, offset) if queued else ()
-        return _messages(line, identity, offset)
+            queued = _parse_queued(line)
+            return _parse_line(queued, identity, offset) if queued else ()
+        return _parse_line(line, identity, offset)
 
-    def look(self, line: _Line) -> _Line | None:
-        """Follow the queue; return what a person typed that was taken into a running turn."""
+    def follow_queue(self, line: _Line) -> _Line | None:
+        """Follow the queue; return the prompt that a running turn took from it, if any."""
         self._attached = self._attached or line.type == "attachment"
         if line.type != "queue-operation":
             return None
@@ -151,14 +151,14 @@ class _Reading:
             put = self._waiting.popleft()
             typed = text_of(put.content)
             if line.operation == "remove" and not self._attached and not typed.startswith(_TASK):
-                return _line_of(put, typed)
+                return _make_line(put, typed)
         return None
 
 
-def _queued(line: _Line) -> _Line | None:
-    """Return what a person typed while the assistant worked; None for another attachment.
+def _parse_queued(line: _Line) -> _Line | None:
+    """Return the prompt of an attachment, typed during a turn; None for another attachment.
 
-    Where it was written as a line of its own, too, that has the uuid which is its source.
+    A line of its own, where there is one too, has the uuid that is its source.
     """
     found = line.attachment
     if not isinstance(found, dict) or found.get("type") != "queued_command":
@@ -169,27 +169,27 @@ def _queued(line: _Line) -> _Line | None:
         return None
     if found.get("isMeta") is True:
         return None
-    made = _line_of(line, found.get("prompt"))
+    made = _make_line(line, found.get("prompt"))
     made.uuid = text_of(found.get("source_uuid")) or line.uuid
     return made
 
 
-def _line_of(line: _Line, content: object) -> _Line:
+def _make_line(line: _Line, content: object) -> _Line:
     """Return a line of a person with the time and place of another."""
     return msgspec.structs.replace(line, type="user", message={"content": content})
 
 
-def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
+def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
     role, message = line.type, line.message
     if role not in ("user", "assistant") or not isinstance(message, dict):
         return
-    noted = (
+    flags = (
         line.is_meta,
         line.is_compact_summary,
         line.is_visible_in_transcript_only,
         line.is_api_error_message,
     )
-    if any(flag is True for flag in noted) or message.get("model") == _SYNTHETIC:
+    if any(flag is True for flag in flags) or message.get("model") == _SYNTHETIC:
         return
     base = text_of(line.uuid) or f"@{offset}"
     content = message.get("content")
@@ -197,7 +197,7 @@ def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]
     for index, block in enumerate(blocks):
         if not isinstance(block, dict):
             continue
-        kind, text, tool = _said(block, str(role))
+        kind, text, tool = _parse_block(block, str(role))
         if text:
             yield Message(
                 id=f"{base}.{index}" if index else base,
@@ -213,12 +213,12 @@ def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]
             )
 
 
-def _said(block: dict[str, object], role: str) -> tuple[str, str, str]:
-    """Return (role, text, tool) of a content block; an empty text for what is left out."""
+def _parse_block(block: dict[str, object], role: str) -> tuple[str, str, str]:
+    """Return (role, text, tool) of a content block; the text is "" if it is left out."""
     kind = block.get("type")
     if kind == "text":
         text = text_of(block.get("text"))
-        return role, _typed(text) if role == "user" else text.strip(), ""
+        return role, _clean_prompt(text) if role == "user" else text.strip(), ""
     if kind == "tool_use":
         name = text_of(block.get("name")) or "tool"
         return "tool", call(block.get("input")), name
@@ -231,31 +231,31 @@ def _said(block: dict[str, object], role: str) -> tuple[str, str, str]:
     return role, "", ""
 
 
-def _typed(text: str) -> str:
-    """Return what a person typed: without injections, and without the host's own commands."""
+def _clean_prompt(text: str) -> str:
+    """Return a prompt without injections; "" for the host's own commands and messages."""
     text = remove_elements(_INJECTED, text)
     if text.startswith(_OWN) or text == "Operation stopped by hook":
         return ""
     if text.startswith("<command-"):
-        name, given = _inside(text, "command-name"), _inside(text, "command-args")
-        return f"{name} {given}" if name and given and name not in _OWN_COMMANDS else ""
+        name, args = _extract_element(text, "command-name"), _extract_element(text, "command-args")
+        return f"{name} {args}" if name and args and name not in _OWN_COMMANDS else ""
     return text
 
 
-def _inside(text: str, tag: str) -> str:
+def _extract_element(text: str, tag: str) -> str:
     _, _, behind = text.partition(f"<{tag}>")
     inside, closed, _ = behind.partition(f"</{tag}>")
     return inside.strip() if closed else ""
 
 
 def list_folders(home: str, project: str) -> list[str]:
-    """List where Claude Code keeps what is of one project, the first of them where it does now.
+    """List Claude Code's folders of one project, the one in use first.
 
-    Its transcripts come to be there, and its own memory.
+    They hold its transcripts and its own memory.
     """
-    told = find_named_folder("CLAUDE_CONFIG_DIR")
+    named = find_named_folder("CLAUDE_CONFIG_DIR")
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
-    roots = transcript_files.list_roots(told, f"{home}/.claude", f"{home}/.config/claude")
+    roots = transcript_files.list_roots(named, f"{home}/.claude", f"{home}/.config/claude")
     return [f"{root}/projects/{slug}" for root in roots]
 
 
@@ -265,12 +265,12 @@ def list_transcripts(home: str, project: str) -> Iterable[str]:
     Claude Code names their folders with `-` for all but letters and digits: `shop-old` and
     `shop/old` look the same, and only the transcript tells which it is.
     """
-    told, slug = (
+    named, slug = (
         find_named_folder("CLAUDE_CONFIG_DIR"),
         os.path.basename(list_folders(home, project)[0]),
     )
     found: list[str] = []
-    for root in transcript_files.list_roots(told, f"{home}/.claude", f"{home}/.config/claude"):
+    for root in transcript_files.list_roots(named, f"{home}/.claude", f"{home}/.config/claude"):
         for folder in transcript_files.list_folders(f"{root}/projects"):
             name = os.path.basename(folder)
             if not project or name == slug or name.startswith(slug + "-"):

@@ -28,7 +28,7 @@ HOST = "codex"
 _OURS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state")
 _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT[\d-]{8}-([0-9a-fA-F-]{36})")
 _CWD = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]+)")
-_ASKED = "## My request for Codex:"  # behind what an editor tells of itself
+_ASKED = "## My request for Codex:"  # heading before the prompt, after an editor's context
 _SHELL = "<user_shell_command>"  # a command that the person ran, with its output
 _NOT_TYPED = (
     "<environment_context>",
@@ -52,7 +52,7 @@ _NOT_TYPED = (
 
 
 class _Line(msgspec.Struct, gc=False):
-    """What is looked at of a line. Before 0.32 (2025) its payload stood on the line itself."""
+    """The fields of a line that are read. Before 0.32 (2025) the line itself was the payload."""
 
     timestamp: object = None
     type: object = None
@@ -73,20 +73,20 @@ _LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Tell whose session this is, from its first lines; None: not Codex's."""
+    """Return the session of a transcript by its first lines; None: not Codex's."""
     named = _NAME.match(os.path.basename(path))
     session = branch = ""
     rollout = False
     for line in _LINES.first(lines):
         payload = line.payload
         if line.type == "session_meta" and isinstance(payload, dict):
-            found = _introduced(payload)
+            found = _parse_header(payload)
             if found:
                 return found
         if line.type in _OURS and isinstance(payload, dict):
             rollout = True
         elif not session and _is_old_header(line):
-            session, branch = text_of(line.id), _inside(line.git, "branch")
+            session, branch = text_of(line.id), _get_text(line.git, "branch")
         elif (
             session
             and line.type == "message"
@@ -104,8 +104,8 @@ def _is_old_header(line: _Line) -> bool:
     return line.instructions is not msgspec.UNSET or isinstance(line.git, dict)
 
 
-def _introduced(payload: dict[str, object]) -> Identity | None:
-    """Return whose session it is by its first line. A subagent has a thread of its own."""
+def _parse_header(payload: dict[str, object]) -> Identity | None:
+    """Return the session of a first line. A subagent has a thread of its own."""
     thread = text_of(payload.get("id"))
     session = text_of(payload.get("session_id")) or thread
     if not session:
@@ -115,10 +115,10 @@ def _introduced(payload: dict[str, object]) -> Identity | None:
     sub = source.get("subagent") if isinstance(source, dict) else None
     spawned = sub.get("thread_spawn") if isinstance(sub, dict) else None
     if sub and not agent:
-        parent = _inside(spawned, "parent_thread_id")
+        parent = _get_text(spawned, "parent_thread_id")
         agent = session if parent else text_of(sub) or "subagent"
         session = parent or session
-    cwd, branch = text_of(payload.get("cwd")), _inside(payload.get("git"), "branch")
+    cwd, branch = text_of(payload.get("cwd")), _get_text(payload.get("git"), "branch")
     return Identity(session, agent, cwd, branch)
 
 
@@ -127,13 +127,13 @@ def read_transcript(
     identity: Identity,
     *,
     start: int,
-    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+    before: bytes = b"",  # noqa: ARG001 - each line is complete
 ) -> Transcript:
     """Read the messages of whole lines. A message's id is the byte offset of its line."""
-    return _LINES.read(data, identity, start, _messages)
+    return _LINES.read(data, identity, start, _parse_line)
 
 
-def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
+def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
     item = line.payload
     if line.type != "response_item":
         if item is not None or not isinstance(line.type, str):
@@ -143,7 +143,7 @@ def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]
         return
     if isinstance(line.metadata, dict) and line.metadata.get("compaction_output") is True:
         return
-    role, text, tool = _said(item)
+    role, text, tool = _parse_item(item)
     if text:
         yield Message(
             f"@{offset}",
@@ -159,32 +159,32 @@ def _messages(line: _Line, identity: Identity, offset: int) -> Iterator[Message]
         )
 
 
-def _said(item: dict[str, object]) -> tuple[str, str, str]:
-    """Return (role, text, tool) of an item; an empty text for what is left out."""
+def _parse_item(item: dict[str, object]) -> tuple[str, str, str]:
+    """Return (role, text, tool) of an item; the text is "" if it is left out."""
     kind = text_of(item.get("type"))
     if kind == "message" or (not kind and "role" in item):
         role = item.get("role")
         if role == "assistant":
             return "assistant", flatten_content(item.get("content")).strip(), ""
-        return _typed(item) if role == "user" else ("", "", "")
+        return _parse_prompt(item) if role == "user" else ("", "", "")
     if kind.endswith("_call"):
-        given = next((item[k] for k in ("arguments", "input", "action") if item.get(k)), None)
+        tool_input = next((item[k] for k in ("arguments", "input", "action") if item.get(k)), None)
         space, name = text_of(item.get("namespace")), text_of(item.get("name"))
         name = f"{space.removesuffix('__')}__{name}" if space and name else name
-        return "tool", arguments(given), name or kind.removesuffix("_call")
+        return "tool", arguments(tool_input), name or kind.removesuffix("_call")
     if kind.endswith("_output"):
-        return "tool", cap(_output(item.get("output")).strip()), "result"
+        return "tool", cap(_flatten_output(item.get("output")).strip()), "result"
     return "", "", ""
 
 
-def _typed(item: dict[str, object]) -> tuple[str, str, str]:
-    """Return what a person typed of an item, by what Codex says of each part, or by its text."""
+def _parse_prompt(item: dict[str, object]) -> tuple[str, str, str]:
+    """Return (role, text, tool) of the parts a person typed, by their kinds or their texts."""
     content = item.get("content")
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = []
     for index, part in enumerate(parts):
         text = text_of(part.get("text")).strip() if isinstance(part, dict) else ""
-        kind = _kind(item, index)
+        kind = _get_kind(item, index)
         if kind.startswith("user") or (kind in ("", "unknown") and not text.startswith(_NOT_TYPED)):
             texts.append(text)
     text = "\n".join(text for text in texts if text)
@@ -195,18 +195,18 @@ def _typed(item: dict[str, object]) -> tuple[str, str, str]:
     return "user", text, ""
 
 
-def _kind(item: dict[str, object], index: int) -> str:
-    told = item.get("internal_chat_message_metadata_passthrough")
-    kinds = told.get("content_item_kinds") if isinstance(told, dict) else None
+def _get_kind(item: dict[str, object], index: int) -> str:
+    metadata = item.get("internal_chat_message_metadata_passthrough")
+    kinds = metadata.get("content_item_kinds") if isinstance(metadata, dict) else None
     return text_of(kinds[index]) if isinstance(kinds, list) and index < len(kinds) else ""
 
 
-def _output(value: object) -> str:
-    """Return what a tool put out; some write it as JSON, with its exit code."""
+def _flatten_output(value: object) -> str:
+    """Return a tool's output as text; some write it as JSON, with its exit code."""
     if isinstance(value, str):
         if value.startswith('{"output":'):
             with suppress(ValueError, RecursionError):
-                return _inside(json.loads(value), "output") or text_of(value)
+                return _get_text(json.loads(value), "output") or text_of(value)
         return text_of(value)
     if isinstance(value, dict):
         inner = value.get("content", value.get("text"))
@@ -214,16 +214,16 @@ def _output(value: object) -> str:
     return flatten_content(value)
 
 
-def _inside(value: object, key: str) -> str:
+def _get_text(value: object, key: str) -> str:
     return text_of(value.get(key)) if isinstance(value, dict) else ""
 
 
 def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
     """List the folders below which transcripts may come to be."""
-    return [f"{root}/sessions" for root in _roots(home)]
+    return [f"{root}/sessions" for root in _list_roots(home)]
 
 
-def _roots(home: str) -> list[str]:
+def _list_roots(home: str) -> list[str]:
     return transcript_files.list_roots(find_named_folder("CODEX_HOME"), f"{home}/.codex")
 
 
@@ -231,7 +231,7 @@ def list_transcripts(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
     paths = [
         path
-        for root in _roots(home)
+        for root in _list_roots(home)
         for folder in ("sessions", "archived_sessions")
         for path in transcript_files.list_files(f"{root}/{folder}", "rollout-", ".jsonl")
     ]

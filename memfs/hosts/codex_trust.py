@@ -1,6 +1,6 @@
 """Which of our hooks Codex runs: it skips, without a word, those that its user did not trust yet.
 
-Asked and told over Codex's own app server (`codex app-server`), a line of JSON for each message.
+It talks to Codex's own app server (`codex app-server`), a line of JSON for each message.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SKIPPED = ("untrusted", "modified")
 
 
 class CodexHook(NamedTuple):
-    """A hook of ours as Codex knows it: `digest` is what is trusted, `runs` whether it is."""
+    """A hook of ours in Codex: `digest` is the hash to trust, `runs` whether it is trusted."""
 
     key: str
     digest: str
@@ -39,7 +39,7 @@ def hooks(folder: str, commands: Collection[str]) -> list[CodexHook]:
     Raises `StoreError` where it cannot be asked.
     """
     with _Server(folder) as server:
-        return list(_ours(server.ask("hooks/list", cwds=[folder]), commands))
+        return list(_select_ours(server.ask("hooks/list", cwds=[folder]), commands))
 
 
 def trust(folder: str, commands: Collection[str]) -> int:
@@ -48,7 +48,7 @@ def trust(folder: str, commands: Collection[str]) -> int:
     Raises `StoreError` where it cannot be asked, or does not do it.
     """
     with _Server(folder) as server:
-        found = _ours(server.ask("hooks/list", cwds=[folder]), commands)
+        found = _select_ours(server.ask("hooks/list", cwds=[folder]), commands)
         skipped = [hook for hook in found if not hook.runs]
         if skipped:
             state = {hook.key: {"trusted_hash": hook.digest} for hook in skipped}
@@ -57,8 +57,8 @@ def trust(folder: str, commands: Collection[str]) -> int:
         return len(skipped)
 
 
-def _ours(listed: dict[str, Any], commands: Collection[str]) -> Iterator[CodexHook]:
-    for place in listed.get("data") or ():
+def _select_ours(answer: dict[str, Any], commands: Collection[str]) -> Iterator[CodexHook]:
+    for place in answer.get("data") or ():
         for hook in place.get("hooks") or ():
             called = (hook.get("server"), hook.get("tool")) == (SERVER, HOOK_TOOL)
             ours = hook.get("command") in commands or hook.get("pluginId") == _PLUGIN
@@ -68,7 +68,7 @@ def _ours(listed: dict[str, Any], commands: Collection[str]) -> Iterator[CodexHo
 
 
 class _Server:
-    """`codex app-server` while it is asked."""
+    """A running `codex app-server`."""
 
     def __init__(self, folder: str) -> None:
         program = shutil.which("codex")
@@ -83,7 +83,7 @@ class _Server:
         )
         self._clock = Timer(_TIMEOUT, self._process.kill)
         self._to, self._from = self._process.stdin, self._process.stdout
-        self._asked = 0
+        self._last_id = 0
 
     def __enter__(self) -> Self:
         self._clock.start()
@@ -91,26 +91,26 @@ class _Server:
             self.ask("initialize", clientInfo={"name": "memfs", "title": "memfs", "version": "1"})
             self._send({"method": "initialized"})
         except BaseException:
-            self._end()
+            self._stop()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._stop()
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         self._clock.cancel()
         self._process.kill()
         with suppress(BrokenPipeError), self._process:  # what was not read of ours is lost
             pass
 
     def ask(self, method: str, **params: object) -> dict[str, Any]:
-        self._asked += 1
-        self._send({"id": self._asked, "method": method, "params": params})
+        self._last_id += 1
+        self._send({"id": self._last_id, "method": method, "params": params})
         for line in self._from or ():
             with suppress(ValueError):
                 found = json.loads(line)
-                if isinstance(found, dict) and found.get("id") == self._asked:
+                if isinstance(found, dict) and found.get("id") == self._last_id:
                     if isinstance(found.get("result"), dict):
                         result: dict[str, Any] = found["result"]
                         return result

@@ -32,12 +32,12 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
     found = payloads.event(NAME, _KINDS, _WRITERS, payload)
     if found and found.kind == events.END and not found.transcript:  # it names it at a stop alone,
-        folder = f"{_home(os.path.expanduser('~'))}/session-state"  # and writes it after that
+        folder = f"{_find_home(os.path.expanduser('~'))}/session-state"  # and writes it after that
         found.transcript = f"{folder}/{os.path.basename(found.session)}/events.jsonl"
     return found
 
 
-def _home(home: str) -> str:
+def _find_home(home: str) -> str:
     from memfs.files.account import find_named_folder
 
     return find_named_folder("COPILOT_HOME") or f"{home}/.copilot"
@@ -63,12 +63,12 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
         return [(hooks, ("copilot/hooks.json",)), (tools, ("claude/tools.json",))]
     if scope == "local":
         return []
-    folder = _home(home)
+    folder = _find_home(home)
     hooks, tools = f"{folder}/hooks/memfs.json", f"{folder}/mcp-config.json"
     return [(hooks, ("copilot/hooks.json",)), (tools, ("copilot/tools.json",))]
 
 
 def list_plugin_settings(home: str, top: str) -> "list[str]":
     """List the settings files that can enable our plugin; `top` is the project, or ""."""
-    folder = _home(home)
+    folder = _find_home(home)
     return [f"{folder}/settings.json", *([f"{top}/.github/copilot/settings.json"] if top else [])]

@@ -29,7 +29,7 @@ _GUIDANCE = "Additional guidance from postToolUse hooks:"  # behind a tool's out
 
 
 class _Line(msgspec.Struct, gc=False, rename="camel"):
-    """What is looked at of a line."""
+    """The fields of a line that are read."""
 
     type: object = None
     data: object = None
@@ -42,7 +42,7 @@ _LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Tell whose session this is, from its first lines; None: not Copilot's."""
+    """Return the session of a transcript by its first lines; None: not Copilot's."""
     folder, name = os.path.split(path)
     ours = False
     for line in _LINES.first(lines):
@@ -51,14 +51,14 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
             continue
         session = text_of(data.get("sessionId"))
         if line.type == _STARTS[0] and session:
-            return _identity(session, data)
+            return _make_identity(session, data)
         ours = ours or line.type in _OURS
         if line.type == _STARTS[1] and ours and name == _FILE:
-            return _identity(os.path.basename(folder), data)
+            return _make_identity(os.path.basename(folder), data)
     return Identity(os.path.basename(folder), "") if ours and name == _FILE else None
 
 
-def _identity(session: str, data: dict[str, object]) -> Identity:
+def _make_identity(session: str, data: dict[str, object]) -> Identity:
     context = data.get("context")
     ran = context if isinstance(context, dict) else {}
     return Identity(session, "", text_of(ran.get("cwd")), text_of(ran.get("branch")))
@@ -67,7 +67,7 @@ def _identity(session: str, data: dict[str, object]) -> Identity:
 def read_transcript(
     data: bytes, identity: Identity, *, start: int, before: bytes = b""
 ) -> Transcript:
-    """Read the messages of whole lines; `before` tells of Stop hooks that spoke a moment ago.
+    """Read the messages of whole lines; `before` has the reasons of earlier Stop hooks.
 
     A message's id is its event's, the byte offset of its line, or that of a tool's call.
     """
@@ -85,7 +85,7 @@ class _Reading:
         self._reasons: set[str] = set()
 
     def is_feedback(self, line: _Line) -> bool:
-        """Tell whether a prompt is what a Stop hook said."""
+        """Return whether a prompt is the reason of a Stop hook; notes the reasons of hooks."""
         data = line.data
         if not isinstance(data, dict):
             return False
@@ -101,12 +101,12 @@ class _Reading:
         return False
 
     def messages(self, line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
-        """Yield what an event said."""
+        """Yield the messages of an event."""
         data = line.data
         if self.is_feedback(line) or not isinstance(data, dict):
             return
         side = bool(text_of(line.agent_id) or text_of(data.get("parentToolCallId")))
-        for ident, role, text, tool in _said(text_of(line.type), data):
+        for ident, role, text, tool in _parse_event(text_of(line.type), data):
             if text:
                 yield Message(
                     ident or text_of(line.id) or f"@{offset}",
@@ -122,15 +122,15 @@ class _Reading:
                 )
 
 
-def _said(kind: str, data: dict[str, object]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (id, role, text, tool) of an event; a call comes when it is asked for and made."""
+def _parse_event(kind: str, data: dict[str, object]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (id, role, text, tool) of an event; a call comes as request and as execution."""
     if kind == "user.message":
         if text_of(data.get("source")) in ("", "user"):  # others are skills and the like
             yield "", "user", text_of(data.get("content")).strip(), ""
     elif kind == "assistant.message":
         yield "", "assistant", text_of(data.get("content")).strip(), ""
-        asked = data.get("toolRequests")
-        for request in asked if isinstance(asked, list) else []:
+        requests = data.get("toolRequests")
+        for request in requests if isinstance(requests, list) else []:
             if isinstance(request, dict) and (ident := text_of(request.get("toolCallId"))):
                 name = text_of(request.get("name")) or "tool"
                 yield ident, "tool", arguments(request.get("arguments")), name
@@ -138,11 +138,11 @@ def _said(kind: str, data: dict[str, object]) -> Iterator[tuple[str, str, str, s
         name = text_of(data.get("toolName")) or "tool"
         yield text_of(data.get("toolCallId")), "tool", arguments(data.get("arguments")), name
     elif kind == "tool.execution_complete":
-        yield "", "tool", cap(_output(data)), "result"
+        yield "", "tool", cap(_extract_output(data)), "result"
 
 
-def _output(data: dict[str, object]) -> str:
-    """Return what a tool put out, without what hooks added for the model."""
+def _extract_output(data: dict[str, object]) -> str:
+    """Return a tool's output, without the guidance that hooks added for the model."""
     error, result = data.get("error"), data.get("result")
     if isinstance(result, dict):
         text = flatten_content(result.get("content")).strip()

@@ -35,19 +35,19 @@ _DELETE = "Delete"  # there is nothing to look at afterwards
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    name = payloads.text(payload, "hook_event_name")
+    name = payloads.get_text(payload, "hook_event_name")
     roots = payload.get("workspace_roots")
     folder = roots[0] if isinstance(roots, list) and roots else ""
-    given = {
+    common = {
         **payload,
         "session_id": payload.get("session_id") or payload.get("conversation_id"),
         "cwd": folder or os.environ.get("CURSOR_PROJECT_DIR") or payload.get("cwd"),
         "source": "startup" if name == "sessionStart" else "",  # that is of new conversations alone
     }
     writers = (*_WRITERS, _DELETE) if name == "preToolUse" else _WRITERS
-    found = payloads.event(NAME, _KINDS, writers, given)
+    found = payloads.event(NAME, _KINDS, writers, common)
     if found and found.kind in (events.STOP, events.COMPACT, events.END) and not found.transcript:
-        found.transcript = os.environ.get("CURSOR_TRANSCRIPT_PATH") or _transcript(found)
+        found.transcript = os.environ.get("CURSOR_TRANSCRIPT_PATH") or _find_transcript(found)
     return found
 
 
@@ -81,8 +81,8 @@ def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - 
     return []
 
 
-def _transcript(event: Event) -> str:
-    """Return where the transcript of a session is, which the command line tool does not say."""
+def _find_transcript(event: Event) -> str:
+    """Return the path of a session's transcript, which the command line tool does not send."""
     from memfs.hosts import cursor_transcript
 
     folder = cursor_transcript.folder_of(os.path.expanduser("~"), event.cwd)

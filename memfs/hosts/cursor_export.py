@@ -22,8 +22,8 @@ _SPEAKERS = {"**User**": MarkdownTurn("user"), "**Cursor**": MarkdownTurn("assis
 def sessions(
     path: str,
     head: bytes,
-    project: str,  # noqa: ARG001 - it tells none
-    session: str = "",  # noqa: ARG001 - no hook tells of one
+    project: str,  # noqa: ARG001 - it names none
+    session: str = "",  # noqa: ARG001 - no hook names one
 ) -> list[Identity]:
     """Return the one session of an export; none are in another file.
 
@@ -32,15 +32,15 @@ def sessions(
     if not _EXPORTED.match(head.replace(b"\r\n", b"\n")):
         return []
     lines = markdown.lines_of(path)
-    first = next((turn.text for turn in _turns(lines)), "")
+    first = next((turn.text for turn in _parse_turns(lines)), "")
     name = f"export-{markdown.compile_marks([lines[0], first])[:16]}"
     return [Identity(name, "", whole=True, mark=markdown.compile_marks(lines))]
 
 
 def read_session(path: str, identity: Identity) -> Transcript:
     """Read an export."""
-    return markdown.build_transcript(_turns(markdown.lines_of(path)), HOST, identity)
+    return markdown.build_transcript(_parse_turns(markdown.lines_of(path)), HOST, identity)
 
 
-def _turns(lines: list[str]) -> list[MarkdownTurn]:
+def _parse_turns(lines: list[str]) -> list[MarkdownTurn]:
     return markdown.turns(lines, _SPEAKERS.get)

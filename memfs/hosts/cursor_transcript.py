@@ -37,11 +37,11 @@ _ADDED = re.compile(
 _REDACTED = "[REDACTED]"  # in the place of reasoning
 _AGENTS = "subagents"
 _PROJECTS = "/.cursor/projects/"
-_KEPT = "agent-transcripts"
+_TRANSCRIPTS = "agent-transcripts"
 
 
 class _Line(msgspec.Struct, gc=False):
-    """What is looked at of a line."""
+    """The fields of a line that are read."""
 
     type: object = None
     role: object = None
@@ -52,14 +52,14 @@ _LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Tell whose session this is, from its first lines and its name; None: not Cursor's."""
+    """Return the session of a transcript by its first lines and name; None: not Cursor's."""
     if not any(_is_message(line) for line in _LINES.first(lines)):
         return None
     folder, name = os.path.split(path)
     stem = os.path.splitext(name)[0]
     _, inside, behind = path.rpartition(_PROJECTS)
-    slug, within, _ = behind.partition(f"/{_KEPT}/")
-    project = _project(slug) if inside and within else ""
+    slug, within, _ = behind.partition(f"/{_TRANSCRIPTS}/")
+    project = _find_project(slug) if inside and within else ""
     if os.path.basename(folder) == _AGENTS:
         return Identity(os.path.basename(os.path.dirname(folder)), stem, project)
     return Identity(stem, "", project)
@@ -68,7 +68,7 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
 def read_transcript(
     data: bytes, identity: Identity, *, start: int, before: bytes = b""
 ) -> Transcript:
-    """Read the messages of whole lines; `before` tells when the last prompt was.
+    """Read the messages of whole lines; `before` has the time of the last prompt.
 
     A message's id is the byte offset of its line, and its place in it.
     """
@@ -91,23 +91,23 @@ class _Reading:
     def __init__(self, before: bytes) -> None:
         self._at = ""
         for line in _LINES.first(before.split(b"\n")) if before else ():
-            self._look(line)
+            self._update_time(line)
 
-    def _look(self, line: _Line) -> None:
+    def _update_time(self, line: _Line) -> None:
         if line.role == "user" and isinstance(line.message, dict):
-            self._at = _time(flatten_content(line.message.get("content"))) or self._at
+            self._at = _parse_time(flatten_content(line.message.get("content"))) or self._at
 
     def messages(self, line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
-        """Yield what a line said."""
+        """Yield the messages of a line."""
         message = line.message
         if not _is_message(line) or not isinstance(message, dict):
             return
-        self._look(line)
+        self._update_time(line)
         content = message.get("content")
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         for place, block in enumerate(blocks):
             role, text, tool = (
-                _said(block, str(line.role)) if isinstance(block, dict) else ("",) * 3
+                _parse_block(block, str(line.role)) if isinstance(block, dict) else ("",) * 3
             )
             if text:
                 yield Message(
@@ -124,8 +124,8 @@ class _Reading:
                 )
 
 
-def _said(block: dict[str, object], role: str) -> tuple[str, str, str]:
-    """Return (role, text, tool) of a content block; an empty text for what is left out."""
+def _parse_block(block: dict[str, object], role: str) -> tuple[str, str, str]:
+    """Return (role, text, tool) of a content block; the text is "" if it is left out."""
     if block.get("type") == "tool_use":
         return "tool", call(block.get("input")), text_of(block.get("name")) or "tool"
     text = text_of(block.get("text")) if block.get("type") == "text" else ""
@@ -135,16 +135,16 @@ def _said(block: dict[str, object], role: str) -> tuple[str, str, str]:
     return role, text.strip().removesuffix(_REDACTED).strip(), ""
 
 
-def _time(text: str) -> str:
-    """Return the time of a prompt in UTC; "" where it is not told."""
+def _parse_time(text: str) -> str:
+    """Return the time of a prompt in UTC; "" if it has none."""
     found = _STAMP.match(text)
     if not found:
         return ""
     hours, minutes = int(found[3] or 0), int(found[4] or 0)
     try:
         zone = timezone((-1 if found[2] == "-" else 1) * timedelta(hours=hours, minutes=minutes))
-        told = datetime.strptime(found[1], "%b %d, %Y, %I:%M %p").replace(tzinfo=zone)
-        return told.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        time = datetime.strptime(found[1], "%b %d, %Y, %I:%M %p").replace(tzinfo=zone)
+        return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError):
         return ""
 
@@ -155,43 +155,43 @@ def list_transcripts(home: str, project: str) -> Iterable[str]:
         path
         for folder in keeping.list_folders(f"{home}{_PROJECTS}")
         if _is_of(os.path.basename(folder), project)
-        for path in keeping.list_files(f"{folder}/{_KEPT}", "", ".jsonl")
+        for path in keeping.list_files(f"{folder}/{_TRANSCRIPTS}", "", ".jsonl")
     ]
     return keeping.sort_by_age(paths)
 
 
 def folder_of(home: str, project: str) -> str:
-    """Return where the transcripts of one project are."""
-    return f"{home}{_PROJECTS}{_slug(project.lstrip('/'))}/{_KEPT}"
+    """Return the folder of the transcripts of one project."""
+    return f"{home}{_PROJECTS}{_make_slug(project.lstrip('/'))}/{_TRANSCRIPTS}"
 
 
 def _is_of(slug: str, project: str) -> bool:
-    """Tell whether a folder's name is that of a project, or of a folder below it."""
-    own = _slug(project.lstrip("/"))
+    """Return whether a slug is that of a project, or of a folder below it."""
+    own = _make_slug(project.lstrip("/"))
     if not project or slug == own:
         return True
-    return slug.startswith(f"{own}-") and keeping.is_inside(_project(slug) or "/", project)
+    return slug.startswith(f"{own}-") and keeping.is_inside(_find_project(slug) or "/", project)
 
 
-def _slug(name: str) -> str:
+def _make_slug(name: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
 
 
-def _project(slug: str) -> str:
-    """Return the folder that a name stands for: the only one that is there, or ""."""
-    there = keeping.list_roots(*_folders(slug, ""))
-    return there[0] if len(there) == 1 else ""
+def _find_project(slug: str) -> str:
+    """Return the only existing folder that a slug can stand for, else ""."""
+    found = keeping.list_roots(*_match_folders(slug, ""))
+    return found[0] if len(found) == 1 else ""
 
 
-def _folders(slug: str, above: str) -> list[str]:
-    there = []
+def _match_folders(slug: str, above: str) -> list[str]:
+    found = []
     for path in keeping.list_folders(above or "/"):
-        name = _slug(os.path.basename(path))
+        name = _make_slug(os.path.basename(path))
         if name == slug:
-            there.append(path)
+            found.append(path)
         elif name and slug.startswith(f"{name}-"):
-            there += _folders(slug[len(name) + 1 :], path)
-    return there
+            found += _match_folders(slug[len(name) + 1 :], path)
+    return found
 
 
 def list_folders(home: str, project: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The memory that other tools keep in files: where it is, and what it is called here."""
+"""The memory that other tools keep in files: its paths, and its labels here."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ForeignKind(NamedTuple):
 
 
 class ForeignFile(NamedTuple):
-    """One file: where it is, its name for people, its label, and why it cannot be taken, or "".
+    """One file: its path, name for people, label, and why it cannot be imported, or "".
 
-    `kept` is how memory names it: from the project on, or without the folders of its user.
+    `kept` is its name in memory: relative to the project, or without its user's folders.
     """
 
     path: str
@@ -76,45 +76,46 @@ def auto_memory(home: str, projects: list[str]) -> list[str]:
 
 
 def is_text_path(path: str) -> bool:
-    """Tell whether a path is a folder or a text, by its name: all else would be an export."""
-    known = _known(_slashes(path), inside=False)[0]
+    """Return whether a path is a folder or names a text file; others may be exports."""
+    known = _identify(_to_slashes(path), inside=False)[0]
     return bool(os.path.isdir(path) or path.lower().endswith(_TEXTS) or known)
 
 
 def find(path: str, top: str, home: str) -> list[ForeignFile]:
-    """List the sources in a folder, or the one that a file is. `top` is the project's folder.
+    """List the memory files in a folder, or the one at a path. `top` is the project's folder.
 
-    Raises `NotFoundError` for a path that is not there, and a folder that no tool is known for.
+    Raises `NotFoundError` for a missing path, and for a folder without files of a known tool.
     """
     whole = os.path.abspath(path)
     if not os.path.lexists(whole):
         raise NotFoundError(f"there is no file or folder {path}")
-    root = top if _below(whole, top) else whole if os.path.isdir(whole) else os.path.dirname(whole)
+    folder = whole if os.path.isdir(whole) else os.path.dirname(whole)
+    root = top if _is_below(whole, top) else folder
     if not os.path.isdir(whole):
-        return [_source(whole, top, home, root)]
-    found = dict.fromkeys(_listed(whole))
+        return [_describe_file(whole, top, home, root)]
+    found = dict.fromkeys(_list_files(whole))
     if not found:
         raise NotFoundError(
             f"there is nothing in {path} that memfs knows as the memory of a tool",
             "name its files: memfs import FILE…",
         )
-    return [_source(each, top, home, root) for each in found]
+    return [_describe_file(each, top, home, root) for each in found]
 
 
-def _listed(folder: str) -> Iterator[str]:
-    """List the files of every kind that are in a folder; it may be (in) a kind's own."""
+def _list_files(folder: str) -> Iterator[str]:
+    """Yield the files of every kind in a folder, which may itself be (in) a kind's folder."""
     for auto in (folder, f"{folder}/memory"):
-        if _AUTO.search(f"{_slashes(auto)}/{INDEX}"):
+        if _AUTO.search(f"{_to_slashes(auto)}/{INDEX}"):
             yield from _walk(auto, _MD)
     above = folder
     for _ in range(_DEEPEST + 1):
         for kind in KINDS:
             path = f"{above}/{kind.path}"
-            if kind.ends and _below(path, folder):
+            if kind.ends and _is_below(path, folder):
                 yield from _walk(path, kind.ends)
-            elif kind.ends and _below(folder, path):
+            elif kind.ends and _is_below(folder, path):
                 yield from _walk(folder, kind.ends)
-            elif not kind.ends and _below(path, folder) and _file(path):
+            elif not kind.ends and _is_below(path, folder) and _is_file(path):
                 yield path
         above = os.path.dirname(above)
 
@@ -125,61 +126,61 @@ def _walk(top: str, ends: tuple[str, ...]) -> Iterator[str]:
     for folder, below, names in os.walk(top, onerror=unread.append):
         below[:] = sorted(name for name in below if not name.startswith("."))
         links = [name for name in below if os.path.islink(f"{folder}/{name}")]
-        wanted = [name for name in names if name.endswith(ends) and not name.startswith(".")]
-        yield from (f"{folder}/{name}" for name in sorted([*wanted, *links]))
+        matching = [name for name in names if name.endswith(ends) and not name.startswith(".")]
+        yield from (f"{folder}/{name}" for name in sorted([*matching, *links]))
     yield from (str(error.filename) for error in unread if os.path.lexists(error.filename))
 
 
-def _source(path: str, top: str, home: str, root: str) -> ForeignFile:
-    name = _slashes(path)
-    if _below(path, top):
-        shown = kept = name[len(_slashes(top)) :].lstrip("/")
-        label, private = _known(kept, inside=True)
+def _describe_file(path: str, top: str, home: str, root: str) -> ForeignFile:
+    name = _to_slashes(path)
+    if _is_below(path, top):
+        shown = kept = name[len(_to_slashes(top)) :].lstrip("/")
+        label, private = _identify(kept, inside=True)
         if private:  # in its user's store, beside those of other projects
-            label = _label(label, os.path.basename(top))
+            label = _make_label(label, os.path.basename(top))
     else:
-        below_home = _below(path, home)
-        shown = f"~{name[len(_slashes(home)) :]}" if below_home else name
-        label, private = _known(name, inside=False)
+        below_home = _is_below(path, home)
+        shown = f"~{name[len(_to_slashes(home)) :]}" if below_home else name
+        label, private = _identify(name, inside=False)
         kept = ""
     base = os.path.basename(name)
-    label = label or _label("notes", os.path.dirname(kept), os.path.splitext(base)[0])
-    kept = kept or f"{label.partition('/')[0]}: {base}"  # it says nothing of its user's folders
-    return ForeignFile(path, shown, kept, label, private, _problem(path, root))
+    label = label or _make_label("notes", os.path.dirname(kept), os.path.splitext(base)[0])
+    kept = kept or f"{label.partition('/')[0]}: {base}"  # without the user's folders
+    return ForeignFile(path, shown, kept, label, private, _find_problem(path, root))
 
 
-def _known(name: str, *, inside: bool) -> tuple[str, bool]:
-    """Return (label, private) of a file of a kind that is known, ("", False) for another.
+def _identify(name: str, *, inside: bool) -> tuple[str, bool]:
+    """Return (label, private) of a file of a known kind, ("", False) for another.
 
-    `inside` a project its name begins there, and tells which folder such a file is for.
+    `inside`: the name is relative to a project, and the file's folder becomes part of the label.
     """
     auto = _AUTO.search(name)
     if auto:
-        return _topic(auto.group(1)), False
+        return _label_topic(auto.group(1)), False
     name = f"/{name}"
     for kind in KINDS:
         before, middle, rest = name.rpartition(f"/{kind.path}/")
         end = next((end for end in kind.ends if rest.endswith(end)), "")
         if middle and end:
             if kind.label == AUTO:
-                return _topic(rest), False
-            return _label(kind.label, before if inside else "", rest[: -len(end)]), False
+                return _label_topic(rest), False
+            return _make_label(kind.label, before if inside else "", rest[: -len(end)]), False
     for kind in sorted(KINDS, key=lambda kind: -len(kind.path)):
         if not kind.ends and name.endswith(f"/{kind.path}"):
             folder = name[: -len(kind.path)] if inside else ""
-            return _label(kind.label, folder), kind.private
+            return _make_label(kind.label, folder), kind.private
     return "", False
 
 
-def _topic(rest: str) -> str:
-    """Return the label of a file of Claude Code's own memory: its index stands for the whole."""
-    return AUTO if rest == INDEX else _label(AUTO, os.path.splitext(rest)[0])
+def _label_topic(rest: str) -> str:
+    """Return the label of a file of Claude Code's own memory; its index has the kind's label."""
+    return AUTO if rest == INDEX else _make_label(AUTO, os.path.splitext(rest)[0])
 
 
-def _label(kind: str, *names: str) -> str:
-    """Return a label of a kind for what is named so by folders and files, whatever their names.
+def _make_label(kind: str, *names: str) -> str:
+    """Return a valid label: the kind, then the names of folders and file.
 
-    Of names that a label cannot hold, what tells them apart is kept as a number.
+    Names that a label cannot hold are cleaned, and get a hash that keeps them distinct.
     """
     parts = [part for name in names for part in name.split("/") if part]
     clean = [_clean(part) for part in parts]
@@ -190,37 +191,37 @@ def _label(kind: str, *names: str) -> str:
     label = "/".join([kind, *clean])
     if not labels.problem(label):
         return label
-    return f"{kind}/{'-'.join(clean)[:_CUT].strip('-_')}-{_number('/'.join(parts))}"
+    return f"{kind}/{'-'.join(clean)[:_CUT].strip('-_')}-{_hash_name('/'.join(parts))}"
 
 
 def _clean(name: str) -> str:
-    kept = "".join(c if c in _ALLOWED else "-" for c in labels.normalise(name))
-    kept = re.sub("[_-]*-[_-]*", "-", kept).strip("-_")
-    lost = any(not c.isascii() for c in name) or not kept
-    return f"{kept or 'x'}-{_number(name)}" if lost else kept
+    slug = "".join(c if c in _ALLOWED else "-" for c in labels.normalise(name))
+    slug = re.sub("[_-]*-[_-]*", "-", slug).strip("-_")
+    lost = any(not c.isascii() for c in name) or not slug
+    return f"{slug or 'x'}-{_hash_name(name)}" if lost else slug
 
 
-def _number(name: str) -> str:
+def _hash_name(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:6]
 
 
-def _problem(path: str, root: str) -> str:
-    """Say why a path is not followed, "" if it can be."""
+def _find_problem(path: str, root: str) -> str:
+    """Return why a path cannot be read, "" if it can."""
     real = os.path.realpath(path)
-    if not _below(real, os.path.realpath(root)):
+    if not _is_below(real, os.path.realpath(root)):
         return f"it is a link that leads out of {root}, to {real}: name that, if you want it"
     if os.path.isdir(real):
         return "it is a link to a folder" if os.path.islink(path) else "it cannot be read"
     return "" if os.path.exists(real) else "it is a link that leads nowhere"
 
 
-def _file(path: str) -> bool:
+def _is_file(path: str) -> bool:
     return os.path.lexists(path) and not os.path.isdir(path)
 
 
-def _below(path: str, folder: str) -> bool:
+def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def _slashes(path: str) -> str:
+def _to_slashes(path: str) -> str:
     return path.replace(os.sep, "/")

@@ -23,27 +23,25 @@ _KINDS = {
     "AfterTool": events.WRITTEN,
     "PreCompress": events.COMPACT,
 }
-_REPLACED = (
-    b'{"$set":{"messages":'  # the line of a transcript that replaces what the model is given
-)
+_REPLACED = b'{"$set":{"messages":'  # a line of the transcript that replaces the context
 _WRITERS = ("write_file", "replace", "edit")
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
     found = payloads.event(NAME, _KINDS, _WRITERS, payload)
-    if found and "</hook_context>" in found.prompt:  # what a session start added stands before it
+    if found and "</hook_context>" in found.prompt:  # a session start's context is before it
         found.prompt = found.prompt.rpartition("</hook_context>")[2].strip()
-    if found and found.kind == events.STOP and _compressed(found.transcript):
+    if found and found.kind == events.STOP and _is_compressed(found.transcript):
         found.kind = events.COMPACT
     return found
 
 
-def _compressed(transcript: str) -> bool:
-    """Tell whether the brief was in what the model is given, and is no more.
+def _is_compressed(transcript: str) -> bool:
+    """Return whether a compression removed the brief from the model's context.
 
-    A compression is seen there alone: its hook runs in every turn, before it is known whether
-    there is anything to compress. (So we hear that hook only of one that a person asked for.)
+    Only the transcript shows a compression: its hook runs in every turn, before it is known whether
+    there is anything to compress. (So we use that hook only for one that a person asked for.)
     """
     from memfs.core.render import TITLE
 

@@ -52,7 +52,7 @@ class _Line(
         "calls": "toolCalls",
     },
 ):
-    """What is looked at of a header, of a record, and of a record inside another."""
+    """The fields that are read of a header, of a record, and of a record inside another."""
 
     session: object = None
     project: object = None
@@ -74,37 +74,37 @@ _LINES = JsonLines(_Line)
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Tell whose session this is, from its first lines; None: not Gemini's."""
+    """Return the session of a transcript by its first lines; None: not Gemini's."""
     head = list(lines)
-    for line in _document(head) or _LINES.first(head):
+    for line in _parse_document(head) or _LINES.first(head):
         session = text_of(line.session)
         if session and line.type is None and (text_of(line.project) or time_of(line.started)):
-            return _identity(session, line, head, path)
+            return _make_identity(session, line, head, path)
     joined = b"".join(head)
     named = _SESSION.search(joined)
     if named and b'"projectHash"' in joined and not any(_LINES.objects(head[0])):
-        return _identity(named.group(1).decode("utf-8", "replace"), _Line(), head, path)
+        return _make_identity(named.group(1).decode("utf-8", "replace"), _Line(), head, path)
     return None
 
 
-def _document(lines: list[bytes]) -> list[_Line]:
-    """Return the one object of a file that is none on each line."""
+def _parse_document(lines: list[bytes]) -> list[_Line]:
+    """Return the single object of a file whose lines are no objects; [] for another file."""
     if not lines or _LINES.objects(lines[0])[0]:
         return []
     found, rest = _LINES.objects(joined := b"".join(lines))
     return list(found.values()) if rest == len(joined) and len(found) == 1 else []
 
 
-def _identity(session: str, header: _Line, head: list[bytes], path: str) -> Identity:
+def _make_identity(session: str, header: _Line, head: list[bytes], path: str) -> Identity:
     chats, _, inside = path.replace("\\", "/").rpartition("/chats/")
     parent, _, _ = inside.rpartition("/")
-    project = _project(chats)
+    project = _find_project(chats)
     if not project and isinstance(header.directories, list):
         project = text_of(next(iter(header.directories), None))
     for line in () if project else _LINES.first(head):
-        found = [_text(record.content) for record in _inside(line.patch)]
-        if told := _WORKSPACE.search("\n".join(found)):
-            project = told.group(1)
+        found = [_join_text(record.content) for record in _yield_records(line.patch)]
+        if workspace := _WORKSPACE.search("\n".join(found)):
+            project = workspace.group(1)
             break
     if header.kind == "subagent":
         return Identity(parent or session, session, project, "", whole=True)
@@ -116,14 +116,14 @@ def read_transcript(
     identity: Identity,
     *,
     start: int,
-    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+    before: bytes = b"",  # noqa: ARG001 - each line is complete
 ) -> Transcript:
     """Read the messages of a whole transcript (`start` is 0).
 
     Their ids are the records' and those of their calls.
     """
     records = _Records()
-    document = _document(data.splitlines(keepends=True)) if data[:1] in (b"{", b" ") else []
+    document = _parse_document(data.splitlines(keepends=True)) if data[:1] in (b"{", b" ") else []
     if document:
         records.add(document[0], "0")
         found = Transcript([], start + len(data), 0, 1)
@@ -141,48 +141,48 @@ class _Records:
         self._said: set[tuple[str, str]] = set()
 
     def collect(self, line: _Line, _identity: Identity, offset: int) -> Iterable[Message]:
-        """Take a line of the file."""
+        """Add a line of the file; yields no messages."""
         self.add(line, f"@{offset}")
         return ()
 
     def add(self, line: _Line, place: str) -> None:
-        """Take a record, or those inside of a header or a patch."""
+        """Add a record, or the records of a header or a patch."""
         self._keep(line, place)
-        for index, record in enumerate(_inside({"messages": line.messages})):
+        for index, record in enumerate(_yield_records({"messages": line.messages})):
             self._keep(record, f"{place}.{index}")
-        for index, record in enumerate(_inside(line.patch)):
-            if text_of(record.id) not in self._found and _key(record) not in self._said:
+        for index, record in enumerate(_yield_records(line.patch)):
+            if text_of(record.id) not in self._found and _make_key(record) not in self._said:
                 self._keep(record, f"{place}.{index}")
 
     def _keep(self, record: _Line, place: str) -> None:
         if text_of(record.type) in _ROLES:
             self._found[text_of(record.id) or place] = record
-            self._said.add(_key(record))
+            self._said.add(_make_key(record))
 
     def messages(self, identity: Identity) -> tuple[list[Message], int]:
-        """Return the messages, and how many records they are of."""
+        """Return the messages, and the number of records they come from."""
         found: dict[str, Message] = {}
-        shown = any(_shows(record) for record in self._found.values())
+        shown = any(_is_displayed(record) for record in self._found.values())
         used = 0
-        last = ""  # what was shown of the last prompt
-        said: set[tuple[str, str]] = set()
-        copied = False  # from a summary on, until something new is said
+        last = ""  # display text of the last prompt
+        seen: set[tuple[str, str]] = set()
+        copied = False  # from a summary on, until a new message
         for key, record in self._found.items():
-            text = _own(record)
-            again = _key(record) in said or text in _OWN_WORDS
+            text = _clean_text(record)
+            again = _make_key(record) in seen or text in _OWN_WORDS
             copied = (copied and again) or text.startswith(_SUMMARY)
-            said.add(_key(record))
+            seen.add(_make_key(record))
             if copied or (record.type == "user" and _is_feedback(record, last, shown=shown)):
                 continue
-            last = _text(record.displayed) or last
-            new = list(_messages(record, key, text, identity))
+            last = _join_text(record.displayed) or last
+            new = list(_parse_record(record, key, text, identity))
             used += bool(new)
             for message in new:
                 found.setdefault(message.id, message)
         return list(found.values()), used
 
 
-def _inside(holder: object) -> Iterator[_Line]:
+def _yield_records(holder: object) -> Iterator[_Line]:
     """Yield the records in the messages of a header or a patch."""
     records = holder.get("messages") if isinstance(holder, dict) else None
     for record in records if isinstance(records, list) else ():
@@ -191,43 +191,43 @@ def _inside(holder: object) -> Iterator[_Line]:
                 yield msgspec.convert(record, _Line)
 
 
-def _shows(record: _Line) -> bool:
+def _is_displayed(record: _Line) -> bool:
     return record.type == "user" and record.displayed is not None and _is_hooked(record)
 
 
 def _is_hooked(record: _Line) -> bool:
-    """Tell whether a hook added a part to a prompt."""
+    """Return whether a hook added a part to a prompt."""
     parts = record.content if isinstance(record.content, list) else []
-    return any(_text([part]).startswith("<hook_context>") for part in parts[1:])
+    return any(_join_text([part]).startswith("<hook_context>") for part in parts[1:])
 
 
 def _is_feedback(record: _Line, last: str, *, shown: bool) -> bool:
-    """Tell whether a prompt is what a hook said to keep the turn going.
+    """Return whether a prompt is the reason of a hook that kept the turn going.
 
-    It has no text of its own to show, where prompts that hooks added to have one, or that of the
-    prompt before it.
+    Such a prompt has no display text, where other prompts with a hook's part do, or the display
+    text of the prompt before it.
     """
     if record.displayed is None:
         return shown and _is_hooked(record)
-    display = _text(record.displayed)
-    return _is_hooked(record) and display == last and display not in _text(record.content)
+    display = _join_text(record.displayed)
+    return _is_hooked(record) and display == last and display not in _join_text(record.content)
 
 
-def _own(record: _Line) -> str:
-    """Return the text of a record without injections, "" for what nobody typed or said."""
+def _clean_text(record: _Line) -> str:
+    """Return the text of a record without injections."""
     shown = record.displayed if record.type == "user" and record.displayed else record.content
-    text = _text(shown) or _text(record.parts)
+    text = _join_text(shown) or _join_text(record.parts)
     if text.startswith(_SUMMARY):
         return text
     return remove_elements(_INJECTED, text)
 
 
-def _key(record: _Line) -> tuple[str, str]:
-    return text_of(record.type), _own(record)
+def _make_key(record: _Line) -> tuple[str, str]:
+    return text_of(record.type), _clean_text(record)
 
 
-def _text(value: object) -> str:
-    """Return the text of parts: without thoughts, and without what tools put out."""
+def _join_text(value: object) -> str:
+    """Return the text of parts, without thoughts and tools' output."""
     if not isinstance(value, list):
         return text_of(value).strip()
     parts = [part for part in value if isinstance(part, dict) and not part.get("thought")]
@@ -235,7 +235,7 @@ def _text(value: object) -> str:
     return "\n".join(text for text in texts if text).strip()
 
 
-def _messages(record: _Line, key: str, text: str, identity: Identity) -> Iterator[Message]:
+def _parse_record(record: _Line, key: str, text: str, identity: Identity) -> Iterator[Message]:
     role, at, side = _ROLES[str(record.type)], time_of(record.timestamp), bool(identity.agent)
     base = Message(
         key, identity.session, HOST, identity.project, identity.branch, at, role, text, side=side
@@ -250,12 +250,12 @@ def _messages(record: _Line, key: str, text: str, identity: Identity) -> Iterato
         used = base._replace(id=ident, role="tool", at=time_of(call.get("timestamp")) or at)
         if given := arguments(call.get("args")):
             yield used._replace(text=given, tool=text_of(call.get("name")) or "tool")
-        if put := cap(_output(call)):
+        if put := cap(_extract_output(call)):
             yield used._replace(id=f"{ident}.result", text=put, tool="result")
 
 
-def _output(call: dict[str, object]) -> str:
-    """Return what a tool put out, without what hooks added for the model."""
+def _extract_output(call: dict[str, object]) -> str:
+    """Return a tool's output, without what hooks added for the model."""
     result = call.get("result")
     texts = []
     for part in result if isinstance(result, list) else [result]:
@@ -270,10 +270,10 @@ def _output(call: dict[str, object]) -> str:
 
 def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - one of a project comes later
     """List the folders below which transcripts may come to be."""
-    return [f"{root}/.gemini/tmp" for root in _roots(home)]
+    return [f"{root}/.gemini/tmp" for root in _list_roots(home)]
 
 
-def _roots(home: str) -> list[str]:
+def _list_roots(home: str) -> list[str]:
     return transcript_files.list_roots(find_named_folder("GEMINI_CLI_HOME"), home)
 
 
@@ -285,34 +285,34 @@ def list_transcripts(home: str, project: str) -> Iterable[str]:
         for each in transcript_files.list_folders(folder)
         if _is_of(each, project)
     ]
-    return transcript_files.sort_by_age(path for folder in chats for path in _chats(folder))
+    return transcript_files.sort_by_age(path for folder in chats for path in _list_chats(folder))
 
 
-def _chats(folder: str) -> Iterator[str]:
+def _list_chats(folder: str) -> Iterator[str]:
     yield from transcript_files.list_files(folder, "", ".jsonl")
     yield from transcript_files.list_files(folder, "session-", ".json")
 
 
 def _is_of(folder: str, project: str) -> bool:
-    """Tell whether a folder is a project's ("": any); the older ones are named by a hash of it."""
-    root = _project(folder)
+    """Return whether a folder is of a project ("": any); older ones are named by a hash of it."""
+    root = _find_project(folder)
     if root or not project:
         return transcript_files.is_inside(root, project)
-    return os.path.basename(folder) == _hashed(project)
+    return os.path.basename(folder) == _hash_path(project)
 
 
-def _project(folder: str) -> str:
-    """Return the project whose chats a folder is for, "" if that is not told."""
+def _find_project(folder: str) -> str:
+    """Return the project of a folder of chats, "" if it is unknown."""
     with suppress(OSError, ValueError), open(f"{folder}/.project_root", encoding="utf-8") as handle:
-        if told := handle.read(4096).strip():
-            return told
+        if text := handle.read(4096).strip():
+            return text
     root, name = os.path.dirname(os.path.dirname(folder)), os.path.basename(folder)
     with suppress(OSError, ValueError, AttributeError), open(f"{root}/projects.json", "rb") as file:
         for path, named in json.loads(file.read()).get("projects").items():
-            if name in (named, _hashed(path)):
+            if name in (named, _hash_path(path)):
                 return str(path)
     return ""
 
 
-def _hashed(project: str) -> str:
+def _hash_path(project: str) -> str:
     return hashlib.sha256(project.encode("utf-8", "surrogateescape")).hexdigest()

@@ -8,7 +8,7 @@ MARKS = ("<!-- memfs: begin -->", "<!-- memfs: end -->")  # of our section in th
 
 
 class InstructionFile(NamedTuple):
-    """A file, relative to the project, and what must be at its top where we make it."""
+    """A file, relative to the project, and the head of one that we create."""
 
     name: str
     path: str

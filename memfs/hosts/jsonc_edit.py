@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?")  # a comment behind a value
-_REMARK = re.compile(r'"(?:[^"\\]|\\.)*"|(//|/\*)', re.DOTALL)  # a comment that is in no text
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|(//|/\*)', re.DOTALL)  # a comment that is in no text
 _REST = re.compile(r"[ \t]*\r?\n")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[-+.\w]+")
@@ -41,49 +41,49 @@ class _Node:
 
 
 def loads(text: str) -> object:
-    """Read a value; raises `ValueError` that says what is wrong, and in which line."""
-    return _Reader(text).whole().value
+    """Read a value. Raises `ValueError` with the problem and its line."""
+    return _Reader(text).read_document().value
 
 
 def blank(text: str) -> bool:
-    """Tell whether a text has but white space and comments."""
+    """Return whether a text has only white space and comments."""
     found = _SPACE.match(text)
     return found is not None and found.end() == len(text)
 
 
-def find_containers(text: str, *, remarked: bool = False) -> set[tuple[str, ...]]:
-    """Return where objects and arrays are, by the keys that lead there: or those with comments."""
+def find_containers(text: str, *, with_comments: bool = False) -> set[tuple[str, ...]]:
+    """Return the key paths of objects and arrays; `with_comments`: only if they have one."""
     found: set[tuple[str, ...]] = set()
     waiting: list[tuple[tuple[str, ...], _Node]] = []
     if not blank(text):
-        waiting.append(((), _Reader(text).whole()))
+        waiting.append(((), _Reader(text).read_document()))
     while waiting:
         where, node = waiting.pop()
-        if isinstance(node.value, dict | list) and (not remarked or _remarked(text, node)):
+        if isinstance(node.value, dict | list) and (not with_comments or _has_comment(text, node)):
             found.add(where)
         if isinstance(node.value, dict):
             waiting += [((*where, item.key), item.node) for item in node.items]
     return found
 
 
-def _remarked(text: str, node: _Node) -> bool:
-    """Tell whether a comment is in an object or array, and not only in what that holds."""
+def _has_comment(text: str, node: _Node) -> bool:
+    """Return whether an object or array has a comment itself, not only in its values."""
     ends = [node.start + 1, *(item.node.end for item in node.items)]
     starts = [*(item.node.start for item in node.items), node.end - 1]
     own = " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-    return any(found[1] for found in _REMARK.finditer(own))
+    return any(found[1] for found in _COMMENT.finditer(own))
 
 
-def set_value(text: str, wanted: object) -> str:
-    """Return the text changed so that it says `wanted`, and nowhere else."""
+def set_value(text: str, target: object) -> str:
+    """Return the text with the value `target`; equal parts keep their bytes."""
     if blank(text):
         before = text if text.strip() else ""
         gap = "\n" if before and not before.endswith("\n") else ""
-        made = json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+        made = json.dumps(target, indent=2, ensure_ascii=False) + "\n"
         return before + (gap + made).replace("\n", "\r\n" if "\r\n" in before else "\n")
     writer = _Writer(text)
-    writer.change(_Reader(text).whole(), wanted)
-    return writer.done()
+    writer.change_value(_Reader(text).read_document(), target)
+    return writer.apply()
 
 
 class _Reader:
@@ -92,91 +92,91 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def whole(self) -> _Node:
-        node = self._value(self._space(0), 0)
-        if self._space(node.end) != len(self._text):
-            raise self._wrong("something stands behind the end", self._space(node.end))
+    def read_document(self) -> _Node:
+        node = self._read_value(self._skip_space(0), 0)
+        if self._skip_space(node.end) != len(self._text):
+            raise self._make_error("something stands behind the end", self._skip_space(node.end))
         return node
 
-    def _value(self, at: int, depth: int) -> _Node:
+    def _read_value(self, at: int, depth: int) -> _Node:
         if depth > _DEEPEST:
-            raise self._wrong(f"more than {_DEEPEST} levels", at)
+            raise self._make_error(f"more than {_DEEPEST} levels", at)
         first = self._text[at : at + 1]
         if first == "{":
-            return self._object(at, depth)
+            return self._read_object(at, depth)
         if first == "[":
-            return self._array(at, depth)
+            return self._read_array(at, depth)
         found = _STRING.match(self._text, at) or _WORD.match(self._text, at)
         if not found:
-            raise self._wrong("a value was expected", at)
+            raise self._make_error("a value was expected", at)
         try:
-            value = json.loads(found[0], parse_constant=self._number, parse_float=self._number)
+            value = json.loads(found[0], parse_constant=self._to_float, parse_float=self._to_float)
         except ValueError as error:
-            raise self._wrong(str(error).partition(":")[0], at) from error
+            raise self._make_error(str(error).partition(":")[0], at) from error
         return _Node(at, found.end(), value)
 
-    def _object(self, start: int, depth: int) -> _Node:
+    def _read_object(self, start: int, depth: int) -> _Node:
         node = _Node(start, start, {})
         members: dict[str, object] = {}
-        at = self._space(start + 1)
+        at = self._skip_space(start + 1)
         while not self._text.startswith("}", at):
             found = _STRING.match(self._text, at)
             if not found:
-                raise self._wrong("a name in quotes was expected", at)
+                raise self._make_error("a name in quotes was expected", at)
             key = json.loads(found[0])
             if key in members:
-                raise self._wrong(f"the key {key!r} is there twice", at)
-            colon = self._space(found.end())
+                raise self._make_error(f"the key {key!r} is there twice", at)
+            colon = self._skip_space(found.end())
             if not self._text.startswith(":", colon):
-                raise self._wrong("a colon was expected", colon)
-            value = self._value(self._space(colon + 1), depth + 1)
+                raise self._make_error("a colon was expected", colon)
+            value = self._read_value(self._skip_space(colon + 1), depth + 1)
             members[key] = value.value
-            at = self._next(node, key, at, value, "}")
+            at = self._add_item(node, key, at, value, "}")
         return _Node(start, at + 1, members, node.items)
 
-    def _array(self, start: int, depth: int) -> _Node:
+    def _read_array(self, start: int, depth: int) -> _Node:
         node = _Node(start, start, [])
-        at = self._space(start + 1)
+        at = self._skip_space(start + 1)
         while not self._text.startswith("]", at):
-            at = self._next(node, "", at, self._value(at, depth + 1), "]")
+            at = self._add_item(node, "", at, self._read_value(at, depth + 1), "]")
         return _Node(start, at + 1, [item.node.value for item in node.items], node.items)
 
-    def _next(self, node: _Node, key: str, start: int, value: _Node, close: str) -> int:
-        """Keep an item, and return where the next one begins, or the end."""
-        at = self._space(value.end)
+    def _add_item(self, node: _Node, key: str, start: int, value: _Node, close: str) -> int:
+        """Add an item to a node; return where the next one begins, or the end."""
+        at = self._skip_space(value.end)
         comma = at if self._text.startswith(",", at) else -1
         node.items.append(_Item(key, start, value, comma))
         if comma >= 0:
-            return self._space(comma + 1)
+            return self._skip_space(comma + 1)
         if not self._text.startswith(close, at):
-            raise self._wrong(f"a comma or {close} was expected", at)
+            raise self._make_error(f"a comma or {close} was expected", at)
         return at
 
-    def _space(self, at: int) -> int:
+    def _skip_space(self, at: int) -> int:
         found = _SPACE.match(self._text, at)
         return found.end() if found else at
 
     @staticmethod
-    def _number(text: str) -> float:
+    def _to_float(text: str) -> float:
         number = float(text)
         if not math.isfinite(number):
             raise ValueError(f"the number {text} is out of range")
         return number
 
-    def _wrong(self, what: str, at: int) -> ValueError:
+    def _make_error(self, what: str, at: int) -> ValueError:
         return ValueError(f"{what} in line {self._text.count(chr(10), 0, at) + 1}")
 
 
 class _Writer:
-    """Collects changes of a text, and makes them at once."""
+    """Collects changes of a text, and applies them at once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._newline = "\r\n" if "\r\n" in text else "\n"
-        self._unit = _indentation(text)
+        self._unit = _detect_indent(text)
         self._changes: list[tuple[int, int, str]] = []
 
-    def done(self) -> str:
+    def apply(self) -> str:
         made: list[str] = []
         at = 0
         for start, end, new in sorted(self._changes, key=lambda change: change[:2]):
@@ -184,67 +184,67 @@ class _Writer:
             at = max(at, end)
         return "".join([*made, self._text[at:]])
 
-    def change(self, node: _Node, wanted: object) -> None:
-        """Have a value say something else; what it says already keeps its bytes."""
-        if _same(node.value, wanted):
+    def change_value(self, node: _Node, target: object) -> None:
+        """Change a value to `target`; equal parts keep their bytes."""
+        if _is_same(node.value, target):
             return
-        if isinstance(node.value, dict) and isinstance(wanted, dict) and wanted and node.items:
-            self._object(node, wanted)
-        elif isinstance(node.value, list) and isinstance(wanted, list) and wanted and node.items:
-            self._array(node, wanted)
-        elif isinstance(wanted, type(node.value)) and wanted and self._remarks(node):
-            self._fill(node, wanted)
-        elif isinstance(wanted, type(node.value)) and not wanted and _remarked(self._text, node):
-            for first, last in self._runs(node, []):
-                self._take(node, first, last)
+        if isinstance(node.value, dict) and isinstance(target, dict) and target and node.items:
+            self._change_object(node, target)
+        elif isinstance(node.value, list) and isinstance(target, list) and target and node.items:
+            self._change_array(node, target)
+        elif isinstance(target, type(node.value)) and target and self._find_comment(node):
+            self._fill(node, target)
+        elif isinstance(target, type(node.value)) and not target and _has_comment(self._text, node):
+            for first, last in self._group_removed(node, []):
+                self._remove_items(node, first, last)
         else:
-            new = self._made(wanted, self._depth(node.start))
+            new = self._format(target, self._depth(node.start))
             self._changes.append((node.start, node.end, new))
 
-    def _object(self, node: _Node, wanted: dict[str, object]) -> None:
-        kept = [item for item in node.items if item.key in wanted]
+    def _change_object(self, node: _Node, target: dict[str, object]) -> None:
+        kept = [item for item in node.items if item.key in target]
         for item in kept:
-            self.change(item.node, wanted[item.key])
+            self.change_value(item.node, target[item.key])
         names = {item.key for item in node.items}
-        added = [(key, value) for key, value in wanted.items() if key not in names]
-        self._items(node, kept, {len(kept): [(f"{_text(key)}: ", value) for key, value in added]})
+        added = [(key, value) for key, value in target.items() if key not in names]
+        self._arrange(node, kept, {len(kept): [(f"{_dump(key)}: ", value) for key, value in added]})
 
-    def _array(self, node: _Node, wanted: list[object]) -> None:
-        """Find the items that stay, so that only others are written."""
-        old, new = [_text(item.node.value) for item in node.items], [_text(one) for one in wanted]
+    def _change_array(self, node: _Node, target: list[object]) -> None:
+        """Keep the items that stay, so that only others are written."""
+        old, new = [_dump(item.node.value) for item in node.items], [_dump(one) for one in target]
         kept: list[_Item] = []
         added: dict[int, list[tuple[str, object]]] = {}
         for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if kind == "equal":
                 kept += node.items[a:b]
             elif kind == "replace" and b - a == d - c:
-                for item, value in zip(node.items[a:b], wanted[c:d], strict=True):
-                    self.change(item.node, value)
+                for item, value in zip(node.items[a:b], target[c:d], strict=True):
+                    self.change_value(item.node, value)
                     kept.append(item)
             else:
-                added.setdefault(len(kept), []).extend(("", value) for value in wanted[c:d])
-        self._items(node, kept, added)
+                added.setdefault(len(kept), []).extend(("", value) for value in target[c:d])
+        self._arrange(node, kept, added)
 
-    def _items(
+    def _arrange(
         self, node: _Node, kept: list[_Item], added: dict[int, list[tuple[str, object]]]
     ) -> None:
-        """Take out what is not kept; write what is `added` before the kept item of its place."""
+        """Remove all but the `kept` items; write `added` before the kept item of each place."""
         if not kept:
             values = node.value if isinstance(node.value, dict) else []
             fresh = [pair for pairs in added.values() for pair in pairs]
             new: object = [value for _, value in fresh]
             if isinstance(values, dict):
                 new = {json.loads(key[:-2]): value for key, value in fresh}
-            self._changes.append((node.start, node.end, self._made(new, self._depth(node.start))))
+            self._changes.append((node.start, node.end, self._format(new, self._depth(node.start))))
             return
         trailing = node.items[-1].comma >= 0
-        for first, last in self._runs(node, kept):
-            self._take(node, first, last)
+        for first, last in self._group_removed(node, kept):
+            self._remove_items(node, first, last)
         depth = self._depth(node.start) + 1
         flat = "\n" not in self._text[node.start : node.end]
         gap = " " if flat else self._newline + self._unit * depth
         for place, pairs in added.items():
-            texts = [key + self._made(value, depth) for key, value in pairs]
+            texts = [key + self._format(value, depth) for key, value in pairs]
             if place < len(kept):
                 new = "".join(f"{text},{gap}" for text in texts)
                 self._changes.append((kept[place].start, kept[place].start, new))
@@ -254,22 +254,22 @@ class _Writer:
         if not added.get(len(kept)) and not trailing and comma >= 0:
             self._changes.append((comma, comma + 1, ""))
 
-    def _remarks(self, node: _Node) -> str:
-        """Return what stands in an object or array without items, if it is a comment."""
+    def _find_comment(self, node: _Node) -> str:
+        """Return the comment in an object or array without items, else ""."""
         inner = self._text[node.start + 1 : node.end - 1]
         return "" if node.items or not isinstance(node.value, dict | list) else inner.strip()
 
-    def _fill(self, node: _Node, wanted: object) -> None:
-        """Write items into an object or array that has but comments, behind those."""
+    def _fill(self, node: _Node, target: object) -> None:
+        """Write items into an object or array with comments only, behind them."""
         inner = self._text[node.start + 1 : node.end - 1]
         at = node.start + 1 + len(inner.rstrip())
         depth = self._depth(node.start) + 1
         pairs = (
-            wanted.items() if isinstance(wanted, dict) else [("", each) for each in _all(wanted)]
+            target.items() if isinstance(target, dict) else [("", each) for each in _list(target)]
         )
         gap = self._newline + self._unit * depth
         texts = [
-            (f"{_text(key)}: " if isinstance(wanted, dict) else "") + self._made(value, depth)
+            (f"{_dump(key)}: " if isinstance(target, dict) else "") + self._format(value, depth)
             for key, value in pairs
         ]
         close = (
@@ -278,7 +278,7 @@ class _Writer:
         self._changes.append((at, at, gap + f",{gap}".join(texts) + close))
 
     def _append(self, last: _Item, texts: list[str], indent: str, *, trailing: bool) -> None:
-        """Write items behind the last one that is kept, and behind a comment beside it."""
+        """Write items behind the last kept one, and behind a comment beside it."""
         end = last.node.end
         if last.comma < 0:
             self._changes.append((end, end, ","))
@@ -286,32 +286,32 @@ class _Writer:
             end = last.comma + 1
         beside = _BESIDE.match(self._text, end)
         end = beside.end() if beside and beside[0].strip() else end
-        gap = self._line_end(end) + indent if indent else " "
+        gap = self._find_line_end(end) + indent if indent else " "
         new = ",".join(gap + text for text in texts)
         self._changes.append((end, end, new + ("," if trailing else "")))
 
-    def _runs(self, node: _Node, kept: list[_Item]) -> list[tuple[int, int]]:
-        """List (first, last) of items that go: side by side, only white space between them."""
+    def _group_removed(self, node: _Node, kept: list[_Item]) -> list[tuple[int, int]]:
+        """List (first, last) of runs of removed items with only white space between them."""
         runs: list[tuple[int, int]] = []
         for index, item in enumerate(node.items):
             if item in kept:
                 continue
-            if runs and runs[-1][1] == index - 1 and not self._before(node, index).strip():
+            if runs and runs[-1][1] == index - 1 and not self._read_gap(node, index).strip():
                 runs[-1] = (runs[-1][0], index)
             else:
                 runs.append((index, index))
         return runs
 
-    def _before(self, node: _Node, index: int) -> str:
-        """Return what stands between an item and the comma before it, or the beginning."""
+    def _read_gap(self, node: _Node, index: int) -> str:
+        """Return the text between an item and the comma before it, or the beginning."""
         start = node.items[index - 1].comma if index else node.start
         return self._text[start + 1 : node.items[index].start]
 
-    def _take(self, node: _Node, first: int, last: int) -> None:
-        """Take items out with their commas, and with their lines if they have them alone."""
+    def _remove_items(self, node: _Node, first: int, last: int) -> None:
+        """Remove items with their commas, and with their lines if nothing else is on these."""
         item, end = node.items[first], node.items[last].node.end
         end = node.items[last].comma + 1 if node.items[last].comma >= 0 else end
-        before = self._before(node, first)
+        before = self._read_gap(node, first)
         line = before.rstrip(" \t")
         rest = _REST.match(self._text, end)
         if not line.endswith("\n"):
@@ -324,30 +324,30 @@ class _Writer:
             start = item.start
         self._changes.append((start, end, ""))
 
-    def _made(self, value: object, depth: int) -> str:
+    def _format(self, value: object, depth: int) -> str:
         text = json.dumps(value, indent=self._unit, ensure_ascii=False)
         if not text.isascii() and text != text.encode("utf-8", "replace").decode():
             text = json.dumps(value, indent=self._unit)  # half a surrogate pair can but be escaped
         return text.replace("\n", self._newline + self._unit * depth)
 
-    def _line_end(self, at: int) -> str:
-        """Return the line end that comes next."""
+    def _find_line_end(self, at: int) -> str:
+        """Return the next line end."""
         found = self._text.find("\n", at)
         return "\r\n" if found > 0 and self._text[found - 1] == "\r" else "\n"
 
     def _depth(self, at: int) -> int:
-        """Return how many units the line of a place is indented."""
+        """Return the indentation of the line at a place, in units."""
         start = self._text.rfind("\n", 0, at) + 1
         line = self._text[start:at]
         space = line[: len(line) - len(line.lstrip(" \t"))]
         return len(space) // max(len(self._unit), 1)
 
 
-def _all(value: object) -> list[object]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _indentation(text: str) -> str:
+def _detect_indent(text: str) -> str:
     """Return the unit of indentation of a text: that of its first indented line."""
     for line in text.replace("\r", "").split("\n"):
         stripped = line.lstrip(" \t")
@@ -356,10 +356,10 @@ def _indentation(text: str) -> str:
     return "  "
 
 
-def _text(value: object) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _same(one: object, other: object) -> bool:
-    """Tell whether two values are written alike: 1 is neither 1.0 nor true."""
-    return _text(one) == _text(other)
+def _is_same(one: object, other: object) -> bool:
+    """Return whether two values have the same JSON: 1 is neither 1.0 nor true."""
+    return _dump(one) == _dump(other)

@@ -1,4 +1,4 @@
-"""What transcripts have in common: objects on lines, texts that are cleaned and capped, times."""
+"""Shared by transcripts: objects on lines, texts that are cleaned and capped, times."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class JsonLines(Generic[Shape]):
         data: bytes,
         identity: Identity,
         start: int,
-        said: Callable[[Shape, Identity, int], Iterable[Message]],
+        parse: Callable[[Shape, Identity, int], Iterable[Message]],
     ) -> Transcript:
         """Read whole lines; of a last line without line end, the whole JSON objects.
 
-        `said` gives the messages of an object, which begins at a byte of the file. Of two with the
+        `parse` returns the messages of an object that begins at a byte of the file. Of two with the
         same id the first counts.
         """
         messages: dict[str, Message] = {}
@@ -55,7 +55,7 @@ class JsonLines(Generic[Shape]):
         for line in data.split(b"\n"):
             found, rest = objects(line)
             for offset, each in found.items():
-                new = list(said(each, identity, position + offset))
+                new = list(parse(each, identity, position + offset))
                 left_out += not new
                 for message in new:
                     messages.setdefault(message.id, message)
@@ -67,7 +67,7 @@ class JsonLines(Generic[Shape]):
         return Transcript(list(messages.values()), end, malformed, left_out)
 
     def first(self, lines: Iterable[bytes]) -> Iterator[Shape]:
-        """Yield the objects of lines, to tell whose they are."""
+        """Yield the objects of lines."""
         for line in lines:
             yield from self.objects(line)[0].values()
 
@@ -100,13 +100,13 @@ class JsonLines(Generic[Shape]):
 
 
 def tags(*names: str) -> re.Pattern[str]:
-    """Return what finds the beginnings of elements that are no part of what was said."""
+    """Return a pattern for the opening tags of injected elements."""
     return re.compile(rf"<({'|'.join(names)})\b[^<>]{{0,500}}>")
 
 
 def remove_elements(injected: re.Pattern[str], text: str) -> str:
-    """Take elements (see `tags`) out. By hand: one expression for it takes quadratic time."""
-    kept = []
+    """Remove elements (see `tags`). Not by one expression, which takes quadratic time."""
+    rest = []
     unclosed = set()
     start = at = 0
     while found := injected.search(text, at):
@@ -115,32 +115,32 @@ def remove_elements(injected: re.Pattern[str], text: str) -> str:
         if close < 0:
             unclosed.add(tag)
             continue
-        kept.append(text[start : found.start()])
+        rest.append(text[start : found.start()])
         start = at = close + len(tag) + 3
-    return "".join([*kept, text[start:]]).strip()
+    return "".join([*rest, text[start:]]).strip()
 
 
-def call(given: object) -> str:
-    """Return what a tool is given as text, a line for each argument, capped."""
-    if not isinstance(given, dict):
-        return cap(flatten_content(given).strip())
+def call(tool_input: object) -> str:
+    """Return a tool's arguments as text, a line for each, capped."""
+    if not isinstance(tool_input, dict):
+        return cap(flatten_content(tool_input).strip())
     parts = []
-    for key, value in given.items():
+    for key, value in tool_input.items():
         text = value if isinstance(value, str) else dumps(value)
         room = len(f"{key}: ") + _VALUE_CAP
         part = replace_surrogates(f"{key}: {text}")
-        if len(part) > room:  # half of a secret would not be known for one
+        if len(part) > room:  # half of a secret would not be detected
             part = storable(part)
         parts.append(part if len(part) <= room else f"{part[:room]} …")
     return cap(replace_surrogates("\n".join(parts)))
 
 
-def arguments(given: object) -> str:
-    """Return what a tool is given, which may be JSON in a string, as text."""
-    if isinstance(given, str) and given.lstrip()[:1] == "{":
+def arguments(tool_input: object) -> str:
+    """Return a tool's arguments, which may be JSON in a string, as text."""
+    if isinstance(tool_input, str) and tool_input.lstrip()[:1] == "{":
         with suppress(ValueError, RecursionError):
-            return call(json.loads(given))
-    return call(given)
+            return call(json.loads(tool_input))
+    return call(tool_input)
 
 
 def dumps(value: object) -> str:
@@ -152,7 +152,7 @@ def dumps(value: object) -> str:
 
 
 def flatten_content(content: object) -> str:
-    """Return the text of what is a text, or a list of objects with texts."""
+    """Return a text, or the joined texts of a list of objects."""
     if isinstance(content, list):
         texts = [text_of(item.get("text")) for item in content if isinstance(item, dict)]
         return "\n".join(text for text in texts if text)
@@ -160,9 +160,9 @@ def flatten_content(content: object) -> str:
 
 
 def cap(text: str) -> str:
-    """Keep two thirds of what a tool's text may have from the beginning, the rest from the end.
+    """Cut a tool's text to `TOOL_CAP` bytes: two thirds from its beginning, the rest from its end.
 
-    What is cut has no secrets any more: half of one would not be known for one.
+    Secrets are redacted before the cut: half of one would not be detected.
     """
     data = text.encode()
     if len(data) > TOOL_CAP:
@@ -178,17 +178,17 @@ def cap(text: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """Return a value that is text, clean; "" for any other."""
+    """Return a text without surrogates; "" for any other value."""
     return replace_surrogates(value) if isinstance(value, str) else ""
 
 
 def replace_surrogates(text: str) -> str:
-    """Replace what is no character: halves of surrogate pairs, and bytes that were no UTF-8."""
+    """Replace surrogates: halves of pairs, and bytes that were no UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def time_of(value: object) -> str:
-    """Return a time in UTC as transcripts write it, "" for what is none."""
+    """Return a value that is a UTC time of a transcript, else ""."""
     return value if isinstance(value, str) and _TIME.fullmatch(value) else ""
 
 

@@ -1,4 +1,4 @@
-"""Sessions that were written down as Markdown: whose turns begin at lines of their own."""
+"""Sessions written as Markdown, whose turns begin at lines of their own."""
 
 from __future__ import annotations
 
@@ -32,26 +32,23 @@ def lines_of(path: str) -> list[str]:
 
 
 def compile_marks(lines: Iterable[str]) -> str:
-    """Return what lines look like."""
+    """Return the hash of lines, as the mark of a session or chat."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def turns(lines: Iterable[str], begins: Callable[[str], MarkdownTurn | None]) -> list[MarkdownTurn]:
-    """Cut lines into turns; `begins` knows the lines that one begins at.
-
-    What stands before the first is left out.
-    """
+    """Cut lines into turns, which `begins` detects; lines before the first are left out."""
     found: list[tuple[MarkdownTurn, list[str]]] = []
     for line in lines:
         if (turn := begins(line)) is not None:
             found.append((turn, []))
         elif found:
             found[-1][1].append(line)
-    return [turn._replace(text=_trimmed(said)) for turn, said in found]
+    return [turn._replace(text=_trim_turn(text)) for turn, text in found]
 
 
-def _trimmed(lines: list[str]) -> str:
-    """Return the text of a turn without the rule that parts it from the next one."""
+def _trim_turn(lines: list[str]) -> str:
+    """Return the text of a turn without the rule at its end."""
     while lines and lines[-1].strip() in ("", "---"):
         lines = lines[:-1]
     return "\n".join(lines).strip()

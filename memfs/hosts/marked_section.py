@@ -20,7 +20,7 @@ class _Span(NamedTuple):
 def put_section(text: str | None, section: str, begin: str, end: str) -> str:
     """Return the text with the section in place of the one that is there, else at its end.
 
-    None stands for a file that is not there. `take` gives the text back that there was.
+    None stands for a missing file. `remove_section` restores the former text.
     """
     found = _find(text or "", begin, end)
     newline = found.newline if found else "\r\n" if "\r\n" in (text or "") else "\n"
@@ -44,37 +44,34 @@ def remove_section(text: str, begin: str, end: str) -> str:
 
 
 def has_section(text: str, begin: str, end: str) -> bool:
-    """Tell whether the section is there, whole."""
+    """Return whether the text has the complete section."""
     return _find(text, begin, end) is not None
 
 
 def has_mark(text: str, begin: str, end: str) -> bool:
-    """Tell whether any mark of ours is there."""
-    return bool(_lines(text, begin) or _lines(text, end))
+    """Return whether the text has any mark of ours."""
+    return bool(_find_lines(text, begin) or _find_lines(text, end))
 
 
 def problem(text: str, begin: str, end: str) -> str:
-    """Say why it cannot be told where the one section begins and ends, "" if it can.
-
-    It can as well where there is none.
-    """
-    begins, ends = _lines(text, begin), _lines(text, end)
+    """Return why the section's begin and end are ambiguous, "" if they are not or it is missing."""
+    begins, ends = _find_lines(text, begin), _find_lines(text, end)
     if len(begins) > 1 or len(ends) > 1:
         mark, found = (begin, begins) if len(begins) > 1 else (end, ends)
-        return f"it has {mark} {len(found)} times: lines {_numbers(text, found)}"
+        return f"it has {mark} {len(found)} times: lines {_format_numbers(text, found)}"
     if begins and not ends:
-        return f"line {_numbers(text, begins)} has {begin}, and {end} is nowhere"
+        return f"line {_format_numbers(text, begins)} has {begin}, and {end} is nowhere"
     if ends and not begins:
-        return f"line {_numbers(text, ends)} has {end}, and {begin} is nowhere"
+        return f"line {_format_numbers(text, ends)} has {end}, and {begin} is nowhere"
     if begins and ends[0] < begins[0]:
-        return f"it has {end} in line {_numbers(text, ends)}, before {begin}"
+        return f"it has {end} in line {_format_numbers(text, ends)}, before {begin}"
     return ""
 
 
 def _find(text: str, begin: str, end: str) -> _Span | None:
-    """Return where the section stands; None for half of one."""
-    begins = _lines(text, begin)
-    for last in _lines(text, end):
+    """Return the span of the section; None for half of one."""
+    begins = _find_lines(text, begin)
+    for last in _find_lines(text, end):
         start = max((at for at in begins if at < last), default=None)
         if start is not None:
             behind = text[start + len(begin) :].lstrip(" \t")
@@ -83,8 +80,8 @@ def _find(text: str, begin: str, end: str) -> _Span | None:
     return None
 
 
-def _lines(text: str, mark: str) -> list[int]:
-    """Return where a mark stands alone on its line; a byte order mark may be before it."""
+def _find_lines(text: str, mark: str) -> list[int]:
+    """Return the offsets of a mark alone on its line; a byte order mark may be before it."""
     found = []
     at = text.find(mark)
     while at >= 0:
@@ -98,5 +95,5 @@ def _lines(text: str, mark: str) -> list[int]:
     return found
 
 
-def _numbers(text: str, places: list[int]) -> str:
+def _format_numbers(text: str, places: list[int]) -> str:
     return ", ".join(str(text.count("\n", 0, at) + 1) for at in places)

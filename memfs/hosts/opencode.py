@@ -32,7 +32,7 @@ _WRITERS = ("write", "edit", "multiedit", "patch", "apply_patch")
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
-    """Turn what a plugin sends into an event; None for one that is not for us."""
+    """Turn the payload of our plugin into an event; None for one that is not for us."""
     found = payloads.event(NAME, _KINDS, _WRITERS, payload)
     if found and found.kind in (events.STOP, events.END) and not found.transcript:
         bases = list_databases(os.path.expanduser("~"))
@@ -55,18 +55,18 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
         settings, plugins = top, f"{top}/.opencode/plugins"
     return [
         (f"{plugins}/memfs.js", ("opencode/memfs.js",)),
-        (_config(settings), ("opencode/tools.json",)),
+        (_select_config(settings), ("opencode/tools.json",)),
     ]
 
 
-def _config(folder: str) -> str:
-    """Return the settings file of a folder: of two, the one with our server, else as opencode."""
+def _select_config(folder: str) -> str:
+    """Return the settings file of a folder: the one with our server, else that opencode prefers."""
     found = [f"{folder}/{name}" for name in ("opencode.jsonc", "opencode.json")]
     found = [path for path in found if os.path.exists(path)] or found[1:]
-    return next((path for path in found if _names_us(path)), found[0])
+    return next((path for path in found if _has_server(path)), found[0])
 
 
-def _names_us(path: str) -> bool:
+def _has_server(path: str) -> bool:
     try:
         with open(path, "rb") as handle:
             return b'"memfs"' in handle.read()
@@ -75,17 +75,17 @@ def _names_us(path: str) -> bool:
 
 
 def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
-    """List the settings files that can enable our plugin: none, what is there runs."""
+    """List none: opencode runs every plugin file, without a setting."""
     return []
 
 
 def list_databases(home: str) -> list[str]:
-    """List where its database can be, that of an opencode which is started here first."""
+    """List the possible paths of its database, that of an opencode started here first."""
     from memfs.hosts import transcript_files
 
-    told = find_named_folder("XDG_DATA_HOME")
+    data = find_named_folder("XDG_DATA_HOME")
     folders = [
-        f"{root}/opencode" for root in transcript_files.list_roots(told, f"{home}/.local/share")
+        f"{root}/opencode" for root in transcript_files.list_roots(data, f"{home}/.local/share")
     ]
     named = os.environ.get("OPENCODE_DB", "")
     path = os.path.join(folders[0], named)

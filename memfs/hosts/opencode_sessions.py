@@ -41,75 +41,75 @@ _PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id
 def sessions(path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
     """List the sessions in a database, the oldest first, those of a project or all ("").
 
-    Of a `session` that is named, only it and its subagents.
+    With `session`, only it and its subagents.
     """
     if not head.startswith(_MAGIC):
         return []
-    if len(_rows(path, [(_TABLES, ())])[0]) < 3:
+    if len(_query(path, [(_TABLES, ())])[0]) < 3:
         return []  # somebody else's database
     found = []
-    for ident, parent, directory, *marks in _rows(path, [(_MARKED, (session,))])[0]:
+    for ident, parent, directory, *marks in _query(path, [(_MARKED, (session,))])[0]:
         folder = text_of(directory)
         if not text_of(ident) or (project and not transcript_files.is_inside(folder, project)):
             continue
         mark = " ".join(str(mark) for mark in marks)
-        found.append(Identity(*_names(ident, parent), folder, "", whole=True, mark=mark))
+        found.append(Identity(*_split_names(ident, parent), folder, "", whole=True, mark=mark))
     return found
 
 
 def read_session(path: str, identity: Identity) -> Transcript:
     """Read one session of a database; rows that hold no JSON are counted."""
     session = identity.agent or identity.session
-    rows, parts = _rows(path, [(_MESSAGES, (session,)), (_PARTS, (session,))])
+    rows, parts = _query(path, [(_MESSAGES, (session,)), (_PARTS, (session,))])
     messages: dict[str, tuple[object, list[object]]] = {}
     malformed = 0
     for ident, data in rows:
-        info = _object(data)
+        info = _parse_object(data)
         malformed += info is None
         messages[ident] = info, []
     for message, ident, data in parts:
-        part = _object(data)
+        part = _parse_object(data)
         malformed += part is None
         if part is not None and message in messages:
             messages[message][1].append({**part, "id": ident})
-    found, left_out = _said(((ident, *message) for ident, message in messages.items()), identity)
+    found, left_out = _collect(((ident, *message) for ident, message in messages.items()), identity)
     return Transcript(found, 0, malformed, left_out)
 
 
-def _rows(path: str, queries: list[tuple[str, tuple[str, ...]]]) -> list[list[tuple[str, ...]]]:
-    """Ask a database, of one moment, without writing to it. Raises `OSError`."""
+def _query(path: str, queries: list[tuple[str, tuple[str, ...]]]) -> list[list[tuple[str, ...]]]:
+    """Return the rows of each query, in one read-only transaction. Raises `OSError`."""
     try:
         base = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=_WAIT)
         with closing(base):
             base.text_factory = lambda data: data.decode("utf-8", "replace")
             base.execute("BEGIN")
-            return [base.execute(query, given).fetchall() for query, given in queries]
-    except (sqlite3.Error, UnicodeError) as error:  # what it says of a damaged one is no text
+            return [base.execute(query, parameters).fetchall() for query, parameters in queries]
+    except (sqlite3.Error, UnicodeError) as error:  # a damaged one's message may be no text
         raise OSError(errno.EIO, f"opencode's database: {error}", path) from error
 
 
 def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
-    """Tell whose session an export is; None: it is none."""
+    """Return the session of an export; None if it is none."""
     head = b"".join(lines)
     if not head.lstrip().startswith(b"{") or b'"info"' not in head[:1000]:
         return None
-    made = _object(head) or _object(_beginning(head))
+    made = _parse_object(head) or _parse_object(_close_head(head))
     info = made.get("info") if made else None
     if not isinstance(info, dict) or not text_of(info.get("projectID")):
         return None
     session = text_of(info.get("id"))
-    names = _names(session, info.get("parentID"))
+    names = _split_names(session, info.get("parentID"))
     return Identity(*names, text_of(info.get("directory")), "", whole=True) if session else None
 
 
-def _names(session: object, parent: object) -> tuple[str, str]:
-    """Return the names of a session and an agent; that of a subagent has a parent."""
+def _split_names(session: object, parent: object) -> tuple[str, str]:
+    """Return the ids of a session and an agent; a subagent's session has a parent."""
     own, above = text_of(session), text_of(parent)
     return (above, own) if above else (own, "")
 
 
-def _beginning(head: bytes) -> bytes:
-    """Return an object of what stands before the messages: the rest of them is cut off."""
+def _close_head(head: bytes) -> bytes:
+    """Return the part before the messages, closed as a JSON object."""
     before, found, _ = head.partition(b'"messages"')
     return before.rstrip().removesuffix(b",") + b"}" if found else b""
 
@@ -119,36 +119,36 @@ def read_transcript(
     identity: Identity,
     *,
     start: int,
-    before: bytes = b"",  # noqa: ARG001 - each of its lines tells all of itself
+    before: bytes = b"",  # noqa: ARG001 - each line is complete
 ) -> Transcript:
     """Read the messages of an export, which is whole (`start` is 0)."""
-    made = _object(data)
+    made = _parse_object(data)
     messages = made.get("messages") if made else None
     each = [
-        (_text(_text_in(message, "info"), "id"), message.get("info"), message.get("parts"))
+        (_get_text(_get(message, "info"), "id"), message.get("info"), message.get("parts"))
         for message in (messages if isinstance(messages, list) else [])
         if isinstance(message, dict)
     ]
-    found, left_out = _said(each, identity)
+    found, left_out = _collect(each, identity)
     return Transcript(found, start + len(data), int(made is None), left_out)
 
 
-def _said(
+def _collect(
     messages: Iterable[tuple[str, object, object]], identity: Identity
 ) -> tuple[list[Message], int]:
-    """Return what (id, info, parts) of messages say, and how many say nothing."""
+    """Return the messages of (id, info, parts), and the number of those without any."""
     found: dict[str, Message] = {}
     left_out = 0
     for place, (ident, info, parts) in enumerate(messages):
-        new = list(_messages(ident or f"@{place}", info, parts, identity))
+        new = list(_read_parts(ident or f"@{place}", info, parts, identity))
         left_out += not new
         for message in new:
             found.setdefault(message.id, message)
     return list(found.values()), left_out
 
 
-def _messages(ident: str, info: object, parts: object, identity: Identity) -> Iterator[Message]:
-    role = _text(info, "role")
+def _read_parts(ident: str, info: object, parts: object, identity: Identity) -> Iterator[Message]:
+    role = _get_text(info, "role")
     if (
         role not in ("user", "assistant")
         or not isinstance(info, dict)
@@ -161,7 +161,7 @@ def _messages(ident: str, info: object, parts: object, identity: Identity) -> It
         HOST,
         identity.project,
         identity.branch,
-        _time(_text_in(info, "time"), "created"),
+        _parse_time(_get(info, "time"), "created"),
         role,
         "",
         side=bool(identity.agent),
@@ -172,47 +172,47 @@ def _messages(ident: str, info: object, parts: object, identity: Identity) -> It
         base = base._replace(id=text_of(part.get("id")) or f"{ident}.{place}")
         if part.get("type") == "text":
             text = text_of(part.get("text")).strip()
-            text = _unquoted(text) if role == "user" else text
+            text = _unquote(text) if role == "user" else text
             if text:
                 yield base._replace(text=text)
         elif part.get("type") == "tool":
-            yield from _used(part, base._replace(role="tool"))
+            yield from _parse_tool(part, base._replace(role="tool"))
 
 
-def _used(part: dict[str, object], base: Message) -> Iterator[Message]:
-    """Yield the call of a tool and what it put out."""
+def _parse_tool(part: dict[str, object], base: Message) -> Iterator[Message]:
+    """Yield the call of a tool and its output."""
     state = part.get("state")
     if not isinstance(state, dict):
         return
     times = state.get("time")
-    if given := arguments(state.get("input")):
+    if tool_input := arguments(state.get("input")):
         name = text_of(part.get("tool")) or "tool"
-        yield base._replace(text=given, tool=name, at=_time(times, "start") or base.at)
+        yield base._replace(text=tool_input, tool=name, at=_parse_time(times, "start") or base.at)
     output = text_of(state.get("output")) or text_of(state.get("error"))
     if put := cap(output.strip()):
-        at = _time(times, "end") or base.at
+        at = _parse_time(times, "end") or base.at
         yield base._replace(id=f"{base.id}.result", text=put, tool="result", at=at)
 
 
-def _unquoted(text: str) -> str:
-    """Return what a person typed: `opencode run` puts words it is given between quotes."""
+def _unquote(text: str) -> str:
+    """Return a prompt without the quotes that `opencode run` adds."""
     inner = text[1:-1].replace('\\"', "\0")
     if len(text) < 3 or text[0] + text[-1] != '""' or " " not in inner or '"' in inner:
         return text
     return inner.replace("\0", '"').strip()
 
 
-def _text_in(value: object, key: str) -> object:
+def _get(value: object, key: str) -> object:
     return value.get(key) if isinstance(value, dict) else None
 
 
-def _text(value: object, key: str) -> str:
-    return text_of(_text_in(value, key))
+def _get_text(value: object, key: str) -> str:
+    return text_of(_get(value, key))
 
 
-def _time(value: object, key: str) -> str:
-    """Return a time, which is kept in milliseconds."""
-    at = _text_in(value, key)
+def _parse_time(value: object, key: str) -> str:
+    """Return the UTC time of a value in milliseconds, "" for none."""
+    at = _get(value, key)
     if isinstance(at, bool) or not isinstance(at, int | float):
         return ""
     try:
@@ -222,34 +222,34 @@ def _time(value: object, key: str) -> str:
     return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _object(data: str | bytes) -> dict[str, object] | None:
+def _parse_object(data: str | bytes) -> dict[str, object] | None:
     with suppress(ValueError, TypeError, RecursionError):
         found = json.loads(data)
         return found if isinstance(found, dict) else None
     return None
 
 
-def _serving(paths: list[str], project: str) -> list[str]:
-    """List the databases that hold sessions of a project; one that cannot be read may."""
-    with_some = []
+def _filter_databases(paths: list[str], project: str) -> list[str]:
+    """List the databases that have sessions of a project, or cannot be read."""
+    found = []
     for path in paths:
         try:
             with open(path, "rb") as handle:
                 head = handle.read(len(_MAGIC))
             if sessions(path, head, project):
-                with_some.append(path)
+                found.append(path)
         except FileNotFoundError:
             continue
         except OSError:
-            with_some.append(path)
-    return with_some
+            found.append(path)
+    return found
 
 
-def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - the plugin tells of news
-    """List no folder: of what is new in its database, our plugin tells."""
+def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - the plugin reports them
+    """List none: our plugin reports changes of the database."""
     return []
 
 
 def list_transcripts(home: str, project: str) -> list[str]:
     """List the databases that have sessions of a project ("": any) or the folders below it."""
-    return _serving(opencode.list_databases(home), project)
+    return _filter_databases(opencode.list_databases(home), project)

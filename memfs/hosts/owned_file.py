@@ -1,4 +1,4 @@
-"""A file that is ours as a whole: a plugin, whose first line says whose it is."""
+"""A file that memfs owns: a plugin, with our mark in its first line."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _HOOK = "const HOOK = "
 
 
 def is_owned_kind(path: str) -> bool:
-    """Tell whether a settings file is of this kind."""
+    """Return whether a settings file is of this kind."""
     return path.endswith(SUFFIX)
 
 
 def is_ours(text: str) -> bool:
-    """Tell whether memfs wrote a file: this version or another one."""
+    """Return whether memfs wrote a file, in any version."""
     return text.startswith(_MARK)
 
 
@@ -25,7 +25,7 @@ def fill_text(template: str, hook: list[str]) -> str:
 
 
 def list_words(text: str) -> list[str]:
-    """Return the words of the command that a file of ours runs as hook; none for one unknown."""
+    """Return the words of the hook command in a file of ours; none if it is not found."""
     for line in text.splitlines():
         if line.startswith(_HOOK):
             try:

@@ -1,4 +1,4 @@
-"""What the payloads and replies of hosts have in common. Hot path."""
+"""Shared parsing and formatting of hosts' payloads and replies. Hot path."""
 
 import os
 
@@ -7,32 +7,32 @@ from memfs.core.events import Event, Reply
 
 _PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
-# What a model is told something at.
+# Events whose reply may have context for the model.
 WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, events.WRITTEN)
 
 
-def text(payload: dict[str, object], key: str) -> str:
-    """Return the text that a key has, "" for anything else."""
+def get_text(payload: dict[str, object], key: str) -> str:
+    """Return the text of a key, "" for another value or none."""
     value = payload.get(key)
     return value if isinstance(value, str) else ""
 
 
 def detect_host(payload: dict[str, object]) -> str:
-    """Return the host whose payload this is, by what only its own have; "" for one not known.
+    """Return the host of a payload, by keys that only it sends; "" for an unknown one.
 
     Hosts run the settings of others: Copilot those of Claude Code, for one.
     """
     if "cursor_version" in payload or "conversation_id" in payload:
         return "cursor"
-    if text(payload, "host") == "opencode":  # our plugin says so
+    if get_text(payload, "host") == "opencode":  # our plugin says so
         return "opencode"
-    transcript = os.path.basename(text(payload, "transcript_path"))
+    transcript = os.path.basename(get_text(payload, "transcript_path"))
     models = "model" in payload and "permission_mode" in payload
     if models or "turn_id" in payload or transcript.startswith("rollout-"):
         return "codex"
     if "timestamp" in payload:
         return "gemini" if transcript.startswith("session-") else "copilot"
-    return "claude" if text(payload, "session_id") else ""
+    return "claude" if get_text(payload, "session_id") else ""
 
 
 def event(
@@ -42,12 +42,12 @@ def event(
 
     `kinds` are our words for the host's events, `writers` the names of its tools that write files.
     """
-    name = text(payload, "hook_event_name")
+    name = get_text(payload, "hook_event_name")
     kind = kinds.get(name, events.OTHER)
-    session = text(payload, "session_id")
+    session = get_text(payload, "session_id")
     files: tuple[str, ...] = ()
     writes = kind in (events.WRITE, events.WRITTEN)
-    if writes and text(payload, "tool_name") in writers:
+    if writes and get_text(payload, "tool_name") in writers:
         files = list_written(payload.get("tool_input"))
     if kind == events.OTHER or not session or (writes and not files):
         return None
@@ -56,19 +56,19 @@ def event(
         kind,
         name,
         session,
-        text(payload, "cwd"),
-        text(payload, "transcript_path"),
-        text(payload, "source"),
-        text(payload, "prompt"),
+        get_text(payload, "cwd"),
+        get_text(payload, "transcript_path"),
+        get_text(payload, "source"),
+        get_text(payload, "prompt"),
         files,
     )
     found.again = payload.get("stop_hook_active") is True
-    found.answer = text(payload, "last_assistant_message")
+    found.answer = get_text(payload, "last_assistant_message")
     return found
 
 
 def format_nested(event: Event, reply: Reply) -> str:
-    """Return the JSON of a reply as Claude Code and Codex want it: with the event's own name.
+    """Return the JSON of a reply for Claude Code and Codex, nested under the event's name.
 
     Codex refuses every key that it does not know.
     """
@@ -93,21 +93,21 @@ def format_nested(event: Event, reply: Reply) -> str:
 
 
 def format_stop(reply: Reply) -> str:
-    """Return the JSON with which a turn goes on, or a person is told something at its end."""
+    """Return the JSON of a stop reply, which continues the turn or notifies the person."""
     made: dict[str, object] = {"systemMessage": reply.notice} if reply.notice else {}
     if reply.more:
         made |= {"decision": "block", "reason": reply.more}
     return fastjson.dumps(made) + "\n" if made else ""
 
 
-def list_written(given: object) -> tuple[str, ...]:
-    """Return the files that a tool writes, by what it is given."""
-    if not isinstance(given, dict):
+def list_written(tool_input: object) -> tuple[str, ...]:
+    """Return the files that a tool writes, by its input."""
+    if not isinstance(tool_input, dict):
         return ()
     for key in _PATHS:
-        if text(given, key):
-            return (text(given, key),)
-    patches = [text(given, key) for key in ("command", "input", "patch", "patchText")]
+        if get_text(tool_input, key):
+            return (get_text(tool_input, key),)
+    patches = [get_text(tool_input, key) for key in ("command", "input", "patch", "patchText")]
     return tuple(
         line[len(mark) :].strip()
         for patch in patches

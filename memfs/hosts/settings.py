@@ -1,4 +1,4 @@
-"""The settings files of hosts: which wire us, and how they are read.
+"""The settings files of hosts: which have our entries, and how they are read.
 
 A file that cannot be read back exactly is refused, not mended.
 """
@@ -31,39 +31,39 @@ class WiredFile(NamedTuple):
 
 
 def is_installed(host: Host, home: str) -> bool:
-    """Tell whether an assistant is on this machine."""
+    """Return whether an assistant is on this machine."""
     return bool(shutil.which(host.COMMAND)) or os.path.isdir(f"{home}/{host.HOME}")
 
 
-def list_wired(
+def list_hook_files(
     host: Host, home: str, top: str | None, read: Callable[[str], str | None]
 ) -> list[WiredFile]:
     """List the settings files from which a host runs our hooks; `top` is the project, if any."""
-    return [found for found in _files(host, home, top, read) if _runs_ours(found)]
+    return [found for found in _read_files(host, home, top, read) if _has_our_hooks(found)]
 
 
-def _runs_ours(found: WiredFile) -> bool:
-    """Tell whether a file has hooks of ours; one that cannot be read may have."""
+def _has_our_hooks(found: WiredFile) -> bool:
+    """Return whether a file has hooks of ours, or cannot be read."""
     try:
-        known = parse(found.text, found.path) if HOOK in found.text else {}
-        return bool(settings_merge.commands(known) or owned_file.list_words(found.text))
+        parsed = parse(found.text, found.path) if HOOK in found.text else {}
+        return bool(settings_merge.commands(parsed) or owned_file.list_words(found.text))
     except StoreError:
         return True
 
 
-def list_served(
+def list_server_files(
     host: Host, home: str, top: str | None, read: Callable[[str], str | None]
 ) -> list[WiredFile]:
     """List the settings files from which a host starts our MCP server for a project."""
     return [
         each
-        for each in _files(host, home, top, read)
+        for each in _read_files(host, home, top, read)
         if f'"{settings_merge.SERVER}"' in each.text
         and settings_merge.servers(parse(each.text, each.path), top)
     ]
 
 
-def list_plugged(
+def list_plugin_files(
     host: Host, home: str, top: str | None, read: Callable[[str], str | None]
 ) -> list[str]:
     """List the settings files that enable our plugin for a host."""
@@ -76,7 +76,7 @@ def list_plugged(
 
 
 def paths(host: Host, home: str, top: str | None) -> dict[str, str]:
-    """Return the settings files that may wire us, to the scope that each belongs to (first)."""
+    """Return the settings files that may have our entries, each with its first scope."""
     found: dict[str, str] = {}
     for scope in SCOPES if top else SCOPES[:1]:
         for path, _ in host.wiring(scope, home, top or ""):
@@ -84,7 +84,7 @@ def paths(host: Host, home: str, top: str | None) -> dict[str, str]:
     return found
 
 
-def _files(
+def _read_files(
     host: Host, home: str, top: str | None, read: Callable[[str], str | None]
 ) -> list[WiredFile]:
     every = paths(host, home, top)
@@ -92,10 +92,7 @@ def _files(
 
 
 def parse(text: str, path: str) -> Json:
-    """Read a settings file; raises `StoreError` for what could not be written back faithfully.
-
-    A plugin holds no settings.
-    """
+    """Read a settings file; {} for a plugin. Raises `StoreError` if it is not read exactly."""
     toml = path.endswith(".toml")
     if owned_file.is_owned_kind(path) or (not toml and jsonc_edit.blank(text)):
         return {}

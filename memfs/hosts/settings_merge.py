@@ -1,4 +1,4 @@
-"""Our entries in a host's settings, as values: in, out, found again. Foreign ones never move.
+"""Our entries in a host's settings, as values: added, removed, found. Others' never move.
 
 Ours are hooks that run `memfs_hook.py`, the MCP server named memfs, and its name where hosts keep
 lists of what may be used.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SERVER = "memfs"
 _SERVERS = ("mcpServers", "mcp_servers", "mcp")  # the last is opencode's
 _NOTHING = object()
-_LINE = re.compile(rf"[^;&|]*{re.escape(HOOK)}['\"]? line")  # and nothing of theirs beside it
+_LINE = re.compile(rf"[^;&|]*{re.escape(HOOK)}['\"]? line")  # a command of ours alone
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 
 Json = dict[str, object]
@@ -33,62 +33,62 @@ def with_entries(settings: Json, entries: Json) -> Json:
 
     Raises `StoreError` where others have something else in that place.
     """
-    return cast("Json", _joined(settings, entries, (), (), put=True))
+    return cast("Json", _merge(settings, entries, (), (), put=True))
 
 
 def without_entries(settings: Json, entries: Json, stay: Collection[Where] = ()) -> Json:
-    """Return the settings without our entries and older ones of ours, and what only held them.
+    """Return the settings without our entries, older ones, and containers left empty.
 
-    What is at places that `stay` does so, also when it is empty then.
+    Values at the key paths in `stay` remain, even if they are empty.
     """
-    return cast("Json", _joined(settings, entries, (), stay, put=False))
+    return cast("Json", _merge(settings, entries, (), stay, put=False))
 
 
 def has_entries(settings: Json, entries: Json) -> bool:
-    """Tell whether entries of ours are in the settings, these or older ones."""
+    """Return whether the settings have entries of ours, these or older ones."""
     return without_entries(settings, entries) != settings
 
 
 def commands(settings: Json) -> list[str]:
     """Return the commands of our hooks."""
-    found = [entry for entry in _hooks(settings) if _ours(entry) and not _calls(entry)]
+    found = [entry for entry in _list_hooks(settings) if _is_ours(entry) and not _is_call(entry)]
     return [str(_mapping(entry).get("command")) for entry in found]
 
 
 def calls_tool(settings: Json) -> bool:
-    """Tell whether a hook of ours is a call of a tool, for which no process is started."""
-    return any(map(_calls, _hooks(settings)))
+    """Return whether a hook of ours calls a tool, so that no process is started."""
+    return any(map(_is_call, _list_hooks(settings)))
 
 
 def programs(command: str) -> list[str]:
-    """Return what the command of a hook needs to be there: its program, and our script."""
+    """Return the files that a hook's command needs: its program, and our script."""
     try:
         words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
     except ValueError:  # a quote that nothing closes: no shell runs that
         return [command]
-    while "exec" in words:  # what is started last is what needs to be there
+    while "exec" in words:  # the last program is the one that is needed
         del words[: words.index("exec") + 1]
     while words and _VARIABLE.match(words[0]):
         del words[0]
-    return list_needed(words) or [command]
+    return list_required(words) or [command]
 
 
-def list_needed(words: list[str]) -> list[str]:
-    """Return of the words of a command what it needs to be there."""
+def list_required(words: list[str]) -> list[str]:
+    """Return the words of a command that name files it needs."""
     return [words[0], *[word for word in words[1:] if word.endswith(HOOK)]] if words else []
 
 
 def is_available(program: str) -> bool:
-    """Tell whether what a command needs is on this machine."""
+    """Return whether a program or file is on this machine."""
     return os.path.exists(program) if os.path.dirname(program) else bool(shutil.which(program))
 
 
 def is_plugin_enabled(settings: Json) -> bool:
-    """Tell whether our plugin is enabled in settings."""
-    said = {**_mapping(settings.get("enabledPlugins")), **_mapping(settings.get("plugins"))}
+    """Return whether our plugin is enabled in settings."""
+    plugins = {**_mapping(settings.get("enabledPlugins")), **_mapping(settings.get("plugins"))}
     return any(
         name.startswith(PLUGIN) and (on is True or _mapping(on).get("enabled") is True)
-        for name, on in said.items()
+        for name, on in plugins.items()
     )
 
 
@@ -96,41 +96,41 @@ def servers(settings: Json, top: str | None) -> list[str]:
     """Return the programs that are started as our MCP server for the project `top`."""
     places = [settings, _mapping(_mapping(settings.get("projects")).get(top or ""))]
     found = [_mapping(each.get(key)).get(SERVER) for each in places for key in _SERVERS]
-    return [_words(each)[0] for each in found if _our_server(each)]
+    return [_list_words(each)[0] for each in found if _is_our_server(each)]
 
 
-def _joined(
+def _merge(
     found: object, entries: object, where: Where, stay: Collection[Where], *, put: bool
 ) -> object:
-    """Return `found` with what is ours replaced by `entries`, or taken out (not `put`).
+    """Return `found` with our entries replaced by `entries`, or removed (not `put`).
 
-    `where` are the keys that lead here. What becomes empty is `_NOTHING`, unless it is to `stay`.
+    `where` is the key path. A value that becomes empty is `_NOTHING`, unless its path is in `stay`.
     """
     if where[-1:] == (SERVER,) and where[-2] in _SERVERS:
-        ours, what = _our_server(found), f"MCP server named {SERVER}"
+        ours, what = _is_our_server(found), f"MCP server named {SERVER}"
         if put and ours:
-            return {**_mapping(found), **_mapping(entries)}  # with what their user added
-        return _whole(found, entries if put else _NOTHING, what, ours=ours)
+            return {**_mapping(found), **_mapping(entries)}  # with keys that a user added
+        return _merge_single(found, entries if put else _NOTHING, what, ours=ours)
     if where == ("statusLine",):
         ours = _LINE.fullmatch(str(_mapping(found).get("command"))) is not None
-        return _whole(found, entries if put else _NOTHING, "status line", ours=ours)
+        return _merge_single(found, entries if put else _NOTHING, "status line", ours=ours)
     if found is _NOTHING:
         return entries if put else _NOTHING
-    if where == ("$schema",):  # what opencode adds by itself, or what its user put there
+    if where == ("$schema",):  # added by opencode or its user
         return found
     if isinstance(found, dict) and isinstance(entries, dict):
-        kept: Json = {}
+        merged: Json = {}
         for key in [*found, *(key for key in entries if key not in found)]:
             value = found.get(key, _NOTHING)
             if key in entries:
-                value = _joined(value, entries[key], (*where, key), stay, put=put)
+                value = _merge(value, entries[key], (*where, key), stay, put=put)
             elif where == ("hooks",) and isinstance(value, list):  # an event of older versions
-                value = _joined_list(value, [], [], stays=(*where, key) in stay)
+                value = _merge_list(value, [], [], stays=(*where, key) in stay)
             if value is not _NOTHING:
-                kept[key] = value
-        return _NOTHING if found and not kept and where and where not in stay else kept
+                merged[key] = value
+        return _NOTHING if found and not merged and where and where not in stay else merged
     if isinstance(found, list) and isinstance(entries, list):
-        return _joined_list(found, entries, entries if put else [], stays=where in stay)
+        return _merge_list(found, entries, entries if put else [], stays=where in stay)
     if put and found != entries:
         name = f"hooks for {where[-1]}" if where[:1] == ("hooks",) else ".".join(where)
         kind = "list" if isinstance(entries, list) else "mapping"
@@ -140,40 +140,40 @@ def _joined(
     return found
 
 
-def _joined_list(
+def _merge_list(
     found: list[object], ours: list[object], added: list[object], *, stays: bool
 ) -> object:
-    """Return a list with what is ours in it replaced where it first stood."""
-    kept: list[object] = []
+    """Return a list with our items replaced by `added`, at the place of the first."""
+    merged: list[object] = []
     at = -1
     for item in found:
-        rest = _foreign(item, ours)
+        rest = _drop_ours(item, ours)
         if rest is not item and at < 0:
-            at = len(kept) + (rest is not _NOTHING)
+            at = len(merged) + (rest is not _NOTHING)
         if rest is not _NOTHING:
-            kept.append(rest)
-    at = len(kept) if at < 0 else at
-    kept[at:at] = added
-    return _NOTHING if found and not kept and not stays else kept
+            merged.append(rest)
+    at = len(merged) if at < 0 else at
+    merged[at:at] = added
+    return _NOTHING if found and not merged and not stays else merged
 
 
-def _foreign(item: object, ours: list[object]) -> object:
-    """Return an item of a list without what is ours in it; `_NOTHING` if that was all."""
+def _drop_ours(item: object, ours: list[object]) -> object:
+    """Return an item of a list without our entries; `_NOTHING` if nothing is left."""
     if isinstance(item, str):
         return _NOTHING if item in ours else item
-    if _ours(item):  # Cursor's have no groups
+    if _is_ours(item):  # Cursor's have no groups
         return _NOTHING
-    if not isinstance(item, dict) or not any(_ours(entry) for entry in _list(item.get("hooks"))):
+    if not isinstance(item, dict) or not any(_is_ours(entry) for entry in _list(item.get("hooks"))):
         return item
-    kept = [entry for entry in _list(item["hooks"]) if not _ours(entry)]
-    return {**item, "hooks": kept} if kept else _NOTHING
+    rest = [entry for entry in _list(item["hooks"]) if not _is_ours(entry)]
+    return {**item, "hooks": rest} if rest else _NOTHING
 
 
-def _whole(found: object, wanted: object, what: str, *, ours: bool) -> object:
-    """Return what is to stand where there can be only one."""
+def _merge_single(found: object, entry: object, what: str, *, ours: bool) -> object:
+    """Return the value of a key that has one owner. Raises `StoreError` for another's."""
     if found is _NOTHING or ours:
-        return wanted
-    if wanted is _NOTHING:
+        return entry
+    if entry is _NOTHING:
         return found
     raise StoreError(
         f"the settings have another {what}",
@@ -181,8 +181,8 @@ def _whole(found: object, wanted: object, what: str, *, ours: bool) -> object:
     )
 
 
-def _hooks(settings: Json) -> list[object]:
-    """Return all hooks, whoever's they are."""
+def _list_hooks(settings: Json) -> list[object]:
+    """Return all hooks, ours and others'."""
     return [
         entry
         for groups in _mapping(settings.get("hooks")).values()
@@ -191,26 +191,26 @@ def _hooks(settings: Json) -> list[object]:
     ]
 
 
-def _ours(entry: object) -> bool:
-    return _calls(entry) or (isinstance(entry, dict) and HOOK in str(entry.get("command", "")))
+def _is_ours(entry: object) -> bool:
+    return _is_call(entry) or (isinstance(entry, dict) and HOOK in str(entry.get("command", "")))
 
 
-def _calls(entry: object) -> bool:
-    """Tell whether a hook calls the tool of our server that answers hooks."""
+def _is_call(entry: object) -> bool:
+    """Return whether a hook calls our server's tool for hooks."""
     return isinstance(entry, dict) and (entry.get("server"), entry.get("tool")) == (
         SERVER,
         HOOK_TOOL,
     )
 
 
-def _our_server(entry: object) -> bool:
-    words = _words(entry)
+def _is_our_server(entry: object) -> bool:
+    words = _list_words(entry)
     at = words.index("mcp") if "mcp" in words else 0
     return SERVER in " ".join(words[:at]) and words[at + 1 : at + 2] in ([], ["--folder"])
 
 
-def _words(entry: object) -> list[str]:
-    """Return what starts a server: a program and its arguments, or, for opencode, all in one."""
+def _list_words(entry: object) -> list[str]:
+    """Return the program and arguments of a server; opencode has them in one list."""
     command = _mapping(entry).get("command")
     found = command if isinstance(command, list) else [command, *_list(_mapping(entry).get("args"))]
     return [str(word) for word in found]

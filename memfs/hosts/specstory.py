@@ -31,7 +31,7 @@ def sessions(
     path: str,
     head: bytes,
     project: str,  # noqa: ARG001 - it is of one
-    session: str = "",  # noqa: ARG001 - no hook tells of one
+    session: str = "",  # noqa: ARG001 - no hook names one
 ) -> list[Identity]:
     """List the sessions in a file, as a rule one; none are in another file."""
     if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_HEAD):
@@ -39,21 +39,21 @@ def sessions(
     before, inside, _ = os.path.abspath(path).replace("\\", "/").rpartition(_FOLDER)
     return [
         Identity(name, "", before if inside else "", whole=True, mark=markdown.compile_marks(lines))
-        for name, lines in _each(path).items()
+        for name, lines in _split_sessions(path).items()
     ]
 
 
 def read_session(path: str, identity: Identity) -> Transcript:
     """Read one session of a file."""
-    lines = _each(path).get(identity.session, [])
-    said = [part for turn in markdown.turns(lines, _begins) for part in _parts(turn)]
-    return markdown.build_transcript(said, NAME, identity)
+    lines = _split_sessions(path).get(identity.session, [])
+    turns = [part for turn in markdown.turns(lines, _parse_speaker) for part in _split_turn(turn)]
+    return markdown.build_transcript(turns, NAME, identity)
 
 
-def _each(path: str) -> dict[str, list[str]]:
-    """Return the lines of sessions by what they are named; of one without a name by its file."""
+def _split_sessions(path: str) -> dict[str, list[str]]:
+    """Return the lines of sessions by name; a session without one is named by a hash."""
     lines = markdown.lines_of(path)
-    named = [(place, told[1]) for place, line in enumerate(lines) if (told := _SESSION.match(line))]
+    named = [(place, tag[1]) for place, line in enumerate(lines) if (tag := _SESSION.match(line))]
     if not named:
         return {markdown.compile_marks(lines[:3])[:16]: lines}
     found: dict[str, list[str]] = {}
@@ -63,17 +63,17 @@ def _each(path: str) -> dict[str, list[str]]:
     return found
 
 
-def _begins(line: str) -> MarkdownTurn | None:
-    told = _SPEAKER.fullmatch(line)
-    if not told:
+def _parse_speaker(line: str) -> MarkdownTurn | None:
+    tag = _SPEAKER.fullmatch(line)
+    if not tag:
         return None
-    at = _TIME.search(told[3] or "")
+    at = _TIME.search(tag[3] or "")
     when = f"{at[1]}T{at[2]}{at[3] or ':00'}Z" if at else ""
-    return MarkdownTurn("user" if told[1] == "User" else "assistant", when, side=bool(told[2]))
+    return MarkdownTurn("user" if tag[1] == "User" else "assistant", when, side=bool(tag[2]))
 
 
-def _parts(turn: MarkdownTurn) -> Iterator[MarkdownTurn]:
-    """Yield what was said of a turn, and the tools that were used in it."""
+def _split_turn(turn: MarkdownTurn) -> Iterator[MarkdownTurn]:
+    """Yield the parts of a turn: texts, and uses of tools."""
     if turn.role == "user":
         yield turn
         return
@@ -88,12 +88,12 @@ def _parts(turn: MarkdownTurn) -> Iterator[MarkdownTurn]:
         inner = text[used.start() : end]
         name = _TOOL_NAME.search(inner)
         tool = (name[1] or name[2]) if name else "tool"
-        yield turn._replace(role="tool", text=_of_tool(inner), tool=tool)
+        yield turn._replace(role="tool", text=_clean_tool_text(inner), tool=tool)
         at = end + len(close)
     yield turn._replace(text=text[at:].strip())
 
 
-def _of_tool(text: str) -> str:
-    """Return what stands in a tool's element, without the elements around it."""
+def _clean_tool_text(text: str) -> str:
+    """Return the text of a tool's element, without its tags, capped."""
     text = re.sub(r"</?(?:tool-use|details|summary)\b[^<>]{0,500}>", "", text)
     return cap(text.strip())

@@ -27,8 +27,8 @@ def put_table(text: str, table: str) -> str:
     lines = table.strip("\n").split("\n")
     found = _find(text, table)
     if found:
-        theirs = "".join(_added(text[found[0] : found[1]], lines))
-        whole = newline.join([MARK, *lines]) + newline + theirs
+        additions = "".join(_find_additions(text[found[0] : found[1]], lines))
+        whole = newline.join([MARK, *lines]) + newline + additions
         return text[: found[0]] + whole + text[found[1] :]
     whole = newline.join([MARK, *lines]) + newline
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
@@ -48,27 +48,27 @@ def remove_table(text: str, table: str) -> str:
 
 
 def has_table(text: str, table: str) -> bool:
-    """Tell whether our table of that name is there."""
+    """Return whether the text has our table of that name."""
     return _find(text, table) is not None
 
 
-def _added(ours: str, lines: list[str]) -> Iterator[str]:
-    """Yield what its user added to our table: keys that it has not in `lines`, and tables below."""
-    keys = {_key(line) for line in lines}
+def _find_additions(table: str, lines: list[str]) -> Iterator[str]:
+    """Yield the statements that a user added to our table: keys not in `lines`, and subtables."""
+    keys = {_get_key(line) for line in lines}
     below = False
-    for statement in list(_statements(ours))[2:]:
+    for statement in list(_split_statements(table))[2:]:
         below = below or statement.lstrip().startswith("[")
-        if below or _key(statement) not in keys:
+        if below or _get_key(statement) not in keys:
             yield statement
 
 
-def _key(statement: str) -> str:
+def _get_key(statement: str) -> str:
     name, equals, _ = statement.partition("=")
     return name.strip() if equals else statement
 
 
-def _statements(text: str) -> Iterator[str]:
-    """Cut a text into its lines, but for texts and lists over several lines: those are one."""
+def _split_statements(text: str) -> Iterator[str]:
+    """Cut a text into lines; a string or list over several lines is one statement."""
     start = depth = 0
     for found in _TOKEN.finditer(text):
         piece = found[0]
@@ -81,13 +81,13 @@ def _statements(text: str) -> Iterator[str]:
 
 
 def _find(text: str, table: str) -> tuple[int, int] | None:
-    """Return where our table begins, its mark included, and where it ends, blank lines not."""
+    """Return the span of our table, with its mark and without blank lines at its end."""
     header = table.strip().partition("\n")[0].strip()
     below = header[:-1] + "."  # tables of it
     at = end = 0
     begin = -1
     marked = -1
-    for statement in _statements(text):
+    for statement in _split_statements(text):
         start, at = at, at + len(statement)
         bare = statement.strip()
         if begin >= 0 and bare.startswith("[") and not bare.startswith(below):

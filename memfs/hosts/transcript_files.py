@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_HEAD = 256 << 10  # bytes that are looked at to tell where a session ran
+_HEAD = 256 << 10  # bytes that are searched for the folder of a session
 _KEY = b'"cwd":"'  # as all of them write it
 
 
@@ -29,7 +29,7 @@ def list_folders(root: str) -> list[str]:
 
 
 def list_roots(*folders: str | None) -> list[str]:
-    """Return the folders that are named, each once, however it is spelled."""
+    """Return the named folders; of several spellings of one, the first."""
     found: dict[str, str] = {}
     for folder in folders:
         if folder:
@@ -38,21 +38,21 @@ def list_roots(*folders: str | None) -> list[str]:
 
 
 def sort_by_age(paths: Iterable[str]) -> list[str]:
-    """Sort files by when they were last written; those that are gone are left out."""
+    """Sort files by mtime; missing ones are left out."""
     return [
         path for _, path in sorted((os.path.getmtime(p), p) for p in paths if os.path.isfile(p))
     ]
 
 
 def is_inside(path: str, project: str) -> bool:
-    """Tell whether a path is a folder or below it ("": all are), without looking at the disk."""
+    """Return whether a path is a folder or below it ("": any), without reading the disk."""
     return not project or path == project or path.startswith((f"{project}/", f"{project}\\"))
 
 
 def mentions_project(path: str, project: str) -> bool:
-    """Tell whether a transcript's beginning says that it ran in a project, or below it.
+    """Return whether a transcript's beginning names a project or a folder below it.
 
-    What does not say where it ran is taken for one of it; all are of project "".
+    True for a transcript that names no folder, and for project "".
     """
     if not project:
         return True
@@ -60,7 +60,7 @@ def mentions_project(path: str, project: str) -> bool:
         with open(path, "rb") as handle:
             head = handle.read(_HEAD)
     except OSError:
-        return True  # it is listed, so that reading it says what is wrong
-    wanted = project.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "surrogateescape")
+        return True  # listed, so that reading it reports the error
+    needle = project.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "surrogateescape")
     ends = (b'"', b"/", b"\\")
-    return _KEY not in head or any(_KEY + wanted + end in head for end in ends)
+    return _KEY not in head or any(_KEY + needle + end in head for end in ends)

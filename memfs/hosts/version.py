@@ -1,4 +1,4 @@
-"""Which version of an assistant is installed: its program is asked."""
+"""The installed version of an assistant, as its program prints it."""
 
 from __future__ import annotations
 
@@ -21,26 +21,23 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[-+][-+.\w]*\w)?")
 
 
 def ask(known: Iterable[Host]) -> dict[str, str]:
-    """Return the versions of hosts by name, "" for one that is not on the PATH or says none.
-
-    All are asked at once.
-    """
+    """Run the programs of hosts in parallel; return their versions by name, "" for none."""
     programs = {host.NAME: shutil.which(host.COMMAND) for host in known}
     with ThreadPoolExecutor(max(len(programs), 1)) as threads:
-        return dict(zip(programs, threads.map(_of, programs.values()), strict=True))
+        return dict(zip(programs, threads.map(_ask_program, programs.values()), strict=True))
 
 
 def calls_tools(host: Host) -> bool:
-    """Tell whether the prompt hooks of the version that is installed can call tools."""
+    """Return whether prompt hooks of the installed version can call tools."""
     found = ask([host])[host.NAME] if host.CALLS_TOOLS else ""
-    return bool(found) and _numbers(found) >= _numbers(host.CALLS_TOOLS)
+    return bool(found) and _parse_numbers(found) >= _parse_numbers(host.CALLS_TOOLS)
 
 
-def _numbers(version: str) -> list[int]:
+def _parse_numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d{1,9}", version.partition("-")[0])]
 
 
-def _of(program: str | None) -> str:
+def _ask_program(program: str | None) -> str:
     if not program or not os.path.isabs(program):  # no program of the folder one happens to be in
         return ""
     try:
@@ -55,17 +52,17 @@ def _of(program: str | None) -> str:
         return ""
     with process:
         try:
-            said = process.communicate(timeout=_TIMEOUT)[0]
+            output = process.communicate(timeout=_TIMEOUT)[0]
         except subprocess.TimeoutExpired:
-            said = b""
+            output = b""
         finally:
-            _end(process)
-    found = _NUMBER.search(said.decode("utf-8", "replace"))
+            _kill(process)
+    found = _NUMBER.search(output.decode("utf-8", "replace"))
     return found[0] if found else ""
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program, and what it started: that may hold our pipe open."""
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program and its children, which may hold our pipe open."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

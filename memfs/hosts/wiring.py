@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def is_wired(host: "Host", home: str, project: str) -> bool:
-    """Tell whether settings of a user or a project run hooks of ours that would start here.
+    """Return whether settings of a user or a project run hooks of ours that would start here.
 
     `project` is the folder of a project with a store, "" for none.
     """
@@ -22,7 +22,7 @@ def is_wired(host: "Host", home: str, project: str) -> bool:
 
 
 def _can_run(path: str) -> bool:
-    """Tell whether hooks of ours in a settings file would start here."""
+    """Return whether hooks of ours in a settings file would start here."""
     found = settings_merge.commands(settings.parse(outside.read(path) or "", path))
     return any(
         all(map(settings_merge.is_available, settings_merge.programs(each))) for each in found

@@ -106,7 +106,7 @@ def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
     return [
         (name, found.path)
         for name in hosts.NAMES
-        for found in settings.list_wired(hosts.get(name), home, top, outside.read)
+        for found in settings.list_hook_files(hosts.get(name), home, top, outside.read)
     ]
 
 

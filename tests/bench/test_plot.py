@@ -51,7 +51,7 @@ def test_nothing_to_draw_is_drawn() -> None:
 
 @given(st.lists(st.floats(0, 500), max_size=12))
 def test_labels_do_not_cover_each_other_and_keep_their_order(places: list[float]) -> None:
-    found = plot._apart(places)
+    found = plot._spread_labels(places)
     order = sorted(range(len(places)), key=places.__getitem__)
     for above, below in pairwise(order):
         assert found[below] - found[above] >= plot._LABEL - 1e-6

@@ -42,12 +42,12 @@ def test_a_name_hides_and_forges_nothing(memfs: Run, command: tuple[str, ...]) -
 def test_whatever_is_printed_is_made_visible(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for say in (console.talk, console.done, console.error, console.styled, console.print_piece):
+    for say in (console.talk, console.print_done, console.error, console.echo, console.print_piece):
         say(TURNED)
     console.error("no", TURNED)
-    console.styled(console.table([("A",), (TURNED,)]))
-    console.styled(console.shorten(TURNED, 80))
-    console.styled(console.wrapped(TURNED, 2))
+    console.echo(console.table([("A",), (TURNED,)]))
+    console.echo(console.shorten(TURNED, 80))
+    console.echo(console.wrap(TURNED, 2))
     out, err = capsys.readouterr()
     assert (out + err).count(SHOWN) == 9
     assert "\u202e" not in out + err

@@ -55,7 +55,7 @@ def test_the_rate_is_that_of_lately(monkeypatch: pytest.MonkeyPatch, clock: list
     for _ in range(120):
         clock[0] += 0.125
         tick(1)
-    assert tick.line().endswith("1,120 of 3,000  8/s  3:55 min left")
+    assert tick.render_line().endswith("1,120 of 3,000  8/s  3:55 min left")
 
 
 def test_nothing_is_shown_where_no_person_looks(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memfs.tools.calls import Result
 
 _ENDS = ("/quit", "/exit", "quit", "exit")
-_SHOWN = 100  # characters of what a tool answers
+_RESULT_CHARS = 100  # characters of a tool's result
 
 
 @click.command("agent")
@@ -52,10 +52,10 @@ def command(
     command such as claude -p). It has the blocks in its context, edits them with the tools, and
     searches what left its window. A text, or - for standard input, is one turn.
     """
-    said = " ".join(text)
-    if said == "-":
-        said = sys.stdin.buffer.read().decode("utf-8", "replace")
-    if not said.strip() and not interactive:
+    prompt = " ".join(text)
+    if prompt == "-":
+        prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not prompt.strip() and not interactive:
         raise UsageError(
             "there is nothing to say", 'memfs agent "what did we decide?", or --interactive'
         )
@@ -65,16 +65,16 @@ def command(
     )
     model = configured_model.load_model()
     try:
-        with AgentSession(_place(named, again), model, rules) as opened:
-            for problem in opened.problems:
+        with AgentSession(_find_place(named, again), model, rules) as chat:
+            for problem in chat.problems:
                 console.talk(f"! {problem}")
-            _Talk(opened, model, as_json=as_json).run(said, interactive=interactive)
+            _Talk(chat, model, as_json=as_json).run(prompt, interactive=interactive)
     finally:
         model.close()
 
 
-def _place(named: str, again: bool) -> Place:
-    """Return the place of the session that is meant: it has to be one that its user trusts."""
+def _find_place(named: str, again: bool) -> Place:
+    """Return the place of the named, latest or a new session, of stores that the user trusts."""
     found = ToolContext(os.getcwd(), Origin("agent", OWN)).place()
     latest = queue.find_latest_session(found.home) if again and not named else ""
     if again and not named and not latest:
@@ -83,40 +83,40 @@ def _place(named: str, again: bool) -> Place:
 
 
 class _Talk:
-    """What is said and shown at a terminal, or in a pipe."""
+    """A conversation at a terminal, or in a pipe."""
 
-    def __init__(self, opened: AgentSession, model: MeteredModel, *, as_json: bool) -> None:
-        self._opened, self._model, self._json = opened, model, as_json
+    def __init__(self, chat: AgentSession, model: MeteredModel, *, as_json: bool) -> None:
+        self._chat, self._model, self._json = chat, model, as_json
         self._streams = not as_json and sys.stdout.isatty()
         self._results: list[Result] = []
-        self._column = False  # whether something stands on the line
+        self._column = False  # whether the cursor is inside a line
 
-    def run(self, said: str, *, interactive: bool) -> None:
-        """Say what is said, then what a person says, until they end it."""
-        if said.strip():
-            self._turn(said)
+    def run(self, prompt: str, *, interactive: bool) -> None:
+        """Send a prompt, then with `interactive` each that a person types, until they end it."""
+        if prompt.strip():
+            self._run_turn(prompt)
         while interactive:
             try:
-                said = click.prompt("you", prompt_suffix="> ", err=True)
+                prompt = click.prompt("you", prompt_suffix="> ", err=True)
             except (click.Abort, EOFError):
                 break
-            if said.strip().lower() in _ENDS:
+            if prompt.strip().lower() in _ENDS:
                 break
             try:
-                self._turn(said)
-            except MemfsError as error:  # the conversation is kept: it can be tried again
+                self._run_turn(prompt)
+            except MemfsError as error:  # the queue is on disk: the turn can be repeated
                 console.error(error.message, error.hint)
         if not self._json:
             console.talk(
-                f"{self._model.told()}; go on with memfs agent --continue, or --session "
-                f"{self._opened.queue.session}"
+                f"{self._model.format_spent()}; go on with memfs agent --continue, or --session "
+                f"{self._chat.queue.session}"
             )
 
-    def _turn(self, said: str) -> None:
+    def _run_turn(self, prompt: str) -> None:
         self._results.clear()
-        turn = self._opened.say(said, self._piece if self._streams else None, self._did)
+        turn = self._chat.say(prompt, self._write if self._streams else None, self._print_result)
         if self._json:
-            console.as_json(self._record(turn))
+            console.as_json(self._build_record(turn))
         elif self._streams:
             self._end_line()
         elif turn.text:
@@ -125,7 +125,7 @@ class _Talk:
             console.error(turn.problem)
             console.refuse()
 
-    def _piece(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         console.print_piece(text)
         self._column = not text.endswith("\n")
 
@@ -134,19 +134,19 @@ class _Talk:
             sys.stdout.write("\n")
             self._column = False
 
-    def _did(self, result: Result) -> None:
+    def _print_result(self, result: Result) -> None:
         self._results.append(result)
         if self._json:
             return
         self._end_line()
         mark = "✗" if result.is_error else "·"
-        told = " ".join(result.text.split())
-        more = "…" if len(told) > _SHOWN else ""
-        console.talk(f"{mark} {result.call.name}: {told[:_SHOWN]}{more}")
+        text = " ".join(result.text.split())
+        more = "…" if len(text) > _RESULT_CHARS else ""
+        console.talk(f"{mark} {result.call.name}: {text[:_RESULT_CHARS]}{more}")
 
-    def _record(self, turn: AgentTurn) -> dict[str, object]:
+    def _build_record(self, turn: AgentTurn) -> dict[str, object]:
         return {
-            "session": self._opened.queue.session,
+            "session": self._chat.queue.session,
             "text": turn.text,
             "problem": turn.problem,
             "steps": turn.steps,

@@ -20,7 +20,7 @@ def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_jso
 
     `-` reads it from stdin. What says the same as an earlier passage is not kept twice.
     """
-    kept = op.run(
+    stored = op.run(
         options.place(),
         text_of(text),
         importance=importance,
@@ -29,9 +29,9 @@ def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_jso
         origin=options.get_origin(),
     )
     if as_json:
-        console.as_json({"id": kept.id, "path": kept.path, "duplicate": kept.duplicate})
-    elif kept.duplicate:
-        console.done(f"it is in the archive already: {kept.id}")
+        console.as_json({"id": stored.id, "path": stored.path, "duplicate": stored.duplicate})
+    elif stored.duplicate:
+        console.print_done(f"it is in the archive already: {stored.id}")
     else:
-        console.done(f"archived as {kept.id}")
-        format_remainder(kept.note)
+        console.print_done(f"archived as {stored.id}")
+        format_remainder(stored.note)

@@ -26,27 +26,27 @@ def command(label: str, session: str, as_json: bool) -> None:
     if as_json:
         console.as_json(
             [
-                {"line": number, "text": line.text, **_record(line.source)}
+                {"line": number, "text": line.text, **_build_record(line.source)}
                 for number, line in enumerate(lines, 1)
             ]
         )
         return
     rows = [("VERSION", "WHEN", "WHO", "", "TEXT")]
     for number, line in enumerate(lines, 1):
-        version, when, who = _source(line.source) if line.source else _EARLIER
+        version, when, who = _describe_source(line.source) if line.source else _EARLIER
         rows.append((version, when, who, str(number), line.text))
     if lines:
-        console.styled(console.table(rows, right=(0, 3)))
+        console.echo(console.table(rows, right=(0, 3)))
     else:
         console.talk("the block is empty")
 
 
-def _source(entry: JournalEntry) -> tuple[str, str, str]:
+def _describe_source(entry: JournalEntry) -> tuple[str, str, str]:
     version = entry.commit[:7] if entry.op == COMMIT else str(entry.version)
-    return version, console.format_age(entry.at), options.who(entry)
+    return version, console.format_age(entry.at), options.format_author(entry)
 
 
-def _record(entry: JournalEntry | None) -> dict[str, object]:
+def _build_record(entry: JournalEntry | None) -> dict[str, object]:
     if entry is None:
         return {"version": None, "commit": None, "at": None, "actor": None, "reason": None}
     return {

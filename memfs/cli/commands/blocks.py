@@ -46,4 +46,4 @@ def command(session: str, as_json: bool) -> None:
     if len(rows) == 1:
         console.talk("no blocks yet; make one with: memfs create LABEL DESCRIPTION")
     else:
-        console.styled(console.table(rows, right=(3, 4, 5)))
+        console.echo(console.table(rows, right=(3, 4, 5)))

@@ -72,7 +72,7 @@ def command(
         return
     if compression:
         raise UsageError("--compression is for what is composed", "add --task TEXT")
-    _weighed(place, budget or 0, as_json=as_json)
+    _show_usage(place, budget or 0, as_json=as_json)
 
 
 def _show(found: Context, *, nearest: bool) -> None:
@@ -95,7 +95,7 @@ def _show(found: Context, *, nearest: bool) -> None:
     )
 
 
-def _weighed(place: Place, budget: int, *, as_json: bool) -> None:
+def _show_usage(place: Place, budget: int, *, as_json: bool) -> None:
     found = op.run(place, budget)
     if as_json:
         console.as_json({**asdict(found), "used": found.used, "left": found.left})
@@ -121,11 +121,11 @@ def _weighed(place: Place, budget: int, *, as_json: bool) -> None:
             "-",
         )
     )
-    console.styled(console.table(rows, right=(1, 3, 4)))
-    kept = found.budget
+    console.echo(console.table(rows, right=(1, 3, 4)))
+    window = found.budget
     console.talk(
-        f"{kept.window:,} tokens, {kept.response:,} of them kept free for the answer, "
-        f"{kept.tools:,} for tool calls; counted by {found.counter}"
+        f"{window.window:,} tokens, {window.response:,} of them kept free for the answer, "
+        f"{window.tools:,} for tool calls; counted by {found.counter}"
     )
     for name in found.host:
         console.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")

@@ -32,5 +32,5 @@ def command(
     DESCRIPTION tells the assistant what belongs into it; VALUE is what it holds at first (`-`
     reads it from stdin). LABEL may name a tier: user:human.
     """
-    wanted = Create(label, description, text_of(value), limit or 0, not unpinned, tag)
-    report(edit.run(options.place(), [wanted], options.get_origin(reason)))
+    create = Create(label, description, text_of(value), limit or 0, not unpinned, tag)
+    report(edit.run(options.place(), [create], options.get_origin(reason)))

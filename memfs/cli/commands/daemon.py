@@ -30,7 +30,7 @@ def command(called: click.Context, as_json: bool) -> None:
 def start() -> None:
     """Start it, if it does not run."""
     found, new = op.start()
-    console.done(f"the service runs{'' if new else ' already'}: process {found.process}")
+    console.print_done(f"the service runs{'' if new else ' already'}: process {found.process}")
 
 
 @command.command("stop")
@@ -39,7 +39,7 @@ def stop() -> None:
 
     `service: {mode: off}` in your own configuration keeps it from being started.
     """
-    console.done("the service has stopped" if op.stop() else "the service does not run")
+    console.print_done("the service has stopped" if op.stop() else "the service does not run")
 
 
 @command.command("status")

@@ -70,28 +70,28 @@ class _Stage:
         self._project = f"{folder}/shop"
         os.makedirs(self._project)
         os.makedirs(f"{folder}/home")
-        kept = ("PATH", "TERM", "LANG", "NO_COLOR", "COLUMNS", "SYSTEMROOT", "TMPDIR")
-        self._env = {name: os.environ[name] for name in kept if name in os.environ}
+        passed = ("PATH", "TERM", "LANG", "NO_COLOR", "COLUMNS", "SYSTEMROOT", "TMPDIR")
+        self._env = {name: os.environ[name] for name in passed if name in os.environ}
         self._env |= {"HOME": f"{folder}/home", "USERPROFILE": f"{folder}/home"}
         self._env["MEMFS_SERVICE_MODE"] = "off"  # nothing outlives the demo
         if not git.make(self._project):
             raise MemfsError("git made no repository for the demo", "is git installed?")
 
     def title(self, text: str) -> None:
-        console.styled("")
-        console.styled(console.style(f"── {text}", "cyan", bold=True))
+        console.echo("")
+        console.echo(console.style(f"── {text}", "cyan", bold=True))
 
     def memfs(self, *arguments: str) -> None:
-        """Run a memfs command in the project, for everybody to see."""
-        shown = " ".join(f'"{a}"' if " " in a else os.path.basename(a) for a in arguments)
-        console.styled(console.style(f"$ memfs {shown}", "", bold=True))
+        """Print and run a memfs command in the project."""
+        words = " ".join(f'"{a}"' if " " in a else os.path.basename(a) for a in arguments)
+        console.echo(console.style(f"$ memfs {words}", "", bold=True))
         sys.stdout.flush()
         self._run(arguments, None)
 
     def hook(self, event: str, **more: str) -> None:
-        """Call the hook as Claude Code does, and show what gets into the context."""
-        shown = f": {more['prompt']}" if "prompt" in more else ""
-        console.styled(console.style(f"> {event}{shown}", "", bold=True))
+        """Call the hook as Claude Code does, and print the added context."""
+        words = f": {more['prompt']}" if "prompt" in more else ""
+        console.echo(console.style(f"> {event}{words}", "", bold=True))
         payload = {"session_id": _SESSION, "cwd": self._project, "hook_event_name": event, **more}
         out = self._run(("hook", "claude"), json.dumps(payload).encode())
         text = (

@@ -44,7 +44,7 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
         raise click.UsageError("--fix and --secrets exclude each other")
     place = options.place(untrusted=True)
     if secrets:
-        _secrets(place, purge=purge, yes=yes, as_json=as_json)
+        _run_scan(place, purge=purge, yes=yes, as_json=as_json)
         return
     home = options.home()
     found = [*(op.fix(place, home) if fix else ()), *op.run(place, home)]
@@ -53,37 +53,37 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
     else:
         for finding in found:
             mark, colour = _MARKS[finding.level]
-            console.styled(f"{console.style(mark, colour)} {flatten_text(finding.text)}")
+            console.echo(f"{console.style(mark, colour)} {flatten_text(finding.text)}")
             if finding.hint:
-                console.styled(f"  → {flatten_text(finding.hint)}")
+                console.echo(f"  → {flatten_text(finding.hint)}")
     if any(finding.level == "error" for finding in found):
         console.refuse()
 
 
-def _secrets(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
+def _run_scan(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
     counter = console.ProgressCounter("files looked through")
-    looked = purge_op.find(place, options.home(), counter)
+    scan = purge_op.find(place, options.home(), counter)
     counter.clear()
-    mine = sum(found.ours for found in looked.found)
+    own = sum(found.ours for found in scan.found)
     if not as_json:
-        _listed(looked)
+        _print_secrets(scan)
     done: tuple[StoredSecret, ...] = ()
-    if purge and mine:
+    if purge and own:
         if not yes:
-            _ask(mine)
+            _ask(own)
         purged = purge_op.run(place)
-        done, looked = purged.done, replace(looked, found=purged.left)
+        done, scan = purged.done, replace(scan, found=purged.left)
         format_remainder(purged.note)
     if as_json:
-        console.as_json({**asdict(looked), "purged": [asdict(found) for found in done]})
+        console.as_json({**asdict(scan), "purged": [asdict(found) for found in done]})
     else:
-        _told(looked, len(done), purge=purge)
-    if looked.found:
+        _print_summary(scan, len(done), purge=purge)
+    if scan.found:
         console.refuse()
 
 
-def _listed(looked: SecretScan) -> None:
-    for found in looked.found:
+def _print_secrets(scan: SecretScan) -> None:
+    for found in scan.found:
         console.data(flatten_text(f"{found.path}:{found.line} {found.type} {found.masked}"))
 
 
@@ -97,30 +97,30 @@ def _ask(count: int) -> None:
     click.confirm(f"Redact {what}, in the history too? No copy is kept.", abort=True, err=True)
 
 
-def _told(looked: SecretScan, purged: int, *, purge: bool) -> None:
-    """Say what was done, what is left, and what is out of our reach."""
-    others = [found for found in looked.found if not found.ours]
+def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
+    """Print the redacted secrets, those that are left, and files that were not scanned."""
+    others = [found for found in scan.found if not found.ours]
     if purged:
-        console.done(
+        console.print_done(
             f"{console.format_count(purged, 'place')} redacted; rotate these secrets all the same"
         )
     if purge and others:
         where = console.format_count(len(others), "place")
         console.talk(f"! left in {where}: files of others, and what is known of other projects")
-    if not looked.found and not purged:
-        console.done("no secret was found")
-    elif looked.found and not purge:
+    if not scan.found and not purged:
+        console.print_done("no secret was found")
+    elif scan.found and not purge:
         console.talk("→ rotate them, then: memfs doctor --secrets --purge")
-    for each in looked.commits[:_COMMITS]:
+    for each in scan.commits[:_COMMITS]:
         console.talk(f"! git: commit {each.commit[:10]} {each.path} {each.type} {each.masked}")
-    if looked.commits:
-        more = len(looked.commits) - _COMMITS
+    if scan.commits:
+        more = len(scan.commits) - _COMMITS
         console.talk(
             (f"  and {more:,} more. " if more > 0 else "  ")
             + "git keeps them, and so does every clone: rotate the secrets; git filter-repo can "
             "take them out"
         )
-    for name in looked.unread:
+    for name in scan.unread:
         console.talk(f"! not looked through, or not to its end: {name}")
-    for folder in looked.transcripts if looked.found or purged else ():
+    for folder in scan.transcripts if scan.found or purged else ():
         console.talk(f"! not looked through: the assistant's own transcripts in {folder}")

@@ -33,7 +33,7 @@ _KEYS = {"description": "description", "limit": "limit", "pin": "pinned", "prior
 @options.reason_option
 @options.session_option
 def command(
-    label: str, patch: str | None, expect: int | None, reason: str, session: str, **given: object
+    label: str, patch: str | None, expect: int | None, reason: str, session: str, **values: object
 ) -> None:
     """Edit a block; with no operation, in your editor.
 
@@ -45,45 +45,45 @@ def command(
     """
     place = options.place(session)
     who = options.get_origin(reason, session)
-    wanted = _wanted(label, given)
+    edits = _build_edits(label, values)
     if patch:
-        if label or wanted:
+        if label or edits:
             raise click.UsageError("--patch names its blocks and operations itself")
-        wanted = read(patch)
+        edits = read(patch)
     elif not label:
         raise click.UsageError("which block? memfs blocks lists them")
-    if wanted:
-        report(op.run(place, wanted, who, [expect] * len(wanted)))
+    if edits:
+        report(op.run(place, edits, who, [expect] * len(edits)))
     elif not sys.stdin.isatty() and not _has_editor():
         raise click.UsageError("no operation; to write the block from stdin: --set -")
     else:
         in_editor(place, label, who)
 
 
-def _wanted(label: str, given: dict[str, object]) -> list[Edit]:
-    every = bool(given["every"])
-    wanted: list[Edit] = []
-    if given["append"] is not None:
-        wanted.append(Append(label, text_of(str(given["append"]))))
-    pair = given["replace"]
+def _build_edits(label: str, values: dict[str, object]) -> list[Edit]:
+    every = bool(values["every"])
+    edits: list[Edit] = []
+    if values["append"] is not None:
+        edits.append(Append(label, text_of(str(values["append"]))))
+    pair = values["replace"]
     if isinstance(pair, tuple):
-        wanted.append(Replace(label, text_of(pair[0]), text_of(pair[1]), every))
-    if given["remove"] is not None:
-        wanted.append(Remove(label, text_of(str(given["remove"])), every))
-    pair = given["insert"]
+        edits.append(Replace(label, text_of(pair[0]), text_of(pair[1]), every))
+    if values["remove"] is not None:
+        edits.append(Remove(label, text_of(str(values["remove"])), every))
+    pair = values["insert"]
     if isinstance(pair, tuple):
-        wanted.append(Insert(label, _line(pair[0]), text_of(pair[1])))
-    if given["rethink"] is not None:
-        wanted.append(Rethink(label, text_of(str(given["rethink"]))))
-    if len(wanted) > 1:
+        edits.append(Insert(label, _parse_line(pair[0]), text_of(pair[1])))
+    if values["rethink"] is not None:
+        edits.append(Rethink(label, text_of(str(values["rethink"]))))
+    if len(edits) > 1:
         raise click.UsageError("one operation at a time; --patch takes several, in order")
-    changes = {key: given[name] for name, key in _KEYS.items() if given[name] is not None}
+    changes = {key: values[name] for name, key in _KEYS.items() if values[name] is not None}
     if changes:
-        wanted.append(Describe(label, changes))
-    return wanted
+        edits.append(Describe(label, changes))
+    return edits
 
 
-def _line(text: str) -> int:
+def _parse_line(text: str) -> int:
     try:
         return int(text)
     except ValueError as error:
@@ -91,5 +91,5 @@ def _line(text: str) -> int:
 
 
 def _has_editor() -> bool:
-    """Tell whether the user named an editor: scripts may, and then it need not be a terminal."""
+    """Return whether a variable names an editor; a script's editor needs no terminal."""
     return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR"))

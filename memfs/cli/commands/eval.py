@@ -77,13 +77,13 @@ def command(
     model is the one that is named, or that of the section llm (endpoint, model, key_env, timeout)
     in your own configuration. Exit code 1: a target was missed.
     """
-    wanted = conversations.select_conversations(conversations.load(folder), only)
+    selected = conversations.select_conversations(conversations.load(folder), only)
     settings = config.load(Place(None, store_paths.user_store()))
     asked = endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)
     started = time.monotonic()
     try:
-        with console.progress(len(wanted), f"asking {flatten_text(asked.name)}") as tick:
-            report = evaluation.run(asked, wanted, steps, tick)
+        with console.progress(len(selected), f"asking {flatten_text(asked.name)}") as tick:
+            report = evaluation.run(asked, selected, steps, tick)
     finally:
         asked.close()
     if not report.ok:
@@ -101,7 +101,7 @@ def _show(report: EvaluationReport, *, verbose: bool) -> None:
         mark = console.style("ok", "green") if row.ok else console.style("missed", "red")
         count = f"{row.counted}/{row.total}"
         table.append((row.name, count, f"{row.share:.0f} %", row.aim, console.StyledText(mark)))
-    console.styled(console.table(table, right=(1, 2, 3)))
+    console.echo(console.table(table, right=(1, 2, 3)))
     for played in report.played if verbose else ():
         if not played.passed:
             _explain(played)
@@ -109,13 +109,13 @@ def _show(report: EvaluationReport, *, verbose: bool) -> None:
 
 def _explain(played: PlayedConversation) -> None:
     name = f"{flatten_text(played.conversation.name)} ({played.conversation.kind})"
-    console.styled(f"\n{console.style('✗', 'red')} {name}")
+    console.echo(f"\n{console.style('✗', 'red')} {name}")
     if played.problem:
-        console.styled(console.wrapped(f"not scored: {played.problem}", 2))
+        console.echo(console.wrap(f"not scored: {played.problem}", 2))
         return
     for miss in played.misses:
-        console.styled(console.wrapped(f"expected {miss.expected}", 2))
-        console.styled(console.wrapped(f"there is {miss.there or 'nothing'}", 4))
+        console.echo(console.wrap(f"expected {miss.expected}", 2))
+        console.echo(console.wrap(f"there is {miss.there or 'nothing'}", 4))
 
 
 def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:

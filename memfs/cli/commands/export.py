@@ -43,7 +43,7 @@ def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> 
     place = options.place()
     path = "" if file == "-" else file
     done = op.run(place, path, user=user, everything=everything, force=force, anyway=yes)
-    _name(done.secrets)
+    _print_secrets(done.secrets)
     if isinstance(done, op.SecretsFound):
         raise RejectedError(
             f"cannot export: {console.format_count(len(done.secrets), 'secret')} would be in it",
@@ -56,11 +56,13 @@ def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> 
     what = ", ".join(
         console.format_count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
     )
-    console.done(f"{what or 'nothing but settings'}: {file}, {console.format_size(done.size)}")
+    console.print_done(
+        f"{what or 'nothing but settings'}: {file}, {console.format_size(done.size)}"
+    )
     if path and (user or everything) and not git.is_ignored(path):
         console.talk("  git does not ignore that file: it is not for a commit.")
 
 
-def _name(secrets: tuple[tuple[str, FileSecret], ...]) -> None:
+def _print_secrets(secrets: tuple[tuple[str, FileSecret], ...]) -> None:
     for name, leak in secrets:
         console.talk(f"! {name}:{leak.line} {leak.type} {leak.masked}")

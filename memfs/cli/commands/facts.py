@@ -28,7 +28,7 @@ _ID = 8  # characters of an id that are shown
 
 @click.command("facts")
 @click.argument("pattern", required=False, default="")
-@click.option("--extract", "wanted", is_flag=True, help="First look through what is new in recall.")
+@click.option("--extract", "update", is_flag=True, help="First look through what is new in recall.")
 @click.option(
     "--model/--no-model",
     "by_model",
@@ -60,7 +60,7 @@ _ID = 8  # characters of an id that are shown
 @options.json_option
 def command(
     pattern: str,
-    wanted: bool,
+    update: bool,
     by_model: bool | None,
     entity: tuple[str, ...],
     category: tuple[str, ...],
@@ -84,7 +84,7 @@ def command(
     if accept or reject:
         _decide(place, accept, reject)
         return
-    if wanted:
+    if update:
         _extract(place, by_model)
     if offer:
         _offer(place, as_json=as_json)
@@ -133,7 +133,7 @@ def _extract(place: Place, by_model: bool | None) -> None:
             done, note = op.extract(place, tick), ""
     if note:
         console.talk(f"! by rules alone where the model could not be asked: {note}")
-    console.done(
+    console.print_done(
         f"{console.format_count(len(done.facts), 'new fact')} in "
         f"{console.format_count(done.messages, 'message')}"
     )
@@ -145,7 +145,7 @@ def _decide(place: Place, accept: str, reject: str) -> None:
     if accept and reject:
         raise UsageError("either --accept or --reject")
     fact = op.decide(place, accept or reject, ACCEPTED if accept else REJECTED)
-    console.done(f"{fact.status}: {fact.statement}")
+    console.print_done(f"{fact.status}: {fact.statement}")
 
 
 def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
@@ -157,11 +157,11 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
         by = f" by {fact.by[:_ID]}" if fact.by else ""
         head = f"{fact.id[:_ID]}  {console.day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
         head += f"{marks}{by}"
-        console.styled(console.style(flatten_text(head), "cyan"))
-        console.styled(console.wrapped(fact.statement, 4))
+        console.echo(console.style(flatten_text(head), "cyan"))
+        console.echo(console.wrap(fact.statement, 4))
         if sources:
             text = " ".join(op.source(place, fact).split())[:_SHOWN]
             where = f"{fact.host} {fact.session}" + (
                 f": {text}" if text else ", not in recall any more"
             )
-            console.styled(console.style(console.wrapped(where, 4), "bright_black"))
+            console.echo(console.style(console.wrap(where, 4), "bright_black"))

@@ -62,53 +62,53 @@ def command(
         raise UsageError("--svg draws a session or a topic", "memfs graph NAME --svg FILE")
     place = options.place()
     if node:
-        _paths(place, node, depth, as_json=as_json)
+        _print_paths(place, node, depth, as_json=as_json)
     elif text:
-        _similar(place, text, limit, as_json=as_json)
+        _print_similar(place, text, limit, as_json=as_json)
     elif name:
-        _drawn(place, name, svg, as_json=as_json)
+        _print_graph(place, name, svg, as_json=as_json)
     else:
-        _overview(place, patterns=patterns, as_json=as_json)
+        _print_overview(place, patterns=patterns, as_json=as_json)
 
 
-def _overview(place: Place, *, patterns: bool, as_json: bool) -> None:
+def _print_overview(place: Place, *, patterns: bool, as_json: bool) -> None:
     found = op.load_overview(place)
     if as_json:
         console.as_json(asdict(found))
         return
     if not patterns:
-        counts = [console.format_count(number, name) for name, number in found.counts.items()]
-        console.data(", ".join(counts))
+        totals = [console.format_count(number, name) for name, number in found.counts.items()]
+        console.data(", ".join(totals))
         if found.topics:
             topics = ", ".join(f"{name} ({count})" for name, count in found.topics)
-            console.styled(console.wrapped(f"topics: {topics}", 0))
+            console.echo(console.wrap(f"topics: {topics}", 0))
         for flow in found.latest:
-            _show(flow, session=True)
+            _print_flow(flow, session=True)
     for each in found.patterns[: None if patterns else 3]:
-        known = f"{each.worked} worked, {each.failed} did not"
+        counts = f"{each.worked} worked, {each.failed} did not"
         console.data(
-            f"{' > '.join(each.steps)}: {console.format_count(each.turns, 'turn')}, {known}"
+            f"{' > '.join(each.steps)}: {console.format_count(each.turns, 'turn')}, {counts}"
         )
 
 
-def _drawn(place: Place, name: str, svg: str | None, *, as_json: bool) -> None:
+def _print_graph(place: Place, name: str, svg: str | None, *, as_json: bool) -> None:
     found = op.draw_graph(place, name)
     if svg:
         with open(svg, "w", encoding="utf-8") as handle:
             handle.write(op.draw_svg(found))
-        console.done(
+        console.print_done(
             f"{found.title}: {console.format_count(len(found.flows), 'turn')} drawn into {svg}"
         )
         return
     if as_json:
         console.as_json(asdict(found))
         return
-    console.styled(console.style(flatten_text(found.title), "cyan"))
+    console.echo(console.style(flatten_text(found.title), "cyan"))
     for flow in found.flows:
-        _show(flow, found.topics.get(flow.id, ()), session=found.title.startswith("topic"))
+        _print_flow(flow, found.topics.get(flow.id, ()), session=found.title.startswith("topic"))
 
 
-def _similar(place: Place, text: str, limit: int, *, as_json: bool) -> None:
+def _print_similar(place: Place, text: str, limit: int, *, as_json: bool) -> None:
     found = op.find_similar(place, text, limit)
     if as_json:
         console.as_json(asdict(found))
@@ -116,15 +116,15 @@ def _similar(place: Place, text: str, limit: int, *, as_json: bool) -> None:
     if not found.flows:
         console.talk("nothing like that was ever asked")
     for flow, fixed in found.flows:
-        _show(flow, session=True)
+        _print_flow(flow, session=True)
         if fixed is not None:
-            console.styled(console.wrapped(f"what worked: {_flat(fixed.reply)}", 8))
+            console.echo(console.wrap(f"what worked: {_shorten(fixed.reply)}", 8))
     if found.steps:
-        said = ", ".join(f"{step.name} ({step.share:.0%})" for step in found.steps)
-        console.data(f"what usually came first: {said}")
+        line = ", ".join(f"{step.name} ({step.share:.0%})" for step in found.steps)
+        console.data(f"what usually came first: {line}")
 
 
-def _paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:
+def _print_paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:
     found = op.find_paths(place, node, depth)
     if as_json:
         console.as_json([asdict(edge) for edge in found])
@@ -135,18 +135,18 @@ def _paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:
         console.talk(f"nothing leads on from {node}")
 
 
-def _show(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> None:
+def _print_flow(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> None:
     mark, colour = _MARKS[flow.outcome]
     where = f"session {flow.session[:_ID]} " if session else ""
     head = f"{flow.at[:16].replace('T', ' ')}  {where}{flow.number}  {flow.intent}"
-    console.styled(f"  {console.style(mark, colour)} {console.style(flatten_text(head), 'cyan')}")
-    console.styled(console.wrapped(_flat(flow.prompt), 8))
+    console.echo(f"  {console.style(mark, colour)} {console.style(flatten_text(head), 'cyan')}")
+    console.echo(console.wrap(_shorten(flow.prompt), 8))
     more = [" > ".join(flow.steps), flow.why, " ".join(f"#{name}" for name in topics)]
-    said = "; ".join(part for part in more if part)
-    if said:
-        console.styled(console.style(console.wrapped(said, 8), "bright_black"))
+    line = "; ".join(part for part in more if part)
+    if line:
+        console.echo(console.style(console.wrap(line, 8), "bright_black"))
 
 
-def _flat(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _LINE else flat[: _LINE - 1] + "\u2026"

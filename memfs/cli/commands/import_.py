@@ -49,18 +49,18 @@ def command(
             place, paths, origin, home=options.home(), user=user, pin=pin, dry_run=dry_run
         )
     if as_json:
-        console.as_json(_record(done))
+        console.as_json(_build_record(done))
     elif export:
-        _told(done, dry_run=dry_run)
+        _print_report(done, dry_run=dry_run)
     else:
         import_report.print_import(
-            place, done, looked=not paths, dry_run=dry_run, pin=pin, user=user
+            place, done, list_only=not paths, dry_run=dry_run, pin=pin, user=user
         )
     if paths and any(item.outcome == "refused" for item in done.items):
         console.refuse()
 
 
-def _record(done: op.Imported) -> dict[str, object]:
+def _build_record(done: op.Imported) -> dict[str, object]:
     items = [
         {
             "kind": item.kind,
@@ -93,7 +93,7 @@ def _record(done: op.Imported) -> dict[str, object]:
     }
 
 
-def _told(done: op.Imported, *, dry_run: bool) -> None:
+def _print_report(done: op.Imported, *, dry_run: bool) -> None:
     for item in done.items:
         import_report.print_item(item)
     for item in done.items:

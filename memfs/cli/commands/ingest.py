@@ -17,7 +17,7 @@ from memfs.ops import ingest as op
 if TYPE_CHECKING:
     from memfs.ingest.transcripts import Tally
 
-_NAMED = 5  # skipped files, and folders without a store, are named up to so many
+_MAX_NAMED = 5  # skipped files, and folders without a store, are named up to so many
 
 
 @click.command("ingest")
@@ -41,26 +41,26 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
             "memfs ingest PATHS reads files and folders into the store of this folder",
         )
     if everything:
-        _everything(as_json)
+        _ingest_all(as_json)
         return
     place = options.place()
     planned = op.plan(place, list(paths), options.home())
     with console.stages(in_bytes=("reading",)) as stage:
         tally = op.run(place, planned, stage)
     if as_json:
-        console.as_json(_as_data(tally))
+        console.as_json(_build_record(tally))
         return
     if not tally.files and not tally.messages:
-        where = "in these folders" if paths else f"of {_short(place.home.top)}"
+        where = "in these folders" if paths else f"of {_shorten_path(place.home.top)}"
         console.talk(f"There are no transcripts {where}.")
         if not paths:
             console.talk("Those of all projects are read by: memfs ingest --all")
         return
-    _done(tally)
-    _rest(tally)
+    _print_totals(tally)
+    _print_skipped(tally)
 
 
-def _everything(as_json: bool) -> None:
+def _ingest_all(as_json: bool) -> None:
     with console.stages(in_bytes=("reading",)) as stage:
         done = op.ingest_everything(options.home(), stage)
     if any(each.problem for each in done.stores):
@@ -69,69 +69,69 @@ def _everything(as_json: bool) -> None:
         stores = [
             {
                 "store": each.store.root,
-                **_as_data(each.tally),
+                **_build_record(each.tally),
                 "problem": each.problem,
                 "hint": each.hint,
             }
             for each in done.stores
         ]
         left = [asdict(each) for each in done.left]
-        console.as_json({**_as_data(done.total), "stores": stores, "no_store": left})
+        console.as_json({**_build_record(done.total), "stores": stores, "no_store": left})
         return
     if not done.total.files:
         console.talk("No assistant keeps transcripts on this machine.")
         return
-    _done(done.total)
+    _print_totals(done.total)
     for each in done.stores:
         own = " (of folders without a store)" if each.store.tier == labels.USER else ""
         folder = each.store.root if own else each.store.top
-        console.talk(f"  {_short(folder)}: {_counts(each.tally)}{own}")
+        console.talk(f"  {_shorten_path(folder)}: {_format_counts(each.tally)}{own}")
         if each.problem:
             console.error(f"not all of it: {each.problem}", each.hint)
-    _left(done)
-    _rest(done.total)
+    _print_unrouted(done)
+    _print_skipped(done.total)
 
 
-def _left(done: op.MachineIngest) -> None:
-    """Name the folders whose sessions went nowhere, and what to do there."""
+def _print_unrouted(done: op.MachineIngest) -> None:
+    """Print the folders whose sessions were left out, with the reasons and hints."""
     for reason, hint in dict.fromkeys((each.reason, each.hint) for each in done.left):
         some = [each for each in done.left if (each.reason, each.hint) == (reason, hint)]
         number = console.format_count(sum(each.sessions for each in some), "session")
         console.talk(f"  {number} left out: {reason}; {hint}")
-        _names([each.folder for each in some if each.folder])
+        _print_paths([each.folder for each in some if each.folder])
 
 
-def _done(tally: Tally) -> None:
-    console.done(f"{_counts(tally)}, from {console.format_count(tally.files, 'file')}")
+def _print_totals(tally: Tally) -> None:
+    console.print_done(f"{_format_counts(tally)}, from {console.format_count(tally.files, 'file')}")
 
 
-def _counts(tally: Tally) -> str:
+def _format_counts(tally: Tally) -> str:
     messages = console.format_count(tally.messages, "new message")
     return f"{messages} in {console.format_count(tally.sessions, 'session')}"
 
 
-def _rest(tally: Tally) -> None:
-    """Say what was not read."""
+def _print_skipped(tally: Tally) -> None:
+    """Print the lines and files that were skipped."""
     if tally.malformed:
         console.talk(f"  {console.format_count(tally.malformed, 'malformed line')} skipped")
     skipped = tally.skipped or []
     for reason, number in Counter(reason for _, reason in skipped).most_common():
         console.talk(f"  {console.format_count(number, 'file')} skipped: {reason}")
-        _names([path for path, why in skipped if why == reason])
+        _print_paths([path for path, why in skipped if why == reason])
 
 
-def _names(paths: list[str]) -> None:
-    for path in paths if len(paths) <= _NAMED else ():
-        console.talk(f"    {_short(path)}")
+def _print_paths(paths: list[str]) -> None:
+    for path in paths if len(paths) <= _MAX_NAMED else ():
+        console.talk(f"    {_shorten_path(path)}")
 
 
-def _short(path: str) -> str:
+def _shorten_path(path: str) -> str:
     """Write a path with `~` for the home folder."""
     home = options.home()
     return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
 
 
-def _as_data(tally: Tally) -> dict[str, object]:
+def _build_record(tally: Tally) -> dict[str, object]:
     found = {**asdict(tally), "skipped": tally.skipped or []}
     del found["logs"]
     return found

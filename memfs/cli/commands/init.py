@@ -9,7 +9,7 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, options
-from memfs.cli.commands.install import obtain_trust, print_wired
+from memfs.cli.commands.install import obtain_trust, print_wiring
 from memfs.ops import init as op
 from memfs.ops import install
 
@@ -24,12 +24,14 @@ def command(yes: bool) -> None:
     """
     made = op.run(os.getcwd(), options.home())
     for path in made.created:
-        console.talk(f"  + {_short(path)}")
+        console.talk(f"  + {_shorten_path(path)}")
     if made.foreign:
         console.talk(
-            f"  {len(made.foreign)} files of others in {_short(made.store)} were left alone"
+            f"  {len(made.foreign)} files of others in {_shorten_path(made.store)} were left alone"
         )
-    console.done(f"the store is {_short(made.store)}" + ("" if made.created else " (as before)"))
+    console.print_done(
+        f"the store is {_shorten_path(made.store)}" + ("" if made.created else " (as before)")
+    )
     if not made.trusted:
         console.talk("It was here before: hooks use nothing of it until you have run memfs trust.")
     place = options.place(untrusted=True)
@@ -40,9 +42,9 @@ def command(yes: bool) -> None:
         title = hosts.get(name).TITLE
         other = install.find_elsewhere(place, name, "", options.home())
         if other:
-            console.talk(f"{title} is wired already, in {_short(other)}")
+            console.talk(f"{title} is wired already, in {_shorten_path(other)}")
         elif yes or (sys.stdin.isatty() and click.confirm(f"Wire {title} to it?", default=True)):
-            print_wired(install.run(place, name, "project", options.home()), "project")
+            print_wiring(install.run(place, name, "project", options.home()), "project")
             obtain_trust(place, name)
         else:
             console.talk(f"{title} is installed; wire it with: memfs install {name}")
@@ -50,7 +52,7 @@ def command(yes: bool) -> None:
         console.talk("No assistant was found; when you have one: memfs install")
 
 
-def _short(path: str) -> str:
+def _shorten_path(path: str) -> str:
     """Write a path relative to here where that is shorter, or with `~`."""
     relative = os.path.relpath(path)
     home = path.replace(options.home() + os.sep, "~/", 1)

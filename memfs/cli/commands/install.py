@@ -53,19 +53,19 @@ def command(
     for name in found:
         if plugin:
             for line in install.plugin(place, name, options.home()):
-                console.done(f"{hosts.get(name).TITLE}: {line}")
+                console.print_done(f"{hosts.get(name).TITLE}: {line}")
             obtain_trust(place, name, unasked=trust)
             continue
         wired = install.run(
             place, name, scope, options.home(), dry_run=dry_run, tools=not no_mcp, line=status_line
         )
-        print_wired(wired, scope, dry_run=dry_run)
+        print_wiring(wired, scope, dry_run=dry_run)
         if not dry_run:
             obtain_trust(place, name, unasked=trust)
 
 
 def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
-    """Have a host run our hooks that runs none unless a person said so: if one says so."""
+    """Have a host trust our hooks, if it needs that: with `unasked`, or if a person confirms."""
     if not install.needs_trust(host):
         return
     title = hosts.get(host).TITLE
@@ -77,16 +77,16 @@ def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
     asked = sys.stdin.isatty() and not unasked and not agent
     if unasked or (asked and click.confirm(f"{title} runs only hooks you trust. Trust ours?")):
         number = install.trust(place, host)
-        console.done(f"{title}: {console.format_count(number, 'hook')} trusted")
+        console.print_done(f"{title}: {console.format_count(number, 'hook')} trusted")
     else:
         where = f"memfs install {host} --trust, or /hooks in it"
         console.talk(f"  {title} runs them once you trust them: {where}.")
 
 
-def print_wired(wired: list[install.WiredHost], scope: str, *, dry_run: bool = False) -> None:
-    """Say what happened to settings files, or what would."""
+def print_wiring(wired: list[install.WiredHost], scope: str, *, dry_run: bool = False) -> None:
+    """Print the outcome for each settings file, done or with `dry_run` planned."""
     for each in wired:
-        _told(each, dry_run=dry_run)
+        _print_outcome(each, dry_run=dry_run)
     written = [each.path for each in wired if each.outcome in ("created", "updated")]
     if dry_run or not written:
         return
@@ -100,11 +100,11 @@ def print_wired(wired: list[install.WiredHost], scope: str, *, dry_run: bool = F
             console.talk(f"  git does not ignore {path} yet: name it in .gitignore.")
 
 
-def _told(wired: install.WiredHost, *, dry_run: bool) -> None:
+def _print_outcome(wired: install.WiredHost, *, dry_run: bool) -> None:
     title = hosts.get(wired.host).TITLE
     if dry_run:
         if wired.diff:
             console.data(wired.diff.rstrip("\n"))
         console.talk(f"{title}: {wired.path} would be {wired.outcome}")
         return
-    console.done(f"{title}: {wired.path} {wired.outcome}")
+    console.print_done(f"{title}: {wired.path} {wired.outcome}")

@@ -37,20 +37,18 @@ def command(number: int, as_json: bool) -> None:
 
 def _show(found: RecentPrompt) -> None:
     head = f"{found.at}  {found.host}  session {found.session}"
-    console.styled(console.style(flatten_text(head), "cyan"))
-    said = flatten_text(found.prompt)[:_PROMPT] or "(its session is not in recall yet)"
-    console.styled(f"prompt: {said}")
+    console.echo(console.style(flatten_text(head), "cyan"))
+    prompt = flatten_text(found.prompt)[:_PROMPT] or "(its session is not in recall yet)"
+    console.echo(f"prompt: {prompt}")
     if found.text:
-        console.styled(f"given, {len(found.text):,} characters:")
-        console.styled(
-            "\n".join(f"  {line}" for line in make_plain(found.text).rstrip().split("\n"))
-        )
+        console.echo(f"given, {len(found.text):,} characters:")
+        console.echo("\n".join(f"  {line}" for line in make_plain(found.text).rstrip().split("\n")))
         for reason in found.why:
-            console.styled(f"because of {flatten_text(reason)}")
+            console.echo(f"because of {flatten_text(reason)}")
     else:
-        console.styled("given: nothing")
+        console.echo("given: nothing")
     if found.nearest:
         measure = f"{found.about:.2f} of {found.floor:.2f} that are needed"
-        console.styled(
+        console.echo(
             console.style(f"nearest: {flatten_text(found.nearest)} ({measure})", "bright_black")
         )

@@ -32,31 +32,31 @@ def command(label: str, limit: int, session: str, as_json: bool) -> None:
     git = any(entry.commit for entry in found)
     commit = ("COMMIT",) if git else ()
     head = ("VERSION", *commit, "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")
-    rows = [head, *(_row(entry, git=git) for entry in found)]
+    rows = [head, *(_render_row(entry, git=git) for entry in found)]
     if found:
-        console.styled(console.table(rows, right=(0, len(head) - 2)))
+        console.echo(console.table(rows, right=(0, len(head) - 2)))
     else:
         console.talk("no edits yet")
 
 
-def _row(entry: JournalEntry, *, git: bool) -> tuple[str, ...]:
+def _render_row(entry: JournalEntry, *, git: bool) -> tuple[str, ...]:
     commit = (entry.commit[:7] or "-",) if git else ()
     return (
         str(entry.version or "-"),
         *commit,
         console.format_age(entry.at),
-        options.who(entry),
+        options.format_author(entry),
         f"{entry.tier}:{entry.label}",
         entry.op,
-        _growth(entry),
+        _format_growth(entry),
         console.shorten(entry.reason, 40),
     )
 
 
-def _growth(entry: JournalEntry) -> str:
-    before, after = _chars(entry, entry.before), _chars(entry, entry.after)
+def _format_growth(entry: JournalEntry) -> str:
+    before, after = _count_chars(entry, entry.before), _count_chars(entry, entry.after)
     return f"{after - before:+,}" if after != before else "0"
 
 
-def _chars(entry: JournalEntry, text: str | None) -> int:
+def _count_chars(entry: JournalEntry, text: str | None) -> int:
     return 0 if text is None else blocks.make(entry.tier, entry.label, "", text).chars

@@ -33,8 +33,8 @@ def command(called: click.Context, as_json: bool) -> None:
     if as_json:
         console.as_json(asdict(found))
         return
-    for name, value in _facts(found):
-        console.styled(f"{console.style(f'{name:<10}', 'bright_black')} {flatten_text(value)}")
+    for name, value in _list_facts(found):
+        console.echo(f"{console.style(f'{name:<10}', 'bright_black')} {flatten_text(value)}")
     if found.problem:
         console.error(found.problem, found.hint)
         console.refuse()
@@ -51,7 +51,7 @@ def use_command(model: str) -> None:
     """
     with console.stages() as stage:
         taken = op.use_model(options.place(), model, stage)
-    console.done(f"embedding: {taken.model} in {taken.path}{_DONE[taken.state]}")
+    console.print_done(f"embedding: {taken.model} in {taken.path}{_DONE[taken.state]}")
     if taken.overruled:
         console.talk(f"! it does not count here: {taken.overruled}")
 
@@ -63,16 +63,16 @@ def fetch_command(name: str) -> None:
 
     Nothing else is ever downloaded.
     """
-    console.done(f"the model is in {op.fetch(options.place(), name)}")
+    console.print_done(f"the model is in {op.fetch(options.place(), name)}")
 
 
-def _facts(found: Coverage) -> list[tuple[str, str]]:
-    said = f" ({found.said})" if found.said else ""
-    facts = [("model", f"{found.model}{said}")]
+def _list_facts(found: Coverage) -> list[tuple[str, str]]:
+    note = f" ({found.said})" if found.said else ""
+    facts = [("model", f"{found.model}{note}")]
     if found.off and found.bytes:
         size = console.format_size(found.bytes)
-        kept = f"{size} of vectors are kept; memfs model use none removes them"
-        return [*facts, ("index", kept)]
+        vectors = f"{size} of vectors are kept; memfs model use none removes them"
+        return [*facts, ("index", vectors)]
     if found.source:
         facts += [
             ("from", found.source),

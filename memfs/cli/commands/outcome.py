@@ -20,4 +20,4 @@ def command(session: str, how: str, why: str, turn: int | None) -> None:
     more. `memfs graph` shows it, and prompts about the same thing are told what worked.
     """
     op.set_outcome(options.place(), session, worked=how == "worked", why=why, turn=turn or 0)
-    console.done(f"{how}: session {session}" + (f", turn {turn}" if turn else ""))
+    console.print_done(f"{how}: session {session}" + (f", turn {turn}" if turn else ""))

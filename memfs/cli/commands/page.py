@@ -78,7 +78,7 @@ def page_out_command(
         dry=dry_run,
     )
     if as_json:
-        console.as_json(_record(done))
+        console.as_json(_build_record(done))
         return
     if not done.gone:
         console.talk(f"nothing in '{done.label}' is off the task; it stays as it is")
@@ -93,12 +93,12 @@ def page_out_command(
         )
         for each in done.gone
     ]
-    console.styled(console.table(rows, right=(0, 1)))
+    console.echo(console.table(rows, right=(0, 1)))
     parts = console.format_count(len(done.gone), "part")
     if dry_run:
         console.talk(f"{parts} of '{done.label}' would go; nothing was written")
         return
-    console.done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
+    console.print_done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
     format_remainder(done.note)
 
 
@@ -115,14 +115,16 @@ def page_in_command(label: str, reason: str, session: str) -> None:
     done = op.page_in(options.place(session), label, options.get_origin(reason, session))
     parts = console.format_count(done.parts, "part")
     if done.shortened:
-        console.done(f"'{done.label}' has a summary of {parts} back: there is no room for all")
+        console.print_done(
+            f"'{done.label}' has a summary of {parts} back: there is no room for all"
+        )
         console.talk("make room, and page it in again, for the rest")
     else:
-        console.done(f"'{done.label}' has {parts} back")
+        console.print_done(f"'{done.label}' has {parts} back")
     format_remainder(done.note)
 
 
-def _record(done: PagedOut) -> dict[str, object]:
+def _build_record(done: PagedOut) -> dict[str, object]:
     return {
         "label": done.label,
         "passages": list(done.passages),

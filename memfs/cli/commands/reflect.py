@@ -34,14 +34,14 @@ def command(most: int, again: bool, applied: bool) -> None:
             found = agent.run(place, model, most, tick, again=again)
     finally:
         model.close()
-    console.talk(model.told())
+    console.talk(model.format_spent())
     if found is None:
-        console.done("memory is up to date: nothing is proposed")
+        console.print_done("memory is up to date: nothing is proposed")
         return
     show_proposal(found)
     if applied or config.load(place).get("review.apply") is True:
         done = op.accept(place, found.id, agent.get_origin())
         changed = console.format_count(len(done.entries), "block")
-        console.done(f"taken: {changed}, {console.format_count(done.passages, 'passage')}")
+        console.print_done(f"taken: {changed}, {console.format_count(done.passages, 'passage')}")
         return
     console.talk(f"memfs review --accept {found.id} takes it, --reject {found.id} drops it")

@@ -22,7 +22,7 @@ def command(label: str, version: str, reason: str, session: str) -> None:
     place = options.place(session)
     restored = history.restore(place, label, version, options.get_origin(reason, session))
     for entry in restored.entries:
-        console.done(format_entry(entry))
+        console.print_done(format_entry(entry))
     format_remainder(restored.note)
     if not restored.entries:
-        console.done(f"{label} is as it was in version {version} already")
+        console.print_done(f"{label} is as it was in version {version} already")

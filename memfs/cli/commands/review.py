@@ -59,22 +59,22 @@ def command(accept: str | None, reject: str | None, session: str, host: str, as_
         raise UsageError("one of --accept, --reject and --session")
     place = options.place(session)
     if session:
-        _review(place, host)
-    elif accept is not None and (rule := _rule(place, accept)):
-        _take(place, rule)
-    elif reject is not None and (rule := _rule(place, reject)):
+        _run_review(place, host)
+    elif accept is not None and (rule := _find_rule(place, accept)):
+        _accept_rule(place, rule)
+    elif reject is not None and (rule := _find_rule(place, reject)):
         standing_rules.refuse_rule(place, rule)
-        console.done(f"not shown any more: {flatten_text(rule.text)}")
+        console.print_done(f"not shown any more: {flatten_text(rule.text)}")
     elif accept is not None:
         done = op.accept(place, accept, options.get_origin("reflect"))
         for entry in done.entries:
-            console.done(format_entry(entry))
+            console.print_done(format_entry(entry))
         if done.passages:
-            console.done(f"archived {console.format_count(done.passages, 'passage')}")
+            console.print_done(f"archived {console.format_count(done.passages, 'passage')}")
         format_remainder(done.note)
     elif reject is not None:
         dropped = op.reject(place, reject)
-        console.done(f"dropped the proposal {dropped.id}")
+        console.print_done(f"dropped the proposal {dropped.id}")
     elif as_json:
         found = {
             "reviews": [asdict(each) for each in reviews.list_reviews(place.home)],
@@ -96,7 +96,7 @@ def command(accept: str | None, reject: str | None, session: str, host: str, as_
         _show(place)
 
 
-def _review(place: Place, host: str) -> None:
+def _run_review(place: Place, host: str) -> None:
     model = configured_model.load_model()
     try:
         found = agent.run(place, host, model)
@@ -105,45 +105,45 @@ def _review(place: Place, host: str) -> None:
     reviews.write_review(place.home, found)
     if found.text:
         console.data(found.text)
-    console.talk(model.told())
+    console.talk(model.format_spent())
     if found.problem:
         console.error(found.problem)
         console.refuse()
         return
-    console.done(found.line())
+    console.print_done(found.line())
 
 
-def _rule(place: Place, ident: str) -> StandingRule | None:
-    """Return the standing rule that an id names, None for what may name something else."""
+def _find_rule(place: Place, ident: str) -> StandingRule | None:
+    """Return the only standing rule whose id begins with `ident`, else None."""
     found = [
         rule for rule in standing_rules.list_pending(place) if ident and rule.id.startswith(ident)
     ]
     return found[0] if len(found) == 1 else None
 
 
-def _take(place: Place, rule: StandingRule) -> None:
-    """Put a rule at the end of its block, in the words of its user."""
+def _accept_rule(place: Place, rule: StandingRule) -> None:
+    """Append a rule to its block, in the words of its user."""
     day = f"stated on {rule.at[:10]}" if rule.at else "stated in a past session"
-    wanted = Append(standing_rules.label(rule), f"- {rule.text}")
-    report(edit.run(place, [wanted], options.get_origin(day)))
+    append = Append(standing_rules.label(rule), f"- {rule.text}")
+    report(edit.run(place, [append], options.get_origin(day)))
 
 
 def _offer(place: Place, rules: Sequence[StandingRule]) -> None:
-    """Show rules that no block says; at a terminal one key decides on each."""
+    """Show the rules that are in no block; at a terminal one key decides on each."""
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     for rule in rules:
         label = standing_rules.label(rule)
         head = f"{rule.id}  {console.day(rule.at)}  you stated, in no block yet (for {label}):"
-        console.styled(console.style(flatten_text(head), "cyan"))
-        console.styled(console.wrapped(rule.text, 4))
+        console.echo(console.style(flatten_text(head), "cyan"))
+        console.echo(console.wrap(rule.text, 4))
         if asks:
             console.talk(f"y: take it into {label}   n: drop it   any other key: later   q: stop")
             key = click.getchar().lower()
             if key == "y":
-                _take(place, rule)
+                _accept_rule(place, rule)
             elif key == "n":
                 standing_rules.refuse_rule(place, rule)
-                console.done("not shown any more")
+                console.print_done("not shown any more")
             elif key == "q":
                 return
     if rules and not asks:
@@ -154,7 +154,7 @@ def _show(place: Place) -> None:
     rules = standing_rules.list_pending(place)
     _offer(place, rules)
     for each in reviews.list_reviews(place.home):
-        console.styled(f"{console.style(each.at, 'bright_black')} {flatten_text(each.line())}")
+        console.echo(f"{console.style(each.at, 'bright_black')} {flatten_text(each.line())}")
     pending = op.list_pending(place)
     for proposal in pending:
         show_proposal(proposal)
@@ -166,7 +166,7 @@ def _show(place: Place) -> None:
 
 
 def show_proposal(found: Proposal) -> None:
-    """Show what a proposal would change, as a diff."""
+    """Print a proposal: its diffs, new passages, and the model's note."""
     sessions = console.format_count(len(found.sessions), "session")
     console.talk(f"proposed by {found.model} of {sessions}, {found.at} ({found.id})")
     if found.branch:
@@ -175,7 +175,7 @@ def show_proposal(found: Proposal) -> None:
         name = f"{each.tier}:{each.label}"
         show(changes.unified(each.before or "", each.after or "", f"a/{name}", f"b/{name}"))
     for passage in found.passages:
-        console.styled(f"{console.style('+ archive:', 'green')} {make_plain(passage.text)}")
+        console.echo(f"{console.style('+ archive:', 'green')} {make_plain(passage.text)}")
     if found.said:
         console.talk(found.said)
     if found.problem:

@@ -86,13 +86,13 @@ def command(
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
     )
-    kept, text = IndexSession(options.place()), " ".join(query)
+    index, text = IndexSession(options.place()), " ".join(query)
     search = op.search_sessions if whole else op.run
-    shown = search(kept, text, mode=mode, only=only, limit=limit, page=page)
+    shown = search(index, text, mode=mode, only=only, limit=limit, page=page)
     found: Sequence[Hit | SessionHit] = shown.hits
     total, sure, name = shown.total, shown.sure, "session" if whole else "hit"
-    if kept.note:
-        console.talk(f"! {kept.note}")
+    if index.note:
+        console.talk(f"! {index.note}")
     first = (page - 1) * limit + 1
     last = first + len(found) - 1
     if as_json:
@@ -116,16 +116,16 @@ def command(
 
 
 def _show_session(number: int, found: SessionHit, *, full: bool) -> None:
-    parts = (found.host, console.day(found.at), f"session {found.session}", _turns(found))
+    parts = (found.host, console.day(found.at), f"session {found.session}", _format_turns(found))
     head = flatten_text("  ".join(part for part in parts if part))
-    console.styled(f"{number:>3}  {console.style(head, 'cyan')}")
+    console.echo(f"{number:>3}  {console.style(head, 'cyan')}")
     for hit in found.hits:
-        console.styled(console.wrapped(f"{hit.role}: {hit.text if full else hit.snippet}", 5))
+        console.echo(console.wrap(f"{hit.role}: {hit.text if full else hit.snippet}", 5))
     why = flatten_text("; ".join(found.hits[0].why))
-    console.styled("     " + console.style(why, "bright_black"))
+    console.echo("     " + console.style(why, "bright_black"))
 
 
-def _turns(found: SessionHit) -> str:
+def _format_turns(found: SessionHit) -> str:
     return f"{console.format_count(found.turns, 'turn')} about it"
 
 
@@ -141,17 +141,15 @@ def _show_hit(number: int, hit: Hit, *, full: bool) -> None:
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
     parts = [who, console.day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = flatten_text("  ".join(part for part in parts if part))
-    console.styled(f"{number:>3}  {console.style(head, 'cyan')}")
+    console.echo(f"{number:>3}  {console.style(head, 'cyan')}")
     if hit.before:
-        console.styled("     " + console.style(flatten_text(f"… {hit.before}"), "bright_black"))
+        console.echo("     " + console.style(flatten_text(f"… {hit.before}"), "bright_black"))
     text = hit.text if full else hit.snippet
-    console.styled(console.wrapped(text, 5))
+    console.echo(console.wrap(text, 5))
     if hit.after:
-        console.styled("     " + console.style(flatten_text(f"… {hit.after}"), "bright_black"))
+        console.echo("     " + console.style(flatten_text(f"… {hit.after}"), "bright_black"))
     says = "says" if hit.alike == 1 else "say"
     alike = (
         f" (and {console.format_count(hit.alike, 'hit')} that {says} the same)" if hit.alike else ""
     )
-    console.styled(
-        "     " + console.style(flatten_text("; ".join(hit.why) + alike), "bright_black")
-    )
+    console.echo("     " + console.style(flatten_text("; ".join(hit.why) + alike), "bright_black"))

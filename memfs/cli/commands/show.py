@@ -46,10 +46,10 @@ def command(label: str, raw: bool, session: str, as_json: bool) -> None:
             share = block.chars / block.limit
             name = flatten_text(f"{block.tier}:{block.label}")
             head = f"{name}  version {shown.version}  {console.bar(share)}"
-            console.styled(f"{head}  {block.chars:,} of {block.limit:,} characters", err=True)
+            console.echo(f"{head}  {block.chars:,} of {block.limit:,} characters", err=True)
             if block.description:
                 about = console.style(flatten_text(block.description), "bright_black", err=True)
-                console.styled(about, err=True)
+                console.echo(about, err=True)
         if block.problem:
             console.talk(f"! {block.path}: {block.problem}")
         console.print_text(

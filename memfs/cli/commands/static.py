@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("text", required=False, default="")
 @click.option("--category", default="", help="What it is filed under: style, contacts, limits.")
 @click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
-@click.option("--find", "wanted", default="", metavar="TEXT", help="List those with these words.")
+@click.option("--find", "query", default="", metavar="TEXT", help="List those with these words.")
 @click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
 @click.option("--remove", is_flag=True, help="Remove it. That is for people.")
 @options.json_option
@@ -30,7 +30,7 @@ def command(
     text: str,
     category: str,
     tag: tuple[str, ...],
-    wanted: str,
+    query: str,
     user: bool,
     remove: bool,
     as_json: bool,
@@ -46,24 +46,24 @@ def command(
             raise UsageError("remove which entry?", "memfs static KEY --remove")
         if options.get_origin().actor == "agent":
             raise RejectedError("an entry is removed by a person", "ask the user to do it")
-        console.done(f"removed '{op.remove(place, key).entry.key}'")
+        console.print_done(f"removed '{op.remove(place, key).entry.key}'")
         return
     if key and text:
         made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
-        console.done(f"stored '{made.entry.key}' in the {made.tier}'s store")
+        console.print_done(f"stored '{made.entry.key}' in the {made.tier}'s store")
         return
     if key:
         found = op.get(place, key)
         if as_json:
-            console.as_json(_record(found))
+            console.as_json(_build_record(found))
             return
         console.data(found.entry.text)
         if found.entry.changed:
             console.talk("! this text was changed by hand since it was stored")
         return
-    listed = op.find(place, category=category, tags=tag, text=wanted)
+    listed = op.find(place, category=category, tags=tag, text=query)
     if as_json:
-        console.as_json([_record(each) for each in listed])
+        console.as_json([_build_record(each) for each in listed])
         return
     if not listed:
         console.talk("no entries; memfs static KEY TEXT stores one")
@@ -79,8 +79,8 @@ def command(
         )
         for each in listed
     ]
-    console.styled(console.table(rows, right=(4,)))
+    console.echo(console.table(rows, right=(4,)))
 
 
-def _record(found: StoredEntry) -> dict[str, object]:
+def _build_record(found: StoredEntry) -> dict[str, object]:
     return {"tier": found.tier, **asdict(found.entry)}

@@ -41,13 +41,13 @@ def command(session: str, as_json: bool) -> None:
         ]
         console.as_json({**asdict(found), "blocks": states})
         return
-    rows = _rows(found)
+    rows = _render_rows(found)
     sessions = console.format_count(found.sessions, "session")
-    said = f"{console.format_count(found.messages, 'message')} in {sessions}"
+    messages = f"{console.format_count(found.messages, 'message')} in {sessions}"
     facts = [
-        ("project store", _project(found)),
+        ("project store", _format_project(found)),
         ("user store", found.user or "none: memfs init makes one"),
-        ("recall", f"{said}, {console.format_size(found.recall_bytes)}"),
+        ("recall", f"{messages}, {console.format_size(found.recall_bytes)}"),
         ("archive", f"{found.passages:,} passages"),
         ("index", console.format_size(found.index_bytes)),
         ("embedding", found.embedding),
@@ -60,24 +60,24 @@ def command(session: str, as_json: bool) -> None:
         facts.append(("model", model))
     for name, path in found.wired:
         ran = found.ran.get(name)
-        last = f", last hook {_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
+        last = f", last hook {_format_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
     for name, value in facts:
-        console.styled(f"{console.style(f'{name:<14}', 'bright_black')} {flatten_text(value)}")
-    console.styled("")
-    console.styled(console.table(rows, right=(3, 4)))
+        console.echo(f"{console.style(f'{name:<14}', 'bright_black')} {flatten_text(value)}")
+    console.echo("")
+    console.echo(console.table(rows, right=(3, 4)))
 
 
-def _time(when: float) -> str:
+def _format_time(when: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
 
 
 def of_service(found: ServiceStatus | None) -> list[str]:
-    """Return the lines that say how the service is."""
+    """Return lines about the state of the service."""
     if found is None:
         return ["not running: hooks and searches do their own work"]
     parts = [f"process {found.process}", console.format_count(len(found.stores), "store")]
@@ -94,8 +94,8 @@ def of_service(found: ServiceStatus | None) -> list[str]:
     return lines
 
 
-def _rows(found: Status) -> list[tuple[str, ...]]:
-    """Return the table of blocks, a row each, below its head."""
+def _render_rows(found: Status) -> list[tuple[str, ...]]:
+    """Return the rows of the table of blocks, its head first."""
     rows: list[tuple[str, ...]] = [
         ("TIER", "LABEL", "USED", "", "VERSION", "CONTENT", "FRESHNESS", "GIT")
     ]
@@ -116,7 +116,7 @@ def _rows(found: Status) -> list[tuple[str, ...]]:
     return rows
 
 
-def _project(found: Status) -> str:
+def _format_project(found: Status) -> str:
     if not found.project:
         return "none: memfs init makes one"
     return found.project if found.trusted else f"{found.project} (not trusted: memfs trust)"

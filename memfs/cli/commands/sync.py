@@ -45,32 +45,32 @@ def command(
     if alone > 1 or (alone and (target or remove or dry_run or check or as_json)):
         raise click.UsageError("--git-hook, --no-git-hook and --stage take no other option")
     if stage:
-        _stage()
+        _stage_files()
     elif alone:
         hooked = githook.run(options.place(untrusted=True), remove=no_git_hook)
-        console.done(f"{hooked.path} {hooked.outcome}")
+        console.print_done(f"{hooked.path} {hooked.outcome}")
     else:
         found = op.run(
             options.place(untrusted=True), target, remove=remove, write=not (dry_run or check)
         )
-        _told(found, target, dry_run=dry_run, check=check, as_json=as_json)
+        _print_plans(found, target, dry_run=dry_run, check=check, as_json=as_json)
         if check and any(plan.outcome != "unchanged" for plan in found):
             console.refuse()
 
 
-def _stage() -> None:
+def _stage_files() -> None:
     index = os.environ.get("GIT_INDEX_FILE", "")
     staged = staging.run(options.place(untrusted=True), os.path.abspath(index) if index else "")
     for path in staged.added:
-        console.done(f"memfs: {path} renewed, and added to the commit")
+        console.print_done(f"memfs: {path} renewed, and added to the commit")
     for why in staged.left:
         console.talk(f"! memfs: not in step in this commit: {why}")
 
 
-def _told(
+def _print_plans(
     found: list[op.Plan], names: tuple[str, ...], *, dry_run: bool, check: bool, as_json: bool
 ) -> None:
-    """Say what happened to files, or what would."""
+    """Print the outcome for each file, done or planned."""
     if as_json:
         console.as_json(
             [
@@ -80,15 +80,17 @@ def _told(
         )
         return
     if not found:
-        console.done("no file has a section of ours: memfs sync agents begins one in AGENTS.md")
+        console.print_done(
+            "no file has a section of ours: memfs sync agents begins one in AGENTS.md"
+        )
     for plan in found:
         path = plan.target.path
         if dry_run:
             diff.show(plan.diff())
         if not (dry_run or check):
-            console.done(f"{path} {plan.outcome}")
+            console.print_done(f"{path} {plan.outcome}")
         elif plan.outcome == "unchanged":
-            console.done(f"{path} " + ("is in step" if check else "would be unchanged"))
+            console.print_done(f"{path} " + ("is in step" if check else "would be unchanged"))
         else:
             console.talk(f"! {path} is out of step" if check else f"{path} would be {plan.outcome}")
     if check and any(plan.outcome != "unchanged" for plan in found):

@@ -34,5 +34,5 @@ def command(form: str | None, as_json: bool) -> None:
             for each in tool.parameters
             if each.name not in tool.fixed
         )
-        console.styled(f"{console.style(tool.name, 'cyan')}({arguments})")
-        console.styled(console.wrapped(tool.description.splitlines()[0], 5))
+        console.echo(f"{console.style(tool.name, 'cyan')}({arguments})")
+        console.echo(console.wrap(tool.description.splitlines()[0], 5))

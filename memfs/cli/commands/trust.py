@@ -39,27 +39,27 @@ def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
     """
     place = options.place(untrusted=True)
     if revoke:
-        gone = op.revoke(place)
-        console.done("hooks use nothing of it any more" if gone else "it was not trusted")
+        revoked = op.revoke(place)
+        console.print_done("hooks use nothing of it any more" if revoked else "it was not trusted")
         return
     if local:
         _require_person()
         other = op.revert_changes(place)
-        console.done(f"the other one is in {other}" if other else "nothing was put aside")
+        console.print_done(f"the other one is in {other}" if other else "nothing was put aside")
         return
     report = op.review_store(place)
     if as_json:
-        console.as_json(_record(report))
+        console.as_json(_build_record(report))
     else:
         _show(report)
     if report.trusted and not report.changed:
-        console.done(f"{report.root} is trusted, and others changed nothing since you looked")
+        console.print_done(f"{report.root} is trusted, and others changed nothing since you looked")
         return
     _require_person()
     if not yes:
         click.confirm("Give this to your assistants?", abort=True, err=True)
     op.accept(place, report)
-    console.done(f"{report.root} is trusted")
+    console.print_done(f"{report.root} is trusted")
 
 
 def _require_person() -> None:
@@ -80,38 +80,38 @@ def _show(report: TrustReport) -> None:
         for change in report.changed:
             why = f": {change.why}" if change.why else ""
             label = change.key.partition(":")[2]
-            _say(f"{label}, {change.what} by {change.author}{why}")
+            _echo(f"{label}, {change.what} by {change.author}{why}")
             show(change.diff)
         return
     rows = [("BLOCK", "CHARS", "IN THE PROMPT", "WRITTEN BY")]
-    for looked in report.blocks:
-        pinned = "whole" if looked.block.pinned else "its name"
-        rows.append((looked.block.label, f"{looked.block.chars:,}", pinned, _who(looked)))
+    for review in report.blocks:
+        pinned = "whole" if review.block.pinned else "its name"
+        rows.append((review.block.label, f"{review.block.chars:,}", pinned, _name_authors(review)))
     if report.blocks:
-        console.styled(console.table(rows, right=(1,)))
+        console.echo(console.table(rows, right=(1,)))
     else:
         console.talk("it holds no blocks")
     if report.passages:
-        _say(f"{console.format_count(report.passages, 'passage')} may be recalled at a prompt")
+        _echo(f"{console.format_count(report.passages, 'passage')} may be recalled at a prompt")
     if report.sessions:
-        _say(f"{console.format_count(report.sessions, 'session')} of recall may be, too")
+        _echo(f"{console.format_count(report.sessions, 'session')} of recall may be, too")
     if report.facts or report.entries:
         entries = f"{report.entries:,} static entr{'y' if report.entries == 1 else 'ies'}"
-        _say(
+        _echo(
             f"{console.format_count(report.facts, 'fact')} and {entries} may be composed into "
             "a context"
         )
     settings = [line for line in report.config.splitlines() if line.strip()]
     if len(settings) > 1:
-        _say("config.yaml says:")
+        _echo("config.yaml says:")
         for line in settings[:_MOST_SETTINGS]:
-            _say(f"  {line}")
+            _echo(f"  {line}")
         if len(settings) > _MOST_SETTINGS:
-            _say(f"  and {len(settings) - _MOST_SETTINGS:,} more lines")
+            _echo(f"  and {len(settings) - _MOST_SETTINGS:,} more lines")
     for problem in report.problems:
-        _say(f"! {problem}")
+        _echo(f"! {problem}")
     if report.tracked:
-        _say(
+        _echo(
             f"! {console.format_count(report.tracked, 'file')} in local/ came with the repository: "
             "memfs never commits that folder"
         )
@@ -119,41 +119,41 @@ def _show(report: TrustReport) -> None:
     console.talk("The text itself: memfs show, or memfs show LABEL")
 
 
-def _say(text: str) -> None:
-    """Print what may hold words of others: without control characters, into a pipe too."""
-    console.styled(flatten_text(text))
+def _echo(text: str) -> None:
+    """Print a line that others may have written: without control characters, into a pipe too."""
+    console.echo(flatten_text(text))
 
 
 def _show_signs(report: TrustReport) -> None:
-    found = [(looked.block.label, sign) for looked in report.blocks for sign in looked.signs]
+    found = [(review.block.label, sign) for review in report.blocks for sign in review.signs]
     found += report.elsewhere
     for label, sign in found[:_MOST_SIGNS]:
         mark = console.style("!", "yellow")
         quoted = f": {console.shorten(sign.text, 60)}" if sign.text else ""
-        console.styled(f"{mark} {flatten_text(label)}:{sign.line} {sign.what}{quoted}")
+        console.echo(f"{mark} {flatten_text(label)}:{sign.line} {sign.what}{quoted}")
     if len(found) > _MOST_SIGNS:
-        _say(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
+        _echo(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
 
 
-def _who(looked: BlockReview) -> str:
-    if not looked.authors:
+def _name_authors(review: BlockReview) -> str:
+    if not review.authors:
         return "not committed"
-    first, *others = [author.partition(" <")[0] for author in looked.authors]
+    first, *others = [author.partition(" <")[0] for author in review.authors]
     return console.shorten(first, 30) + (f" and {len(others)} more" if others else "")
 
 
-def _record(report: TrustReport) -> dict[str, object]:
+def _build_record(report: TrustReport) -> dict[str, object]:
     found = asdict(replace(report, found=None))
     del found["found"]
     found["elsewhere"] = [{"file": name, **sign._asdict()} for name, sign in report.elsewhere]
     found["blocks"] = [
         {
-            "label": looked.block.label,
-            "chars": looked.block.chars,
-            "pinned": looked.block.pinned,
-            "authors": list(looked.authors),
-            "signs": [sign._asdict() for sign in looked.signs],
+            "label": review.block.label,
+            "chars": review.block.chars,
+            "pinned": review.block.pinned,
+            "authors": list(review.authors),
+            "signs": [sign._asdict() for sign in review.signs],
         }
-        for looked in report.blocks
+        for review in report.blocks
     ]
     return found

@@ -21,7 +21,7 @@ def command(label: str, reason: str, session: str) -> None:
     """
     undone = history.undo(options.place(session), label, options.get_origin(reason, session))
     for entry in undone.entries:
-        console.done(
+        console.print_done(
             f"{format_entry(entry)} (took back {undone.undone.op}, version {undone.undone.version})"
         )
     format_remainder(undone.note)

@@ -6,7 +6,7 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, options
-from memfs.cli.commands.install import print_wired
+from memfs.cli.commands.install import print_wiring
 from memfs.ops import install
 
 
@@ -36,6 +36,6 @@ def command(host: tuple[str, ...], user: bool, dry_run: bool) -> None:
             )
             out = [each for each in wired if each.outcome != "unchanged"]
             changed += len(out)
-            print_wired(out, "", dry_run=dry_run)
+            print_wiring(out, "", dry_run=dry_run)
     if not changed:
-        console.done("nothing of ours is in those settings")
+        console.print_done("nothing of ours is in those settings")

@@ -30,11 +30,11 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         host = hosts.get(name)
         if name in here:
             yield host_activity.check_activity(place, host, versions[name])
-        wired = settings.list_wired(host, home, top, outside.read)
+        wired = settings.list_hook_files(host, home, top, outside.read)
         try:
-            plugged = settings.list_plugged(host, home, top, outside.read)
+            plugged = settings.list_plugin_files(host, home, top, outside.read)
             yield from _check_programs(
-                host, wired, settings.list_served(host, home, top, outside.read), top
+                host, wired, settings.list_server_files(host, home, top, outside.read), top
             )
         except MemfsError as error:
             yield Finding("error", error.message, error.hint)
@@ -73,7 +73,7 @@ def _check_programs(
         flag = "" if found.scope == "project" else f" --{found.scope}"
         parsed = settings.parse(found.text, found.path)
         started = [settings_merge.programs(each) for each in settings_merge.commands(parsed)]
-        started = started or [settings_merge.list_needed(owned_file.list_words(found.text))]
+        started = started or [settings_merge.list_required(owned_file.list_words(found.text))]
         words = [word for each in started for word in each]
         needed |= {(found.path, word): ("hook needs", flag) for word in words}
         servers = settings_merge.servers(parsed, top)

@@ -153,7 +153,7 @@ def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tu
 def find_elsewhere(place: Place, host: str, path: str, home: str) -> str:
     """Return another settings file from which the host runs our hooks here, "" if none does."""
     top = place.project.top if place.project else None
-    for found in settings.list_wired(hosts.get(host), home, top, outside.read):
+    for found in settings.list_hook_files(hosts.get(host), home, top, outside.read):
         if os.path.realpath(found.path) != os.path.realpath(path):
             return found.path
     return ""
@@ -162,7 +162,7 @@ def find_elsewhere(place: Place, host: str, path: str, home: str) -> str:
 def _refuse_plugin(place: Place, host: str, home: str) -> None:
     """Raise `StoreError` if the plugin is enabled, which has the same hooks and tools."""
     top = place.project.top if place.project else None
-    for path in settings.list_plugged(hosts.get(host), home, top, outside.read):
+    for path in settings.list_plugin_files(hosts.get(host), home, top, outside.read):
         raise StoreError(
             f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}",
             "once is enough; to wire it by settings, uninstall that first",

@@ -170,9 +170,9 @@ def _edit_json(
     first = (record or {}).get("before") or ""
     stay: set[settings_merge.Where] = set()
     if remove or entries.unwanted:
-        stay = jsonc_edit.find_containers(before or "", remarked=True) | jsonc_edit.find_containers(
-            first
-        )
+        stay = jsonc_edit.find_containers(
+            before or "", with_comments=True
+        ) | jsonc_edit.find_containers(first)
     merged = settings_merge.without_entries(found, entries.unwanted, stay)
     if remove:
         merged = settings_merge.without_entries(merged, entries.wanted, stay)

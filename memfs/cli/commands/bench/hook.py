@@ -30,4 +30,4 @@ def command(rounds: int, items: int, plot: str, as_json: bool) -> None:
         return
     rows = [("PROCESS", "MEDIAN", "P95", "RATIO")]
     rows += [(t.name, f"{t.median:.2f} ms", f"{t.p95:.2f} ms", f"{t.ratio:.2f}") for t in timings]
-    console.styled(console.table(rows, right=(1, 2, 3)))
+    console.echo(console.table(rows, right=(1, 2, 3)))

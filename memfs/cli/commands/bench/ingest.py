@@ -14,22 +14,22 @@ from memfs.cli import console, options
 @options.number_option("--size", help="Megabytes of transcripts.", default=200)
 @click.option(
     "--from",
-    "said",
+    "folder",
     type=click.Path(exists=True, file_okay=False),
     metavar="FOLDER",
     help="Read the transcripts in a folder, and make none.",
 )
 @options.json_option
-def command(size: int, said: str | None, as_json: bool) -> None:
+def command(size: int, folder: str | None, as_json: bool) -> None:
     """Time ingestion against json.loads and bare tantivy over the same bytes.
 
     RATIO is to a floor that indexes every line as it is, OF TEXTS to one that indexes only the
     texts in it. The transcripts are made of Python's own sources and docstrings, or are your own.
     """
-    wanted = size * 1_000_000
+    length = size * 1_000_000
     with console.stages(in_bytes=("writing transcripts",)) as stage:
-        tick = _nothing if said else stage("writing transcripts", wanted)
-        speeds = bench.run(wanted, tick, said or "")
+        tick = _ignore_progress if folder else stage("writing transcripts", length)
+        speeds = bench.run(length, tick, folder or "")
     if as_json:
         console.as_json([asdict(speed) for speed in speeds])
         return
@@ -39,14 +39,14 @@ def command(size: int, said: str | None, as_json: bool) -> None:
         documents = f"{each.documents / each.seconds:,.0f}"
         row = (each.name, f"{each.seconds:.2f} s", speed, documents)
         rows.append(
-            (*row, console.format_size(each.memory), _ratio(each.ratio), _ratio(each.of_texts))
+            (*row, console.format_size(each.memory), _format(each.ratio), _format(each.of_texts))
         )
-    console.styled(console.table(rows, right=(1, 2, 3, 4, 5, 6)))
+    console.echo(console.table(rows, right=(1, 2, 3, 4, 5, 6)))
 
 
-def _ratio(ratio: float) -> str:
+def _format(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio else "-"
 
 
-def _nothing(_: int) -> None:
+def _ignore_progress(_: int) -> None:
     pass

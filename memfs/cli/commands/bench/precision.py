@@ -29,4 +29,4 @@ def command(corpus: str, queries: str, as_json: bool) -> None:
         (row.name, f"{row.recall:.1%}", str(row.excluded), str(row.came), f"{row.found:.1f}")
         for row in found
     ]
-    console.styled(console.table(rows, right=(1, 2, 3, 4)))
+    console.echo(console.table(rows, right=(1, 2, 3, 4)))

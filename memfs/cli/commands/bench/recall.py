@@ -42,4 +42,4 @@ def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
         )
         for row in bench.by_kind(outcomes)
     ]
-    console.styled(console.table(rows, right=tuple(range(1, 8))))
+    console.echo(console.table(rows, right=tuple(range(1, 8))))

@@ -42,16 +42,17 @@ def command(corpus: str, queries: str, mode: str, plot: str, as_json: bool) -> N
         return
     depths = [f"R@{depth}" for depth in bench.DEPTHS]
     rows = [("CATEGORY", "QUERIES", *depths, "MRR")]
-    rows += [_found(*each) for each in sorted(report.by_category.items())]
-    rows += [_found("overall", report.overall)]
+    rows += [_render_row(*each) for each in sorted(report.by_category.items())]
+    rows += [_render_row("overall", report.overall)]
     right = tuple(range(1, 7))
-    console.styled(console.table(rows, right=right))
-    held = [("SEARCH", "QUERIES", *depths, "MRR"), _found(f"memfs, {chosen}", report.overall)]
-    held += [_found(*each) for each in report.alone.items()]
-    console.styled("\n" + console.table(held, right=right))
+    console.echo(console.table(rows, right=right))
+    compared = [("SEARCH", "QUERIES", *depths, "MRR")]
+    compared.append(_render_row(f"memfs, {chosen}", report.overall))
+    compared += [_render_row(*each) for each in report.alone.items()]
+    console.echo("\n" + console.table(compared, right=right))
 
 
-def _found(name: str, score: RetrievalScore) -> tuple[str, ...]:
+def _render_row(name: str, score: RetrievalScore) -> tuple[str, ...]:
     most = max(1, score.queries)
     shares = [f"{total / most:.1%}" for total in score.recall.values()]
     return (name or "-", str(score.queries), *shares, f"{score.reciprocal / most:.3f}")

@@ -65,18 +65,18 @@ def _show(report: SearchReport) -> None:
         )
         for t in report.timings
     ]
-    console.styled(console.table(rows, right=(0, 2, 3, 4, 5)))
+    console.echo(console.table(rows, right=(0, 2, 3, 4, 5)))
     sizes = [["PASSAGES", "RECALL", "WORDS", "VECTORS", "GRAPH", "MEMORY COLD", "WARM"]]
     for each in report.space:
         counts = (each.recall, each.words, each.vectors, each.graph, each.cold, each.warm)
         sizes.append([f"{each.passages:,}", *(console.format_size(count) for count in counts)])
-    console.styled("\n" + console.table(sizes, right=tuple(range(7))))
+    console.echo("\n" + console.table(sizes, right=tuple(range(7))))
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Return the numbers of passages that `1k,10k,1M` means. Raises `MemfsError`."""
     try:
-        found = tuple(_size(part.strip().lower()) for part in text.split(","))
+        found = tuple(_parse_size(part.strip().lower()) for part in text.split(","))
     except ValueError:
         found = ()
     if not found or min(found) < 1:
@@ -84,5 +84,5 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     return found
 
 
-def _size(text: str) -> int:
+def _parse_size(text: str) -> int:
     return int(text[:-1]) * _UNITS[text[-1]] if text[-1:] in _UNITS else int(text)
