@@ -73,7 +73,7 @@ class AgentWindow:
         self._summaries, self._flush = summaries, flush
         self._tools = tool_budget.fit_tools(tools, self.budget.share("tools"))
         self._definitions = tool_budget.tokens(self._tools)
-        self._warn = settings.share("paging.warn_threshold")
+        self._warn = settings.get_share("paging.warn_threshold")
         self._most = settings.number("context.message_history_limit")
         self._off = _MARGIN  # how many tokens of the endpoint's are one of ours
         self._warned = False

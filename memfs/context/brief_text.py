@@ -47,7 +47,7 @@ def compose_brief(
     """
     guidance = resources.text("templates", "guidance.md")
     found = blocks.load(place)
-    texts = {labels.qualified(block.tier, block.label): block.raw for block in found}
+    texts = {labels.qualify(block.tier, block.label): block.raw for block in found}
     return render.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
@@ -103,9 +103,8 @@ def format_updates(
     pairs = [(_block(shown, key), _block(now, key)) for key in [*changed, *gone]]
     reminder = render.hits(recalled, recall_budget) if recalled else ""
     room = render.BUDGET - render.units(reminder) - 1
-    return "\n".join(
-        part for part in (render.changes(pairs, names(None, tools=tools), room), reminder) if part
-    )
+    changes = render.render_changes(pairs, names(None, tools=tools), room)
+    return "\n".join(part for part in (changes, reminder) if part)
 
 
 def create_scratch_block(place: Place) -> None:

@@ -48,7 +48,7 @@ def select_parts(place: Place, block: Block, task: str, free: float) -> list[Pag
         important=important,
         lengthy=settings.number("paging.summarize_threshold"),
     )
-    least = settings.share("paging.min_relevance_to_keep")
+    least = settings.get_share("paging.min_relevance_to_keep")
     wanted = max(1, int(free * block.limit)) if free else 0
     return paging.choose_parts(found, least, wanted, important)
 

@@ -1,4 +1,4 @@
-"""Block files that are not UTF-8: what gives them away, and their text.
+"""Block files that are not UTF-8: detection and decoding.
 
 Imported only for a text that holds a NUL or begins with a byte order mark of another encoding.
 """
@@ -34,7 +34,7 @@ def codec(raw: str) -> str:
 
 
 def decode(raw: str, name: str) -> str:
-    """Return the text that the bytes of `raw` mean; what is no character is U+FFFD."""
+    """Decode the bytes of `raw` with the encoding `name`; invalid ones become U+FFFD."""
     text = _bytes(raw).decode(name, "replace")
     return text.removeprefix("\ufeff")
 

@@ -1,7 +1,7 @@
-"""Text that is put into a frame, and must not imitate it. Hot path.
+"""Escapes text that is put into the brief, so that it cannot imitate its frame. Hot path.
 
-What a block or a hit says is data: it may not look like a heading of the brief, close or swallow
-what follows, or hold control characters.
+The text of a block or a hit is data: it may not look like a heading of the brief, leave a code
+fence open, or hold control characters.
 """
 
 _CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
@@ -52,9 +52,9 @@ _BARE = (
 
 
 def defuse(text: str) -> str:
-    """Put a backslash into the tags with which hosts frame text, however they are spelled.
+    """Escape the tags with which hosts frame text, however they are spelled.
 
-    It goes behind the opening sign; every other character stays where it is.
+    A backslash is put behind the opening sign; every other character stays as it is.
     """
     seen = text if text.isascii() else text.translate(_OPENINGS)
     if "<" not in seen:
@@ -73,15 +73,15 @@ def defuse(text: str) -> str:
 
 
 def _is_tag(behind: str) -> bool:
-    """Tell whether what is behind an opening sign is the name of a tag of hosts."""
-    name = _bare(behind[:_NEAR])
+    """Tell whether the text behind an opening sign is the name of a tag of hosts."""
+    name = _normalise_name(behind[:_NEAR])
     if len(name) < _LONGEST_TAG and len(behind) > _NEAR:  # padded with what nobody sees
-        name = _bare(behind)
+        name = _normalise_name(behind)
     return name[:_LONGEST_TAG].casefold().startswith(_TAGS)
 
 
-def _bare(text: str) -> str:
-    """Return the letters of a name, those of other alphabets that stand for ours as ours."""
+def _normalise_name(text: str) -> str:
+    """Return the letters of a tag's name, compatibility characters normalised (NFKC)."""
     text = text.translate(_BARE)
     if text.isascii():
         return text
@@ -91,7 +91,7 @@ def _bare(text: str) -> str:
 
 
 def flatten_text(text: str) -> str:
-    """Return a foreign name, tag or reason as one line, which can forge no other and no frame.
+    """Return a foreign name, tag or reason as one line, with tags of hosts escaped.
 
     Line ends become spaces, one for one.
     """
@@ -104,7 +104,7 @@ def quote_lines(text: str, lead: str = "> ") -> str:
 
 
 def quote_turn(who: str, text: str) -> str:
-    """Return a turn of a conversation: who said it as a line of ours, then what, quoted."""
+    """Return a turn of a conversation: a line with the speaker, then the text, quoted."""
     return f"{flatten_text(who)}\n{quote_lines(text)}"
 
 
@@ -127,7 +127,7 @@ def quote(value: str) -> str:
 
 
 def escape(line: str) -> str:
-    """Put a backslash before a line that would read as a part of the frame."""
+    """Put a backslash before a line that would read as a part of the brief's frame."""
     return _escape(defuse(line))
 
 

@@ -1,4 +1,4 @@
-"""Characters that nobody sees, or that turn text around, made visible for people."""
+"""Makes invisible characters, and those that reverse text, visible for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNSEEN = re.compile(
 
 
 def reveal_hidden(text: str) -> str:
-    r"""Return a text with escapes, `\u202e` for one, in the place of what nobody would see."""
+    r"""Return a text with invisible characters replaced by escapes such as `\u202e`."""
     if text.isascii():
         return text
     return _UNSEEN.sub(lambda found: ascii(found.group())[1:-1], text)

@@ -1,4 +1,4 @@
-"""What can be configured, with types and defaults. Hot path."""
+"""All settings, with types and defaults. Hot path."""
 
 NAME, HOLD = "name", "hold"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
@@ -61,7 +61,7 @@ USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configur
 
 
 def of_project(layer: dict[str, object]) -> dict[str, object]:
-    """Return what a repository may decide of its settings.
+    """Return the settings of a layer that a repository may set.
 
     It may be stricter than its user, and never names what is run, asked or read elsewhere.
     """
@@ -83,12 +83,12 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
 
 
 def holds_changes(layer: object) -> bool:
-    """Tell whether a layer wants what others changed to be held back."""
+    """Tell whether a layer holds back what others changed."""
     return _dig(layer, ["trust", "pulled"]) == HOLD
 
 
 def restrict_service(layer: dict[str, object]) -> dict[str, object]:
-    """Return what a layer may say of the service, whoever set it: that there is none, its pace."""
+    """Return the service settings that any layer may set: mode off, and pause."""
     service = layer.get("service")
     if not isinstance(service, dict):
         return {}
@@ -106,7 +106,7 @@ def _is_built_in(kind: object) -> bool:
 
 
 def model_kind(value: object) -> str:
-    """Return what `embedding` names; "" for what it cannot be.
+    """Return the kind of model that `embedding` names; "" for an invalid value.
 
     The bundled model, none, a folder relative to the file (`./x`, `../x`) or of its own (`/x`,
     `~/x`), or a name of the hub (`owner/name`).
@@ -122,10 +122,10 @@ def model_kind(value: object) -> str:
     if value.startswith(("/", "\\", "~")) or value[1:3] in (":/", ":\\"):
         return FOLDER
     owner, slash, name = value.partition("/")
-    return HUB if slash and _hub_word(owner) and _hub_word(name) else ""
+    return HUB if slash and _is_hub_word(owner) and _is_hub_word(name) else ""
 
 
-def _hub_word(text: str) -> bool:
+def _is_hub_word(text: str) -> bool:
     plain = text.replace("-", "").replace("_", "").replace(".", "")
     kept = plain.isascii() and plain.isalnum() and len(text) <= 96
     return kept and text[0] not in "-._" and ".." not in text and "--" not in text
@@ -152,15 +152,15 @@ class Settings:
         value = self.get(name)
         return value if isinstance(value, int) else 0
 
-    def share(self, name: str) -> float:
-        """Return a number between 0 and 1; what is none gives the default."""
+    def get_share(self, name: str) -> float:
+        """Return a number between 0 and 1; the default for any other value."""
         for value in (self.get(name), _dig(DEFAULTS, name.split("."))):
             if isinstance(value, int | float) and 0 <= value <= 1:
                 return float(value)
         return 0.0
 
-    def limit(self, label: str) -> int:
-        """Return the limit that a block of a label is created with."""
+    def get_limit(self, label: str) -> int:
+        """Return the limit, in characters, with which a block of this label is created."""
         from memfs.core.block import DEFAULT_LIMIT
 
         found = self.get(f"blocks.{label}.limit")

@@ -58,6 +58,6 @@ def _blocks(context: ToolContext) -> list[tuple[str, Block]]:
     for block in found:
         hidden = block.label in seen
         seen.add(block.label)
-        name = labels.qualified(block.tier, block.label) if hidden else block.label
+        name = labels.qualify(block.tier, block.label) if hidden else block.label
         named.append((SCHEME + quote(name, safe="/:"), block))
     return named

@@ -108,7 +108,7 @@ def _required(found: Orchestrator) -> dict[str, Query]:
 
 
 def _key(block: Block) -> str:
-    return labels.qualified(block.tier, block.label)
+    return labels.qualify(block.tier, block.label)
 
 
 def _shown(whole: str, brief: str) -> str:

@@ -73,7 +73,9 @@ def run(
 
     None is any version; so are those that are left out.
     """
-    unkept = edits.secret("keep", "the reason", origin.reason)  # the journal and git would have it
+    unkept = edits.check_secret(
+        "keep", "the reason", origin.reason
+    )  # the journal and git would have it
     if unkept:
         return unkept
     with ExitStack() as stack:
@@ -224,7 +226,7 @@ class _Session:
         drafted = self._drafts.get((tier, label))
         if drafted is not None:
             return drafted.text is not None
-        return blocks.resolve_label(self.place, labels.qualified(tier, label)) is not None
+        return blocks.resolve_label(self.place, labels.qualify(tier, label)) is not None
 
     def _pinned(self) -> int:
         """Count the pinned blocks, after the edits so far."""
@@ -276,7 +278,7 @@ class _Session:
     @staticmethod
     def _secret(tier: str, verb: str, label: str, after: str, before: str = "") -> Rejected | None:
         """Refuse secrets in what is committed; a session's scratch never is."""
-        return None if tier == labels.SESSION else edits.secret(verb, label, after, before)
+        return None if tier == labels.SESSION else edits.check_secret(verb, label, after, before)
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
@@ -284,7 +286,7 @@ class _Session:
         wrong = self._create_problem(tier, label, edit)
         if wrong:
             return wrong
-        limit = edit.limit or self.settings.limit(label)
+        limit = edit.limit or self.settings.get_limit(label)
         value = public(edit.value).rstrip("\n")
         over = edits.check_limit(label, "", value, limit, None)
         told = " ".join((label, *edit.tags))

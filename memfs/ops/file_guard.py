@@ -138,7 +138,9 @@ def _broken(block: "Block") -> list[str]:
 def _secrets(found: GuardedFile, text: str) -> list[str]:
     from memfs.core import edits
 
-    odd = edits.check_text("keep", found.within, text) or edits.secret("keep", found.within, text)
+    odd = edits.check_text("keep", found.within, text) or edits.check_secret(
+        "keep", found.within, text
+    )
     return [f"{odd.message}: {odd.hint}"] if odd else []
 
 

@@ -208,7 +208,7 @@ def _together(place: Place, made: writer.Writer, target: JournalEntry) -> list[J
 
 
 def _refuse_unkept(origin: Origin) -> None:
-    unkept = edits.secret("keep", "the reason", origin.reason)
+    unkept = edits.check_secret("keep", "the reason", origin.reason)
     if unkept:
         raise RejectedError(unkept.message, unkept.hint)
 
@@ -226,5 +226,5 @@ def _content(text: str) -> tuple[dict[str, object], str]:
 
 
 def _path(place: Place, tier: str, label: str) -> str:
-    found = blocks.resolve_label(place, labels.qualified(tier, label))
+    found = blocks.resolve_label(place, labels.qualify(tier, label))
     return found[2] if found else blocks.path_of(place, tier, label)

@@ -128,7 +128,7 @@ def import_files(
     tier = _tier(place, user=user)
     sources = _named(place, paths, home) if paths else _around(place, home)
     settings = config.load(place)
-    found = import_plan.plan_import(_apart(place, sources), settings.limit, user=user, pin=pin)
+    found = import_plan.plan_import(_apart(place, sources), settings.get_limit, user=user, pin=pin)
     members = {name: data for each in found for name, data in each.files.items()}
     done = _take(place, tier, members, origin, dry_run=dry_run or not paths)
     refused = [
@@ -141,7 +141,7 @@ def import_files(
         for each in found
         if each.files
         and not each.block
-        and blocks.resolve_label(place, labels.qualified(tier, each.label))
+        and blocks.resolve_label(place, labels.qualify(tier, each.label))
     ]
     says = (
         [f"too long for a block now, and still one from before: {', '.join(grown)}"]
@@ -301,7 +301,7 @@ class _Merging:
     def _here(self, label: str) -> tuple[str, str | None, int]:
         """Return (path, text, version) of a block here; without a writer nothing is adopted."""
         place, tier = self._place, self._tier
-        found = blocks.resolve_label(place, labels.qualified(tier, label))
+        found = blocks.resolve_label(place, labels.qualify(tier, label))
         path = found[2] if found else blocks.path_of(place, tier, label)
         if self._made and (found or self._made.head(tier, label)):
             text, version = self._made.settle(tier, label, path)
@@ -351,7 +351,7 @@ class _Merging:
         limit = len(after.value) if adopted else after.limit
         odd = edits.check_limit(
             label, mine.value, after.value, limit, after.tokens
-        ) or edits.secret("import", label, after.raw, ours or "")
+        ) or edits.check_secret("import", label, after.raw, ours or "")
         return odd.message if odd else ""
 
 

@@ -111,14 +111,14 @@ def compacted(event: Event) -> None:
         return
     settings = config.load(place)
     most, least = (
-        settings.share("paging.page_out_threshold"),
-        settings.share("paging.warn_threshold"),
+        settings.get_share("paging.page_out_threshold"),
+        settings.get_share("paging.warn_threshold"),
     )
     for block in blocks.load(place):
         share = block.chars / block.limit
         if block.tier == labels.SESSION and share >= most and not block.read_only:
             origin = Origin("system", event.host, event.session, "before a compaction")
-            name = labels.qualified(block.tier, block.label)
+            name = labels.qualify(block.tier, block.label)
             page_out(place, name, origin, free=max(0.01, share - least))
 
 
@@ -182,7 +182,7 @@ class _Held:
 def _opened(place: Place, label: str) -> Iterator[_Held]:
     """Hold a block that can be paged. Raises `RejectedError`, `NotFoundError`."""
     tier, name = versions.resolve(place, label)
-    path = blocks.get(place, labels.qualified(tier, name)).path
+    path = blocks.get(place, labels.qualify(tier, name)).path
     with writer.writing(place.store(tier), place) as made:
         text, version = made.settle(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
@@ -230,7 +230,7 @@ def _paged(store: Store, tier: str, label: str) -> dict[str, tuple[str, str]]:
 
 
 def _source(tier: str, label: str) -> str:
-    return f"block {labels.qualified(tier, label)}"
+    return f"block {labels.qualify(tier, label)}"
 
 
 def _shortened(candidate: PageCandidate, eol: str) -> str:
@@ -240,7 +240,7 @@ def _shortened(candidate: PageCandidate, eol: str) -> str:
 
 def _safe(candidate: PageCandidate, label: str) -> PageCandidate:
     """Discard what holds a secret that somebody typed into the file: the journal has it."""
-    held = edits.secret("archive", label, candidate.part.text)
+    held = edits.check_secret("archive", label, candidate.part.text)
     return replace(candidate, fate="discard") if held else candidate
 
 

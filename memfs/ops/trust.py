@@ -178,7 +178,7 @@ def _changed(place: Place) -> list[ForeignChange]:
             change.what,
             change.who,
             change.why,
-            changes.unified(texts.get(change.before, ""), _now(store, change), "before", "now"),
+            changes.format_diff(texts.get(change.before, ""), _now(store, change), "before", "now"),
         )
         for change in found
     ]

@@ -64,7 +64,7 @@ def _listed(context: ToolContext) -> str:
 
 
 def _named(block: Block) -> str:
-    return label.qualified(block.tier, block.label)
+    return label.qualify(block.tier, block.label)
 
 
 def plan_append(_: ToolContext, arguments: Arguments) -> list[Edit]:

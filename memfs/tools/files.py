@@ -203,7 +203,7 @@ def _either(context: ToolContext, path: str, root: str) -> list[Block]:
 
 
 def _qualified(block: Block) -> str:
-    return label.qualified(block.tier, block.label)
+    return label.qualify(block.tier, block.label)
 
 
 def _numbered(path: str, text: str, asked: object) -> str:

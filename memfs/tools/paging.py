@@ -60,7 +60,7 @@ def _fetched(context: ToolContext, query: str, arguments: Arguments) -> str:
         return f"nothing is found for {query!r}"
     if not place.session:
         return formatting.search_hits(context, {"query": query}, kinds=("message", "passage"))
-    working = blocks.get(place, labels.qualified(labels.SESSION, labels.WORKING))
+    working = blocks.get(place, labels.qualify(labels.SESSION, labels.WORKING))
     room = int(_SHARE * (working.limit - working.chars))
     lines: list[str] = []
     for hit in hits:
@@ -73,7 +73,7 @@ def _fetched(context: ToolContext, query: str, arguments: Arguments) -> str:
             lines.append(head + text)
     if not lines:
         return f"'{labels.WORKING}' has no room: page something out of it first"
-    edits = [Append(labels.qualified(labels.SESSION, labels.WORKING), "\n".join(lines))]
+    edits = [Append(labels.qualify(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(
         context, list(edits), arguments.get("reason") or f"page-in: {excerpt(query, 60)}", []
     )

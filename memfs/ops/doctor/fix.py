@@ -78,7 +78,7 @@ def _mended(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]
         change = Change(tier, label, path, text, after, "mend", version + 1, what)
         made.commit([change], _BY_DOCTOR)
     note = instruction_sections.finish_edit(place, [change], _BY_DOCTOR)
-    yield _done(f"{labels.qualified(tier, label)}: {what}", backup, note)
+    yield _done(f"{labels.qualify(tier, label)}: {what}", backup, note)
 
 
 def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Finding]:
@@ -109,7 +109,7 @@ def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Findin
             files.sync_folder(os.path.dirname(path))
         gone = Change(tier, label, path, text, None, "rename", version + 1)
         note = instruction_sections.finish_edit(place, [change, gone], _BY_DOCTOR)
-        yield _done(f"{path} is now {labels.qualified(tier, new)}", backup, note)
+        yield _done(f"{path} is now {labels.qualify(tier, new)}", backup, note)
 
 
 def _move(path: str, target: str) -> None:

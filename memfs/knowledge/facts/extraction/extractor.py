@@ -37,7 +37,7 @@ def extract_facts(messages: Iterable[Message]) -> list[Fact]:
 
 def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
     """Leave out the facts that hold a secret."""
-    return [fact for fact in found if not edits.secret("keep", "a fact", fact.statement)]
+    return [fact for fact in found if not edits.check_secret("keep", "a fact", fact.statement)]
 
 
 def extract_message(message: Message, stated: FactCandidate) -> Fact:
