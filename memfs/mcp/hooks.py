@@ -44,7 +44,7 @@ def answer_hook(arguments: dict[str, object]) -> str:
     said: list[bytes] = []
     try:
         call = _call(arguments)
-        found = service_client.ask("hook", call.told(), call.read(), QUICK, lasting=True)
+        found = service_client.ask("hook", call.list_words(), call.read(), QUICK, long_lived=True)
         if found is not None:
             return text(found)
         host_event.run(call, told, said.append, lambda _: None)

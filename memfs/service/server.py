@@ -189,7 +189,7 @@ class Server:
             return
         try:
             line.send(client.MINE + answer.data)
-            if line.taken():
+            if line.await_confirmation():
                 answer.taken()
         finally:
             answer.done()
