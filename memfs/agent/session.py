@@ -112,7 +112,7 @@ class AgentSession:
                 page.page_out(self._place, _SCRATCH, origin, task=task)
 
     def _relevances(self, task: str) -> list[float]:
-        held = paging.parts(blocks.get(self._place, _SCRATCH).body)
+        held = paging.split_parts(blocks.get(self._place, _SCRATCH).body)
         return paging.relevances(task, [part.text for part in held])
 
     def close(self) -> None:

@@ -71,7 +71,7 @@ class AgentWindow:
         self.budget: Budget = budgets.load_budget(settings)
         self._place, self._queue = place, queue
         self._summaries, self._flush = summaries, flush
-        self._tools = tool_budget.fit_tools(tools, self.budget.share("tools"))
+        self._tools = tool_budget.fit_tools(tools, self.budget.get_share("tools"))
         self._definitions = tool_budget.tokens(self._tools)
         self._warn = settings.get_share("paging.warn_threshold")
         self._most = settings.number("context.message_history_limit")
@@ -146,7 +146,7 @@ class AgentWindow:
 
     def _blocks(self) -> str:
         """Return the brief, in its share of the window; what is cut says so in it."""
-        return brief_text.compose_within(self._place, self.budget.share("blocks"), tools=True)
+        return brief_text.compose_within(self._place, self.budget.get_share("blocks"), tools=True)
 
     def _with_summary(self, room: int) -> list[Message]:
         """Return the queue as it is shown: the summary first, and no message longer than it may."""
@@ -184,7 +184,7 @@ class AgentWindow:
         entries = self._queue.entries
         sizes = [_tokens(_shown(entry.message, room)) for entry in entries]
         turns = [n for n, each in enumerate(entries) if isinstance(each.message, UserPrompt)]
-        share = self.budget.share("summary")
+        share = self.budget.get_share("summary")
         if turns and sum(sizes[turns[-1] :]) <= room - share:
             keep = turns[-1]
         else:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 5000
 WARN_AT = 0.8
-_MOST = 10**15  # a larger number is a slip, and cannot always be written
+_MOST = 10**15  # a larger number is a mistake, and cannot always be written
 _FOREIGN = ("\udcfe", "\udcff")  # the first byte of a byte order mark that is not UTF-8's
 MANAGED = ("version", "updated_at", "updated_by", "paged_out")
 
@@ -93,7 +93,7 @@ class Block:
 
     @property
     def paged_out(self) -> int:
-        """How many parts of it were paged out."""
+        """The number of parts that were paged out."""
         return self._get_integer("paged_out", 0, minimum=0)
 
     @property
@@ -152,10 +152,7 @@ def _read_front_matter(
 
 
 def _check_missing_fence(text: str) -> tuple[dict[str, object], str]:
-    """Return (keys, problem) of a text that is all body; a fence of front matter may be missing.
-
-    `read_only` counts even then.
-    """
+    """Return (keys, problem) of a text without fences; `read_only` counts if one is missing."""
     start = text[:32].lstrip(frontmatter.BOM)
     name = start.partition(":")[0]
     if not start.startswith("---") and (name == start or " " in name.strip() or "\n" in name):

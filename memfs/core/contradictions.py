@@ -23,8 +23,7 @@ class Contradiction(NamedTuple):
 def find_contradictions(text: str) -> list[Contradiction]:
     """Return the pairs of lines with the same words but another value.
 
-    A value has a digit. More than two such lines are a list that counts, and no contradiction:
-    the two sides of a merge give two lines.
+    A value has a digit. More than two such lines are a list that counts, and no contradiction.
     """
     groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for number, line in enumerate(text.splitlines()[:_MOST], 1):

@@ -60,7 +60,8 @@ class LockedError(StoreError):
     """Another process holds the lock, and did not release it in time."""
 
 
-_PASSING = (3, 5, 6, 7, 8, 10, 13, 14, 23)  # of SQLite: no room, no leave, locked: not damaged
+# SQLite: disk full, no permission, locked: not damage.
+_PASSING = (3, 5, 6, 7, 8, 10, 13, 14, 23)
 
 
 def is_panic(error: BaseException) -> bool:

@@ -9,7 +9,7 @@ END = "end"
 WRITE = "write"  # the host's own tool is about to write a file
 WRITTEN = "written"  # it did
 OTHER = "other"
-REVIEW = "[memfs review]"  # how a prompt begins that asks for a review of the session
+REVIEW = "[memfs review]"  # the prefix of a prompt that asks for a review of the session
 
 
 class Event:

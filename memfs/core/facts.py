@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 
 ACTIVE, SUPERSEDED, ACCEPTED, REJECTED = "active", "superseded", "accepted", "rejected"
-ARCHIVED = "archived"  # it had to make room: archive search finds it
+ARCHIVED = "archived"  # removed for lack of capacity: archive search finds it
 STATUSES = (ACTIVE, SUPERSEDED, ACCEPTED, REJECTED, ARCHIVED)
 HOLDS = (ACTIVE, ACCEPTED)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Form = Literal["text", "json", "lines"]
 _SHOWN = 3  # characters of a secret that are shown
-_LONG = 12  # of shorter ones none is
+_LONG = 12  # characters: of shorter secrets none is shown
 _REMEMBERED = 4096  # texts: a journal holds each twice, and it is looked at more than once
 _NAMES = frozenset(
     "id at actor host session tier label op version role tree group tied side commit".split()

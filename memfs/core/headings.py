@@ -107,16 +107,16 @@ def _split_sections(text: str) -> Iterator[_Section]:
 
 
 def _split_pieces(text: str, most: int) -> Iterator[str]:
-    held: list[str] = []
+    pending: list[str] = []
     size = 0
     for atom in _split_atoms(text, most):
-        if held and size + len(atom) > most:
-            yield "".join(held).strip("\n")
-            held, size = [], 0
-        held.append(atom)
+        if pending and size + len(atom) > most:
+            yield "".join(pending).strip("\n")
+            pending, size = [], 0
+        pending.append(atom)
         size += len(atom)
-    if "".join(held).strip():
-        yield "".join(held).strip("\n")
+    if "".join(pending).strip():
+        yield "".join(pending).strip("\n")
 
 
 def _split_atoms(text: str, most: int) -> Iterator[str]:
@@ -130,10 +130,10 @@ def _split_atoms(text: str, most: int) -> Iterator[str]:
 
 
 def _split_paragraphs(text: str) -> Iterator[str]:
-    held: list[str] = []
+    pending: list[str] = []
     for line, code in _mark_code_lines(text):
-        held.append(line)
+        pending.append(line)
         if not code and not line.strip():
-            yield "".join(held)
-            held = []
-    yield "".join(held)
+            yield "".join(pending)
+            pending = []
+    yield "".join(pending)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-# Format characters, blank letters, tags, and selectors of a glyph that select none. What joins two
-# pictures into one, and one selector behind a character, is what people write.
+# Format characters, blank letters, tags, and repeated variation selectors. A joiner between two
+# emoji, and one selector behind a character, are ordinary text.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

@@ -254,18 +254,16 @@ def _insert_new(
     old: _Side, left: _Side, right: _Side, newer: bool, choice: _Choice, eol: str
 ) -> None:
     """Insert the keys and comments that only theirs has, behind the same line as there."""
-    known = {
-        _normalise_eol(text) for side in (old, left) for key, text in side.parts or [] if not key
-    }
+    known = {_to_lf(text) for side in (old, left) for key, text in side.parts or [] if not key}
     mine = left.texts
     at = -1  # the place in the result of the last part of theirs
     for key, text in right.parts or []:
         if not text.strip():
             continue
-        if key in mine or (not key and _normalise_eol(text) in known):
-            found = [(name, name or _normalise_eol(lines)) for name, lines in choice.parts]
-            wanted = (key, key or _normalise_eol(text))
-            at = found.index(wanted) if wanted in found else at
+        if key in mine or (not key and _to_lf(text) in known):
+            found = [(name, name or _to_lf(lines)) for name, lines in choice.parts]
+            target = (key, key or _to_lf(text))
+            at = found.index(target) if target in found else at
             continue
         chosen = _choose(key, old, left, right, newer, choice, eol) if key else text
         if chosen:
@@ -304,13 +302,13 @@ def _is_equal(one: object, other: object) -> bool:
     return one == other
 
 
-def _normalise_eol(text: str) -> str:
+def _to_lf(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
 def _is_same(one: str, other: str) -> bool:
-    return _normalise_eol(one) == _normalise_eol(other)
+    return _to_lf(one) == _to_lf(other)
 
 
 def _set_eol(text: str, eol: str) -> str:
-    return _normalise_eol(text).replace("\n", eol)
+    return _to_lf(text).replace("\n", eol)

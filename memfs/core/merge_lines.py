@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 4_000  # difflib takes about a second for twice as many lines, each changed
 _MOST_PAIRS = 100_000  # pairs of equal lines that difflib may look at
-# Lines that stand without a blank line between them: list items, table rows, quotes, what goes on.
+# Lines that need no blank line between them: list items, table rows, quotes, indented lines.
 _TIGHT = re.compile(r"\s|[-*+|>]|\d{1,9}[.)]")
 _BOTH, _OURS, _THEIRS, _DROPPED = "both", "ours", "theirs", "dropped"
 
@@ -59,7 +59,7 @@ def merge_texts(base: str, ours: str, theirs: str, eol: str) -> str:
         line.end = eol
     out = _weave(old, left, right)
     _balance(out, old, left, right)
-    return _join([line for line in out if line.live], eol, newline=_has_eol(base, ours, theirs))
+    return _render([line for line in out if line.live], eol, newline=_has_eol(base, ours, theirs))
 
 
 def list_added_lines(base: str, text: str) -> list[str]:
@@ -86,7 +86,7 @@ def _has_eol(base: str, ours: str, theirs: str) -> bool:
     return first if first == second else not base.endswith("\n")
 
 
-def _join(lines: list[_Line], eol: str, *, newline: bool) -> str:
+def _render(lines: list[_Line], eol: str, *, newline: bool) -> str:
     if lines:
         last = lines.pop()
         end = (last.end or eol) if newline else ""
@@ -193,13 +193,13 @@ def _interleave(
     out: list[_Line] = []
     left = right = 0
     for mine, other in [*pairs, (len(ours), len(theirs))]:
-        out += _join_run(ours[left:mine], theirs[right:other])
+        out += _join_sides(ours[left:mine], theirs[right:other])
         out += ours[mine : mine + 1] + theirs[other : other + 1]
         left, right = mine + 1, other + 1
     return out
 
 
-def _join_run(ours: list[_Line], theirs: list[_Line]) -> list[_Line]:
+def _join_sides(ours: list[_Line], theirs: list[_Line]) -> list[_Line]:
     """Join what both sides have in one place; blank lines around it do not double."""
     live = [line for line in theirs if line.live]
     gone = [line for line in theirs if not line.live]

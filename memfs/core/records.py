@@ -108,7 +108,7 @@ class JournalEntry:
 
 @dataclass(frozen=True)
 class Origin:
-    """Who makes an edit, and why."""
+    """The author of an edit, and the reason for it."""
 
     actor: str = "user"
     host: str = ""

@@ -55,7 +55,7 @@ _MOST = 2 * BUDGET  # characters of a block that are prepared for showing
 
 
 class Names:
-    """How the assistant reaches its memory: a command to read a block, a line that lists tools."""
+    """The names of memory tools: a command to read a block, and a line that lists all tools."""
 
     __slots__ = ("read", "tools")
 

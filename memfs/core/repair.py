@@ -46,7 +46,7 @@ def front_matter(text: str) -> str:
     inner = frontmatter.strip_fences(head)
     if len(inner) <= frontmatter.MOST and yaml_fast.read(inner) is not None:
         return ""
-    return yaml_edit.read("\n" + inner)[1]  # a line more: its line numbers are those of the file
+    return yaml_edit.read("\n" + inner)[1]  # one line more: line numbers are those of the file
 
 
 def _convert_encoding(text: str) -> tuple[str, str, str]:
@@ -64,8 +64,8 @@ def _add_fence(text: str) -> tuple[str, str, str]:
     if found is None:
         return text, FENCE, ""
     made = frontmatter_fences.with_missing(text)
-    held = frontmatter.has_fences(frontmatter.split(made)[0])
-    return made if held else text, FENCE, f"the {found[0]} line --- of the front matter put in"
+    full = frontmatter.has_fences(frontmatter.split(made)[0])
+    return made if full else text, FENCE, f"the {found[0]} line --- of the front matter put in"
 
 
 def _mend_head(text: str) -> tuple[str, str, str]:

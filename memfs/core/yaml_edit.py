@@ -25,7 +25,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _MOST_VALUES = 20_000  # aliases of aliases grow without end
 _MOST_DIGITS = 18
 _DEEPEST = 50
-# What ruamel.yaml raises for texts that are no YAML: `!!bool x` is a KeyError, for one.
+# Errors of ruamel.yaml for texts that are no YAML: `!!bool x` is a KeyError, for one.
 _UNREADABLE = (
     YAMLError,
     ValueError,
@@ -53,9 +53,9 @@ def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], st
     """
     if len(text) > most + 1:
         return {}, f"{len(text):,} characters, at most {most:,} are read as YAML"
-    if _measure_depth(text) > _DEEPEST:  # ruamel.yaml takes time by the square of it
+    if _measure_depth(text) > _DEEPEST:  # ruamel.yaml takes quadratic time
         return {}, f"nested more than {_DEEPEST} levels deep"
-    yaml = _yaml("safe")
+    yaml = _make_yaml("safe")
     yaml.Constructor = _Constructor
     try:
         found = yaml.load(_replace_surrogates(text))
@@ -83,18 +83,18 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
     if len(text) > frontmatter.MOST:
         return head
     before, problem = _read_any(text)
-    wanted = {key: value for key, value in changes.items() if not _has_value(before, key, value)}
-    if problem or not wanted:
+    pending = {key: value for key, value in changes.items() if not _has_value(before, key, value)}
+    if problem or not pending:
         return head
     start = head.index("\n") + 1
     for attempt in (_set_lines, _set, _rewrite):
         try:
-            made = attempt(text, wanted, eol)
+            made = attempt(text, pending, eol)
         except _UNREADABLE:
             continue
         after, problem = _read_any(made)
         new = head[:start] + made + head[start + len(text) :]
-        if not problem and _same_but(before, after, wanted) and frontmatter.split(new)[0] == new:
+        if not problem and _is_applied(before, after, pending) and frontmatter.split(new)[0] == new:
             return new
     return head
 
@@ -131,7 +131,7 @@ def _escape(code: int) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _yaml(kind: str) -> YAML:
+def _make_yaml(kind: str) -> YAML:
     yaml = YAML(typ=kind, pure=True)
     yaml.composer.warn_double_anchors = False  # a hook has nobody to warn
     return yaml
@@ -169,7 +169,7 @@ def _set(text: str, changes: Mapping[str, object], eol: str) -> str:
 
 
 def _set_one(text: str, key: str, value: object, eol: str) -> str:
-    root = _yaml("safe").compose(_replace_surrogates(text))
+    root = _make_yaml("safe").compose(_replace_surrogates(text))
     flow = isinstance(root, MappingNode) and bool(root.flow_style)
     pairs: list[tuple[Node, Node]] = root.value if isinstance(root, MappingNode) else []
     for name, old in pairs:
@@ -227,7 +227,7 @@ def _is_empty(node: Node) -> bool:
 
 def _rewrite(text: str, changes: Mapping[str, object], eol: str) -> str:
     """Fall back to a ruamel round trip, for heads in which lines are not keys (flow mappings)."""
-    yaml = _yaml("rt")
+    yaml = _make_yaml("rt")
     yaml.preserve_quotes = True
     yaml.width = 10**6
     document = yaml.load(_replace_surrogates(text.replace("\r\n", "\n")))
@@ -250,15 +250,15 @@ def _has_value(found: Mapping[str, object], key: str, value: object) -> bool:
     """Tell whether `key` has `value` as it reads once it is written."""
     if value is None:
         return key not in found
-    meant = value
+    expected = value
     if isinstance(value, list | tuple):
-        meant = [str(item) for item in value]
+        expected = [str(item) for item in value]
     elif not isinstance(value, int | float):
-        meant = " ".join(str(value).split())
-    return key in found and type(found[key]) is type(meant) and found[key] == meant
+        expected = " ".join(str(value).split())
+    return key in found and type(found[key]) is type(expected) and found[key] == expected
 
 
-def _same_but(
+def _is_applied(
     before: Mapping[str, object], after: Mapping[str, object], changes: Mapping[str, object]
 ) -> bool:
     kept = {key: value for key, value in before.items() if key not in changes}
@@ -295,14 +295,14 @@ def _describe_error(error: Exception) -> str:
     """Return an error in one line, with the line number first."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
-        return _first_line(error)
-    if str(getattr(error, "context", "")).endswith("a simple key"):  # what ended it is a line below
+        return _get_first_line(error)
+    if str(getattr(error, "context", "")).endswith("a simple key"):  # its end is a line below
         mark = getattr(error, "context_mark", None) or mark
     parts = [getattr(error, name, None) for name in ("context", "problem")]
     what = ", ".join(str(part) for part in parts if part)
     return f"line {mark.line + 1}: {' '.join(what.split())}"[:200]
 
 
-def _first_line(error: Exception) -> str:
+def _get_first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines[:2])[:200] or type(error).__name__

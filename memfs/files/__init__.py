@@ -24,7 +24,7 @@ BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _ANYWHERE = getattr(os, "O_NOFOLLOW_ANY", 0)
 UNFOLLOWED = BINARY | (_ANYWHERE or getattr(os, "O_NOFOLLOW", 0))
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_PATH = getattr(os, "O_PATH", 0)  # a folder that may not be listed can be gone through
+_PATH = getattr(os, "O_PATH", 0)  # opens a folder that can be traversed, but not listed
 _PASSING = _PATH | getattr(os, "O_DIRECTORY", 0)
 _LISTING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _BESIDE = os.open in os.supports_dir_fd  # the system opens files beside an open folder
@@ -43,7 +43,7 @@ class LinkError(StoreError, OSError):
 
 
 class NotAFileError(StoreError, OSError):
-    """What a path names is no regular file. `filename` is the path."""
+    """A path names something other than a regular file. `filename` is the path."""
 
     def __init__(self, path: str) -> None:
         OSError.__init__(self, errno.EINVAL, "it is not a regular file", path)

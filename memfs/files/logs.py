@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 LARGEST = 1 << 30  # bytes of a journal, of recall, of facts
-_MANY = 16  # files from which on they are made durable side by side
+_MANY = 16  # files from which on they are synced in parallel
 _ABREAST = 8
 
 

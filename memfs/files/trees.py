@@ -102,7 +102,7 @@ def has_others(folder: str) -> bool:
 
 def remove(folder: str) -> None:
     """Remove a folder and its contents as far as possible; links are removed, not followed."""
-    with suppress(OSError, RecursionError):  # thousands of levels are nobody's index
+    with suppress(OSError, RecursionError):  # an attacker may have made thousands of levels
         _remove(folder, ignore_errors=True)
 
 

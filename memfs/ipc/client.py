@@ -32,12 +32,12 @@ QUICK = 0.1  # seconds that a prompt waits for an answer
 LARGEST = 64 << 20  # bytes of a frame
 LONGEST_PATH = 100  # bytes; systems allow 104 or 108
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
-INSIDE = "MEMFS_INSIDE"  # the variable of assistants that memfs itself runs: their hooks keep still
-_INSIDE = frozenset((INSIDE, INSIDE.encode()))  # the environment's names are either
+INSIDE = "MEMFS_INSIDE"  # set for assistants that memfs itself runs: their hooks do nothing
+_INSIDE = frozenset((INSIDE, INSIDE.encode()))  # the names are `str` or `bytes`
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
 _KIND_AND_OTHERS, _FOLDER = 0o170022, 0o040000  # of a mode: a folder that only its owner writes to
 _KIND, _SOCKET = 0o170000, 0o140000
-_OURS = (b"HOME", b"TZ")  # what decides where things are, and which day it is
+_OURS = (b"HOME", b"TZ")  # they decide on paths and dates
 _OF_ONE_SESSION = (b"MEMFS_SESSION",)
 
 
@@ -123,7 +123,7 @@ class HookCall:
     __slots__ = ("asked", "began", "data", "words", "wrong")
 
     def __init__(self, words: list[str], data: bytes | None = None) -> None:
-        # An interpreter that starts waits for nothing: its processor time is the time it took.
+        # A starting interpreter does not wait: its processor time is the elapsed time.
         self.began = time.perf_counter() - (time.process_time() if data is None else 0)
         self.asked = False
         self.words = words or ["claude"]
@@ -132,9 +132,9 @@ class HookCall:
 
     def list_words(self) -> list[str]:
         """Return the words of its question: the milliseconds since it began, and its own words."""
-        return [f"{self.get_elapsed():.1f}", *self.words]
+        return [f"{self.get_elapsed_ms():.1f}", *self.words]
 
-    def get_elapsed(self) -> float:
+    def get_elapsed_ms(self) -> float:
         """Return the milliseconds since the process started."""
         return (time.perf_counter() - self.began) * 1000
 

@@ -91,7 +91,7 @@ class PersistentClient:
                 head = self._heads[tuple(words)] = format_question(self._kind, words, b"")
             self._connection.allow(self._wait)
             return client.exchange_frames(self._connection, head + body, deliver)
-        except BaseException:  # an answer that comes late is not that to the next question
+        except BaseException:  # a late answer must not be read as that to the next question
             self.close()
             raise
 
@@ -117,7 +117,7 @@ def _revive(folder: str, *, long_lived: bool) -> None:
 def _get_cwd() -> str:
     try:
         return os.getcwd()
-    except OSError:  # it is no more
+    except OSError:  # the folder was removed
         return ""
 
 

@@ -73,9 +73,8 @@ def run(
 
     None is any version; so are those that are left out.
     """
-    unkept = edits.check_secret(
-        "keep", "the reason", origin.reason
-    )  # the journal and git would have it
+    # The journal and git would keep it.
+    unkept = edits.check_secret("keep", "the reason", origin.reason)
     if unkept:
         return unkept
     with ExitStack() as stack:

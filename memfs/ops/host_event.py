@@ -43,7 +43,7 @@ def run(
         _answered(host, event, write, clock)
     finally:
         clock(0)
-        note_run(event, call.get_elapsed())
+        note_run(event, call.get_elapsed_ms())
 
 
 def _answered(
