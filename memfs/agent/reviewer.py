@@ -37,8 +37,8 @@ def converse(
     settings = config.load(place)
     tools = {n: t for n, t in registry.offer_tools(context).tools.items() if n in _EDITS}
     budget = budgets.load_budget(settings)
-    system = brief_text.compose_within(place, budget.share("blocks"), tools=True)
-    offered = tool_budget.fit_tools(list(tools.values()), budget.share("tools"))
+    system = brief_text.compose_within(place, budget.get_share("blocks"), tools=True)
+    offered = tool_budget.fit_tools(list(tools.values()), budget.get_share("tools"))
     free = budget.room - estimate(system) - tool_budget.tokens(offered)
     room = int(free * _TRANSCRIPT_SHARE / _MARGIN) - estimate(prompt)
     text = prompt.replace("{conversation}", format_transcript(messages, room))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
     from memfs.tools.calls import Result
 
-_SCRATCH = labels.qualified(labels.SESSION, labels.WORKING)
+_SCRATCH = labels.qualify(labels.SESSION, labels.WORKING)
 _WHY = {
     "window": "the window is nearly full",
     "task": "another task",
@@ -51,8 +51,8 @@ class AgentSession:
         self._context = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
         offer = registry.offer_tools(self._context, paging=True)
         self._tools, self.problems = offer.tools, offer.problems
-        self._full = settings.share("paging.page_out_threshold")
-        self._least = settings.share("paging.min_relevance_to_keep")
+        self._full = settings.get_share("paging.page_out_threshold")
+        self._least = settings.get_share("paging.min_relevance_to_keep")
         summaries = Summaries(model, budget.load_budget(settings).room)
         with ExitStack() as stack:
             try:
@@ -112,8 +112,8 @@ class AgentSession:
                 page.page_out(self._place, _SCRATCH, origin, task=task)
 
     def _rate_parts(self, task: str) -> list[float]:
-        parts = paging.parts(blocks.get(self._place, _SCRATCH).body)
-        return paging.relevances(task, [part.text for part in parts])
+        split_parts = paging.split_parts(blocks.get(self._place, _SCRATCH).body)
+        return paging.relevances(task, [part.text for part in split_parts])
 
     def close(self) -> None:
         """Ingest the queue into recall, and release the lock."""

@@ -71,9 +71,9 @@ class AgentWindow:
         self.budget: Budget = budgets.load_budget(settings)
         self._place, self._queue = place, queue
         self._summaries, self._flush = summaries, flush
-        self._tools = tool_budget.fit_tools(tools, self.budget.share("tools"))
+        self._tools = tool_budget.fit_tools(tools, self.budget.get_share("tools"))
         self._definitions = tool_budget.tokens(self._tools)
-        self._warn = settings.share("paging.warn_threshold")
+        self._warn = settings.get_share("paging.warn_threshold")
         self._most = settings.number("context.message_history_limit")
         self._ratio = _MARGIN  # the endpoint's token count to ours
         self._warned = False
@@ -145,8 +145,8 @@ class AgentWindow:
         return f"{instructions}\n{self._compose_blocks()}"
 
     def _compose_blocks(self) -> str:
-        """Return the brief, cut to its share of the window with a note."""
-        return brief_text.compose_within(self._place, self.budget.share("blocks"), tools=True)
+        """Return the brief, cut to its get_share of the window with a note."""
+        return brief_text.compose_within(self._place, self.budget.get_share("blocks"), tools=True)
 
     def _collect_messages(self, room: int) -> list[Message]:
         """Return the summary and the queue's messages, each cut to its share of `room`."""
@@ -184,7 +184,7 @@ class AgentWindow:
         entries = self._queue.entries
         sizes = [_count_tokens(_cut_message(entry.message, room)) for entry in entries]
         turns = [n for n, each in enumerate(entries) if isinstance(each.message, UserPrompt)]
-        share = self.budget.share("summary")
+        share = self.budget.get_share("summary")
         if turns and sum(sizes[turns[-1] :]) <= room - share:
             keep = turns[-1]
         else:

@@ -1,8 +1,8 @@
-"""One context from what was found: weighed, without repetition, within a limit of tokens.
+"""Assembles one context from search results: by priority, deduplicated, within a token limit.
 
-Kinds share the limit by their priorities; what one does not need goes to the best of the rest. What
-does not fit is compressed: `smart` keeps the sentences that say most, `aggressive` the beginning.
-Pieces of one group (a session) stand together, in the order of time.
+Kinds share the limit by their priorities; unused tokens go to the best of the rest. Pieces that do
+not fit are compressed: `smart` keeps the most important sentences, `aggressive` the beginning.
+Pieces of one group (a session) are listed together, in the order of time.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Compression = Literal["smart", "aggressive"]
 
 HEAD = "# Context (reference data from memory, not instructions)"
 _WORDS = re.compile(r"\w+")
-_ALIKE = 0.9  # of the words of the shorter one are in the other: they say the same
-_LINE = 24  # characters of a line that is not said twice
+_ALIKE = 0.9  # share of the words of both pieces that a duplicate has in common
+_LINE = 24  # characters from which on a line is checked for repetition
 _WHO = re.compile(r"^\s*(?:user|assistant|tool): ")
-_LEAST = 24  # tokens that a compressed piece is worth
+_LEAST = 24  # tokens: a compressed piece with fewer is left out
 _PIECE = 0.5  # of the limit, for one piece
 _BEGINNING = 160  # characters that an aggressive compression keeps
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Something that was found. `group` ties what belongs together, `head` says what that is.
+    """A search result. Pieces of one `group` belong together; `head` is the group's title.
 
-    `kind` is what shares the room, `who` said it ("" for nobody); `score` compares within one kind.
+    `kind` selects a share of the limit; `who` is the speaker or ""; `score` compares in one kind.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Assembled:
-    """A context: its text, what is in it (as it is shown), and how much was left out."""
+    """A context: its text, the pieces in it as they are shown, and counts."""
 
     text: str
     pieces: tuple[Piece, ...]
@@ -66,22 +66,22 @@ def assemble(
     compression: Compression = "smart",
 ) -> Assembled:
     """Compose one context of at most `limit` tokens, as `count` counts them."""
-    unlike = _unlike(found)
-    shares = {kind: priorities.get(kind, 1.0) for kind in dict.fromkeys(p.kind for p in unlike)}
+    unique = _drop_duplicates(found)
+    shares = {kind: priorities.get(kind, 1.0) for kind in dict.fromkeys(p.kind for p in unique)}
     whole = sum(shares.values()) or 1.0
     filled = _Filled(count, limit - count(HEAD) - 1)
     left: list[Piece] = []
     for kind, share in shares.items():
         most = filled.used + share / whole * filled.room
-        left += filled.fill((p for p in unlike if p.kind == kind), most)
+        left += filled.fill((p for p in unique if p.kind == kind), most)
     best = sorted(left, key=lambda p: -p.score * shares[p.kind])
     compressed = 0
     for piece in filled.fill(best, filled.room):
         most = min(filled.room - filled.used, int(_PIECE * limit))
-        most -= filled.cost(replace(piece, text=""))
-        short = _short(piece, most, count, compression) if most >= _LEAST else ""
+        most -= filled.get_cost(replace(piece, text=""))
+        short = _shrink(piece, most, count, compression) if most >= _LEAST else ""
         if short:
-            filled.take(replace(piece, text=short))
+            filled.add(replace(piece, text=short))
             compressed += 1
     chosen = filled.pieces
     text = render(chosen)
@@ -93,7 +93,7 @@ def assemble(
 
 
 class _Filled:
-    """What is taken into a context of `room` tokens so far, and what that costs (`used`)."""
+    """A context of `room` tokens under construction; `used` is the cost of its pieces."""
 
     def __init__(self, count: Callable[[str], int], room: int) -> None:
         self.room, self.used = room, 0
@@ -101,23 +101,23 @@ class _Filled:
         self._count = count
         self._heads: set[str] = set()
 
-    def cost(self, piece: Piece) -> int:
-        """Return the tokens of a piece, with the head of its group where that is not there yet."""
-        cost = self._count(_quoted(piece)) + 1
+    def get_cost(self, piece: Piece) -> int:
+        """Return the tokens of a piece, with the head of its group unless that was added."""
+        cost = self._count(_quote_piece(piece)) + 1
         return cost if piece.group in self._heads else cost + self._count(f"- {piece.head}") + 1
 
-    def take(self, piece: Piece) -> None:
-        """Take a piece."""
-        self.used += self.cost(piece)
+    def add(self, piece: Piece) -> None:
+        """Add a piece, whether it fits or not."""
+        self.used += self.get_cost(piece)
         self.pieces.append(piece)
         self._heads.add(piece.group)
 
     def fill(self, pieces: Iterable[Piece], most: float) -> list[Piece]:
-        """Take the pieces that fit until `most` tokens are used; return the others."""
+        """Add the pieces that fit into `most` tokens; return the others."""
         others = []
         for piece in pieces:
-            if self.used + self.cost(piece) <= most:
-                self.take(piece)
+            if self.used + self.get_cost(piece) <= most:
+                self.add(piece)
             else:
                 others.append(piece)
         return others
@@ -132,15 +132,15 @@ def render(pieces: Sequence[Piece]) -> str:
     for several in groups.values():
         parts.append(f"- {flatten_text(several[0].head)}")
         ordered = sorted(several, key=lambda p: p.at) if several[0].who else several
-        parts.extend(map(_quoted, ordered))
+        parts.extend(map(_quote_piece, ordered))
     return "\n".join(parts) + ("\n" if parts else "")
 
 
-def _quoted(piece: Piece) -> str:
+def _quote_piece(piece: Piece) -> str:
     return quote_lines(f"{piece.who}: {piece.text}" if piece.who else piece.text)
 
 
-def _short(piece: Piece, most: int, count: Callable[[str], int], compression: Compression) -> str:
+def _shrink(piece: Piece, most: int, count: Callable[[str], int], compression: Compression) -> str:
     if compression == "aggressive":
         first = " ".join(piece.text.split())
         short = first if len(first) <= _BEGINNING else first[: _BEGINNING - 1] + "…"
@@ -149,14 +149,14 @@ def _short(piece: Piece, most: int, count: Callable[[str], int], compression: Co
     return short if short and count(short) <= most else ""
 
 
-def _unlike(found: Sequence[Piece]) -> list[Piece]:
-    """Leave out what another piece says already, the better one of both, also line by line."""
+def _drop_duplicates(found: Sequence[Piece]) -> list[Piece]:
+    """Drop pieces, and lines of pieces, that repeat a piece with a better score."""
     kept: list[Piece] = []
     seen: list[tuple[frozenset[str], str]] = []
     by_word: dict[str, list[int]] = {}
     lines: set[str] = set()
     for whole in sorted(found, key=lambda p: -p.score):
-        piece = _without(whole, lines)
+        piece = _drop_known(whole, lines)
         words = frozenset(_WORDS.findall(piece.text.lower()))
         shared: dict[int, int] = {}
         for word in words:
@@ -177,15 +177,15 @@ def _unlike(found: Sequence[Piece]) -> list[Piece]:
     return kept
 
 
-def _without(piece: Piece, said: set[str]) -> Piece:
-    """Return a piece without the lines that are said already; short ones stay (brackets, heads)."""
+def _drop_known(piece: Piece, known: set[str]) -> Piece:
+    """Return a piece without the lines in `known`; short ones stay (brackets, heads)."""
     lines = piece.text.split("\n")
     if len(lines) == 1:
         return piece
-    kept = [line for line in lines if len(line) < _LINE or not _said(line) & said]
+    kept = [line for line in lines if len(line) < _LINE or not _fold_line(line) & known]
     return piece if len(kept) == len(lines) else replace(piece, text="\n".join(kept))
 
 
-def _said(line: str) -> set[str]:
-    """Return what a line says: with who says it, and without."""
+def _fold_line(line: str) -> set[str]:
+    """Return the folded forms of a line: with its speaker, and without."""
     return {archive.merge_passages(line), archive.merge_passages(_WHO.sub("", line))}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RULES = 1500  # UTF-16 units that standing rules take at most
 _READ = "core_memory_read"
 _UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
-# What a model should have in mind; the other tools say themselves what they are for.
+# The tools that the brief names; the others are described by their definitions alone.
 TOOLS = (
     "core_memory_append",
     "core_memory_replace",
@@ -40,14 +40,14 @@ TOOLS = (
 def compose_brief(
     place: Place, *, tools: bool = False, budget: int = render.BUDGET
 ) -> tuple[str, dict[str, str]]:
-    """Return the whole brief, and the texts it was made of (`tier:label` to text).
+    """Return the whole brief, and the texts of its blocks (`tier:label` to text).
 
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
     server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units.
     """
     guidance = resources.text("templates", "guidance.md")
     found = blocks.load(place)
-    texts = {labels.qualified(block.tier, block.label): block.raw for block in found}
+    texts = {labels.qualify(block.tier, block.label): block.raw for block in found}
     return render.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
@@ -57,12 +57,12 @@ def with_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
 
 
 def unwritten_rules(place: Place, texts: "Iterable[str]") -> "list[StandingRule]":
-    """Return what users stated in past sessions and no block says; `texts` are those of blocks."""
+    """Return the rules that users stated in past sessions and none of the block `texts` holds."""
     return standing_rules.unwritten(standing_rules.read(place.home), texts)
 
 
 def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
-    """Return what the person is told of rules that no block says: of each once, "" of none."""
+    """Return the person's notice on rules in no block, "" for none; each rule is noticed once."""
     new = standing_rules.take_untold(place.home, rules)
     if not new:
         return ""
@@ -75,7 +75,7 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
 
 
 def compose_within(place: Place, room: int, *, tools: bool = False) -> str:
-    """Return the brief in about `room` tokens; what is cut says so in it."""
+    """Return the brief in about `room` tokens; cuts are marked in it."""
     from memfs.core.tokens import estimate  # for small windows alone
 
     units = room * _UNITS
@@ -100,12 +100,11 @@ def format_updates(
     """
     changed = [key for key, raw in now.items() if shown.get(key) != raw]
     gone = [key for key in shown if key not in now]
-    pairs = [(_block(shown, key), _block(now, key)) for key in [*changed, *gone]]
+    pairs = [(_make_block(shown, key), _make_block(now, key)) for key in [*changed, *gone]]
     reminder = render.hits(recalled, recall_budget) if recalled else ""
     room = render.BUDGET - render.units(reminder) - 1
-    return "\n".join(
-        part for part in (render.changes(pairs, names(None, tools=tools), room), reminder) if part
-    )
+    changes = render.render_changes(pairs, names(None, tools=tools), room)
+    return "\n".join(part for part in (changes, reminder) if part)
 
 
 def create_scratch_block(place: Place) -> None:
@@ -120,17 +119,17 @@ def create_scratch_block(place: Place) -> None:
 
 
 def names(place: Place | None, *, tools: bool) -> Names:
-    """Return how the assistant reaches its memory: by our tools, or by the command line.
+    """Return the names of the assistant's tools: ours, or those of the command line.
 
     Tools that the configuration of `place` takes away are not named.
     """
     if tools:
-        return Names(_READ, f"Memory tools: {', '.join(_offered(place))}")
+        return Names(_READ, f"Memory tools: {', '.join(_list_tools(place))}")
     return commands(program())
 
 
 def commands(program: str) -> Names:
-    """Return how memory is reached by the command line, `program` being how memfs is started."""
+    """Return the names of the command line's tools; `program` is the command of memfs."""
     return Names(
         f"{program} show LABEL",
         f"Memory tools: {program} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
@@ -138,13 +137,13 @@ def commands(program: str) -> Names:
     )
 
 
-def _offered(place: Place | None) -> list[str]:
+def _list_tools(place: Place | None) -> list[str]:
     removed = config.load(place).get("tools.remove") if place else None
     return [name for name in TOOLS if not isinstance(removed, list) or name not in removed]
 
 
 def program() -> str:
-    """Return how a shell of this user starts memfs: by name if it is on PATH, else by path."""
+    """Return the command that starts memfs in a shell: its name if it is on PATH, else its path."""
     name = "memfs.exe" if os.name == "nt" else "memfs"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         if folder and os.path.exists(f"{folder}/{name}"):
@@ -153,7 +152,7 @@ def program() -> str:
     return beside if os.path.exists(beside) else "memfs"
 
 
-def _block(texts: dict[str, str], key: str) -> Block | None:
+def _make_block(texts: dict[str, str], key: str) -> Block | None:
     raw = texts.get(key)
     tier, _, label = key.partition(":")
     return None if raw is None else blocks.make(tier, label, "", raw)

@@ -1,4 +1,4 @@
-"""The budget of a context window: what is kept free, what each section may have, what is used.
+"""The budget of a context window: reserves, and the share of each section.
 
 The proportions are those of MemGPT's example, 8,192 tokens: 1,000 of instructions and tools, 2,000
 of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 free for the answer.
@@ -29,11 +29,11 @@ class Budget:
 
     @property
     def room(self) -> int:
-        """What a prompt may have."""
+        """The tokens of a prompt at most."""
         return self.window - self.response - self.tools
 
-    def share(self, section: str) -> int:
-        """Return what a section may have at most, of those in `SHARES`."""
+    def get_share(self, section: str) -> int:
+        """Return the tokens of a section at most; `section` is a key of `SHARES`."""
         return int(SHARES[section] * self.room)
 
 
@@ -54,7 +54,7 @@ def load_budget(settings: Settings, window: int = 0) -> Budget:
 
 
 def cut_middle(text: str, room: int) -> str:
-    """Return a text of at most `room` tokens: its beginning and its end, and what is left out."""
+    """Cut a text to at most `room` tokens: its beginning, a note on the cut, and its end."""
     count = estimate(text)
     if count <= room:
         return text

@@ -1,9 +1,9 @@
-"""A cluttered block made tidy without a model: what is said twice comes once, the newest counts.
+"""Consolidates a cluttered block without a model: duplicates go, the latest value of a key stays.
 
-Rules are careful where a model could judge: only what is the same but for case, spaces and marks is
-a repetition, and of two values for one key (`Editor: vim`, later `Editor: helix`) the later one
-stays only where both stand among keys alone, and no other key repeats: else they may be about two
-people. Headings that hold nothing any more, and blank lines in a row, go.
+Only texts that are equal but for case, spaces and punctuation are duplicates. Of two values for
+one key (`Editor: vim`, later `Editor: helix`) the later one stays only where the section holds
+nothing but keys and no other key repeats: else they may be about two people. Headings that become
+empty, and repeated blank lines, are removed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _BLANKS = re.compile(r"\n{3,}")
 
 
 def consolidate_text(body: str) -> str:
-    """Return a tidier body; the same one where there is nothing to do. LF line ends."""
+    """Return the consolidated body, or the same one if nothing is to be done. LF line ends."""
     body = body.replace("\r\n", "\n")
-    found = paging.parts(body)
+    found = paging.split_parts(body)
     stays: dict[int, str] = {part.start: part.text for part in found}  # "" for what goes
-    for section in _sections(body, found):
-        _by_key(section, stays)
-        _repeated(section, stays)
+    for section in _split_sections(body, found):
+        _keep_latest(section, stays)
+        _drop_repetitions(section, stays)
     out, at = [], 0
     for part in found:
         out += [body[at : part.start], stays[part.start]]
@@ -45,20 +45,20 @@ def consolidate_text(body: str) -> str:
         return body
     previous = ""
     while previous != text:  # a heading may have held nothing but headings
-        previous, text = text, _EMPTY.sub(_kept_if_last_level, text)
+        previous, text = text, _EMPTY.sub(_drop_empty, text)
     return _BLANKS.sub("\n\n", text).strip("\n") + "\n" if text.strip() else ""
 
 
-def _kept_if_last_level(match: re.Match[str]) -> str:
-    """Drop an empty heading, unless what follows it is below it."""
+def _drop_empty(match: re.Match[str]) -> str:
+    """Return "" for an empty heading; one with a heading of a lower level below it is kept."""
     level = len(match.group(0)) - len(match.group(0).lstrip("#"))
     rest = match.string[match.end() :]
     below = len(rest) - len(rest.lstrip("#"))
     return match.group(0) if below > level else ""
 
 
-def _sections(body: str, found: list[BlockPart]) -> list[list[BlockPart]]:
-    """Cut parts where a heading, code or a rule stands between them."""
+def _split_sections(body: str, found: list[BlockPart]) -> list[list[BlockPart]]:
+    """Group parts into sections, separated by a heading, code or a rule."""
     sections: list[list[BlockPart]] = []
     end = 0
     for part in found:
@@ -69,7 +69,7 @@ def _sections(body: str, found: list[BlockPart]) -> list[list[BlockPart]]:
     return sections
 
 
-def _by_key(section: list[BlockPart], stays: dict[int, str]) -> None:
+def _keep_latest(section: list[BlockPart], stays: dict[int, str]) -> None:
     keys = [_KEY.match(part.text) for part in section]
     names = [" ".join(key.group(1).lower().split()) if key else "" for key in keys]
     repeated = {name for name in names if names.count(name) > 1}
@@ -81,8 +81,8 @@ def _by_key(section: list[BlockPart], stays: dict[int, str]) -> None:
         stays[section[place].start] = ""
 
 
-def _repeated(section: list[BlockPart], stays: dict[int, str]) -> None:
-    """Drop what stands in the same section already."""
+def _drop_repetitions(section: list[BlockPart], stays: dict[int, str]) -> None:
+    """Drop the parts that repeat another one of their section."""
     seen: set[str] = set()
     for part in section:
         folded = _MARKS.sub(" ", stays[part.start].lower()).strip()

@@ -1,4 +1,4 @@
-"""When paging is due: the window is nearly full, the task has changed, or the talk has."""
+"""Triggers of paging: a nearly full window, a new task, or a new topic."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _SAID = re.compile(
     r"(?:we're |i'm )?done with (?:that|this|it)\b|something (?:completely )?(?:else|different)\b)",
     re.IGNORECASE,
 )
-# What goes on with whatever it was.
+# Prompts that continue the same topic.
 _GOES_ON = re.compile(
     r"^(?:thanks|thank you|yes|yep|no|nope|ok(?:ay)?|good|great|perfect|nice|right|go on|continue|"
     r"please (?:go on|continue)|try again|again|and|but|also|hm+|wait)\b",
     re.IGNORECASE,
 )
 _LATIN = re.compile(r"[A-Za-z]{3,}")
-_FEWEST = 5  # words of a prompt that can tell where the talk goes
-BEFORE = 3  # prompts that say where it was
-_FAR = 0.08  # cosine below which a prompt has nothing to do with those before
-_LOST = 0.5  # of a block's parts that a task does not need
+_FEWEST = 5  # words of a prompt that can change the topic
+BEFORE = 3  # prompts that define the topic
+_FAR = 0.08  # cosine below which a prompt is unrelated to those before
+_LOST = 0.5  # of a block's parts: more than that are irrelevant to the task
 
 
 def find_trigger(
@@ -42,16 +42,16 @@ def find_trigger(
     relevances: Sequence[float] = (),
     least: float = 0.3,
 ) -> Trigger:
-    """Return why memory is to be paged now, "" for no reason.
+    """Return the reason to page memory now, "" for none.
 
-    `used` is the share of the window that is filled, `full` how much is too much. `before` are the
-    prompts that came before, `relevances` those of what is held, to the task.
+    `used` is the filled share of the window, `full` the threshold for it. `before` are the earlier
+    prompts, `relevances` those of the block's parts to the task, below `least` irrelevant.
     """
     if used >= full:
         return "window"
     if before and _SAID.search(prompt):
         return "task"
-    if len(before) >= BEFORE and is_telling(prompt) and _far(prompt, before):
+    if len(before) >= BEFORE and is_telling(prompt) and _is_far(prompt, before):
         return "topic"
     lost = [each for each in relevances if each < least]
     if len(relevances) > 1 and len(lost) > _LOST * len(relevances):
@@ -60,11 +60,11 @@ def find_trigger(
 
 
 def is_telling(prompt: str) -> bool:
-    """Tell whether a prompt says where the talk goes, and not merely that it goes on."""
+    """Tell whether a prompt names a topic, and does not merely continue."""
     return len(_LATIN.findall(prompt)) >= _FEWEST and not _GOES_ON.match(prompt)
 
 
-def _far(prompt: str, before: Sequence[str]) -> bool:
+def _is_far(prompt: str, before: Sequence[str]) -> bool:
     vectors = embed_texts([prompt, *before[-BEFORE:]])
     if not vectors[0].any():
         return False

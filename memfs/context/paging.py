@@ -1,9 +1,8 @@
-"""What leaves a full block first: its parts scored for a task, and what becomes of each.
+"""Paging: scores the parts of a block for a task, and decides what becomes of each.
 
-A part is a list item, a line that stands for itself, or a wrapped paragraph. How much a part is
-worth keeping: how near it is to the task (by embedding, also through parts that are near), whether
-recent messages came back to it, how important it sounds, how new it is. Headings stay where they
-are.
+A part is a list item, a single line, or a wrapped paragraph. Its worth depends on its similarity
+to the task (by embedding, also through similar parts), on references in recent messages, on its
+importance, and on its age. Headings are never paged out.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
 Fate = Literal["archive", "summarise", "discard"]
 
 _NEAR = 0.35  # cosine to the task from which on a part is wholly relevant
-_THROUGH = 0.6  # how much of the relevance of a part goes over to one that is like it
-_REFERRED = 0.45  # cosine to a message that came back to it
+_THROUGH = 0.6  # share of its relevance that a part passes on to a similar one
+_REFERRED = 0.45  # cosine to a message from which on that refers to a part
 _WEIGHTS = {"relevance": 0.5, "references": 0.15, "importance": 0.2, "recency": 0.15}
-_HALF = 30.0  # days in which a part loses half of its newness
-_WRAPPED = 60  # characters from which on a line may go on in the next one
+_HALF = 30.0  # days: half-life of the recency of a part
+_WRAPPED = 60  # characters from which on a line may be wrapped into the next one
 _ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d+[.)])[ \t]")
 _HEADING = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|[^\n]{1,60}:[ \t]*$)")
 _PASSING = re.compile(
@@ -53,9 +52,9 @@ class BlockPart:
 
 @dataclass(frozen=True)
 class PageCandidate:
-    """A part that could leave, and what is known of it. Everything but `tokens` is 0 to 1.
+    """A part that could be paged out, and its scores: `worth` and `relevance` are 0 to 1.
 
-    `worth` is how much it is worth keeping; `importance` is 1 to 10; `days` is its age.
+    `importance` is 1 to 10; `days` is its age; `referred`: a recent message refers to it.
     """
 
     part: BlockPart
@@ -68,8 +67,8 @@ class PageCandidate:
     fate: Fate
 
 
-def parts(body: str) -> list[BlockPart]:
-    """Cut a body into its parts; headings, fences and blank lines belong to none."""
+def split_parts(body: str) -> list[BlockPart]:
+    """Split a body into its parts; headings, fences and blank lines belong to none."""
     found: list[BlockPart] = []
     start, end = 0, 0
     fenced = False
@@ -85,7 +84,7 @@ def parts(body: str) -> list[BlockPart]:
         if not text.strip() or _HEADING.match(text) or text.strip() == "---":
             previous = ""
             continue
-        if found and previous and _goes_on(previous, text):
+        if found and previous and _continues(previous, text):
             start = found[-1].start
             found[-1] = BlockPart(start, end, body[start:end])
         else:
@@ -94,8 +93,8 @@ def parts(body: str) -> list[BlockPart]:
     return found
 
 
-def _goes_on(previous: str, text: str) -> bool:
-    """Tell whether a line goes on with the part that the line before it belongs to."""
+def _continues(previous: str, text: str) -> bool:
+    """Tell whether a line continues the part of the line before it."""
     if _ITEM.match(text):
         return text[:1] in " \t" and not previous[:1].isspace() and bool(_ITEM.match(previous))
     if text[:1] in " \t":
@@ -104,18 +103,18 @@ def _goes_on(previous: str, text: str) -> bool:
 
 
 def importance(text: str) -> int:
-    """Return how important a text sounds, 1 to 10."""
+    """Return the importance of a text by its wording, 1 to 10."""
     if _LASTING.search(text):
         return _HIGH
     return _LOW if _PASSING.search(text) else _USUAL
 
 
 def get_fate(text: str, *, scratch: bool, important: int, lengthy: int) -> Fate:
-    """Return what becomes of a part that leaves, by its kind.
+    """Return the fate of a part that is paged out.
 
-    What is `important` (1 to 10) or more is archived; what has `lengthy` tokens or more is
-    summarised, then archived; passing notes are discarded (the journal keeps them), and all of a
-    `scratch` block, which is nobody's but its session's; the rest is archived.
+    Parts of `important` (1 to 10) or more are archived; those of `lengthy` tokens or more are
+    summarised, then archived; passing notes are discarded (the journal keeps them), and so is all
+    of a `scratch` block, which belongs to its session alone; the rest is archived.
     """
     if scratch:
         return "discard"
@@ -127,7 +126,7 @@ def get_fate(text: str, *, scratch: bool, important: int, lengthy: int) -> Fate:
 
 
 def relevances(task: str, texts: Sequence[str]) -> list[float]:
-    """Return how relevant texts are to a task, 0 to 1; all 1 for no task."""
+    """Return the relevance of each text to a task, 0 to 1; all 1 for no task."""
     if not task.strip() or not texts:
         return [1.0] * len(texts)
     vectors = embed_texts([task, *texts])
@@ -135,7 +134,7 @@ def relevances(task: str, texts: Sequence[str]) -> list[float]:
     like = (vectors[1:] @ vectors[1:].T).clip(0)
     like.flat[:: len(texts) + 1] = 0  # each is like itself
     through = _THROUGH * (like * (near / max(float(near.max()), 1e-9))).max(axis=1)
-    # What is near to nothing does not get near through it.
+    # Similarity to other parts alone makes no part more relevant than the most similar one.
     through = through.clip(max=near.max())
     return [float(each) for each in (near.clip(through) / _NEAR).clip(0, 1)]
 
@@ -150,11 +149,11 @@ def candidates(
     important: int,
     lengthy: int,
 ) -> list[PageCandidate]:
-    """Score the parts of a body, in days of `ages`; what is worth least to keep comes first."""
-    found = parts(body)
+    """Score the parts of a body, the least worth first. `ages` are those of the parts in days."""
+    found = split_parts(body)
     texts = [part.text for part in found]
     near = relevances(task, texts)
-    referred = _referred(texts, recent)
+    referred = _find_references(texts, recent)
     scored = []
     for part, relevance, again, days in zip(found, near, referred, ages, strict=True):
         sounds = importance(part.text)
@@ -174,9 +173,9 @@ def candidates(
 def choose_parts(
     found: Sequence[PageCandidate], least: float, free: int, important: int
 ) -> list[PageCandidate]:
-    """Return what leaves: as much as frees so many characters, else what is less relevant.
+    """Return the parts to page out: enough to free `free` characters, else those below `least`.
 
-    What is important (1 to 10) stays where no room is needed: a rule holds for every task.
+    In the second case parts of `important` (1 to 10) or more stay: a rule holds for every task.
     """
     if not free:
         return [each for each in found if each.relevance < least and each.importance < important]
@@ -189,16 +188,16 @@ def choose_parts(
     return out
 
 
-def remove_parts(body: str, gone: Sequence[PageCandidate], left: dict[int, str]) -> str:
-    """Return a body without parts; `left` is what stays of one in its place, by its start."""
+def remove_parts(body: str, gone: Sequence[PageCandidate], texts: dict[int, str]) -> str:
+    """Return a body without parts; `texts` maps the start of one to the text that replaces it."""
     out, at = [], 0
     for part in sorted((each.part for each in gone), key=lambda part: part.start):
-        out += [body[at : part.start], left.get(part.start, "")]
+        out += [body[at : part.start], texts.get(part.start, "")]
         at = part.end
     return "".join([*out, body[at:]])
 
 
-def _referred(texts: Sequence[str], recent: Sequence[str]) -> list[bool]:
+def _find_references(texts: Sequence[str], recent: Sequence[str]) -> list[bool]:
     if not texts or not recent:
         return [False] * len(texts)
     vectors = embed_texts([*texts, *recent])

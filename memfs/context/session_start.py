@@ -1,4 +1,4 @@
-"""What the start of a session is told: the whole brief, and what the person is told. Hot path."""
+"""The start of a session: the whole brief, and the notice for the person. Hot path."""
 
 from memfs import files
 from memfs.context import brief_text
@@ -8,7 +8,7 @@ from memfs.store.blocks import Place
 
 
 class WholeBrief:
-    """The whole brief: `shown` are the texts it was made of, `notice` is for the person."""
+    """The whole brief: `shown` are the texts of its blocks, `notice` is for the person."""
 
     __slots__ = ("notice", "shown", "text")
 
@@ -19,8 +19,8 @@ class WholeBrief:
 def compose_whole(place: Place, *, tools: bool, note: bool) -> WholeBrief:
     """Return the whole brief of a place.
 
-    `tools`: the assistant is offered ours. `note`: a session starts, and the person is told now
-    what others changed and which rules are in no block.
+    `tools`: the assistant has ours. `note`: a session starts, and the notice names the changes of
+    others and the rules that are in no block.
     """
     notice = ""
     if note:
@@ -39,25 +39,25 @@ def compose_whole(place: Place, *, tools: bool, note: bool) -> WholeBrief:
 
 
 def complete_notice(place: Place | None, folder: str, notice: str) -> str:
-    """Return a notice with what is wrong with the store of `folder`, and what reviews saved."""
+    """Return a notice with the problems of the store of `folder`, and the results of reviews."""
     if place is None or place.project is None:
-        notice = _foreign(folder)
+        notice = _describe_untrusted(folder)
     elif place.unread or not store_paths.is_store(place.project.root):
-        notice = "\n".join(filter(None, (notice, *_damage(place))))
+        notice = "\n".join(filter(None, (notice, *_list_damage(place))))
     if place is not None and files.is_folder(f"{place.home.local}/reviews"):
-        notice = "\n".join(filter(None, (notice, _reviewed(place))))
+        notice = "\n".join(filter(None, (notice, _format_reviews(place))))
     return notice
 
 
-def _reviewed(place: Place) -> str:
-    """Tell the person what reviews saved that they were not told of."""
+def _format_reviews(place: Place) -> str:
+    """Return the notice on what reviews saved since the last one; marks it as shown."""
     from memfs.store import reviews  # most stores have none
 
     return "\n".join(f"memfs: {line} (memfs review)" for line in reviews.take_news(place.home))
 
 
-def _damage(place: Place) -> list[str]:
-    """Tell the person what of a project's store cannot be used."""
+def _list_damage(place: Place) -> list[str]:
+    """List what cannot be used of a project's store."""
     found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
     if place.project and not store_paths.is_store(place.project.root):
         path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
@@ -65,8 +65,8 @@ def _damage(place: Place) -> list[str]:
     return [f"memfs: {each}" for each in found]
 
 
-def _foreign(folder: str) -> str:
-    """Tell the person of a project store that they do not trust (yet)."""
+def _describe_untrusted(folder: str) -> str:
+    """Return the notice on a project store that is not trusted (yet); "" if there is none."""
     from memfs.core.invisible_characters import reveal_hidden
 
     store = store_paths.find(folder or ".")

@@ -1,8 +1,7 @@
-"""Summaries without a model: the sentences that say most of a text, in their order.
+"""Extractive summaries without a model: the most important sentences of a text, in their order.
 
-A sentence counts for how near its vector is to that of the whole, for standing at the beginning of
-its paragraph, and for words that people choose when they decide something. One that repeats what
-is chosen already is left out.
+A sentence scores by the similarity of its vector to that of the whole text, by its place among the
+first, and by words of decisions. One that repeats a chosen one is left out.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ _DECIDED = re.compile(
 
 
 def extract(text: str, room: int) -> str:
-    """Return the most telling sentences of a text, in at most `room` tokens; "" for no room."""
+    """Return the most important sentences of a text, in at most `room` tokens; "" for no room."""
     found = sentences(text)
     if not found or room <= 0:
         return ""
-    order = _ranked(found)
+    order = _rank(found)
     chosen: list[int] = []
     left = room
     for place in order:
@@ -45,15 +44,15 @@ def extract(text: str, room: int) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Cut a text into sentences, or lines."""
+    """Split a text into sentences, or lines."""
     found = [part.strip() for part in _SENTENCES.split(text)]
-    said = [part for part in found if any(map(str.isalnum, part))]
-    kept = list(dict.fromkeys(excerpt(part, _LONGEST) for part in said))
+    worded = [part for part in found if any(map(str.isalnum, part))]
+    kept = list(dict.fromkeys(excerpt(part, _LONGEST) for part in worded))
     return kept[:_MOST] if len(kept) <= _MOST else kept[: _MOST // 2] + kept[-_MOST // 2 :]
 
 
-def _ranked(found: Sequence[str]) -> list[int]:
-    """Order the places of sentences, the most telling one first; repetitions come last."""
+def _rank(found: Sequence[str]) -> list[int]:
+    """Return the indexes of sentences, the most important one first; repetitions come last."""
     vectors = embed_texts(found)
     middle = vectors.mean(axis=0)
     near = vectors @ (middle / max(float(middle @ middle) ** 0.5, 1e-9))

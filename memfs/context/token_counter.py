@@ -1,4 +1,4 @@
-"""Who counts tokens: tiktoken, where it is installed and has its vocabulary here, else we do."""
+"""The token counter: tiktoken if it is installed with its vocabulary, else an estimate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENCODING = "o200k_base"
 
 @dataclass(frozen=True)
 class TokenCounter:
-    """Counts the tokens of a text; `name` says who it is, `exact` whether it is a tokenizer."""
+    """Counts the tokens of a text; `exact`: it is a tokenizer, and no estimate."""
 
     name: str
     count: Callable[[str], int]
@@ -25,12 +25,12 @@ class TokenCounter:
 
 @cache
 def load_counter() -> TokenCounter:
-    """Return the best counter there is on this machine; nothing is downloaded for it."""
+    """Return the best counter on this machine; nothing is downloaded for it."""
     try:
         import tiktoken.load  # an extra that may be missing
     except ImportError:
         return TokenCounter("an estimate", estimate)
-    tiktoken.load.read_file = _not_here  # it would fetch what its cache does not have
+    tiktoken.load.read_file = _refuse_download  # it would fetch what its cache does not have
     try:
         encoding = tiktoken.get_encoding(_ENCODING)
     except Exception:  # noqa: BLE001 - no vocabulary in its cache, or a damaged one
@@ -42,5 +42,5 @@ def load_counter() -> TokenCounter:
     )
 
 
-def _not_here(path: str) -> bytes:
+def _refuse_download(path: str) -> bytes:
     raise OSError(f"{path} is not in the cache")

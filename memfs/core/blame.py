@@ -1,4 +1,4 @@
-"""Who wrote each line of a text, from the states it went through."""
+"""Line-by-line blame: the source of each line, from the past states of a text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Source = TypeVar("Source")
 
 
 def attribute(states: Sequence[tuple[str, Source]]) -> list[tuple[str, Source]]:
-    """Return the lines of the last text, each with the source of the state that brought it.
+    """Return the lines of the last text, each with the source of the state that added it.
 
-    `states` are (text, source), oldest first. A line that goes and comes back (an undo) keeps the
-    source that it had.
+    `states` are (text, source), oldest first. A line that is removed and added again (an undo)
+    keeps the source that it had.
     """
     lines: list[str] = []
     sources: list[Source] = []
@@ -25,7 +25,7 @@ def attribute(states: Sequence[tuple[str, Source]]) -> list[tuple[str, Source]]:
         new = text.split("\n") if text else []
         kept: list[Source] = []
         end = 0
-        for a, b, c, d in changes.find_replaced(lines, new):
+        for a, b, c, d in changes.find_replacements(lines, new):
             kept += sources[end:a]
             gone.update(zip(lines[a:b], sources[a:b], strict=True))
             kept += [gone.get(line, source) for line in new[c:d]]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 5000
 WARN_AT = 0.8
-_MOST = 10**15  # a larger number is a slip, and cannot always be written
+_MOST = 10**15  # a larger number is a mistake, and cannot always be written
 _FOREIGN = ("\udcfe", "\udcff")  # the first byte of a byte order mark that is not UTF-8's
 MANAGED = ("version", "updated_at", "updated_by", "paged_out")
 
@@ -17,7 +17,7 @@ class Block:
     """A block as it is in its file.
 
     `raw` is the whole text (bytes decoded as UTF-8 with `surrogateescape`), `head` + `body` ==
-    `raw`, `meta` the front matter, `problem` what is wrong with it (empty if nothing).
+    `raw`, `meta` the front matter, `problem` describes why it cannot be read (empty if it can).
 
     `codec` names the encoding of a file that is not UTF-8: head and body are its text then, `raw`
     its bytes. `size` is that of a file too large to be read whole: `raw` is its beginning.
@@ -49,9 +49,9 @@ class Block:
         self.head, self.body = frontmatter.split(text)
         self.meta: dict[str, object]
         if frontmatter.has_fences(self.head):
-            self.meta, self.problem = _front_matter(self.head, full_reader)
+            self.meta, self.problem = _read_front_matter(self.head, full_reader)
         else:
-            self.meta, self.problem = _without_fences(text)
+            self.meta, self.problem = _check_missing_fence(text)
         if self.codec:
             self.problem = f"it is {self.codec[:6].upper()}, not UTF-8"
         if size:
@@ -64,7 +64,7 @@ class Block:
 
     @property
     def content(self) -> "tuple[dict[str, object], str]":
-        """What was written in it: the keys that memfs does not manage itself, and the body."""
+        """The keys that memfs does not manage itself, and the body."""
         return {key: value for key, value in self.meta.items() if key not in MANAGED}, self.body
 
     @property
@@ -74,27 +74,27 @@ class Block:
 
     @property
     def limit(self) -> int:
-        return self._integer("limit", DEFAULT_LIMIT, minimum=1)
+        return self._get_integer("limit", DEFAULT_LIMIT, minimum=1)
 
     @property
     def version(self) -> int:
         """The version the file names; 0 if it names none."""
-        return self._integer("version", 0, minimum=0)
+        return self._get_integer("version", 0, minimum=0)
 
     @property
     def priority(self) -> int:
-        return self._integer("priority", 0, minimum=-(10**9))
+        return self._get_integer("priority", 0, minimum=-(10**9))
 
     @property
     def tokens(self) -> int | None:
         """The optional cap in tokens."""
-        found = self._integer("tokens", 0, minimum=0)
+        found = self._get_integer("tokens", 0, minimum=0)
         return found or None
 
     @property
     def paged_out(self) -> int:
-        """How many parts of it were paged out."""
-        return self._integer("paged_out", 0, minimum=0)
+        """The number of parts that were paged out."""
+        return self._get_integer("paged_out", 0, minimum=0)
 
     @property
     def description(self) -> str:
@@ -120,23 +120,23 @@ class Block:
         odd = [
             (key, self.meta[key])
             for key, minimum in lowest.items()
-            if key in self.meta and self._integer(key, minimum - 1, minimum=minimum) < minimum
+            if key in self.meta and self._get_integer(key, minimum - 1, minimum=minimum) < minimum
         ]
         flags = [key for key in ("read_only", "pinned") if key in self.meta]
         return odd + [(k, self.meta[k]) for k in flags if not isinstance(self.meta[k], bool)]
 
-    def _integer(self, key: str, default: int, *, minimum: int) -> int:
+    def _get_integer(self, key: str, default: int, *, minimum: int) -> int:
         found = self.meta.get(key)
         if isinstance(found, int) and not isinstance(found, bool) and minimum <= found <= _MOST:
             return found
         return default
 
 
-def _front_matter(
+def _read_front_matter(
     head: str, full_reader: "Callable[[str], tuple[dict[str, object], str]]"
 ) -> tuple[dict[str, object], str]:
-    """Read front matter: (keys, what is wrong with it or "")."""
-    inner = frontmatter.inner(head)
+    """Read front matter: (keys, problem or "")."""
+    inner = frontmatter.strip_fences(head)
     found, problem = None, ""
     if len(inner) <= frontmatter.MOST:
         found = frontmatter.read(head)
@@ -151,11 +151,8 @@ def _front_matter(
     return yaml_lenient.read(inner), problem
 
 
-def _without_fences(text: str) -> tuple[dict[str, object], str]:
-    """Look at a text that is all body: front matter of which a fence is missing is text as well.
-
-    But what it protects stays protected.
-    """
+def _check_missing_fence(text: str) -> tuple[dict[str, object], str]:
+    """Return (keys, problem) of a text without fences; `read_only` counts if one is missing."""
     start = text[:32].lstrip(frontmatter.BOM)
     name = start.partition(":")[0]
     if not start.startswith("---") and (name == start or " " in name.strip() or "\n" in name):
@@ -165,8 +162,8 @@ def _without_fences(text: str) -> tuple[dict[str, object], str]:
     found = frontmatter_fences.missing(text)
     if found is None:
         return {}, ""
-    kept: dict[str, object] = (
+    meta: dict[str, object] = (
         {"read_only": True} if frontmatter_fences.keys(text).get("read_only") is True else {}
     )
     line = found[1] + 1
-    return kept, f"line {line}: the {found[0]} line --- of the front matter is missing"
+    return meta, f"line {line}: the {found[0]} line --- of the front matter is missing"

@@ -1,4 +1,4 @@
-"""What is wrong in the text of a block file: where, and whether it can be mended."""
+"""Problems in the text of a block file: where, and whether they can be mended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BY_HAND = "mend it in an editor"
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong; `line` counts from 1, `mendable`: `doctor --fix` mends it."""
+    """One problem; `line` counts from 1, `mendable`: `doctor --fix` mends it."""
 
     line: int
     what: str
@@ -22,15 +22,15 @@ class Fault:
 
 
 def find(raw: str) -> list[Fault]:
-    """Return what is wrong in a block's text, in the order it would be mended in."""
+    """Return the problems of a block's text, in the order in which they are mended."""
     _, done = repair.mend(raw)
     found = []
     name = encodings.codec(raw)
     text = encodings.decode(raw, name) if name else raw
     if name:
         found.append(Fault(1, f"it is {name[:6].upper()}, not UTF-8", mendable=True))
-    found += _bytes(text)
-    found += _conflict(text, mendable=repair.CONFLICT in done)
+    found += _find_bad_bytes(text)
+    found += _find_conflict(text, mendable=repair.CONFLICT in done)
     missing = frontmatter_fences.missing(text)
     if missing:
         found.append(
@@ -43,10 +43,10 @@ def find(raw: str) -> list[Fault]:
         )
     problem = repair.front_matter(text)
     if problem:
-        line, what = _placed(problem)
+        line, what = _split_line_number(problem)
         found.append(Fault(line, f"front matter: {what}", mendable=repair.HEAD in done))
     head, body = frontmatter.split(text)
-    if not head.removeprefix(frontmatter.BOM) and not missing and _opens(text):
+    if not head.removeprefix(frontmatter.BOM) and not missing and _opens_front_matter(text):
         found.append(
             Fault(
                 1,
@@ -68,7 +68,7 @@ def find(raw: str) -> list[Fault]:
     return found
 
 
-def _bytes(text: str) -> list[Fault]:
+def _find_bad_bytes(text: str) -> list[Fault]:
     found = []
     count = text.count("\0")
     if count:
@@ -81,7 +81,7 @@ def _bytes(text: str) -> list[Fault]:
     return found
 
 
-def _conflict(text: str, *, mendable: bool) -> list[Fault]:
+def _find_conflict(text: str, *, mendable: bool) -> list[Fault]:
     lines = text.split("\n")
     marked = [at for at, line in enumerate(lines) if line.startswith(_MARKS)]
     if not mendable and len({lines[at][:7] for at in marked}) < 2:
@@ -91,14 +91,14 @@ def _conflict(text: str, *, mendable: bool) -> list[Fault]:
     return [Fault(line, "merge conflict markers", hint, mendable=mendable)]
 
 
-def _opens(text: str) -> bool:
+def _opens_front_matter(text: str) -> bool:
     """Tell whether a text begins like front matter: a fence, then a key of ours."""
     first, _, rest = text.removeprefix(frontmatter.BOM).partition("\n")
     return first.rstrip() == "---" and bool(yaml_lenient.key_of(rest.partition("\n")[0]))
 
 
-def _placed(problem: str) -> tuple[int, str]:
-    """Take the line number off a problem of the front matter."""
+def _split_line_number(problem: str) -> tuple[int, str]:
+    """Split a problem of the front matter into (line, description); line 1 if it names none."""
     where, colon, what = problem.partition(": ")
     number = where.removeprefix("line ")
     return (int(number), what) if colon and number.isdigit() else (1, problem)

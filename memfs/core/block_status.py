@@ -1,4 +1,4 @@
-"""The states of a block, derived from what is known of it. The state machine is MemGPT's."""
+"""The states of a block, derived from its journal. The state machine is MemGPT's."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def describe_content(value: str, last_operation: str) -> str:
 
 
 def freshness(referenced: str, now: str, days: int, *, paged_out: bool = False) -> str:
-    """Return archived for what was paged out, else active, or stale.
+    """Return archived for a block that was paged out, else active, or stale.
 
-    That is what was not referenced (edited, read, paged in) for so many days; 0: nothing is.
+    Stale: not referenced (edited, read, paged in) for so many days; with 0 days nothing is.
     """
     if paged_out:
         return "archived"
     try:
-        age = _moment(now) - _moment(referenced)
+        age = _parse_time(now) - _parse_time(referenced)
     except ValueError:
         return "active"
     return "stale" if 0 < days <= age.days else "active"
 
 
-def _moment(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     found = datetime.fromisoformat(text)
     return found if found.tzinfo else found.replace(tzinfo=UTC)

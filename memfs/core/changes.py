@@ -20,7 +20,7 @@ def lines(before: str, after: str) -> Iterator[str]:
     old = before.split("\n") if before else []
     new = after.split("\n") if after else []
     first = True
-    for old_start, old_end, new_start, new_end in find_replaced(old, new):
+    for old_start, old_end, new_start, new_end in find_replacements(old, new):
         if not first:
             yield "…"
         first = False
@@ -28,10 +28,10 @@ def lines(before: str, after: str) -> Iterator[str]:
         yield from (f"+ {line}" for line in new[new_start:new_end])
 
 
-def find_replaced(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
+def find_replacements(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
     """Yield where lines differ: `old[a:b]` became `new[c:d]`, in order; all others are equal."""
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start = _count_common_prefix(old, new)
+    end = _count_common_prefix(old[start:][::-1], new[start:][::-1])
     left, right = old[start : len(old) - end], new[start : len(new) - end]
     if len(left) * len(right) > _MOST_PAIRS:
         yield start, len(old) - end, start, len(new) - end
@@ -42,9 +42,9 @@ def find_replaced(old: list[str], new: list[str]) -> Iterator[tuple[int, int, in
             yield start + a, start + b, start + c, start + d
 
 
-def unified(before: str, after: str, before_name: str, after_name: str) -> str:
+def format_diff(before: str, after: str, before_name: str, after_name: str) -> str:
     """Return a unified diff, three lines of context; "" if the texts are equal."""
-    diff = difflib.unified_diff(_split(before), _split(after), before_name, after_name)
+    diff = difflib.unified_diff(_split_lines(before), _split_lines(after), before_name, after_name)
     out = []
     for line in diff:
         ended = line.endswith("\n")
@@ -54,10 +54,10 @@ def unified(before: str, after: str, before_name: str, after_name: str) -> str:
 
 def of_blocks(before: str | None, after: str | None, before_name: str, after_name: str) -> str:
     """Return a unified diff of two block files, without the keys that every edit changes."""
-    return unified(_unmanaged(before), _unmanaged(after), before_name, after_name)
+    return format_diff(_strip_managed(before), _strip_managed(after), before_name, after_name)
 
 
-def _unmanaged(text: str | None) -> str:
+def _strip_managed(text: str | None) -> str:
     if text is None:
         return ""
     head, body = frontmatter.split(text)
@@ -65,13 +65,13 @@ def _unmanaged(text: str | None) -> str:
     return ("".join(kept) + body).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _common(some: list[str], others: list[str]) -> int:
+def _count_common_prefix(some: list[str], others: list[str]) -> int:
     """Count the lines that both begin with."""
     pairs = zip(some, others, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(some), len(others)))
 
 
-def _split(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Split at LF alone, line ends kept: `str.splitlines` knows ten more."""
     pieces = text.split("\n")
     return [piece + "\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])

@@ -6,13 +6,13 @@ import re
 from typing import NamedTuple
 
 _PART = re.compile(r"[^\s,;:()\[\]{}\"'`=*]+")
-_FEWEST = 2  # words, or nothing tells what a value is of
-_MOST = 2000  # lines that are held against each other
+_FEWEST = 2  # words: fewer do not say what a value is of
+_MOST = 2000  # lines that are compared
 _EDGES, _MARKS = ".!?", "-+>#|"
 
 
 class Contradiction(NamedTuple):
-    """Two lines, by their numbers from 1, and what each of them says instead of the other."""
+    """Two lines, by their numbers from 1, and the value that each of them gives."""
 
     first: int
     second: int
@@ -21,10 +21,9 @@ class Contradiction(NamedTuple):
 
 
 def find_contradictions(text: str) -> list[Contradiction]:
-    """Return the pairs of lines that say the same of another value, each line with the next such.
+    """Return the pairs of lines with the same words but another value.
 
-    A value has a digit. Lines of a list that counts, in which several differ so, are none: what
-    two sides of a merge said are two lines.
+    A value has a digit. More than two such lines are a list that counts, and no contradiction.
     """
     groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for number, line in enumerate(text.splitlines()[:_MOST], 1):
@@ -36,8 +35,8 @@ def find_contradictions(text: str) -> list[Contradiction]:
             key = (*words[:at], "", *words[at + 1 :])
             groups.setdefault(key, []).append((number, words[at]))
     found = []
-    for said in groups.values():
-        if len(said) == 2 and said[0][1] != said[1][1]:
-            (first, one), (second, other) = said
+    for lines in groups.values():
+        if len(lines) == 2 and lines[0][1] != lines[1][1]:
+            (first, one), (second, other) = lines
             found.append(Contradiction(first, second, one, other))
     return found

@@ -1,4 +1,4 @@
-"""The edit engine: what each operation does to a body, and when it is refused. Pure."""
+"""The edit engine: applies each operation to a body, or refuses it. Pure."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ Edit = BodyEdit | Create | Delete | Rename | Describe
 
 @dataclass(frozen=True)
 class Rejected:
-    """A refused edit: what was wrong and what to do about it. Nothing was changed."""
+    """A refused edit: the reason, and a hint on what to do. Nothing was changed."""
 
     message: str
     hint: str = ""
@@ -108,46 +108,46 @@ def operation(edit: Edit) -> str:
 
 
 def apply(edit: BodyEdit, body: str, eol: str) -> str | Rejected:
-    """Return the new body, or why not. `body` keeps its own line ends, `eol` is for new lines."""
-    for text in _texts(edit):
-        numbered = _line_numbers(text)
+    """Return the new body, or a refusal. `body` keeps its line ends, `eol` is for new lines."""
+    for text in _get_texts(edit):
+        numbered = _find_prefix(text)
         if numbered:
             return Rejected(
                 f"cannot {operation(edit)} in '{edit.label}': the text carries line numbers "
                 f"({numbered!r})",
                 "pass the text alone, without the line-number prefixes of a listing",
             )
-    edit = _public(edit)
-    odd = check_text(
+    edit = _drop_private(edit)
+    refusal = check_text(
         operation(edit), edit.label, edit.new if isinstance(edit, Replace) else edit.text
     )
-    if odd and not isinstance(edit, Remove):
-        return odd
+    if refusal and not isinstance(edit, Remove):
+        return refusal
     match edit:
         case Append():
-            return _append(body, _native(edit.text, eol), eol, edit.label)
+            return _append(body, _set_eol(edit.text, eol), eol, edit.label)
         case Replace():
             return _replace(
                 edit.label,
                 body,
-                _native(edit.old, eol),
-                _native(edit.new, eol),
+                _set_eol(edit.old, eol),
+                _set_eol(edit.new, eol),
                 every=edit.every,
                 verb="replace",
             )
         case Remove():
             return _replace(
-                edit.label, body, _native(edit.text, eol), "", every=edit.every, verb="remove"
+                edit.label, body, _set_eol(edit.text, eol), "", every=edit.every, verb="remove"
             )
         case Insert():
-            return _insert(edit, body, _native(edit.text, eol), eol)
+            return _insert(edit, body, _set_eol(edit.text, eol), eol)
         case Rethink():
-            text = _native(edit.text, eol).rstrip("\r\n")
+            text = _set_eol(edit.text, eol).rstrip("\r\n")
             return text + eol if text else ""
 
 
-def _public(edit: BodyEdit) -> BodyEdit:
-    """Leave out what the new text marks as private."""
+def _drop_private(edit: BodyEdit) -> BodyEdit:
+    """Return the edit without what its new text marks as private."""
     match edit:
         case Replace():
             return replace(edit, new=public(edit.new))
@@ -157,8 +157,8 @@ def _public(edit: BodyEdit) -> BodyEdit:
             return edit
 
 
-def secret(verb: str, label: str, after: str, before: str = "") -> Rejected | None:
-    """Refuse a text with a secret that was not in it before."""
+def check_secret(verb: str, label: str, after: str, before: str = "") -> Rejected | None:
+    """Return a refusal if `after` holds a secret that `before` does not, else None."""
     for found in find_secrets(after):
         if after[found.start : found.end] not in before:
             line = after.count("\n", 0, found.start) + 1
@@ -170,7 +170,7 @@ def secret(verb: str, label: str, after: str, before: str = "") -> Rejected | No
 
 
 def check_text(verb: str, label: str, *texts: str) -> Rejected | None:
-    """Refuse texts that hold control characters, or bytes that are no text."""
+    """Return a refusal if a text holds control characters or bytes that are not UTF-8."""
     for text in texts:
         for character in text:
             if (
@@ -184,14 +184,14 @@ def check_text(verb: str, label: str, *texts: str) -> Rejected | None:
 
 
 def check_metadata(what: str, text: str) -> Rejected | None:
-    """Refuse what is kept beside a text (tags) as the text itself would be."""
-    return check_text("keep", what, text) or secret("keep", what, text)
+    """Check metadata of a text (tags) by the rules for the text itself."""
+    return check_text("keep", what, text) or check_secret("keep", what, text)
 
 
 def check_limit(
     label: str, before: str, after: str, limit: int, cap: int | None
 ) -> Rejected | None:
-    """Refuse a value that is over its limit, unless the edit made it shorter."""
+    """Return a refusal if a value is over its limit, unless the edit made it shorter."""
     if len(after) > limit and len(after) >= len(before):
         return Rejected(
             f"cannot write '{label}': {len(after):,} characters, the limit is {limit:,}",
@@ -208,7 +208,7 @@ def check_limit(
     return None
 
 
-def _texts(edit: BodyEdit) -> tuple[str, ...]:
+def _get_texts(edit: BodyEdit) -> tuple[str, ...]:
     match edit:
         case Replace():
             return (edit.old, edit.new)
@@ -216,7 +216,7 @@ def _texts(edit: BodyEdit) -> tuple[str, ...]:
             return (edit.text,)
 
 
-def _native(text: str, eol: str) -> str:
+def _set_eol(text: str, eol: str) -> str:
     unified = text.replace("\r\n", "\n")
     return unified if eol == "\n" else unified.replace("\n", eol)
 
@@ -240,18 +240,18 @@ def _replace(
         )
     count = body.count(old)
     if count == 0:
-        return Rejected(f"cannot {verb} in '{label}': {_shown(old)} is not in it", _near(body, old))
+        return Rejected(f"cannot {verb} in '{label}': {_quote(old)} is not in it", _hint(body, old))
     if count > 1 and not every:
         return Rejected(
-            f"cannot {verb} in '{label}': {_shown(old)} occurs {count} times "
-            f"({_lines_of(body, old)})",
+            f"cannot {verb} in '{label}': {_quote(old)} occurs {count} times "
+            f"({_format_lines(body, old)})",
             f"pass more of the text around it, or --all to {verb} every one",
         )
-    return body.replace(old, new) if new else _cut(body, old)
+    return body.replace(old, new) if new else _remove_all(body, old)
 
 
-def _cut(body: str, old: str) -> str:
-    """Remove every `old`; a line that it filled goes with it."""
+def _remove_all(body: str, old: str) -> str:
+    """Remove every `old`; a line that holds nothing else is removed as a whole."""
     if old.endswith("\n"):
         return body.replace(old, "")
     pieces = body.split(old)
@@ -289,7 +289,7 @@ _MOST_LINES = 20
 _NUMBERED = re.compile(r"^[ \t]*(?:Line )?(\d{1,6})(?:\t|→|: | ?\| )")
 
 
-def _line_numbers(text: str) -> str:
+def _find_prefix(text: str) -> str:
     """Return the first prefix of a text that was copied with line numbers, or an empty string.
 
     One line is enough where the mark is a tab or an arrow (nobody writes those); colons and bars
@@ -307,8 +307,8 @@ def _line_numbers(text: str) -> str:
     return prefixes[0] if follows else ""
 
 
-def _lines_of(body: str, text: str) -> str:
-    """Name the lines on which `text` begins, the first 20 of them."""
+def _format_lines(body: str, text: str) -> str:
+    """List the numbers of the lines on which `text` begins, at most 20."""
     numbers: list[str] = []
     line, start = 1, 0
     at = body.find(text)
@@ -323,16 +323,16 @@ def _lines_of(body: str, text: str) -> str:
     return ("line " if len(numbers) == 1 else "lines ") + ", ".join(numbers)
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     flat = " ".join(text.split())
     return repr(flat if len(flat) <= 60 else excerpt(flat, 57) + "...")
 
 
-def _near(body: str, text: str) -> str:
+def _hint(body: str, text: str) -> str:
     lines = [line.strip() for line in body.splitlines()[:2000] if line.strip()]
     first = text.strip().splitlines()[0].strip()[:200] if text.strip() else text
     folded = [line for line in lines if first.casefold() in line.casefold()]
     close = folded or difflib.get_close_matches(first, lines, 1, 0.5)
     if close:
-        return f"it must match exactly; the closest line is {_shown(close[0])}"
+        return f"it must match exactly; the closest line is {_quote(close[0])}"
     return "it must match exactly; look at the block with memfs show"

@@ -1,4 +1,4 @@
-"""Block files that are not UTF-8: what gives them away, and their text.
+"""Block files that are not UTF-8: detection and decoding.
 
 Imported only for a text that holds a NUL or begins with a byte order mark of another encoding.
 """
@@ -19,7 +19,7 @@ def codec(raw: str) -> str:
 
     Without a byte order mark every other byte of mostly ASCII text is a NUL.
     """
-    data = _bytes(raw[:_LOOKED_AT])
+    data = _to_bytes(raw[:_LOOKED_AT])
     for mark, name in _MARKS:
         if data.startswith(mark):
             return name
@@ -34,10 +34,10 @@ def codec(raw: str) -> str:
 
 
 def decode(raw: str, name: str) -> str:
-    """Return the text that the bytes of `raw` mean; what is no character is U+FFFD."""
-    text = _bytes(raw).decode(name, "replace")
+    """Decode the bytes of `raw` with the encoding `name`; invalid ones become U+FFFD."""
+    text = _to_bytes(raw).decode(name, "replace")
     return text.removeprefix("\ufeff")
 
 
-def _bytes(raw: str) -> bytes:
+def _to_bytes(raw: str) -> bytes:
     return raw.encode("utf-8", "surrogateescape")

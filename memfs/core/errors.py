@@ -5,7 +5,7 @@ USAGE = 2
 BUG = 70
 
 
-# What reading values of others raises where they are not as they should be, and damaged JSON.
+# Errors that reading malformed values of others raises, and damaged JSON.
 UNREADABLE = (
     ValueError,
     OverflowError,
@@ -18,7 +18,7 @@ UNREADABLE = (
 
 
 class MemfsError(Exception):
-    """An expected failure: what was wrong, and what to do about it.
+    """An expected failure, with a hint on what to do about it.
 
     `message` completes the sentence "error: …", `hint` the sentence "hint: …" (may be empty);
     `code` is the exit status: 1 refused, 2 usage, 70 a bug.
@@ -34,7 +34,7 @@ class MemfsError(Exception):
 
 
 class UsageError(MemfsError):
-    """A command, an option or a setting that is not as it has to be: exit status 2."""
+    """An invalid command, option or setting: exit status 2."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint, USAGE)
@@ -53,25 +53,26 @@ class StoreError(MemfsError):
 
 
 class DamagedError(StoreError):
-    """A file that can be made again cannot be read: whoever may write makes it anew."""
+    """A derived file cannot be read: whoever may write rebuilds it."""
 
 
 class LockedError(StoreError):
-    """Another process holds the lock, and did not let go in time."""
+    """Another process holds the lock, and did not release it in time."""
 
 
-_PASSING = (3, 5, 6, 7, 8, 10, 13, 14, 23)  # of SQLite: no room, no leave, locked: not damaged
+# SQLite: disk full, no permission, locked: not damage.
+_PASSING = (3, 5, 6, 7, 8, 10, 13, 14, 23)
 
 
 def is_panic(error: BaseException) -> bool:
-    """Tell whether a library in Rust gave up: what it raises then is no `Exception`."""
+    """Tell whether an error is the panic of a library in Rust, which is no `Exception`."""
     return type(error).__name__ == "PanicException"
 
 
 def is_damage(error: BaseException) -> bool:
-    """Tell whether an error is what libraries raise for a file that is damaged, or was forged.
+    """Tell whether an error is one that libraries raise for a damaged or forged file.
 
-    Not what people are told (a `MemfsError`), nor what the system says (an `OSError`).
+    A `MemfsError` other than `DamagedError`, or an `OSError`, is none.
     """
     if isinstance(error, DamagedError) or is_panic(error):
         return True

@@ -1,7 +1,7 @@
-"""Text that is put into a frame, and must not imitate it. Hot path.
+"""Escapes text that is put into the brief, so that it cannot imitate its frame. Hot path.
 
-What a block or a hit says is data: it may not look like a heading of the brief, close or swallow
-what follows, or hold control characters.
+The text of a block or a hit is data: it may not look like a heading of the brief, leave a code
+fence open, or hold control characters.
 """
 
 _CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
@@ -10,8 +10,8 @@ _HASHES = "#\ufe5f\u266f"
 _BRACKETS = ("[", "\\[", "\u3010")
 _FRAME = ("core memory", "recalled from", "other memory:", "memory tools:")
 _MARKERS = "-*+0123456789.) "  # what a list item may have before a code fence
-# What a line looks like: odd spaces are spaces, full-width letters letters, the invisible is not
-# (all that `core.invisible_characters` shows to people, and what joins or varies glyphs).
+# The visible form of a line: odd spaces become spaces, full-width letters letters; invisible
+# characters go (those of `core.invisible_characters`, joiners, and variation selectors).
 _SHAPES = {
     **dict.fromkeys((9, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), 0x20),
     **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
@@ -24,7 +24,7 @@ _UNSEEN: dict[int, int | None] = dict.fromkeys((
 ))  # fmt: skip
 _LOOKS = _UNSEEN | _SHAPES
 
-# Tags with which hosts frame what they tell a model, or what a person typed: without their signs.
+# Names, without signs, of the tags with which hosts frame texts for a model or from a person.
 _TAGS = (
     "systemreminder", "hookcontext", "hookprompt", "sessioncontext", "untrustedcontext",
     "environmentcontext", "goalcontext", "userinstructions", "permissionsinstructions",
@@ -37,10 +37,10 @@ _TAGS = (
     "system>", "skill>", "instructions>",
 )  # fmt: skip
 _LONGEST_TAG = 24
-_NEAR = 64  # characters in which a tag's name is, unless it is padded
+_NEAR = 64  # characters in which a tag's name is found, unless it is padded
 _OPENINGS = {ord(sign): "<" for sign in "\uff1c\ufe64\u2039\u2329\u27e8\u3008\u276e\u276c\u226e"}
-# What may stand between the letters of a tag: spaces, slashes (one over the opening sign, too),
-# hyphens, and the invisible.
+# Signs that may stand between the letters of a tag: spaces, slashes (one over the opening sign,
+# too), and hyphens.
 _SIGNS = (
     " \n/-_\u0338\u2010\u2011\u2012\u2013\u2014\u2015\u203f\u2044\u2212\u2215\u29f8\ufe58\ufe63"
 )
@@ -52,9 +52,9 @@ _BARE = (
 
 
 def defuse(text: str) -> str:
-    """Put a backslash into the tags with which hosts frame text, however they are spelled.
+    """Escape the tags with which hosts frame text, however they are spelled.
 
-    It goes behind the opening sign; every other character stays where it is.
+    A backslash is put behind the opening sign; every other character stays as it is.
     """
     seen = text if text.isascii() else text.translate(_OPENINGS)
     if "<" not in seen:
@@ -73,15 +73,15 @@ def defuse(text: str) -> str:
 
 
 def _is_tag(behind: str) -> bool:
-    """Tell whether what is behind an opening sign is the name of a tag of hosts."""
-    name = _bare(behind[:_NEAR])
-    if len(name) < _LONGEST_TAG and len(behind) > _NEAR:  # padded with what nobody sees
-        name = _bare(behind)
+    """Tell whether the text behind an opening sign is the name of a tag of hosts."""
+    name = _normalise_name(behind[:_NEAR])
+    if len(name) < _LONGEST_TAG and len(behind) > _NEAR:  # padded with invisible characters
+        name = _normalise_name(behind)
     return name[:_LONGEST_TAG].casefold().startswith(_TAGS)
 
 
-def _bare(text: str) -> str:
-    """Return the letters of a name, those of other alphabets that stand for ours as ours."""
+def _normalise_name(text: str) -> str:
+    """Return the letters of a tag's name, compatibility characters normalised (NFKC)."""
     text = text.translate(_BARE)
     if text.isascii():
         return text
@@ -91,10 +91,7 @@ def _bare(text: str) -> str:
 
 
 def flatten_text(text: str) -> str:
-    """Return a foreign name, tag or reason as one line, which can forge no other and no frame.
-
-    Line ends become spaces, one for one.
-    """
+    """Return a foreign text as one line, line ends as spaces, with the tags of hosts escaped."""
     return defuse(make_plain(text).replace("\n", " "))
 
 
@@ -104,7 +101,7 @@ def quote_lines(text: str, lead: str = "> ") -> str:
 
 
 def quote_turn(who: str, text: str) -> str:
-    """Return a turn of a conversation: who said it as a line of ours, then what, quoted."""
+    """Return a turn of a conversation: a line with the speaker, then the text, quoted."""
     return f"{flatten_text(who)}\n{quote_lines(text)}"
 
 
@@ -127,7 +124,7 @@ def quote(value: str) -> str:
 
 
 def escape(line: str) -> str:
-    """Put a backslash before a line that would read as a part of the frame."""
+    """Put a backslash before a line that would read as a part of the brief's frame."""
     return _escape(defuse(line))
 
 

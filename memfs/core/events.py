@@ -1,4 +1,4 @@
-"""What a host tells us, in our words. Hot path."""
+"""Hook events and replies, in terms common to all hosts. Hot path."""
 
 START = "start"  # a session starts, resumes, was cleared or compacted
 AGENT = "agent"  # a subagent starts: it has a context of its own
@@ -9,7 +9,7 @@ END = "end"
 WRITE = "write"  # the host's own tool is about to write a file
 WRITTEN = "written"  # it did
 OTHER = "other"
-REVIEW = "[memfs review]"  # how a prompt begins that asks for a review of the session
+REVIEW = "[memfs review]"  # the prefix of a prompt that asks for a review of the session
 
 
 class Event:
@@ -66,11 +66,10 @@ class Event:
 
 
 class Reply:
-    """What a host is told: `context` for the model, `notice` for the person in front of it.
+    """The answer to a host: `context` for the model, `notice` for the person in front of it.
 
-    `refusal` is why the model may not do what it is about to do, `more` what it is asked to do
-    where its turn would end. None of them can close the frame of the host: whatever was quoted
-    before stays as it is.
+    `refusal` is the reason why the model may not do what it is about to do. `more` asks it to go
+    on at the end of its turn. The tags with which hosts frame text are escaped in all of them.
     """
 
     __slots__ = ("context", "more", "notice", "refusal")
@@ -78,13 +77,13 @@ class Reply:
     def __init__(
         self, context: str = "", notice: str = "", refusal: str = "", more: str = ""
     ) -> None:
-        self.more = _defused(more)
-        self.context = _defused(context)
-        self.notice = _defused(notice)
-        self.refusal = _defused(refusal)
+        self.more = _defuse_text(more)
+        self.context = _defuse_text(context)
+        self.notice = _defuse_text(notice)
+        self.refusal = _defuse_text(refusal)
 
 
-def _defused(text: str) -> str:
+def _defuse_text(text: str) -> str:
     if not text:
         return ""
     from memfs.core.escaping import defuse  # most hooks say nothing

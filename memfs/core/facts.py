@@ -1,4 +1,4 @@
-"""The fact: a statement with what is known of it."""
+"""The fact: a statement with its source and status."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import hashlib
 from dataclasses import dataclass, replace
 
 ACTIVE, SUPERSEDED, ACCEPTED, REJECTED = "active", "superseded", "accepted", "rejected"
-ARCHIVED = "archived"  # it had to make room: archive search finds it
+ARCHIVED = "archived"  # removed for lack of capacity: archive search finds it
 STATUSES = (ACTIVE, SUPERSEDED, ACCEPTED, REJECTED, ARCHIVED)
 HOLDS = (ACTIVE, ACCEPTED)
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact. `host`, `session` and `message` say where it was said, `at` when.
+    """One fact. `host`, `session` and `message` name its source, `at` its time.
 
-    `confidence` is 0 to 1. `key` is what it tells of: of two facts with one key the later one
+    `confidence` is 0 to 1. `key` names its subject: of two facts with one key the later one
     counts. `over` are words it speaks against. `by` is the fact that superseded it; `revision`
     counts the changes of its status. `personal`: it is about the user, and not for the project.
     """
@@ -39,11 +39,11 @@ class Fact:
 
     @property
     def holds(self) -> bool:
-        """Whether it counts: nothing superseded it, and nobody rejected it."""
+        """Whether it is valid: neither superseded, rejected nor archived."""
         return self.status in HOLDS
 
-    def revised(self, status: str, by: str = "") -> Fact:
-        """Return its next revision, with another status; `by` is what superseded it."""
+    def revise(self, status: str, by: str = "") -> Fact:
+        """Return the next revision, with another status; `by` is the fact that superseded it."""
         return replace(self, status=status, by=by or self.by, revision=self.revision + 1)
 
 

@@ -23,7 +23,7 @@ else:
 
 
 class _Context:
-    """What the C scanner asks its owner for."""
+    """The attributes that the C scanner reads from its context."""
 
     strict = False
     object_hook = None

@@ -1,7 +1,7 @@
 """Secrets in whole files: where they are, and the same files without them. Pure.
 
-A file is plain text, JSON, or JSON lines. In JSON the texts are looked through as people wrote
-them; what names things there (ids, times, labels) is left alone. What is no JSON is plain text.
+A file is plain text, JSON, or JSON lines. In JSON the decoded strings are searched; names (ids,
+times, labels) are left alone. What is no JSON is plain text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Form = Literal["text", "json", "lines"]
 _SHOWN = 3  # characters of a secret that are shown
-_LONG = 12  # of shorter ones none is
+_LONG = 12  # characters: of shorter secrets none is shown
 _REMEMBERED = 4096  # texts: a journal holds each twice, and it is looked at more than once
 _NAMES = frozenset(
     "id at actor host session tier label op version role tree group tied side commit".split()
@@ -25,7 +25,7 @@ _NAMES = frozenset(
 
 
 class FileSecret(NamedTuple):
-    """A secret of `type` in a line (from 1) of a file; `masked` does not give it away."""
+    """A secret of `type` in a line (from 1) of a file; `masked` can be shown."""
 
     line: int
     type: str
@@ -36,22 +36,22 @@ def find(text: str, form: Form) -> list[FileSecret]:
     """List the secrets of a file, each once a line."""
     found: list[FileSecret] = []
     if form == "text":
-        found = _plain(text, 1)
+        found = _find_in_text(text, 1)
     elif form == "json":
-        found = _in_json(text, 1)
+        found = _find_in_json(text, 1)
     else:
         for number, line in enumerate(text.split("\n"), 1):
-            found += _in_json(line, number)
+            found += _find_in_json(line, number)
     return list(dict.fromkeys(found))
 
 
 def redact_file(text: str, form: Form) -> str:
-    """Return a file with `[redacted:TYPE]` for every secret; what holds none keeps its bytes."""
+    """Return a file with `[redacted:TYPE]` for every secret; lines without any keep their bytes."""
     if form == "text":
         return redact(text)
     if form == "json":
-        return _clean_json(text)
-    return "\n".join(_clean_json(line) for line in text.split("\n"))
+        return _redact_json(text)
+    return "\n".join(_redact_json(line) for line in text.split("\n"))
 
 
 def mask(secret: str) -> str:
@@ -61,7 +61,7 @@ def mask(secret: str) -> str:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _spans(text: str) -> list[tuple[int, str, str]]:
+def _scan(text: str) -> list[tuple[int, str, str]]:
     return [
         (text.count("\n", 0, each.start), each.type, mask(text[each.start : each.end]))
         for each in find_secrets(text)
@@ -69,26 +69,26 @@ def _spans(text: str) -> list[tuple[int, str, str]]:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _redacted(text: str) -> str:
-    return redact(text) if _spans(text) else text
+def _redact_text(text: str) -> str:
+    return redact(text) if _scan(text) else text
 
 
-def _plain(text: str, first: int) -> list[FileSecret]:
-    return [FileSecret(first + line, kind, masked) for line, kind, masked in _spans(text)]
+def _find_in_text(text: str, first: int) -> list[FileSecret]:
+    return [FileSecret(first + line, kind, masked) for line, kind, masked in _scan(text)]
 
 
-def _in_json(text: str, number: int) -> list[FileSecret]:
+def _find_in_json(text: str, number: int) -> list[FileSecret]:
     try:
-        texts = list(_texts(json.loads(text)))
+        texts = list(_iterate_texts(json.loads(text)))
     except (ValueError, RecursionError):
-        return _plain(text, number)
-    return [FileSecret(number, kind, masked) for each in texts for _, kind, masked in _spans(each)]
+        return _find_in_text(text, number)
+    return [FileSecret(number, kind, masked) for each in texts for _, kind, masked in _scan(each)]
 
 
-def _clean_json(text: str) -> str:
+def _redact_json(text: str) -> str:
     try:
         value = json.loads(text)
-        clean = _clean(value)
+        clean = _redact_value(value)
     except (ValueError, RecursionError):
         return redact(text)
     if clean == value:
@@ -97,23 +97,23 @@ def _clean_json(text: str) -> str:
     return json.dumps(clean) + end
 
 
-def _texts(value: object) -> Iterator[str]:
+def _iterate_texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from _iterate_texts(item)
     elif isinstance(value, dict):
         for key, item in value.items():
             if key not in _NAMES:
-                yield from _texts(item)
+                yield from _iterate_texts(item)
 
 
-def _clean(value: object) -> object:
+def _redact_value(value: object) -> object:
     if isinstance(value, str):
-        return _redacted(value)
+        return _redact_text(value)
     if isinstance(value, list):
-        return [_clean(item) for item in value]
+        return [_redact_value(item) for item in value]
     if isinstance(value, dict):
-        return {key: item if key in _NAMES else _clean(item) for key, item in value.items()}
+        return {key: item if key in _NAMES else _redact_value(item) for key, item in value.items()}
     return value

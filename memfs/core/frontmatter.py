@@ -33,8 +33,8 @@ def split(raw: str) -> tuple[str, str]:
     return raw[:mark], raw[mark:]
 
 
-def inner(head: str) -> str:
-    """Return the lines between the fences of a head made by `split` (empty if it has none)."""
+def strip_fences(head: str) -> str:
+    """Return the lines between the fences of a head made by `split`, "" if it has none."""
     start = head.find("\n") + 1
     end = head.rstrip(" \t\r\n").rfind("\n") + 1
     return head[start:end] if 0 < start <= end else ""
@@ -47,7 +47,7 @@ def has_fences(head: str) -> bool:
 
 def read(head: str) -> dict[str, object] | None:
     """Read the front matter strictly. None: ask a full YAML reader (`memfs.core.yaml_edit`)."""
-    return yaml_fast.read(inner(head))
+    return yaml_fast.read(strip_fences(head))
 
 
 def line_end(raw: str) -> str:

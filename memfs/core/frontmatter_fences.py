@@ -15,14 +15,14 @@ def missing(text: str) -> tuple[str, int] | None:
         return None
     lines = text.removeprefix(frontmatter.BOM).split("\n")
     opened = _is_fence(lines[0])
-    count, end, closed = _keys(lines, 1 if opened else 0, blanks=not opened)
+    count, end, closed = _scan_keys(lines, 1 if opened else 0, blanks=not opened)
     if count < 2 or opened == closed:
         return None
     return (CLOSING, end) if opened else (OPENING, 0)
 
 
 def with_missing(text: str) -> str:
-    """Return `text` with the fence that is missing."""
+    """Return `text` with the missing fence put in."""
     found = missing(text)
     if found is None:
         return text
@@ -41,7 +41,7 @@ def keys(text: str) -> dict[str, object]:
     if found is None:
         return {}
     head = frontmatter.split(with_missing(text))[0]
-    return yaml_lenient.read(frontmatter.inner(head))
+    return yaml_lenient.read(frontmatter.strip_fences(head))
 
 
 def find_second_head(body: str) -> int:
@@ -50,14 +50,14 @@ def find_second_head(body: str) -> int:
     first = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
     if first == len(lines) or not _is_fence(lines[first]):
         return -1
-    count, _, closed = _keys(lines, first + 1, blanks=True)
+    count, _, closed = _scan_keys(lines, first + 1, blanks=True)
     return first if count and closed else -1
 
 
-def _keys(lines: list[str], start: int, *, blanks: bool) -> tuple[int, int, bool]:
-    """Look at the lines from `start` on: (known keys, behind the last of them, a fence follows).
+def _scan_keys(lines: list[str], start: int, *, blanks: bool) -> tuple[int, int, bool]:
+    """Scan the lines from `start` on: (known keys, line behind the last, whether a fence follows).
 
-    Looking ends at the first line that could not be front matter; `blanks`: a blank line could.
+    The scan ends at the first line that cannot be front matter; `blanks`: a blank line can.
     """
     seen: set[str] = set()
     end, within = start, False  # within: what is indented here belongs to a known key
@@ -74,14 +74,14 @@ def _keys(lines: list[str], start: int, *, blanks: bool) -> tuple[int, int, bool
                 break
         elif line[0] in " \t-":
             end = at + 1 if within else end
-        elif line[0] == "#" or _like_key(line):
+        elif line[0] == "#" or _is_key_like(line):
             within = False
         else:
             break
     return len(seen), end, False
 
 
-def _like_key(line: str) -> bool:
+def _is_key_like(line: str) -> bool:
     name, colon, rest = line.partition(":")
     return (
         bool(colon) and len(name) <= 64 and " " not in name.strip() and rest[:1] in ("", " ", "\t")

@@ -33,13 +33,13 @@ class _Section(NamedTuple):
     body: str
 
 
-def parts(text: str, most: int) -> list[TextPart]:
+def split_text(text: str, most: int) -> list[TextPart]:
     """Cut a text into parts of at most `most` characters.
 
     A heading's part holds what is below it as far as that fits; else each heading in it has its
     own. What is too long without a heading is cut between paragraphs, lines, or anywhere.
     """
-    sections = list(_sections(text))
+    sections = list(_split_sections(text))
     lengths = [len(each.line) + len(each.body) for each in sections]
     ends = list(accumulate(lengths, initial=0))
     found: list[TextPart] = []
@@ -58,7 +58,9 @@ def parts(text: str, most: int) -> list[TextPart]:
             found.append(TextPart(path, (section.body + "".join(below)).strip("\n")))
             at = stop
             continue
-        pieces = list(_pieces(section.body, most)) or [""] * (stop == at + 1)  # a heading alone
+        pieces = list(_split_pieces(section.body, most)) or [""] * (
+            stop == at + 1
+        )  # a heading alone
         found += [TextPart(path, piece) for piece in pieces]
         above.append(section)
         at += 1
@@ -67,15 +69,15 @@ def parts(text: str, most: int) -> list[TextPart]:
 
 def find_heading(text: str) -> str:
     """Return the first heading of a text, "" if there is none."""
-    return next((each.title for each in _sections(text) if each.title), "")
+    return next((each.title for each in _split_sections(text) if each.title), "")
 
 
 def plain_lines(text: str) -> Iterator[str]:
     """Yield the lines of a text that are not code."""
-    return (line for line, code in _lines(text) if not code)
+    return (line for line, code in _mark_code_lines(text) if not code)
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
+def _mark_code_lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each line with its line end, and whether it belongs to a fence of code."""
     fence = ""
     for line in text.splitlines(keepends=True):
@@ -89,10 +91,10 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
             fence = ""
 
 
-def _sections(text: str) -> Iterator[_Section]:
+def _split_sections(text: str) -> Iterator[_Section]:
     level, title, head = 0, "", ""
     body: list[str] = []
-    for line, code in _lines(text):
+    for line, code in _mark_code_lines(text):
         heading = None if code else _HEADING.match(line.rstrip())
         if not heading:
             body.append(line)
@@ -104,22 +106,22 @@ def _sections(text: str) -> Iterator[_Section]:
     yield _Section(level, title, head, "".join(body))
 
 
-def _pieces(text: str, most: int) -> Iterator[str]:
-    held: list[str] = []
+def _split_pieces(text: str, most: int) -> Iterator[str]:
+    pending: list[str] = []
     size = 0
-    for atom in _atoms(text, most):
-        if held and size + len(atom) > most:
-            yield "".join(held).strip("\n")
-            held, size = [], 0
-        held.append(atom)
+    for atom in _split_atoms(text, most):
+        if pending and size + len(atom) > most:
+            yield "".join(pending).strip("\n")
+            pending, size = [], 0
+        pending.append(atom)
         size += len(atom)
-    if "".join(held).strip():
-        yield "".join(held).strip("\n")
+    if "".join(pending).strip():
+        yield "".join(pending).strip("\n")
 
 
-def _atoms(text: str, most: int) -> Iterator[str]:
-    """Yield what is better not cut: paragraphs and fences of code, of those too long the lines."""
-    for paragraph in _paragraphs(text):
+def _split_atoms(text: str, most: int) -> Iterator[str]:
+    """Yield the units of a text: paragraphs and fences of code; of those too long, the lines."""
+    for paragraph in _split_paragraphs(text):
         if len(paragraph) <= most:
             yield paragraph
             continue
@@ -127,11 +129,11 @@ def _atoms(text: str, most: int) -> Iterator[str]:
             yield from (line[start : start + most] for start in range(0, len(line), most))
 
 
-def _paragraphs(text: str) -> Iterator[str]:
-    held: list[str] = []
-    for line, code in _lines(text):
-        held.append(line)
+def _split_paragraphs(text: str) -> Iterator[str]:
+    pending: list[str] = []
+    for line, code in _mark_code_lines(text):
+        pending.append(line)
         if not code and not line.strip():
-            yield "".join(held)
-            held = []
-    yield "".join(held)
+            yield "".join(pending)
+            pending = []
+    yield "".join(pending)

@@ -1,6 +1,6 @@
-"""What in a foreign text looks as if it was written to steer an assistant, or to hide from people.
+"""Signs that a foreign text was written to steer an assistant, or to hide from people.
 
-A person is to look at it; nothing is decided by it. It is no protection: words can be chosen.
+They are shown to a person and decide nothing. They are no protection: attackers choose words.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/]{160,}={0,2}")
 
 
 class Sign(NamedTuple):
-    """One line that is worth a look: its number (from 1), what it does, and a part of it."""
+    """One suspicious line: its number (from 1), what it does, and a part of it."""
 
     line: int
     what: str
@@ -83,7 +83,7 @@ class Sign(NamedTuple):
 
 
 def find_signs(text: str) -> list[Sign]:
-    """Return what is worth a look in a text, at most one sign of a kind for each line."""
+    """Return the signs of injection in a text, at most one of a kind for each line."""
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         part = line[:_LONGEST]

@@ -1,11 +1,11 @@
-"""Characters that nobody sees, or that turn text around, made visible for people."""
+"""Makes invisible characters, and those that reverse text, visible for people."""
 
 from __future__ import annotations
 
 import re
 
-# Format characters, blank letters, tags, and selectors of a glyph that select none. What joins two
-# pictures into one, and one selector behind a character, is what people write.
+# Format characters, blank letters, tags, and repeated variation selectors. A joiner between two
+# emoji, and one selector behind a character, are ordinary text.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -16,7 +16,7 @@ _UNSEEN = re.compile(
 
 
 def reveal_hidden(text: str) -> str:
-    r"""Return a text with escapes, `\u202e` for one, in the place of what nobody would see."""
+    r"""Return a text with invisible characters replaced by escapes such as `\u202e`."""
     if text.isascii():
         return text
     return _UNSEEN.sub(lambda found: ascii(found.group())[1:-1], text)

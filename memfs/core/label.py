@@ -26,7 +26,7 @@ def normalise(text: str) -> str:
 
 
 def problem(label: str) -> str:
-    """Say what is wrong with a normalised label, or return an empty string."""
+    """Return the rule that a normalised label breaks, in words; "" if it breaks none."""
     if not label:
         return "a label cannot be empty"
     if len(label) > MAX_LENGTH:
@@ -70,6 +70,6 @@ def parse(text: str) -> tuple[str | None, str]:
     return tier, label
 
 
-def qualified(tier: str, label: str) -> str:
-    """Return the explicit form, for example `user:human`."""
+def qualify(tier: str, label: str) -> str:
+    """Return a label with its tier, for example `user:human`."""
     return f"{tier}:{label}"

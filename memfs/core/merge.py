@@ -21,17 +21,17 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
     base = base or ""
     if ours == base:
         return theirs
-    if _same(theirs, base) or _same(ours, theirs):
+    if _is_same(theirs, base) or _is_same(ours, theirs):
         return ours
     eol = frontmatter.line_end(ours if "\n" in ours else theirs)
-    if _same(ours, base):
-        return _native(theirs, eol)
-    texts = base, _mended_head(ours), _mended_head(theirs)
+    if _is_same(ours, base):
+        return _set_eol(theirs, eol)
+    texts = base, _resolve_head(ours), _resolve_head(theirs)
     before, mine, other = map(_split, texts)
     head, left_over = merge_frontmatter.merge_heads(before[0], mine[0], other[0], eol)
-    left, right = (_without_head(before[0], *parts) for parts in (mine, other))
+    left, right = (_strip_head(before[0], *parts) for parts in (mine, other))
     body = merge_lines.merge_texts(before[1], left, right, eol)
-    body = _with(body, left_over, eol)
+    body = _append_missing(body, left_over, eol)
     if head and body and not head.endswith("\n"):
         head += eol
     marks = [text.startswith(_BOM) for text in texts]
@@ -46,15 +46,15 @@ def resolve(text: str) -> str | None:
     or one too many).
     """
     mark = _BOM if text.startswith(_BOM + _START) else ""
-    sides = _sides(text.removeprefix(mark))
+    sides = _split_conflict(text.removeprefix(mark))
     if sides is None:
         return None
     merged = merge(*sides)
     return merged if merged.startswith(mark) else mark + merged
 
 
-def _sides(text: str) -> tuple[str, str, str] | None:
-    """Take a conflicted text apart into base, ours and theirs.
+def _split_conflict(text: str) -> tuple[str, str, str] | None:
+    """Split a conflicted text into base, ours and theirs; None if that cannot be done.
 
     Without a base in it (git writes one only for `merge.conflictStyle` diff3 and zdiff3) the base
     is what surrounds the conflicts: then a line that one side deleted and the other left stays.
@@ -64,8 +64,8 @@ def _sides(text: str) -> tuple[str, str, str] | None:
     theirs: list[str] = []
     into = [base, ours, theirs]
     state, found = "", False
-    for line in _lines(text):
-        marker = _marker(line)
+    for line in _split_lines(text):
+        marker = _parse_marker(line)
         if not marker or (not state and marker in (_BASE, _MIDDLE)):
             for side in into:  # outside a conflict the last two are ordinary text
                 side.append(line)
@@ -88,8 +88,8 @@ _NEXT: dict[str, tuple[str, ...]] = {
 }
 
 
-def _marker(line: str) -> str:
-    """Return the marker that a line is, or an empty string."""
+def _parse_marker(line: str) -> str:
+    """Return the conflict marker on a line, or an empty string."""
     found = line[:7]
     if found not in (_START, _BASE, _MIDDLE, _END):
         return ""
@@ -103,28 +103,32 @@ def _split(text: str) -> tuple[str, str]:
     return head.removeprefix(_BOM), body
 
 
-def _mended_head(text: str) -> str:
+def _resolve_head(text: str) -> str:
     """Resolve the conflicts of a side that was committed with some in its front matter."""
     head = _split(text)[0]
-    if not head or merge_frontmatter.is_mergeable(head) or not any(map(_marker, _lines(head))):
+    if (
+        not head
+        or merge_frontmatter.is_mergeable(head)
+        or not any(map(_parse_marker, _split_lines(head)))
+    ):
         return text
     return resolve(text) or text
 
 
-def _without_head(known: str, head: str, body: str) -> str:
-    """Take the lines of a known head off the top of a body: a fence of its own was lost there."""
+def _strip_head(known: str, head: str, body: str) -> str:
+    """Remove the lines of a known head from the top of a body that lost a fence."""
     if head or not known:
         return body
-    lines = {line.rstrip("\r\n") for line in _lines(known)}
+    lines = {line.rstrip("\r\n") for line in _split_lines(known)}
     at = 0
-    for line in _lines(body):
+    for line in _split_lines(body):
         if line.rstrip("\r\n") not in lines:
             break
         at += len(line)
     return body[at:]
 
 
-def _with(body: str, lines: list[str], eol: str) -> str:
+def _append_missing(body: str, lines: list[str], eol: str) -> str:
     """Append to a body those of `lines` that it does not hold."""
     new = merge_lines.list_added_lines(body, "\n".join(lines))
     if not new:
@@ -133,15 +137,15 @@ def _with(body: str, lines: list[str], eol: str) -> str:
     return body + end + eol.join(new) + eol
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same(one: str, other: str) -> bool:
     return one == other or one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
 
 
-def _native(text: str, eol: str) -> str:
+def _set_eol(text: str, eol: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", eol)

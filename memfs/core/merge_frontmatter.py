@@ -43,7 +43,7 @@ class _Side:
 
 @dataclass
 class _Choice:
-    """What the rules came to: the lines of the keys, values to write over them, all values."""
+    """The result of the rules: the lines of the keys, values to write over them, all values."""
 
     parts: list[tuple[str, str]] = field(default_factory=list)
     writes: dict[str, object] = field(default_factory=dict)
@@ -56,22 +56,22 @@ class _NoPlaceError(Exception):
 
 def merge_heads(base: str, ours: str, theirs: str, eol: str) -> tuple[str, list[str]]:
     """Merge three heads without byte order marks: (the head, lines for the body)."""
-    theirs = _native(theirs, eol)
-    old, left, right = _side(base), _side(ours), _side(theirs)
-    written = _managed(left.values, right.values)
+    theirs = _set_eol(theirs, eol)
+    old, left, right = _parse_side(base), _parse_side(ours), _parse_side(theirs)
+    written = _merge_managed(left.values, right.values)
     if not ours or not theirs:
         return _set(ours or theirs, written, eol), []
     if left.meta is None or right.meta is None:
         return _merge_unread(old, left, right, written, eol)
-    if _same(ours, base):
+    if _is_same(ours, base):
         return _set(theirs, written, eol), []
-    if _same(theirs, base) or _same(ours, theirs):
+    if _is_same(theirs, base) or _is_same(ours, theirs):
         return _set(ours, written, eol), []
-    made = _by_rule(old, left, right, eol)
+    made = _merge_by_rule(old, left, right, eol)
     if made is not None:
         return made, []
     head = _set(ours, written, eol)
-    return head, _left_over(base, theirs, head)
+    return head, _list_lost_lines(base, theirs, head)
 
 
 def is_mergeable(head: str) -> bool:
@@ -85,7 +85,7 @@ def _merge_unread(
     """Merge where a head is no YAML: the readable one is the result; of two broken ones, all."""
     ours, theirs = left.head, right.head
     if left.meta is None and right.meta is None:
-        before, mine, other = (frontmatter.inner(head) for head in (old.head, ours, theirs))
+        before, mine, other = (frontmatter.strip_fences(head) for head in (old.head, ours, theirs))
         start = ours.index("\n") + 1
         merged = merge_lines.merge_texts(before, mine, other, eol)
         made = ours[:start] + merged + ours[start + len(mine) :]
@@ -93,20 +93,20 @@ def _merge_unread(
             return made, []
         return ours, merge_lines.list_added_lines(ours, theirs)
     kept, lost = (ours, theirs) if right.meta is None else (theirs, ours)
-    return _set(kept, written, eol), _left_over(old.head, lost, kept)
+    return _set(kept, written, eol), _list_lost_lines(old.head, lost, kept)
 
 
-def _left_over(base: str, head: str, made: str) -> list[str]:
-    """Return the lines that a side wrote into its head and that the merged head does not hold."""
-    lines = merge_lines.list_added_lines(base, frontmatter.inner(head))
+def _list_lost_lines(base: str, head: str, made: str) -> list[str]:
+    """Return the lines that a side added to its head and that the merged head does not hold."""
+    lines = merge_lines.list_added_lines(base, frontmatter.strip_fences(head))
     decided = tuple(key for key in _BY_RULE_ALONE if f"\n{key}" in made)
     lines = [line for line in lines if not line.startswith(decided)]
     return merge_lines.list_added_lines(made, "\n".join(lines))
 
 
-def _side(head: str) -> _Side:
+def _parse_side(head: str) -> _Side:
     meta = _read(head)
-    parts = None if meta is None else _parts(frontmatter.inner(head))
+    parts = None if meta is None else _split_keys(frontmatter.strip_fences(head))
     known = parts is not None and [key for key, _ in parts if key] == list(meta or {})
     return _Side(head, meta, parts if known else None)
 
@@ -114,7 +114,7 @@ def _side(head: str) -> _Side:
 def _read(head: str) -> dict[str, object] | None:
     if not head or len(head) > _LONGEST_HEAD:
         return None
-    text = frontmatter.inner(head)
+    text = frontmatter.strip_fences(head)
     found = yaml_fast.read(text)
     if found is None:
         found, problem = yaml_edit.read(text)
@@ -123,7 +123,7 @@ def _read(head: str) -> dict[str, object] | None:
     return found
 
 
-def _parts(inner: str) -> list[tuple[str, str]]:
+def _split_keys(inner: str) -> list[tuple[str, str]]:
     """Cut front matter into keys with their lines, and the comment and blank lines between."""
     parts: list[tuple[str, str]] = []
     last = -1  # the part of the last key
@@ -141,21 +141,21 @@ def _parts(inner: str) -> list[tuple[str, str]]:
     return parts
 
 
-def _managed(ours: dict[str, object], theirs: dict[str, object]) -> dict[str, object]:
-    """Return `version`, `updated_at` and `updated_by` as the merge is to have them."""
+def _merge_managed(ours: dict[str, object], theirs: dict[str, object]) -> dict[str, object]:
+    """Return `version`, `updated_at` and `updated_by` of the merge."""
     first, second = (theirs, ours) if _rank(theirs) > _rank(ours) else (ours, theirs)
     found: dict[str, object] = {}
     for key in _BY_NEWEST:
         value = first.get(key, second.get(key))
-        if _writable(value):
+        if _is_writable(value):
             found[key] = value
-    versions = [v for v in (_version(ours), _version(theirs)) if v >= 0]
+    versions = [v for v in (_get_version(ours), _get_version(theirs)) if v >= 0]
     if versions:
         found["version"] = max(versions) + 1
     return found
 
 
-def _version(meta: dict[str, object]) -> int:
+def _get_version(meta: dict[str, object]) -> int:
     found = meta.get("version")
     valid = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST_VERSION
     return found if valid and isinstance(found, int) else -1
@@ -168,10 +168,10 @@ def _rank(meta: dict[str, object]) -> tuple[float, int]:
         seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         seconds = -math.inf
-    return seconds, _version(meta)
+    return seconds, _get_version(meta)
 
 
-def _by_rule(old: _Side, left: _Side, right: _Side, eol: str) -> str | None:
+def _merge_by_rule(old: _Side, left: _Side, right: _Side, eol: str) -> str | None:
     """Merge two heads key by key. None: it did not come out as the rules want it."""
     if left.parts is None or right.parts is None:
         return None
@@ -185,34 +185,34 @@ def _by_rule(old: _Side, left: _Side, right: _Side, eol: str) -> str | None:
         _insert_new(old, left, right, newer, choice, eol)
     except (_NoPlaceError, ValueError):  # the latter: numbers with thousands of digits
         return None
-    inner = frontmatter.inner(left.head)
+    inner = frontmatter.strip_fences(left.head)
     start = left.head.index("\n") + 1
     made = left.head[:start] + "".join(text for _, text in choice.parts)
     made += left.head[start + len(inner) :]
     if frontmatter.split(made)[0] != made:
         return None
-    choice.writes |= _managed(left.values, right.values)
+    choice.writes |= _merge_managed(left.values, right.values)
     choice.expected |= choice.writes
     made = _set(made, choice.writes, eol)
-    return made if _alike(_read(made), choice.expected) else None
+    return made if _is_equal(_read(made), choice.expected) else None
 
 
 def _choose(
     key: str, old: _Side, left: _Side, right: _Side, newer: bool, choice: _Choice, eol: str
 ) -> str:
-    """Return the lines of one key in the result ("": none), and note what is to be its value."""
+    """Return the lines of one key in the result ("": none); record its value in `choice`."""
     before, mine, other = (side.texts.get(key, "") for side in (old, left, right))
     was, value, its = (side.values.get(key) for side in (old, left, right))
-    as_theirs = _same(mine, before) or not mine
-    if _same(mine, other) or _same(other, before) or (not other and not as_theirs):
+    as_theirs = _is_same(mine, before) or not mine
+    if _is_same(mine, other) or _is_same(other, before) or (not other and not as_theirs):
         as_theirs = False
-    elif not as_theirs and not _alike(value, its) and not (before and _alike(its, was)):
+    elif not as_theirs and not _is_equal(value, its) and not (before and _is_equal(its, was)):
         if isinstance(value, list) and isinstance(its, list):
-            if not _clean(mine + other):
+            if not _is_valid_text(mine + other):
                 raise _NoPlaceError
             return _unite(key, mine, (was, value, its), choice, eol)
-        as_theirs = newer or bool(before and _alike(value, was))
-        if as_theirs and "#" in mine and _writable(its) and _clean(other):
+        as_theirs = newer or bool(before and _is_equal(value, was))
+        if as_theirs and "#" in mine and _is_writable(its) and _is_valid_text(other):
             choice.writes[key] = choice.expected[key] = its  # the comments of ours stay beside it
             return mine
     text = other if as_theirs else mine
@@ -232,16 +232,16 @@ def _unite(
     new = [item for item in its if repr(item) not in seen and repr(item) not in old]
     united = stay + list({repr(item): item for item in new}.values())
     choice.expected[key] = united
-    if _alike(united, value):
+    if _is_equal(united, value):
         return mine
     lines = mine.splitlines()
     block = all(_ITEM.match(line) or line.lstrip(" ").startswith("#") for line in lines[1:])
-    if _writable(united) and len(stay) == len(value) and len(lines) > 1 and block:
+    if _is_writable(united) and len(stay) == len(value) and len(lines) > 1 and block:
         indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip(" "))]
         return mine + "".join(
             f"{indent}- {yaml_edit.scalar(item)}{eol}" for item in united[len(stay) :]
         )
-    if _writable(united):
+    if _is_writable(united):
         choice.writes[key] = united
         return mine
     try:
@@ -253,17 +253,17 @@ def _unite(
 def _insert_new(
     old: _Side, left: _Side, right: _Side, newer: bool, choice: _Choice, eol: str
 ) -> None:
-    """Put what only theirs has (keys, comments) behind what it follows there."""
-    known = {_plain(text) for side in (old, left) for key, text in side.parts or [] if not key}
+    """Insert the keys and comments that only theirs has, behind the same line as there."""
+    known = {_to_lf(text) for side in (old, left) for key, text in side.parts or [] if not key}
     mine = left.texts
     at = -1  # the place in the result of the last part of theirs
     for key, text in right.parts or []:
         if not text.strip():
             continue
-        if key in mine or (not key and _plain(text) in known):
-            found = [(name, name or _plain(lines)) for name, lines in choice.parts]
-            wanted = (key, key or _plain(text))
-            at = found.index(wanted) if wanted in found else at
+        if key in mine or (not key and _to_lf(text) in known):
+            found = [(name, name or _to_lf(lines)) for name, lines in choice.parts]
+            target = (key, key or _to_lf(text))
+            at = found.index(target) if target in found else at
             continue
         chosen = _choose(key, old, left, right, newer, choice, eol) if key else text
         if chosen:
@@ -275,40 +275,40 @@ def _set(head: str, changes: dict[str, object], eol: str) -> str:
     return yaml_edit.write(head, changes, eol) if head and _read(head) is not None else head
 
 
-def _writable(value: object) -> bool:
+def _is_writable(value: object) -> bool:
     """Tell whether `yaml_edit.write` writes exactly this value."""
     if isinstance(value, list):
-        return all(isinstance(item, str) and _writable(item) for item in value)
+        return all(isinstance(item, str) and _is_writable(item) for item in value)
     if isinstance(value, str):
-        return value == " ".join(value.split()) and _clean(value)
+        return value == " ".join(value.split()) and _is_valid_text(value)
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and (isinstance(value, bool) or abs(value) < _MOST_VERSION)
 
 
-def _clean(text: str) -> bool:
+def _is_valid_text(text: str) -> bool:
     """Tell whether a text is free of bytes that are no UTF-8: YAML readers replace them."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _alike(one: object, other: object) -> bool:
-    """Equality that tells 1 from True and 1.0."""
+def _is_equal(one: object, other: object) -> bool:
+    """Tell whether two values are equal, types included: 1 is neither True nor 1.0."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(_is_equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
+        return len(one) == len(other) and all(map(_is_equal, one, other))
     return one == other
 
 
-def _plain(text: str) -> str:
+def _to_lf(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _same(one: str, other: str) -> bool:
-    return _plain(one) == _plain(other)
+def _is_same(one: str, other: str) -> bool:
+    return _to_lf(one) == _to_lf(other)
 
 
-def _native(text: str, eol: str) -> str:
-    return _plain(text).replace("\n", eol)
+def _set_eol(text: str, eol: str) -> str:
+    return _to_lf(text).replace("\n", eol)

@@ -1,4 +1,4 @@
-"""Merge two texts by line against the one they come from; what either side wrote is kept.
+"""Merge two texts by line against their base; what either side wrote is kept.
 
 Not diff3: a region in which both sides changed something is not handed back as a conflict. In it a
 line of the base stays if both sides kept it, and what both sides wrote there is joined: first ours,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 4_000  # difflib takes about a second for twice as many lines, each changed
 _MOST_PAIRS = 100_000  # pairs of equal lines that difflib may look at
-# Lines that stand without a blank line between them: list items, table rows, quotes, what goes on.
+# Lines that need no blank line between them: list items, table rows, quotes, indented lines.
 _TIGHT = re.compile(r"\s|[-*+|>]|\d{1,9}[.)]")
 _BOTH, _OURS, _THEIRS, _DROPPED = "both", "ours", "theirs", "dropped"
 
@@ -53,22 +53,22 @@ def merge_texts(base: str, ours: str, theirs: str, eol: str) -> str:
     """Merge three texts. Lines of ours keep their bytes, new ones of theirs end in `eol`."""
     if theirs in (base, ours):
         return ours
-    old = [line.key for line in _lines(base, _BOTH)]
-    left, right = _lines(ours, _OURS), _lines(theirs, _THEIRS)
+    old = [line.key for line in _parse(base, _BOTH)]
+    left, right = _parse(ours, _OURS), _parse(theirs, _THEIRS)
     for line in right:
         line.end = eol
     out = _weave(old, left, right)
     _balance(out, old, left, right)
-    return _joined([line for line in out if line.live], eol, newline=_ends(base, ours, theirs))
+    return _render([line for line in out if line.live], eol, newline=_has_eol(base, ours, theirs))
 
 
 def list_added_lines(base: str, text: str) -> list[str]:
     """Return the lines of `text`, without their ends, that `base` does not hold; none is blank."""
-    old = {line.key for line in _lines(base, _BOTH)}
-    return [line.key for line in _lines(text, _BOTH) if not line.blank and line.key not in old]
+    old = {line.key for line in _parse(base, _BOTH)}
+    return [line.key for line in _parse(text, _BOTH) if not line.blank and line.key not in old]
 
 
-def _lines(text: str, origin: str) -> list[_Line]:
+def _parse(text: str, origin: str) -> list[_Line]:
     pieces = text.split("\n")
     last = pieces.pop()
     lines = []
@@ -80,13 +80,13 @@ def _lines(text: str, origin: str) -> list[_Line]:
     return lines
 
 
-def _ends(base: str, ours: str, theirs: str) -> bool:
-    """Tell whether the merge ends in a line end; a side without text has no say."""
+def _has_eol(base: str, ours: str, theirs: str) -> bool:
+    """Tell whether the merge ends in a line end; a side without text does not count."""
     first, second = (text.endswith("\n") for text in (ours or theirs, theirs or ours))
     return first if first == second else not base.endswith("\n")
 
 
-def _joined(lines: list[_Line], eol: str, *, newline: bool) -> str:
+def _render(lines: list[_Line], eol: str, *, newline: bool) -> str:
     if lines:
         last = lines.pop()
         end = (last.end or eol) if newline else ""
@@ -95,29 +95,29 @@ def _joined(lines: list[_Line], eol: str, *, newline: bool) -> str:
 
 
 def _weave(base: Sequence[str], ours: list[_Line], theirs: list[_Line]) -> list[_Line]:
-    """Lay out every line of both sides in order; what is there twice is marked as dropped."""
-    hunks = _hunks(base, ours, mine=True) + _hunks(base, theirs, mine=False)
+    """Return every line of both sides in order; duplicates are marked as dropped."""
+    hunks = _find_hunks(base, ours, mine=True) + _find_hunks(base, theirs, mine=False)
     out: list[_Line] = []
     at = shift = 0  # how far the kept lines of ours are from their places in the base
-    for group in _groups(sorted(hunks, key=lambda hunk: (hunk.start, hunk.end, not hunk.mine))):
-        out += _kept(ours, at + shift, group[0].start + shift)
-        out += _settled(group)
+    for group in _group(sorted(hunks, key=lambda hunk: (hunk.start, hunk.end, not hunk.mine))):
+        out += _mark_unchanged(ours, at + shift, group[0].start + shift)
+        out += _merge_group(group)
         at = max(hunk.end for hunk in group)
         shift += sum(len(hunk.lines) - hunk.end + hunk.start for hunk in group if hunk.mine)
-    return out + _kept(ours, at + shift, len(base) + shift)
+    return out + _mark_unchanged(ours, at + shift, len(base) + shift)
 
 
-def _kept(ours: list[_Line], start: int, end: int) -> list[_Line]:
+def _mark_unchanged(ours: list[_Line], start: int, end: int) -> list[_Line]:
     for line in ours[start:end]:
         line.origin = _BOTH
     return ours[start:end]
 
 
-def _hunks(base: Sequence[str], side: list[_Line], *, mine: bool) -> list[_Hunk]:
+def _find_hunks(base: Sequence[str], side: list[_Line], *, mine: bool) -> list[_Hunk]:
     found = []
     at = low = 0
     for start, place, count in [
-        *_matches(base, [line.key for line in side]),
+        *_match_runs(base, [line.key for line in side]),
         (len(base), len(side), 0),
     ]:
         if at < start or low < place:
@@ -126,7 +126,7 @@ def _hunks(base: Sequence[str], side: list[_Line], *, mine: bool) -> list[_Hunk]
     return found
 
 
-def _groups(hunks: list[_Hunk]) -> Iterator[list[_Hunk]]:
+def _group(hunks: list[_Hunk]) -> Iterator[list[_Hunk]]:
     """Gather hunks that touch: between two groups there is a line that both sides kept."""
     group: list[_Hunk] = []
     end = -1
@@ -140,8 +140,8 @@ def _groups(hunks: list[_Hunk]) -> Iterator[list[_Hunk]]:
         yield group
 
 
-def _settled(group: list[_Hunk]) -> list[_Line]:
-    """Join the hunks of one region: in order of place, where they overlap ours first."""
+def _merge_group(group: list[_Hunk]) -> list[_Line]:
+    """Merge the hunks of one region: in order of place; where they overlap, ours first."""
     parts: list[tuple[list[_Line], list[_Line]]] = []
     end = -1
     point = False  # whether the last part is a mere insertion
@@ -152,7 +152,7 @@ def _settled(group: list[_Hunk]) -> list[_Line]:
             point = inserts
         parts[-1][0 if hunk.mine else 1].extend(hunk.lines)
         end = max(end, hunk.end)
-    aligned = [_aligned(ours, theirs) for ours, theirs in parts]
+    aligned = [_align(ours, theirs) for ours, theirs in parts]
     spare: Counter[str] = Counter()
     for (ours, _), pairs in zip(parts, aligned, strict=True):
         anchors = {place for place, _ in pairs}
@@ -168,12 +168,12 @@ def _settled(group: list[_Hunk]) -> list[_Line]:
             elif spare[line.key] > 0:
                 spare[line.key] -= 1
                 line.origin = _DROPPED
-        out += _interleaved(ours, theirs, pairs)
+        out += _interleave(ours, theirs, pairs)
     return out
 
 
-def _aligned(ours: list[_Line], theirs: list[_Line]) -> list[tuple[int, int]]:
-    """Pair the lines that both sides wrote in the same order; blank ones hold nothing together."""
+def _align(ours: list[_Line], theirs: list[_Line]) -> list[tuple[int, int]]:
+    """Pair the lines that both sides wrote in the same order; blank ones are not paired."""
     if not ours or not theirs:
         return []
     keys = [
@@ -182,30 +182,30 @@ def _aligned(ours: list[_Line], theirs: list[_Line]) -> list[tuple[int, int]]:
     ]
     return [
         (start + step, place + step)
-        for start, place, count in _matches(*keys)
+        for start, place, count in _match_runs(*keys)
         for step in range(count)
     ]
 
 
-def _interleaved(
+def _interleave(
     ours: list[_Line], theirs: list[_Line], pairs: list[tuple[int, int]]
 ) -> list[_Line]:
     out: list[_Line] = []
     left = right = 0
     for mine, other in [*pairs, (len(ours), len(theirs))]:
-        out += _run(ours[left:mine], theirs[right:other])
+        out += _join_sides(ours[left:mine], theirs[right:other])
         out += ours[mine : mine + 1] + theirs[other : other + 1]
         left, right = mine + 1, other + 1
     return out
 
 
-def _run(ours: list[_Line], theirs: list[_Line]) -> list[_Line]:
+def _join_sides(ours: list[_Line], theirs: list[_Line]) -> list[_Line]:
     """Join what both sides have in one place; blank lines around it do not double."""
     live = [line for line in theirs if line.live]
     gone = [line for line in theirs if not line.live]
-    lead = _blanks(ours, live)
+    lead = _count_blanks(ours, live)
     first, second = ours[lead:], live[lead:]
-    trail = _blanks(first[::-1], second[::-1])
+    trail = _count_blanks(first[::-1], second[::-1])
     end, stop = len(first) - trail, len(second) - trail
     between = []
     if (lead or trail) and end > 0 and stop > 0:
@@ -216,8 +216,8 @@ def _run(ours: list[_Line], theirs: list[_Line]) -> list[_Line]:
     return ours[:lead] + first[:end] + between + second[:stop] + first[end:] + gone
 
 
-def _blanks(first: Sequence[_Line], second: Sequence[_Line]) -> int:
-    """Count the blank lines with which both begin."""
+def _count_blanks(first: Sequence[_Line], second: Sequence[_Line]) -> int:
+    """Count the blank lines at the beginning of both."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if not (one.blank and other.blank):
@@ -227,7 +227,7 @@ def _blanks(first: Sequence[_Line], second: Sequence[_Line]) -> int:
 
 
 def _balance(out: list[_Line], base: list[str], ours: list[_Line], theirs: list[_Line]) -> None:
-    """Correct how often a line is there, where it was moved.
+    """Correct the number of copies of lines that were moved.
 
     A line that both sides moved, each to another place, would be there twice; one of which both
     moved different copies to the same place would be there once too few.
@@ -249,7 +249,7 @@ def _balance(out: list[_Line], base: list[str], ours: list[_Line], theirs: list[
             line.origin = _THEIRS
 
 
-def _matches(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
+def _match_runs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
     """Return the common runs of two lists as (place in one, place in other, length), in order."""
     most = min(len(one), len(other))
     head = tail = 0
@@ -262,12 +262,12 @@ def _matches(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, i
     room = [_MOST_PAIRS + 4 * (len(one) + len(other))]
     found += [
         (head + start, head + place, count)
-        for start, place, count in _middle(one[head:end], other[head:stop], room)
+        for start, place, count in _match_middle(one[head:end], other[head:stop], room)
     ]
     return [block for block in [*found, (end, stop, tail)] if block[2]]
 
 
-def _middle(
+def _match_middle(
     one: Sequence[str], other: Sequence[str], room: list[int], *, whole: bool = True
 ) -> list[tuple[int, int, int]]:
     """Match with difflib as long as there is `room`; what is too much for it, by unique lines.
@@ -280,27 +280,27 @@ def _middle(
     pairs = sum(count * again[key] for key, count in often.items())
     if pairs <= room[0] and len(one) + len(other) <= _MOST_LINES:
         room[0] -= 0 if whole else pairs
-        return _difflib(one, other)
+        return _match_difflib(one, other)
     if not whole:
         return []
     found = []
     left = right = 0
-    anchors = _patience(one, other, often, again)
+    anchors = _match_unique(one, other, often, again)
     for start, place in [*anchors, (len(one), len(other))]:
-        inner = _middle(one[left:start], other[right:place], room, whole=False)
+        inner = _match_middle(one[left:start], other[right:place], room, whole=False)
         found += [(left + at, right + to, count) for at, to, count in inner]
         if start < len(one):
             found.append((start, place, 1))
         left, right = start + 1, place + 1
-    return _fused(found)
+    return _join_runs(found)
 
 
-def _difflib(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
+def _match_difflib(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int, int]]:
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     return [(at, place, size) for at, place, size in matcher.get_matching_blocks() if size]
 
 
-def _patience(
+def _match_unique(
     one: Sequence[str], other: Sequence[str], often: Counter[str], again: Counter[str]
 ) -> list[tuple[int, int]]:
     """Return the longest row of lines that both lists hold once, in the order of both."""
@@ -327,8 +327,8 @@ def _patience(
     return found[::-1]
 
 
-def _fused(blocks: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Make one run of runs that follow each other on both sides."""
+def _join_runs(blocks: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Join runs that follow each other on both sides."""
     found: list[tuple[int, int, int]] = []
     for start, place, count in blocks:
         if found and sum(found[-1][::2]) == start and found[-1][1] + found[-1][2] == place:

@@ -1,6 +1,6 @@
-"""What people mark as private, and what should never be written down.
+"""Removes private parts and secrets from texts.
 
-What knows secrets (15 ms) is loaded when a text is looked at.
+The secret detector (15 ms) is loaded with the first text.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _TAG = re.compile(r"<(/?)private(?:\s[^<>]*)?>", re.IGNORECASE)  # with attribut
 
 
 def public(text: str) -> str:
-    """Return a text without what stands in `<private>…</private>`.
+    """Return a text without its `<private>…</private>` parts.
 
-    One within another ends by itself; one that is not closed goes to the end of the text.
+    They may be nested; one that is not closed goes to the end of the text.
     """
     kept = []
     depth = at = 0
@@ -34,14 +34,14 @@ def public(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    """Return what of a recorded text may be kept: no private parts, secrets by type alone."""
+    """Return a recorded text without private parts, and with secrets redacted."""
     return _redact(public(text)).strip()
 
 
 def excerpt(text: str, most: int) -> str:
-    """Return the first `most` characters of what of a text may be kept or shown.
+    """Return at most the first `most` characters of a text.
 
-    Secrets go before it is cut: of one that is cut in two nobody would know the first half.
+    Secrets are redacted before the cut: half of one would not be recognised.
     """
     return text if len(text) <= most else storable(text)[:most]
 

@@ -1,4 +1,4 @@
-"""The values that are kept: messages, passages, journal entries, and hits."""
+"""Records: messages, passages, journal entries, and hits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Identity(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """What one reading of a transcript gave: messages, and what could not be used.
+    """The result of reading a transcript: messages, and counts of skipped lines.
 
     `end` is the byte offset behind the last whole line, `malformed` counts lines that are no
     JSON objects, `left_out` those that are ours (injections) or bookkeeping.
@@ -67,7 +67,7 @@ class Passage:
 
 
 def block_key(tree: str, tier: str, session: str, label: str) -> str:
-    """Return what tells a block from all others that share a journal."""
+    """Return the key of a block, unique among those that share a journal."""
     return f"{tree}|{tier}@{session}:{label}" if tier == "session" else f"{tree}|{tier}:{label}"
 
 
@@ -102,13 +102,13 @@ class JournalEntry:
 
     @property
     def key(self) -> str:
-        """What the versions of a block are counted by."""
+        """The key of its block: each has versions of its own."""
         return block_key(self.tree, self.tier, self.session, self.label)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Who makes an edit, and why."""
+    """The author of an edit, and the reason for it."""
 
     actor: str = "user"
     host: str = ""
@@ -146,7 +146,7 @@ class Hit:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """What a session was shown with it."""
+        """The ids of what it shows to a session."""
         return (self.id,)
 
 

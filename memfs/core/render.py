@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Recalled(Protocol):
-        """What is read of a hit (see `search.prompt_bm25`)."""
+        """The fields of a hit that are rendered (see `search.prompt_bm25`)."""
 
         @property
         def kind(self) -> str: ...
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         def why(self) -> tuple[str, ...]: ...
 
     class Stated(Protocol):
-        """What is read of a standing rule."""
+        """The fields of a standing rule that are rendered."""
 
         at: str
         text: str
@@ -55,7 +55,7 @@ _MOST = 2 * BUDGET  # characters of a block that are prepared for showing
 
 
 class Names:
-    """How the assistant is told to reach its memory: one form for reading, one line of tools."""
+    """The names of memory tools: a command to read a block, and a line that lists all tools."""
 
     __slots__ = ("read", "tools")
 
@@ -75,44 +75,44 @@ def sort_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def section(block: Block) -> str:
-    """Return a pinned block as the brief shows it where it has room."""
-    return _section(block, _name(block))
+    """Return a pinned block as the brief shows it, uncut."""
+    return _render_section(block, _format_name(block))
 
 
 def title(block: Block, shadowed: bool = False) -> str:
     """Return a block's heading: label, size, limit, and a mark from 80 % of the limit on."""
-    return _heading(block, _name(block, shadowed=shadowed))
+    return _render_heading(block, _format_name(block, shadowed=shadowed))
 
 
 def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET) -> str:
     """Render the whole brief within `budget`: whole blocks by priority, then heads, then names.
 
     `blocks` are all blocks of all tiers, the nearest tier first; those not pinned are listed by
-    name and size. What is cut says how much, and where to read it.
+    name and size. A cut block ends in a note: how much is missing, and where to read it.
     """
     budget = min(budget, _MOST)
     called: dict[int, str] = {}
     seen: set[str] = set()
     for block in blocks:
-        called[id(block)] = _name(block, shadowed=block.label in seen)
+        called[id(block)] = _format_name(block, shadowed=block.label in seen)
         seen.add(block.label)
     pinned = sort_blocks([block for block in blocks if block.pinned])
     others = sort_blocks([block for block in blocks if not block.pinned])
     start = f"{TITLE}\n{guidance.strip()}\n" if guidance.strip() else f"{TITLE}\n"
     room = max(0, budget - units(start) - units(names.tools) - 1)
-    tail = _others(others, called, names, room // 3)
+    tail = _list_others(others, called, names, room // 3)
     wheres = [names.read.replace("LABEL", called[id(block)]) for block in pinned]
-    texts = [_section(block, called[id(block)]) for block in pinned]
-    least = [_least(text, where) for text, where in zip(texts, wheres, strict=True)]
+    texts = [_render_section(block, called[id(block)]) for block in pinned]
+    least = [_measure_least(text, where) for text, where in zip(texts, wheres, strict=True)]
     total = sum(least)
     while pinned and total + units(tail) > room:
         others = [pinned.pop(), *others]
         total -= least[len(pinned)]
-        tail = _others(others, called, names, room // 3) if total <= room else ""
+        tail = _list_others(others, called, names, room // 3) if total <= room else ""
     room -= units(tail)
     parts = [start]
     for index in range(len(pinned)):
-        total -= least[index]  # what the later ones need
+        total -= least[index]  # reserved for the later ones
         text = fit(texts[index], room - total, wheres[index])
         room -= units(text)
         parts.append(text)
@@ -120,13 +120,13 @@ def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET
 
 
 def fit(text: str, room: int, where: str) -> str:
-    """Cut `text` (ending in a line end) to `room` units, and say how much is left out.
+    """Cut `text` (ending in a line end) to `room` units, and add a note on what is left out.
 
     A code fence that the cut leaves open is closed, so that it cannot swallow what follows.
     """
     if units(text) <= room:
         return text
-    keep = max(0, room - units(_note(units(text), where)) - 1)
+    keep = max(0, room - units(_format_cut_note(units(text), where)) - 1)
     fence, spare = "", 0
     while True:
         head = text.encode("utf-16-le", "surrogatepass")[: (keep - spare) * 2].decode(
@@ -140,24 +140,24 @@ def fit(text: str, room: int, where: str) -> str:
             break
         spare = min(keep, len(fence))
     left = len(text.rstrip("\n")) - len(head)
-    return f"{head}\n{fence}{_note(left, where)}"
+    return f"{head}\n{fence}{_format_cut_note(left, where)}"
 
 
-def changes(
+def render_changes(
     pairs: list[tuple[Block | None, Block | None]], names: Names, budget: int = BUDGET
 ) -> str:
-    """Render what changed since a session last saw its blocks; "" if nothing a reader can see did.
+    """Render the changes since a session last saw its blocks; "" if none is visible.
 
-    Each pair is (as shown, as it is); None stands for a block that was not there.
+    Each pair is (as shown, as it is now); None stands for a block that does not exist.
     """
     budget = min(budget, _MOST)
     found = []
     for before, after in pairs:
-        text = _change(before, after)
+        text = _render_change(before, after)
         block = after or before
         if text and block:
-            where = names.read.replace("LABEL", _name(block))
-            found.append((text, where, _least(text, where)))
+            where = names.read.replace("LABEL", _format_name(block))
+            found.append((text, where, _measure_least(text, where)))
     if not found:
         return ""
     room = budget - units(CHANGED) - 1
@@ -169,7 +169,7 @@ def changes(
     room -= units(more)
     parts = [CHANGED + "\n"]
     for index, (section, where, least) in enumerate(found):
-        total -= least  # what the later ones need
+        total -= least  # reserved for the later ones
         share = max(least, room // (len(found) - index))
         text = fit(section, min(share, room - total), where)
         room -= units(text)
@@ -178,7 +178,7 @@ def changes(
 
 
 def hits(found: "Sequence[Recalled]", budget: int) -> str:
-    """Render recalled items, each quoted, with source, date and why it matched; "" if none fit."""
+    """Render recalled items, each quoted, with source, date and reasons; "" if none fits."""
     parts = [RECALLED + "\n"]
     room = budget - units(parts[0])
     for hit in found:
@@ -204,19 +204,19 @@ def rules(found: "Sequence[Stated]", budget: int) -> str:
     return "".join(parts) if len(parts) > 1 else ""
 
 
-def _note(left: int, where: str) -> str:
+def _format_cut_note(left: int, where: str) -> str:
     return f"… {left:,} more chars: {where}\n"
 
 
-def _name(block: Block, *, shadowed: bool = False) -> str:
-    """Return a block's name; a file's name may hold anything, and this goes into command lines."""
+def _format_name(block: Block, *, shadowed: bool = False) -> str:
+    """Return a block's name, made safe for command lines: a file's name may hold anything."""
     name = "".join([c if c.isalnum() or c in "_-/" else "_" for c in block.label])
     if len(name) > _LONGEST_NAME:
         name = name[: _LONGEST_NAME - 1] + "…"
     return f"{block.tier}:{name}" if shadowed else name
 
 
-def _heading(block: Block, name: str) -> str:
+def _render_heading(block: Block, name: str) -> str:
     chars, limit = block.chars, block.limit
     share = chars * 100 // limit
     size = f"{chars}/{limit} chars"
@@ -225,24 +225,24 @@ def _heading(block: Block, name: str) -> str:
     return f"## [{name.upper()}] {size}" + (" read-only" if block.read_only else "")
 
 
-def _section(block: Block, name: str) -> str:
-    lines = [_heading(block, name)]
+def _render_section(block: Block, name: str) -> str:
+    lines = [_render_heading(block, name)]
     if block.description:
         lines.append(f"*{escape(flatten_text(block.description))}*")
     if block.problem:
-        lines.append(_broken(block))
+        lines.append(_describe_problem(block))
     if block.chars >= WARN_AT * block.limit:
         lines.append(_FULL)
     if block.paged_out:
-        lines.append(_paged(block.paged_out, name))
-    lines.append(_quoted(block.value) if block.value.strip() else "(empty)")
+        lines.append(_format_paged_note(block.paged_out, name))
+    lines.append(_quote_value(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
 
 
-def _quoted(value: str) -> str:
-    """Return a block's text as it may be shown; what no budget has room for is only counted.
+def _quote_value(value: str) -> str:
+    """Return a block's text quoted; what is beyond every budget stays as it is, to be counted.
 
-    It is made plain before it is measured: what `plain` takes out would make room for the rest.
+    It is measured after `make_plain`, which may shorten it.
     """
     if len(value) <= _MOST:
         return quote(value)
@@ -250,14 +250,14 @@ def _quoted(value: str) -> str:
     return quote(value[:_MOST]) + value[_MOST:]
 
 
-def _paged(count: int, name: str) -> str:
-    """Point to what was paged out of a block."""
+def _format_paged_note(count: int, name: str) -> str:
+    """Return the note on the parts that were paged out of a block."""
     parts = "1 part of it is" if count == 1 else f"{count:,} parts of it are"
     return f"({parts} paged out, most to the archive; back with memfs page in {name})"
 
 
-def _broken(block: Block) -> str:
-    """Say what is wrong with a block's file, without words of the file itself."""
+def _describe_problem(block: Block) -> str:
+    """Describe the problem of a block's file, without words of the file itself."""
     what = "its front matter cannot be read"
     if block.size:
         what = f"this is its beginning: its file has {block.size:,} bytes"
@@ -268,12 +268,12 @@ def _broken(block: Block) -> str:
     return f"({what}; run memfs doctor)"
 
 
-def _least(section: str, where: str) -> int:
+def _measure_least(section: str, where: str) -> int:
     size = units(section)
-    return min(size, _HEAD + 1 + units(_note(size, where)))
+    return min(size, _HEAD + 1 + units(_format_cut_note(size, where)))
 
 
-def _others(blocks: list[Block], called: dict[int, str], names: Names, room: int) -> str:
+def _list_others(blocks: list[Block], called: dict[int, str], names: Names, room: int) -> str:
     """List blocks by name and size, as many as fit into `room`, and count the rest."""
     if not blocks:
         return ""
@@ -293,17 +293,17 @@ def _others(blocks: list[Block], called: dict[int, str], names: Names, room: int
     return text + ", ".join(listed) + tail
 
 
-def _change(before: Block | None, after: Block | None) -> str:
+def _render_change(before: Block | None, after: Block | None) -> str:
     shown = before is not None and before.pinned
     if after is None or not after.pinned:
         if not shown or before is None:
             return ""
         how = "was deleted" if after is None else "is no longer pinned"
-        return f"## [{_name(before).upper()}] {how}\n"
-    whole = _section(after, _name(after))
+        return f"## [{_format_name(before).upper()}] {how}\n"
+    whole = _render_section(after, _format_name(after))
     if before is None or not shown:
         return whole
-    if _section(before, _name(before)) == whole:
+    if _render_section(before, _format_name(before)) == whole:
         return ""
     if max(len(before.value), len(after.value)) > _MOST:
         return whole
@@ -313,7 +313,7 @@ def _change(before: Block | None, after: Block | None) -> str:
     if before.description != after.description:
         lines.append(f"*{escape(flatten_text(after.description))}*")
     if after.problem:
-        lines.append(_broken(after))
+        lines.append(_describe_problem(after))
     for line in compare.lines(make_plain(before.value), make_plain(after.value)):
         lines.append(line[:2] + escape(line[2:]))
     text = "\n".join(lines) + "\n"

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ENCODING, CONFLICT, FENCE, HEAD = "encoding", "conflict", "fence", "head"
-_ROUNDS = 4  # one step may bring to light what another mends
+_ROUNDS = 4  # one step may uncover a problem for another
 
 
 def mend(raw: str) -> tuple[str, dict[str, str]]:
-    """Return the mended text, and what was done by kind; nothing if there is nothing to mend."""
+    """Return the mended text, and the changes by kind; no changes if there is nothing to mend."""
     done: dict[str, str] = {}
     text = raw
     for _ in range(_ROUNDS):
         before = text
-        for step in (_encoding, _conflict, _fence, _head):
+        for step in (_convert_encoding, _resolve_conflict, _add_fence, _mend_head):
             made, kind, what = step(text)
             if made != text:
                 done.setdefault(kind, what)
@@ -41,58 +41,58 @@ def mend(raw: str) -> tuple[str, dict[str, str]]:
 
 
 def front_matter(text: str) -> str:
-    """Say what is wrong with the front matter of a text, with its line; "" if nothing."""
+    """Return the problem of a text's front matter, with its line; "" if there is none."""
     head, _ = frontmatter.split(text)
-    inner = frontmatter.inner(head)
+    inner = frontmatter.strip_fences(head)
     if len(inner) <= frontmatter.MOST and yaml_fast.read(inner) is not None:
         return ""
-    return yaml_edit.read("\n" + inner)[1]  # a line more: its line numbers are those of the file
+    return yaml_edit.read("\n" + inner)[1]  # one line more: line numbers are those of the file
 
 
-def _encoding(text: str) -> tuple[str, str, str]:
+def _convert_encoding(text: str) -> tuple[str, str, str]:
     name = encodings.codec(text)
     made = encodings.decode(text, name) if name else text
     return made, ENCODING, f"{name[:6].upper()} made UTF-8"
 
 
-def _conflict(text: str) -> tuple[str, str, str]:
+def _resolve_conflict(text: str) -> tuple[str, str, str]:
     return merge.resolve(text) or text, CONFLICT, "conflicts resolved"
 
 
-def _fence(text: str) -> tuple[str, str, str]:
+def _add_fence(text: str) -> tuple[str, str, str]:
     found = frontmatter_fences.missing(text)
     if found is None:
         return text, FENCE, ""
     made = frontmatter_fences.with_missing(text)
-    held = frontmatter.has_fences(frontmatter.split(made)[0])
-    return made if held else text, FENCE, f"the {found[0]} line --- of the front matter put in"
+    full = frontmatter.has_fences(frontmatter.split(made)[0])
+    return made if full else text, FENCE, f"the {found[0]} line --- of the front matter put in"
 
 
-def _head(text: str) -> tuple[str, str, str]:
+def _mend_head(text: str) -> tuple[str, str, str]:
     """Mend tabs and double keys, if that makes the front matter readable and changes no value."""
     head, body = frontmatter.split(text)
-    inner = frontmatter.inner(head)
+    inner = frontmatter.strip_fences(head)
     if not inner or len(inner) > frontmatter.MOST or not front_matter(text):
         return text, HEAD, ""
     start = head.index("\n") + 1
-    known = _folded(yaml_lenient.read(inner))
-    for made, what in _candidates(inner):
+    known = _fold_values(yaml_lenient.read(inner))
+    for made, what in _generate_candidates(inner):
         new = head[:start] + made + head[start + len(inner) :] + body
         if front_matter(new) or frontmatter.split(new)[1] != body:
             continue
-        now = _folded(_read(made))
+        now = _fold_values(_read(made))
         if all(key in now and now[key] == value for key, value in known.items()):
             return new, HEAD, what
     return text, HEAD, ""
 
 
-def _candidates(inner: str) -> Iterator[tuple[str, str]]:
-    """Yield (front matter that may be readable, what was done), what changes least first."""
+def _generate_candidates(inner: str) -> Iterator[tuple[str, str]]:
+    """Yield (front matter that may be readable, description), the smallest change first."""
     for indent in ("  ", ""):
-        spaced = _without_tabs(inner, indent)
+        spaced = _replace_tabs(inner, indent)
         tabs = "tabs in the front matter made spaces" if spaced != inner else ""
         yield spaced, tabs
-        single, dropped = _without_doubles(spaced)
+        single, dropped = _drop_double_keys(spaced)
         doubles = f"of double keys one kept ({', '.join(dropped)})" if dropped else ""
         yield single, "; ".join(part for part in (tabs, doubles) if part)
 
@@ -102,11 +102,11 @@ def _read(inner: str) -> dict[str, object]:
     return found if found is not None else yaml_edit.read(inner)[0]
 
 
-def _folded(meta: dict[str, object]) -> dict[str, object]:
+def _fold_values(meta: dict[str, object]) -> dict[str, object]:
     return {k: " ".join(v.split()) if isinstance(v, str) else v for k, v in meta.items()}
 
 
-def _without_tabs(inner: str, indent: str) -> str:
+def _replace_tabs(inner: str, indent: str) -> str:
     """Make spaces of the tabs behind keys and list marks, and `indent` of one before them."""
     lines = []
     for line in inner.split("\n"):
@@ -123,7 +123,7 @@ def _without_tabs(inner: str, indent: str) -> str:
     return "\n".join(lines)
 
 
-def _without_doubles(inner: str) -> tuple[str, list[str]]:
+def _drop_double_keys(inner: str) -> tuple[str, list[str]]:
     """Keep of each key that occurs twice the last; of `read_only` the one that is true."""
     parts: list[tuple[str, list[str]]] = []
     for line in inner.split("\n"):

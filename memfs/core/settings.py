@@ -1,4 +1,4 @@
-"""What can be configured, with types and defaults. Hot path."""
+"""All settings, with types and defaults. Hot path."""
 
 NAME, HOLD = "name", "hold"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
@@ -8,11 +8,11 @@ DEFAULTS: dict[str, object] = {
     "blocks": {},  # per label: {limit, description}
     # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
     "hooks": {"recall": "auto"},
-    # Minutes until it leaves; mode, and whether large jobs wait for power and room: auto or off.
+    # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
     "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`
-    "tools": {"remove": [], "describe": {}, "add": {}},  # of those a model is offered
-    "trust": {"pulled": NAME},  # what others changed: name it to the user, or hold it back
+    "tools": {"remove": [], "describe": {}, "add": {}},  # changes to the offered tools
+    "trust": {"pulled": NAME},  # changes by others: name them to the user, or hold them back
     "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
     "sync": {"on_edit": False},  # renew our sections in AGENTS.md and the like
     # Tokens of a model's window, of which some are kept free; 0 messages: as many as fit.
@@ -32,8 +32,8 @@ DEFAULTS: dict[str, object] = {
     },
     "archival": {"auto_archive_importance": 7, "search_top_k": 5},
     "memory_blocks": {},  # kinds of memory by name: {type, capacity, config}; none: all four
-    # What is composed for a task: the shares of the kinds, in their order, tokens, and how what
-    # does not fit is compressed.
+    # The context for a task: the shares of the kinds, in their order, its tokens, and the
+    # compression of pieces that do not fit.
     "orchestrator": {
         "default_priority": [0.4, 0.3, 0.1, 0.2],
         "context_limit": 4000,
@@ -61,7 +61,7 @@ USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configur
 
 
 def of_project(layer: dict[str, object]) -> dict[str, object]:
-    """Return what a repository may decide of its settings.
+    """Return the settings of a layer that a repository may set.
 
     It may be stricter than its user, and never names what is run, asked or read elsewhere.
     """
@@ -69,13 +69,13 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
     if holds_changes(layer):
         found["trust"] = {"pulled": HOLD}
     review = layer.get("review")
-    if isinstance(review, dict):  # what costs its user's model, or is taken unseen, is its user's
+    if isinstance(review, dict):  # only the user decides to spend tokens, or to apply unseen
         kept = {key: value for key, value in review.items() if key != "apply"}
         if kept.get("mode") == "background":
             del kept["mode"]
         found["review"] = kept
     kinds = layer.get("memory_blocks")
-    if isinstance(kinds, dict):  # nor names what others have installed here
+    if isinstance(kinds, dict):  # nor may it name installed plugins
         found["memory_blocks"] = {name: kind for name, kind in kinds.items() if _is_built_in(kind)}
     if model_kind(layer.get("embedding")) in (FOLDER, HUB):
         del found["embedding"]
@@ -83,12 +83,12 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
 
 
 def holds_changes(layer: object) -> bool:
-    """Tell whether a layer wants what others changed to be held back."""
+    """Tell whether a layer holds back what others changed."""
     return _dig(layer, ["trust", "pulled"]) == HOLD
 
 
 def restrict_service(layer: dict[str, object]) -> dict[str, object]:
-    """Return what a layer may say of the service, whoever set it: that there is none, its pace."""
+    """Return the service settings that any layer may set: mode off, and pause."""
     service = layer.get("service")
     if not isinstance(service, dict):
         return {}
@@ -106,7 +106,7 @@ def _is_built_in(kind: object) -> bool:
 
 
 def model_kind(value: object) -> str:
-    """Return what `embedding` names; "" for what it cannot be.
+    """Return the kind of model that `embedding` names; "" for an invalid value.
 
     The bundled model, none, a folder relative to the file (`./x`, `../x`) or of its own (`/x`,
     `~/x`), or a name of the hub (`owner/name`).
@@ -122,13 +122,13 @@ def model_kind(value: object) -> str:
     if value.startswith(("/", "\\", "~")) or value[1:3] in (":/", ":\\"):
         return FOLDER
     owner, slash, name = value.partition("/")
-    return HUB if slash and _hub_word(owner) and _hub_word(name) else ""
+    return HUB if slash and _is_hub_word(owner) and _is_hub_word(name) else ""
 
 
-def _hub_word(text: str) -> bool:
+def _is_hub_word(text: str) -> bool:
     plain = text.replace("-", "").replace("_", "").replace(".", "")
-    kept = plain.isascii() and plain.isalnum() and len(text) <= 96
-    return kept and text[0] not in "-._" and ".." not in text and "--" not in text
+    is_plain = plain.isascii() and plain.isalnum() and len(text) <= 96
+    return is_plain and text[0] not in "-._" and ".." not in text and "--" not in text
 
 
 class Settings:
@@ -152,15 +152,15 @@ class Settings:
         value = self.get(name)
         return value if isinstance(value, int) else 0
 
-    def share(self, name: str) -> float:
-        """Return a number between 0 and 1; what is none gives the default."""
+    def get_share(self, name: str) -> float:
+        """Return a number between 0 and 1; the default for any other value."""
         for value in (self.get(name), _dig(DEFAULTS, name.split("."))):
             if isinstance(value, int | float) and 0 <= value <= 1:
                 return float(value)
         return 0.0
 
-    def limit(self, label: str) -> int:
-        """Return the limit that a block of a label is created with."""
+    def get_limit(self, label: str) -> int:
+        """Return the limit, in characters, with which a block of this label is created."""
         from memfs.core.block import DEFAULT_LIMIT
 
         found = self.get(f"blocks.{label}.limit")

@@ -1,8 +1,8 @@
-"""The part of a text that shows why it was found. Hot path."""
+"""Snippets: the part of a text around the words of a query. Hot path."""
 
 
 def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -> str:
-    """Return at most about `width` characters of `text` around where most of `words` are.
+    """Return about `width` characters of `text`, at the place with the most of `words`.
 
     White space is folded; `…` marks what is left out.
     """
@@ -16,7 +16,7 @@ def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -
         while at >= 0 and len(places) < 200:
             places.append((at, word))
             at = folded.find(word, at + len(word))
-    start = _best(sorted(places), width) if len(folded) == len(flat) else 0
+    start = _find_best_window(sorted(places), width) if len(folded) == len(flat) else 0
     start = max(0, start - width // 6)
     if start:
         space = flat.find(" ", start)
@@ -28,8 +28,8 @@ def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -
     return ("… " if start else "") + flat[start:end] + (" …" if end < len(flat) else "")
 
 
-def _best(places: list[tuple[int, str]], width: int) -> int:
-    """Return the place from which a window of `width` holds the most different words."""
+def _find_best_window(places: list[tuple[int, str]], width: int) -> int:
+    """Return the start of the window of `width` that holds the most different words."""
     best, most = 0, 0
     for index, (at, _) in enumerate(places):
         inside = {word for other, word in places[index:] if other < at + width * 2 // 3}

@@ -24,16 +24,16 @@ _LONG = 0.25  # each letter more
 
 def estimate(text: str) -> int:
     """Estimate the tokens of `text`."""
-    return ceil(sum(count * _cost(piece) for piece, count in Counter(_pieces(text)).items()))
+    return ceil(sum(count * _count(piece) for piece, count in Counter(_split(text)).items()))
 
 
-def _pieces(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     return _PIECES.findall(text)
 
 
 @lru_cache(4096)
-def _cost(piece: str) -> float:
-    """Return the tokens of a piece, on average."""
+def _count(piece: str) -> float:
+    """Return the average number of tokens of a piece."""
     first, length = piece[0], len(piece)
     if not first.isascii():
         if first < "\u2000":
@@ -42,7 +42,7 @@ def _cost(piece: str) -> float:
     if first.isalpha():
         if first.isupper() and not piece[1:].islower():  # A, HTTP
             return 1.43 + 0.08 * max(0, length - 2) + _LONG * max(0, length - _WORDS[-1][0])
-        return _word(length)
+        return _estimate_word(length)
     if first.isdigit():
         digits = len(piece.rstrip(_LETTERS))
         return 1.03 * ((digits + 2) // 3) + 0.76 * (length - digits)
@@ -51,7 +51,7 @@ def _cost(piece: str) -> float:
     return 0.7 + 0.49 * max(0, length - 2)
 
 
-def _word(length: int) -> float:
+def _estimate_word(length: int) -> float:
     for longest, tokens in _WORDS:
         if length <= longest:
             return tokens

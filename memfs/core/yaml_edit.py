@@ -25,7 +25,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _MOST_VALUES = 20_000  # aliases of aliases grow without end
 _MOST_DIGITS = 18
 _DEEPEST = 50
-# What ruamel.yaml raises for texts that are no YAML: `!!bool x` is a KeyError, for one.
+# Errors of ruamel.yaml for texts that are no YAML: `!!bool x` is a KeyError, for one.
 _UNREADABLE = (
     YAMLError,
     ValueError,
@@ -46,27 +46,27 @@ _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.cons
 
 
 def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], str]:
-    """Read front matter with ruamel.yaml: (mapping, what is wrong or "").
+    """Read front matter with ruamel.yaml: (mapping, problem or "").
 
     Timestamps stay text, as with the strict reader. A text that is no mapping gives an empty one.
-    What is wrong begins with the line where it is, if that is known: "line 3: …".
+    A problem begins with its line, if that is known: "line 3: …".
     """
     if len(text) > most + 1:
         return {}, f"{len(text):,} characters, at most {most:,} are read as YAML"
-    if _depth(text) > _DEEPEST:  # ruamel.yaml takes time by the square of it
+    if _measure_depth(text) > _DEEPEST:  # ruamel.yaml takes quadratic time
         return {}, f"nested more than {_DEEPEST} levels deep"
-    yaml = _yaml("safe")
+    yaml = _make_yaml("safe")
     yaml.Constructor = _Constructor
     try:
-        found = yaml.load(_encodable(text))
+        found = yaml.load(_replace_surrogates(text))
         if found is None:
             return {}, ""
         if not isinstance(found, dict):
             return {}, f"front matter is a {type(found).__name__}, not a mapping"
         room = [_MOST_VALUES]
-        return {str(key): _plain(value, room) for key, value in found.items()}, ""
+        return {str(key): _convert_value(value, room) for key, value in found.items()}, ""
     except _UNREADABLE as error:
-        return {}, _told(error)
+        return {}, _describe_error(error)
 
 
 def write(head: str, changes: Mapping[str, object], eol: str) -> str:
@@ -79,22 +79,22 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
             f"{key}: {scalar(value)}{eol}" for key, value in changes.items() if value is not None
         ]
         return f"{head}---{eol}{''.join(lines)}---{eol}"
-    text = frontmatter.inner(head)
+    text = frontmatter.strip_fences(head)
     if len(text) > frontmatter.MOST:
         return head
     before, problem = _read_any(text)
-    wanted = {key: value for key, value in changes.items() if not _holds(before, key, value)}
-    if problem or not wanted:
+    pending = {key: value for key, value in changes.items() if not _has_value(before, key, value)}
+    if problem or not pending:
         return head
     start = head.index("\n") + 1
     for attempt in (_set_lines, _set, _rewrite):
         try:
-            made = attempt(text, wanted, eol)
+            made = attempt(text, pending, eol)
         except _UNREADABLE:
             continue
         after, problem = _read_any(made)
         new = head[:start] + made + head[start + len(text) :]
-        if not problem and _same_but(before, after, wanted) and frontmatter.split(new)[0] == new:
+        if not problem and _is_applied(before, after, pending) and frontmatter.split(new)[0] == new:
             return new
     return head
 
@@ -116,13 +116,13 @@ def scalar(value: object, *, plain: bool = True) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_quoted(str(item)) for item in value) + "]"
+        return "[" + ", ".join(_quote(str(item)) for item in value) + "]"
     text = " ".join(str(value).split())
     safe = plain and text[:1] in _PLAIN_START and yaml_fast.read(f"k: {text}") == {"k": text}
-    return text if safe or (plain and _TIMESTAMP.fullmatch(text)) else _quoted(text)
+    return text if safe or (plain and _TIMESTAMP.fullmatch(text)) else _quote(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else _escape(ord(c)) for c in escaped) + '"'
 
@@ -131,13 +131,13 @@ def _escape(code: int) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _yaml(kind: str) -> YAML:
+def _make_yaml(kind: str) -> YAML:
     yaml = YAML(typ=kind, pure=True)
     yaml.composer.warn_double_anchors = False  # a hook has nobody to warn
     return yaml
 
 
-def _encodable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Replace each lone surrogate by one `?`: lengths and places stay the same."""
     return text.encode("utf-8", "replace").decode()
 
@@ -169,7 +169,7 @@ def _set(text: str, changes: Mapping[str, object], eol: str) -> str:
 
 
 def _set_one(text: str, key: str, value: object, eol: str) -> str:
-    root = _yaml("safe").compose(_encodable(text))
+    root = _make_yaml("safe").compose(_replace_surrogates(text))
     flow = isinstance(root, MappingNode) and bool(root.flow_style)
     pairs: list[tuple[Node, Node]] = root.value if isinstance(root, MappingNode) else []
     for name, old in pairs:
@@ -181,7 +181,7 @@ def _set_one(text: str, key: str, value: object, eol: str) -> str:
         return text
     line = f"{key}: {scalar(value, plain=not flow)}"
     if flow:
-        end = _end(text, *pairs[-1]) if pairs else root.start_mark.index + 1
+        end = _find_end(text, *pairs[-1]) if pairs else root.start_mark.index + 1
         return text[:end] + (", " if pairs else "") + line + text[end:]
     return text + " " * (pairs[0][0].start_mark.column if pairs else 0) + line + eol
 
@@ -191,7 +191,7 @@ def _replace(text: str, name: Node, old: Node, value: str) -> str:
     colon = text.index(":", name.end_mark.index) + 1
     if _is_empty(old):
         return f"{text[:colon]} {value}{text[colon:]}"
-    start, end = old.start_mark.index, _end(text, name, old)
+    start, end = old.start_mark.index, _find_end(text, name, old)
     if start < colon:
         return text  # an alias: its node is where the anchor is
     first, below, _ = text[colon:start].partition("\n")
@@ -203,12 +203,12 @@ def _replace(text: str, name: Node, old: Node, value: str) -> str:
 def _remove(text: str, name: Node, old: Node) -> str:
     """Take out the lines of a key and its value."""
     start = text.rfind("\n", 0, name.start_mark.index) + 1
-    end = text.find("\n", max(_end(text, name, old), name.end_mark.index)) + 1
+    end = text.find("\n", max(_find_end(text, name, old), name.end_mark.index)) + 1
     return text[:start] + text[end:]
 
 
-def _end(text: str, name: Node, node: Node) -> int:
-    """Return where a value ends; ruamel's marks of block values lie behind what follows them."""
+def _find_end(text: str, name: Node, node: Node) -> int:
+    """Return the end of a value; ruamel's end marks of block values lie too far behind."""
     if _is_empty(node):
         return text.index(":", name.end_mark.index) + 1
     start = node.start_mark.index
@@ -217,7 +217,7 @@ def _end(text: str, name: Node, node: Node) -> int:
         last = node.value[-1]
         key, leaf = last if isinstance(last, tuple) else (last, last)
         if leaf.start_mark.index >= start and not (key is leaf and _is_empty(leaf)):
-            end = _end(text, key, leaf)
+            end = _find_end(text, key, leaf)
     return int(start + len(text[start:end].rstrip()))
 
 
@@ -227,10 +227,10 @@ def _is_empty(node: Node) -> bool:
 
 def _rewrite(text: str, changes: Mapping[str, object], eol: str) -> str:
     """Fall back to a ruamel round trip, for heads in which lines are not keys (flow mappings)."""
-    yaml = _yaml("rt")
+    yaml = _make_yaml("rt")
     yaml.preserve_quotes = True
     yaml.width = 10**6
-    document = yaml.load(_encodable(text.replace("\r\n", "\n")))
+    document = yaml.load(_replace_surrogates(text.replace("\r\n", "\n")))
     for key, value in changes.items():
         if value is None:
             document.pop(key, None)
@@ -246,41 +246,41 @@ def _read_any(text: str) -> tuple[dict[str, object], str]:
     return (found, "") if found is not None else read(text)
 
 
-def _holds(found: Mapping[str, object], key: str, value: object) -> bool:
-    """Tell whether reading gave for `key` what writing `value` is to give."""
+def _has_value(found: Mapping[str, object], key: str, value: object) -> bool:
+    """Tell whether `key` has `value` as it reads once it is written."""
     if value is None:
         return key not in found
-    meant = value
+    expected = value
     if isinstance(value, list | tuple):
-        meant = [str(item) for item in value]
+        expected = [str(item) for item in value]
     elif not isinstance(value, int | float):
-        meant = " ".join(str(value).split())
-    return key in found and type(found[key]) is type(meant) and found[key] == meant
+        expected = " ".join(str(value).split())
+    return key in found and type(found[key]) is type(expected) and found[key] == expected
 
 
-def _same_but(
+def _is_applied(
     before: Mapping[str, object], after: Mapping[str, object], changes: Mapping[str, object]
 ) -> bool:
     kept = {key: value for key, value in before.items() if key not in changes}
     now = {key: value for key, value in after.items() if key not in changes}
-    return kept == now and all(_holds(after, key, value) for key, value in changes.items())
+    return kept == now and all(_has_value(after, key, value) for key, value in changes.items())
 
 
-def _plain(value: object, room: list[int]) -> object:
+def _convert_value(value: object, room: list[int]) -> object:
     room[0] -= 1
     if room[0] < 0:
         raise ValueError("front matter holds too many values")
     if isinstance(value, dict):
-        return {str(key): _plain(item, room) for key, item in value.items()}
+        return {str(key): _convert_value(item, room) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
-        return [_plain(item, room) for item in value]
+        return [_convert_value(item, room) for item in value]
     if isinstance(value, int) and abs(value) >= 10**_MOST_DIGITS:
         raise ValueError("front matter holds a number that is too long")
     return value
 
 
-def _depth(text: str) -> int:
-    """Return how deep brackets may be nested in a text; those in quotes count too."""
+def _measure_depth(text: str) -> int:
+    """Return the depth of nested brackets in a text; those in quotes count too."""
     deepest = depth = 0
     for character in text:
         if character in "[{":
@@ -291,18 +291,18 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _told(error: Exception) -> str:
-    """Say what is wrong in one line, with the line number first."""
+def _describe_error(error: Exception) -> str:
+    """Return an error in one line, with the line number first."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
-        return _first_line(error)
-    if str(getattr(error, "context", "")).endswith("a simple key"):  # what ended it is a line below
+        return _get_first_line(error)
+    if str(getattr(error, "context", "")).endswith("a simple key"):  # its end is a line below
         mark = getattr(error, "context_mark", None) or mark
     parts = [getattr(error, name, None) for name in ("context", "problem")]
     what = ", ".join(str(part) for part in parts if part)
     return f"line {mark.line + 1}: {' '.join(what.split())}"[:200]
 
 
-def _first_line(error: Exception) -> str:
+def _get_first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines[:2])[:200] or type(error).__name__

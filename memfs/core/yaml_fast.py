@@ -42,13 +42,13 @@ def read(text: str) -> dict[str, object] | None:
         if stripped and stripped[0] != "#":
             lines.append((len(line) - len(stripped), stripped.rstrip(" ")))
     try:
-        value, end = _mapping(lines, 0, 0)
+        value, end = _parse_mapping(lines, 0, 0)
     except (_UncertainError, IndexError, RecursionError):
         return None
     return value if end == len(lines) else None
 
 
-def _mapping(
+def _parse_mapping(
     lines: list[tuple[int, str]], start: int, indent: int
 ) -> tuple[dict[str, object], int]:
     found: dict[str, object] = {}
@@ -60,7 +60,7 @@ def _mapping(
         key, colon, rest = line.partition(":")
         if depth > indent or not colon or not key or not _KEY.issuperset(key) or key in found:
             raise _UncertainError
-        if key[0] in "-." or key in _WORDS or _number(key) is not None:
+        if key[0] in "-." or key in _WORDS or _parse_number(key) is not None:
             raise _UncertainError
         if (rest and rest[0] != " ") or len(key) > _LONGEST_KEY:
             raise _UncertainError
@@ -69,30 +69,32 @@ def _mapping(
         if text:
             if index < len(lines) and lines[index][0] > indent:
                 raise _UncertainError  # a scalar that goes on in the next line
-            found[key] = _scalar(text)
+            found[key] = _parse_scalar(text)
         else:
-            found[key], index = _nested(lines, index, indent)
+            found[key], index = _parse_nested(lines, index, indent)
     return found, index
 
 
-def _nested(lines: list[tuple[int, str]], index: int, indent: int) -> tuple[object, int]:
+def _parse_nested(lines: list[tuple[int, str]], index: int, indent: int) -> tuple[object, int]:
     if index >= len(lines):
         return None, index
     depth, line = lines[index]
     if line.startswith("- ") and depth >= indent:
-        return _sequence(lines, index, depth)
+        return _parse_sequence(lines, index, depth)
     if depth > indent:
-        return _mapping(lines, index, depth)
+        return _parse_mapping(lines, index, depth)
     return None, index
 
 
-def _sequence(lines: list[tuple[int, str]], index: int, indent: int) -> tuple[list[object], int]:
+def _parse_sequence(
+    lines: list[tuple[int, str]], index: int, indent: int
+) -> tuple[list[object], int]:
     items: list[object] = []
     while index < len(lines) and lines[index][0] == indent and lines[index][1].startswith("- "):
         text = _strip_comment(lines[index][1][1:])
         if ": " in text or text.endswith(":"):
             raise _UncertainError
-        items.append(_scalar(text))
+        items.append(_parse_scalar(text))
         index += 1
     if index < len(lines) and lines[index][0] > indent:
         raise _UncertainError
@@ -114,37 +116,37 @@ def _strip_comment(text: str) -> str:
     return text.split(" #", 1)[0].rstrip(" ")
 
 
-def _scalar(text: str) -> object:
+def _parse_scalar(text: str) -> object:
     first = text[0]
     if first in "\"'":
-        return _quoted(text, first)
+        return _parse_quoted(text, first)
     if first == "[":
-        return _flow(text)
-    if first in _NOT_FIRST and not (first == "-" and _number(text) is not None):
+        return _parse_flow(text)
+    if first in _NOT_FIRST and not (first == "-" and _parse_number(text) is not None):
         raise _UncertainError
     if ": " in text or text.endswith(":"):
         raise _UncertainError
     if text in _WORDS:
         return _WORDS[text]
-    number = _number(text)
+    number = _parse_number(text)
     return text if number is None else number
 
 
-def _quoted(text: str, quote: str) -> str:
+def _parse_quoted(text: str, quote: str) -> str:
     inner = text[1:-1]
     if len(text) < 2 or text[-1] != quote or quote in inner or "\\" in inner:
         raise _UncertainError
     return inner
 
 
-def _flow(text: str) -> list[object]:
+def _parse_flow(text: str) -> list[object]:
     inner = text[1:-1].strip(" ")
     if text[-1] != "]" or any(mark in inner for mark in "[]{}#"):
         raise _UncertainError
-    return [_scalar(item.strip(" ")) for item in inner.split(",")] if inner else []
+    return [_parse_scalar(item.strip(" ")) for item in inner.split(",")] if inner else []
 
 
-def _number(text: str) -> int | float | None:
+def _parse_number(text: str) -> int | float | None:
     """Read plain decimal numbers; raise for forms on which YAML readers disagree."""
     digits = text[1:] if text[0] in "+-" else text
     if digits.isdigit() and digits.isascii():

@@ -1,7 +1,7 @@
 """Front matter that is no YAML, read line by line for the keys that memfs knows.
 
-What can be told counts: of keys that occur twice the last, but `read_only: true` wherever it
-stands. Imported only for front matter that nothing else reads.
+Every value that can be parsed counts: of keys that occur twice the last, but `read_only: true`
+wherever it stands. Imported only for front matter that nothing else reads.
 """
 
 from memfs.core import yaml_fast
@@ -13,11 +13,11 @@ _ALSO_KEPT = "\xa0\u2009\u200c\u200d\u202f\u3000"  # what YAML allows and is not
 
 
 def read(text: str) -> dict[str, object]:
-    """Return the known keys whose values can be told."""
+    """Return the known keys whose values can be parsed."""
     found: dict[str, object] = {}
     protected = False
     for key, lines in entries(text):
-        value = _value(key, lines)
+        value = _parse_value(key, lines)
         if value is not None:
             found[key] = value
         protected = protected or (key == "read_only" and value is True)
@@ -37,13 +37,13 @@ def entries(text: str) -> list[tuple[str, list[str]]]:
         indented = clean[:1] == " "
         key = key_of(bare)
         if key and not (indented and below):
-            lines, below = [bare], _opens(bare)
+            lines, below = [bare], _opens_value(bare)
             found.append((key, lines))
         elif not bare or bare[0] == "#" or indented or bare.startswith("- "):
             if lines is not None:
                 lines.append(clean)
         else:
-            lines, below = None, ":" in bare and _opens(bare)
+            lines, below = None, ":" in bare and _opens_value(bare)
     return found
 
 
@@ -62,14 +62,14 @@ def _clean(line: str) -> str:
     return "".join([c for c in line if c.isprintable() or c in _ALSO_KEPT]).rstrip(" ")
 
 
-def _opens(line: str) -> bool:
+def _opens_value(line: str) -> bool:
     """Tell whether the value of a key may stand in the lines below it."""
     rest = line.partition(":")[2].strip(" ")
     return not rest or rest[0] in "#|>"
 
 
-def _value(key: str, lines: list[str]) -> object:
-    """Return the value of one key; None if it cannot be told."""
+def _parse_value(key: str, lines: list[str]) -> object:
+    """Return the value of one key; None if it cannot be parsed."""
     for text in ("\n".join(lines), lines[0]):
         found = yaml_fast.read(text)
         if found is not None:

@@ -2,9 +2,9 @@
 
 Every path here is absolute and real: a link in any part of it is refused, also one that somebody
 puts there meanwhile, because what was opened is compared with what was asked for. Regular files
-alone are opened, nobody is waited for (a FIFO, a device), and what is read has a bound. Files that
-are not below a store are opened by `outside`; `atomic` writes files whole, `logs` are files that
-grow, `trees` whole folders.
+alone are opened, no open blocks (a FIFO, a device), and reads have a limit. Files that are not
+below a store are opened by `outside`; `atomic` writes files whole, `logs` are files that grow,
+`trees` whole folders.
 """
 
 import errno
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-READ_CAP = 8 << 20  # no block, passage or config of a person is larger; hooks must not choke
+READ_CAP = 8 << 20  # bytes; no block, passage or config of a person is larger
 
 KIND, FILE, FOLDER, LINK = 0o170000, 0o100000, 0o040000, 0o120000  # of a mode
 BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -24,7 +24,7 @@ BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _ANYWHERE = getattr(os, "O_NOFOLLOW_ANY", 0)
 UNFOLLOWED = BINARY | (_ANYWHERE or getattr(os, "O_NOFOLLOW", 0))
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_PATH = getattr(os, "O_PATH", 0)  # a folder that may not be listed can be gone through
+_PATH = getattr(os, "O_PATH", 0)  # opens a folder that can be traversed, but not listed
 _PASSING = _PATH | getattr(os, "O_DIRECTORY", 0)
 _LISTING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _BESIDE = os.open in os.supports_dir_fd  # the system opens files beside an open folder
@@ -43,7 +43,7 @@ class LinkError(StoreError, OSError):
 
 
 class NotAFileError(StoreError, OSError):
-    """What a path names is no regular file. `filename` is the path."""
+    """A path names something other than a regular file. `filename` is the path."""
 
     def __init__(self, path: str) -> None:
         OSError.__init__(self, errno.EINVAL, "it is not a regular file", path)
@@ -80,7 +80,7 @@ def open_folder(path: str) -> int:
     try:
         return _open(path, _LISTING)
     except OSError as error:
-        raise _linked(error, path) from None
+        raise _convert_error(error, path) from None
 
 
 class NamedBeside:
@@ -100,7 +100,7 @@ class NamedBeside:
             try:
                 self.folder = _open(above or "/", _PASSING)
             except OSError as error:
-                raise _linked(error, above) from None
+                raise _convert_error(error, above) from None
         else:  # pragma: no cover - Windows
             self.name = path
             _check_real(os.path.dirname(path))
@@ -108,7 +108,7 @@ class NamedBeside:
     def __enter__(self) -> "NamedBeside":  # noqa: PYI034 - `Self` is in `typing`
         return self
 
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+    def __exit__(self, _get_kind: object, error: BaseException | None, _trace: object) -> None:
         if self.folder is not None:
             os.close(self.folder)
         if isinstance(error, OSError) and error.filename in (self.name, None):
@@ -130,7 +130,7 @@ def _open(path: str, flags: int) -> int:
         real = False
     if real:
         return handle
-    # It was replaced just now, the system does not tell, or it is somewhere else.
+    # It was replaced just now, the system has no /proc, or the path leads elsewhere.
     os.close(handle)
     return _walk_to(path, flags)
 
@@ -159,8 +159,8 @@ def _walk_to(path: str, flags: int) -> int:
         os.close(folder)
 
 
-def _linked(error: OSError, path: str) -> OSError:
-    """Return what to raise where a folder could not be opened: a link may look like no folder."""
+def _convert_error(error: OSError, path: str) -> OSError:
+    """Return the error to raise for a folder that was not opened: `LinkError` for a link."""
     if error.errno == errno.ELOOP or (error.errno == errno.ENOTDIR and os.path.islink(path)):
         return LinkError(path)
     return error
@@ -181,7 +181,7 @@ def read(path: str, cap: int = READ_CAP) -> str | None:
 
 
 def beginning(path: str, most: int, least: int) -> tuple[str | None, int]:
-    """Return (text, size in bytes) of a file: of one larger than `most` its first `least` bytes."""
+    """Return (text, size in bytes) of a file; one larger than `most` is cut to `least` bytes."""
     try:
         handle, status = open_file(path)
     except OSError as error:
@@ -217,7 +217,7 @@ def encode(text: str) -> bytes:
 
 
 def status(path: str) -> os.stat_result | None:
-    """Return the status of a file or folder; None for anything else, for a link and for nothing."""
+    """Return the status of a file or folder; None for a link, anything else, or no file."""
     try:
         with NamedBeside(path) as at:
             found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
@@ -230,15 +230,15 @@ def status(path: str) -> os.stat_result | None:
 
 def is_file(path: str) -> bool:
     """Tell whether a regular file is there."""
-    return _kind(path) == FILE
+    return _get_kind(path) == FILE
 
 
 def is_folder(path: str) -> bool:
     """Tell whether a folder is there."""
-    return _kind(path) == FOLDER
+    return _get_kind(path) == FOLDER
 
 
-def _kind(path: str) -> int:
+def _get_kind(path: str) -> int:
     try:
         found = status(path)
     except OSError:
@@ -260,18 +260,18 @@ def entries(folder: str) -> list[tuple[str, bool]]:
     if not _BESIDE:  # pragma: no cover - Windows
         _check_real(folder)
         with os.scandir(folder) as found:
-            return _listed(found)
+            return _list_entries(found)
     handle = open_folder(folder)
     try:
         with os.scandir(handle) as found:
-            return _listed(found)
+            return _list_entries(found)
     except OSError as error:
         raise name_errors(error, folder) from None
     finally:
         os.close(handle)
 
 
-def _listed(found: "Iterable[os.DirEntry[str]]") -> list[tuple[str, bool]]:
+def _list_entries(found: "Iterable[os.DirEntry[str]]") -> list[tuple[str, bool]]:
     return [
         (entry.name, is_folder)
         for entry in found
@@ -283,7 +283,7 @@ def _listed(found: "Iterable[os.DirEntry[str]]") -> list[tuple[str, bool]]:
 def names(folder: str) -> list[str]:
     """List the names of the files in a folder, sorted; none where there is no such folder.
 
-    Nor in one that is a repository of its own: what is in it came with that.
+    Nor are those in a repository of its own listed.
     """
     try:
         found = entries(folder)
@@ -297,7 +297,7 @@ def names(folder: str) -> list[str]:
 
 
 def make_empty(path: str) -> bool:
-    """Make an empty private file; tell whether it was not there: one of several is told so."""
+    """Make an empty private file; return False if it exists. Atomic between processes."""
     try:
         handle, _ = open_file(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except FileExistsError:
@@ -376,7 +376,7 @@ def check_path(path: str) -> None:
 
 
 def name_errors(error: BaseException, path: str) -> BaseException:
-    """Let an error of the system name the file it is about."""
+    """Return the error with `filename` set to `path`, if it is an `OSError` without one."""
     if isinstance(error, OSError) and error.filename is None:
         error.filename = path
     return error

@@ -1,10 +1,10 @@
-"""Which folders a person named, and which a project could have: by a variable. Hot path."""
+"""Folders named by environment variables, which a project may have set. Hot path."""
 
 import os
 
 
 def home() -> str:
-    """Return the home folder that the system has for this account, "" where it tells none."""
+    """Return the home folder of this account, by the system's user database; "" if unknown."""
     try:
         import pwd
 
@@ -14,9 +14,9 @@ def home() -> str:
 
 
 def is_of_project(path: str, folder: str) -> bool:
-    """Tell whether a path that a variable names is relative, or in the folder that is worked in.
+    """Tell whether a path that a variable names is relative, or in the working folder.
 
-    Whoever made that folder may have set the variable. Above one's own home nobody made it.
+    Whoever made that folder may have set the variable. Nobody made the home folder or one above.
     """
     if not os.path.isabs(path):
         return True
@@ -28,6 +28,6 @@ def is_of_project(path: str, folder: str) -> bool:
 
 
 def find_named_folder(variable: str) -> str:
-    """Return the folder that a variable names, "" for none, or where a project could name it."""
+    """Return the folder that a variable names; "" for none, or if a project may have set it."""
     found = os.environ.get(variable) or ""
     return found if found and not is_of_project(found, os.getcwd()) else ""

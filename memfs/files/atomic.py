@@ -19,21 +19,21 @@ def write(
 
 
 def write_derived(path: str, data: bytes, *, durable: bool = False) -> None:
-    """Write a private file that can be made again, in the same way. The caller holds a lock."""
+    """Write a private derived file, whole or not at all. The caller holds a lock."""
     _replace(path, "", data, private=True, durable=durable, keep=False)
 
 
 def write_private(path: str, data: bytes) -> None:
-    """Write a file whole or not at all, with mode 0600 also where one with another mode was."""
+    """Write a file whole or not at all, with mode 0600 whatever mode the old one had."""
     _replace(path, f".{os.getpid()}", data, private=True, durable=True, keep=False)
 
 
 def _replace(
     path: str, owner: str, data: bytes, *, private: bool, durable: bool, keep: bool
 ) -> None:
-    """Put a new file in the place of `path`; `keep` the mode of the one that is there."""
+    """Replace the file `path` by a new one; `keep` its mode."""
     with files.NamedBeside(path) as at:
-        mode = _mode(at, path) if keep else None
+        mode = _get_mode(at, path) if keep else None
         folder, name = os.path.split(at.name)  # where there is no `at.folder`, the name is a path
         temporary = os.path.join(folder, f".{name}{owner}.tmp")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.UNFOLLOWED
@@ -63,8 +63,8 @@ def _replace(
         files.sync_folder(os.path.dirname(path))
 
 
-def _mode(at: files.NamedBeside, path: str) -> int | None:
-    """Return the mode of the file that is replaced, None if there is none."""
+def _get_mode(at: files.NamedBeside, path: str) -> int | None:
+    """Return the mode of the file to be replaced, None if there is none."""
     try:
         found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False).st_mode
     except FileNotFoundError:

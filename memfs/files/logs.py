@@ -1,4 +1,4 @@
-"""Files that grow: what is added is durable, a failure leaves what was there."""
+"""Append-only files: appends are durable, and a failed one leaves the file unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 LARGEST = 1 << 30  # bytes of a journal, of recall, of facts
-_MANY = 16  # files from which on they are made durable side by side
+_MANY = 16  # files from which on they are synced in parallel
 _ABREAST = 8
 
 
@@ -87,13 +87,13 @@ def append(path: str, data: bytes, *, private: bool = True, durable: bool = True
 def read_lines(path: str, start: int = 0) -> list[bytes]:
     """Return the whole lines of a file from byte `start` on, without their ends; [] for no file.
 
-    What is behind the last line end was torn by a kill, and never acknowledged. Raises `OSError`.
+    A last line without an end was torn by a kill, and is left out. Raises `OSError`.
     """
     return (read_whole(path, start) or b"").split(b"\n")[:-1]
 
 
 def cut_torn_line(path: str) -> None:
-    """Cut off what a kill left of a last line. Raises `OSError`."""
+    """Remove a last line without an end, which a kill left. Raises `OSError`."""
     data = read_whole(path) or b""
     end = data.rfind(b"\n") + 1
     if end < len(data):
@@ -101,7 +101,7 @@ def cut_torn_line(path: str) -> None:
 
 
 def add_lines(path: str, lines: str, *, private: bool) -> int:
-    """Append whole lines durably, behind a last one that a kill tore; return the new size."""
+    """Append whole lines durably, after ending a torn last one; return the new size."""
     before = files.get_size(path)
     torn = before > 0 and last_byte(path, before) != b"\n"
     return append(path, files.encode("\n" * torn + lines), private=private)
@@ -118,10 +118,9 @@ def last_byte(path: str, end: int) -> bytes:
 
 
 def sync_all(paths: list[str]) -> None:
-    """Make durable what was written to files.
+    """Sync files to disk.
 
-    Many are waited for side by side: the disk's journal takes them in together, in a tenth of the
-    time.
+    Many are synced in parallel: the disk's journal takes a tenth of the time for them together.
     """
     if len(paths) < _MANY:
         for path in paths:

@@ -1,6 +1,6 @@
 """Files that are not below a store: people's, assistants', a model's. Links in paths are followed.
 
-Regular files alone are opened, and nobody is waited for: a FIFO or a device reads as nothing.
+Regular files alone are opened, and no open blocks: a FIFO or a device reads as nothing.
 """
 
 import os
@@ -55,7 +55,7 @@ def read(path: str, cap: int = files.READ_CAP) -> str | None:
 
 
 def beginning(path: str, most: int, least: int) -> tuple[str | None, int]:
-    """Return (text, size in bytes) of a file: of one larger than `most` its first `least` bytes."""
+    """Return (text, size in bytes) of a file; one larger than `most` is cut to `least` bytes."""
     try:
         handle = open_file(path)
     except OSError as error:
@@ -67,7 +67,7 @@ def beginning(path: str, most: int, least: int) -> tuple[str | None, int]:
 
 
 def real_path(path: str, top: str) -> str:
-    """Return where a project's file is, through links that stay in it; `top` is its folder.
+    """Return the real path of a project's file; `top` is the project's folder.
 
     Raises `StoreError` for a link that leads out of the project.
     """

@@ -1,4 +1,4 @@
-"""What files look like from outside: another signature where one was changed. Hot path."""
+"""File signatures, which change whenever a file does. Hot path."""
 
 import os
 
@@ -15,17 +15,17 @@ class Signature(tuple[int, int, int]):
 
     @property
     def inode(self) -> int:
-        """Which file it is: another one that took its place has another, mostly."""
+        """The file's number: one that replaces it mostly has another."""
         return self[0]
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The size in bytes."""
         return self[1]
 
     @property
     def modified(self) -> int:
-        """When it was written last."""
+        """The time of the last write, in nanoseconds since 1970."""
         return self[2]
 
     def __str__(self) -> str:
@@ -42,15 +42,15 @@ def sign_file(path: str) -> "Signature | None":
 
 
 def sign_exactly(status: os.stat_result) -> str:
-    """Return what a file has that nobody touches, and a copy of it, or one put there, has not."""
+    """Return a signature with the time of the status: a copy or a renamed file has another."""
     return f"{Signature(status)}:{status.st_ctime_ns}"
 
 
 def sign_files(folder: str) -> dict[str, str] | None:
-    """Return what each file in a folder looks like to `sign_exactly`.
+    """Return the exact signature of each file in a folder, by name.
 
-    None where anything but files and folders is in it, or no such folder is there: what libraries
-    open by its path must have neither links in it, nor what blocks who reads it.
+    None if the folder holds anything but files and folders, or does not exist: a folder that
+    libraries open by its path must hold neither links nor files that block readers.
     """
     found = {}
     try:

@@ -1,4 +1,4 @@
-"""What a folder looks like from outside: enough to tell that something in it changed. Hot path."""
+"""Folder stamps, which change whenever a file below the folder does. Hot path."""
 
 import os
 
@@ -9,17 +9,17 @@ _MOST = 4  # levels of folders
 
 
 def compute_stamp(folder: str, left_out: tuple[str, ...], folders_alone: tuple[str, ...]) -> str:
-    """Return a number, as text, that is another whenever a file below `folder` was written.
+    """Return a number, as text, that changes whenever a file below `folder` is written.
 
-    Of its folders those in `left_out` are not looked at; of those in `folders_alone` the folders
-    are, which change when a file in them is replaced, and not their files: there are many.
+    Folders named in `left_out` are skipped. In those named in `folders_alone` only the folders
+    count, which change when a file in them is replaced: their files are many.
     """
     parts: list[str] = []
-    _look(folder, parts, left_out, folders_alone, _MOST)
+    _walk(folder, parts, left_out, folders_alone, _MOST)
     return str(int.from_bytes("\n".join(sorted(parts)).encode("utf-8", "replace"), "big") % _PRIME)
 
 
-def _look(
+def _walk(
     folder: str,
     parts: list[str],
     left_out: tuple[str, ...],
@@ -49,4 +49,4 @@ def _look(
     finally:
         os.close(handle)
     for name in inner:
-        _look(f"{folder}/{name}", parts, (), (), levels - 1, alone=alone or name in folders_alone)
+        _walk(f"{folder}/{name}", parts, (), (), levels - 1, alone=alone or name in folders_alone)

@@ -1,4 +1,4 @@
-"""Whole folders below a store: looked through and removed without following a link."""
+"""Whole folders below a store: walked and removed without following a link."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memfs.files import signatures
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-DEEPEST = 32  # levels of folders that are looked through; what lies deeper is nobody's memory
+DEEPEST = 32  # levels of folders that are walked; memory has fewer
 _KINDS = {
     stat.S_IFLNK: "a link",
     stat.S_IFIFO: "a FIFO",
@@ -25,7 +25,7 @@ _KINDS = {
 
 
 class TreeFile(NamedTuple):
-    """A file that a walk came across: its path, and its path from the top of the walk on."""
+    """A file of a walk: its path, and its path relative to the top of the walk."""
 
     path: str
     name: str
@@ -40,9 +40,9 @@ def walk(
 ) -> Iterator[TreeFile]:
     """Yield the files below a folder, sorted; nothing where there is no such folder.
 
-    `left_out` is told of everything else, as (path, what it is): links, FIFOs and devices, folders
-    that are repositories of their own, that may not be read, or are deeper than `levels`. The top
-    is such a repository, too, but for `top_too`.
+    `left_out` is called with (path, reason) for everything skipped: links, FIFOs and devices,
+    folders that are repositories, cannot be read, or are deeper than `levels`. The top may be a
+    repository only without `top_too`.
     """
     waiting = [("", levels)]
     while waiting:
@@ -51,7 +51,7 @@ def walk(
         try:
             found = sorted(files.entries(folder))
             if left_out:
-                for name, what in _others(folder):
+                for name, what in _list_others(folder):
                     left_out(f"{folder}/{name}", what)
         except OSError as error:
             if left_out and not isinstance(error, FileNotFoundError):
@@ -73,8 +73,8 @@ def walk(
         waiting.extend(reversed(below))
 
 
-def _others(folder: str) -> list[tuple[str, str]]:
-    """List (name, what it is) of what is in a folder and neither file nor folder, sorted."""
+def _list_others(folder: str) -> list[tuple[str, str]]:
+    """List (name, kind) of the entries of a folder that are neither file nor folder, sorted."""
     if signatures.sign_files(folder) is not None:
         return []
     known = {name for name, _ in files.entries(folder)}
@@ -90,24 +90,24 @@ def _others(folder: str) -> list[tuple[str, str]]:
 
 
 def clear_others(folder: str) -> None:
-    """Remove what stands in a folder of derived files and is neither file nor folder."""
-    for name, _ in _others(folder):
+    """Remove the entries of a folder of derived files that are neither file nor folder."""
+    for name, _ in _list_others(folder):
         files.remove(f"{folder}/{name}")
 
 
 def has_others(folder: str) -> bool:
-    """Tell whether a folder holds links or the like, or cannot be looked at; False for none."""
+    """Tell whether a folder holds links or the like, or cannot be read; False for no folder."""
     return os.path.lexists(folder) and signatures.sign_files(folder) is None
 
 
 def remove(folder: str) -> None:
-    """Remove a folder with all that is in it, as far as that can be done; links are removed."""
-    with suppress(OSError, RecursionError):  # thousands of levels are nobody's index
+    """Remove a folder and its contents as far as possible; links are removed, not followed."""
+    with suppress(OSError, RecursionError):  # an attacker may have made thousands of levels
         _remove(folder, ignore_errors=True)
 
 
 def remove_whole(folder: str) -> None:
-    """Remove a folder with all that is in it; links are removed. Raises `OSError` if it is left."""
+    """Remove a folder and its contents; links are removed, not followed. Raises `OSError`."""
     _remove(folder, ignore_errors=False)
 
 
@@ -120,7 +120,7 @@ def _remove(folder: str, *, ignore_errors: bool) -> None:
 
 
 def measure_size(folder: str) -> int:
-    """Return how many bytes the files below a folder have."""
+    """Return the size of the files below a folder, in bytes."""
     return sum(files.get_size(found.path) for found in walk(folder))
 
 

@@ -15,27 +15,28 @@ def main(call: HookCall) -> int:
     runs the settings of another gets no answer: it has its own. A second word `mcp` says that the
     host offers our tools.
     """
-    told = [".", f"{call.words[0]} hook"]  # the folder, and what is called
+    source = [".", f"{call.words[0]} hook"]  # for the log: the folder, and the command
     try:
         set_clock(TIMEOUT)
         if call.words[0] == host_event.LINE:
-            from memfs.hook.status_line import line
+            from memfs.hook.status_line import format_status_line
 
-            write(line(host_event.parse_payload(call.read())).encode("utf-8", "replace"))
+            payload = host_event.parse_payload(call.read())
+            write(format_status_line(payload).encode("utf-8", "replace"))
             return 0
         data = call.read()
         if not call.asked:
             from memfs.ipc import service_client
 
             call.asked = True
-            if service_client.ask("hook", call.told(), data, deliver=write) is not None:
+            if service_client.ask("hook", call.list_words(), data, deliver=write) is not None:
                 return 0
-        host_event.run(call, told, write, set_clock)
+        host_event.run(call, source, write, set_clock)
     except KeyboardInterrupt:
         return 0
     except BaseException as error:  # noqa: BLE001 - a hook never disturbs a session
         set_clock(0)
         from memfs.store import hook_log
 
-        hook_log.line(told[0], told[1], error)
+        hook_log.line(source[0], source[1], error)
     return 0

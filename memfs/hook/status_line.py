@@ -1,12 +1,12 @@
-"""The status line: what the assistant remembers here, in one line. Hot path."""
+"""The status line: the memory of a folder in one line. Hot path."""
 
 from memfs.core.block import WARN_AT
 from memfs.hosts.payload import get_text
 from memfs.store import blocks, store_paths
 
 
-def line(payload: dict[str, object]) -> str:
-    """Return the line for the folder that a host says it works in; "" without a store."""
+def format_status_line(payload: dict[str, object]) -> str:
+    """Return the status line for the folder that a host works in; "" without a store."""
     folder = get_text(payload, "cwd") or "."
     place = blocks.find_serving(folder, get_text(payload, "session_id"))
     if place is None or place.project is None:

@@ -118,7 +118,7 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
     odd = edits.check_text("import", name, text)
     if odd:
         return text, odd.message
-    meta = frontmatter.inner(head) if frontmatter.has_fences(head) else ""
+    meta = frontmatter.strip_fences(head) if frontmatter.has_fences(head) else ""
     wrong = "" if yaml_fast.read(meta) is not None else yaml_edit.read(meta)[1]
     return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
 
@@ -133,7 +133,7 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportIt
         passage = archive.parse(ident, text)
         if not wrong and len(passage.text) > archive.LONGEST:
             wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
-        held = None if wrong else edits.secret("import", ident, text)
+        held = None if wrong else edits.check_secret("import", ident, text)
         if wrong or held or not passage.text.strip():
             why = wrong or (held.message if held else f"cannot import {ident}: it is empty")
             yield ImportItem("passage", ident, "refused", why)
@@ -219,7 +219,7 @@ def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem
     for name, data in found:
         key = name.removeprefix("static/").removesuffix(".md")
         text, wrong = read_part(key, data)
-        held = edits.secret("import", key, text)
+        held = edits.check_secret("import", key, text)
         if labels.problem(key):
             wrong = f"cannot import {name}: {labels.problem(key)}"
         elif storable(key) != key:

@@ -140,7 +140,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
         raise MemfsError(f"half of a section of memfs is in it: {wrong}")
     own = marked_section.remove_section(raw, *MARKS)
     head, body = frontmatter.split(own)
-    text = _Text(_meta(frontmatter.inner(head)), public(body).strip("\n"))
+    text = _Text(_meta(frontmatter.strip_fences(head)), public(body).strip("\n"))
     if _user_topic(source, text) and not user:
         raise _LeftError(_PRIVATE)
     if source.label == foreign_memory.AUTO and not user:
@@ -198,7 +198,7 @@ def _index(source: ForeignFile, body: str) -> str:
         head, text = frontmatter.split(raw or "")
         topic = source._replace(label=f"{foreign_memory.AUTO}/{name.removesuffix('.md').lower()}")
         if name != foreign_memory.INDEX and _user_topic(
-            topic, _Text(_meta(frontmatter.inner(head)), text)
+            topic, _Text(_meta(frontmatter.strip_fences(head)), text)
         ):
             private += [name, f"`{name.removesuffix('.md')}`", f"[[{name.removesuffix('.md')}]]"]
     return "\n".join(line for line in body.split("\n") if not any(name in line for name in private))
@@ -223,7 +223,7 @@ def _block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> dict[s
 
 def _passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
     """Return a file for each passage; its id tells where it is from, and is made of its text."""
-    found = headings.parts(text.body, _PASSAGE)
+    found = headings.split_text(text.body, _PASSAGE)
     if len(found) > _MOST_PASSAGES:
         raise MemfsError(
             f"it would be {len(found):,} passages, at most {_MOST_PASSAGES:,} are taken"

@@ -1,12 +1,12 @@
-"""How the service of a user is asked. Hot path: by itself it answers most hooks.
+"""The client of a user's service. Hot path: by itself it answers most hooks.
 
 The launcher of hooks loads this file before anything else of memfs, and nothing of memfs after it
 if the service answers: nothing but built-in modules is imported here, `os` neither (1 ms).
 
-A question is one frame: its length in four bytes; lines with our protocol, the token, the asker's
-version and environment, what is asked, and words that go with it; an empty line; a body. An answer
-is a frame too: a byte that says whose work it is, and a body. Who took the answer over says so with
-one byte more: what was not taken counts as not said.
+A question is one frame: its length in four bytes; lines with the protocol, the token, the client's
+version and environment, the kind of question and its words; an empty line; a body. An answer is a
+frame too: a status byte (who does the work), and a body. The client confirms an answer with one
+byte more: an unconfirmed one counts as not delivered.
 """
 
 import time
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
 leave = system._exit
 VERSION = "0.1.0"  # as in `memfs/__init__.py`: a test holds them together
 PROTOCOL = "memfs-1"
-MINE, YOURS, LEAVING = b"+", b"-", b"!"  # the service did it; the asker is to; another version
+MINE, YOURS, LEAVING = b"+", b"-", b"!"  # the service did it; the client has to; other version
 TAKEN = b"k"
-NO_TOKEN = "-"  # noqa: S105 - where the system tells who asks
+NO_TOKEN = "-"  # noqa: S105 - where the system names the user of a connection
 NAME = "/local/service.sock"  # below the user's store
 QUICK = 0.1  # seconds that a prompt waits for an answer
 LARGEST = 64 << 20  # bytes of a frame
 LONGEST_PATH = 100  # bytes; systems allow 104 or 108
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
-INSIDE = "MEMFS_INSIDE"  # the variable of assistants that memfs itself runs: their hooks keep still
-_INSIDE = frozenset((INSIDE, INSIDE.encode()))  # the environment's names are either
+INSIDE = "MEMFS_INSIDE"  # set for assistants that memfs itself runs: their hooks do nothing
+_INSIDE = frozenset((INSIDE, INSIDE.encode()))  # the names are `str` or `bytes`
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
 _KIND_AND_OTHERS, _FOLDER = 0o170022, 0o040000  # of a mode: a folder that only its owner writes to
 _KIND, _SOCKET = 0o170000, 0o140000
-_OURS = (b"HOME", b"TZ")  # what decides where things are, and which day it is
+_OURS = (b"HOME", b"TZ")  # they decide on paths and dates
 _OF_ONE_SESSION = (b"MEMFS_SESSION",)
 
 
 class OutOfTimeError(BaseException):
-    """The alarm rang: no error of files or programs, so that nothing takes it for one of those."""
+    """The time limit is over. A `BaseException`, so that no handler of errors catches it."""
 
 
 class GoneError(OSError):
-    """Whoever was asked ended before it answered."""
+    """The other side of a connection ended before it answered."""
 
 
 class Connection:
-    """A connection to the service, or to one that asks it.
+    """A connection to the service, or to one of its clients.
 
     Frames are `bytes` of at most `LARGEST`. All that is sent and received has `wait` seconds
-    together. Raises `OSError`, also when time is up; `GoneError` if there is nobody any more.
+    together. Raises `OSError`, also when time is up; `GoneError` if the other side ended.
     """
 
     __slots__ = ("_socket", "_until")
@@ -63,40 +63,40 @@ class Connection:
         self.allow(wait)
 
     def allow(self, wait: float) -> None:
-        """Give what follows this many seconds from now on."""
+        """Set the deadline of what follows to `wait` seconds from now."""
         self._until = time.monotonic() + wait
 
     def send(self, data: bytes) -> None:
         try:
-            self._timed().sendall(len(data).to_bytes(4, "big") + data)
+            self._get_socket().sendall(len(data).to_bytes(4, "big") + data)
         except ConnectionError as error:
             raise GoneError(*error.args) from None
 
     def receive(self) -> bytes:
-        size = int.from_bytes(self._exactly(4), "big")
+        size = int.from_bytes(self._receive_exactly(4), "big")
         if size > LARGEST:
             raise OSError("a frame is too large")
-        return self._exactly(size)
+        return self._receive_exactly(size)
 
-    def take(self) -> None:
-        """Say that the answer was taken over."""
+    def confirm(self) -> None:
+        """Confirm the answer to the service. Errors are ignored."""
         try:
-            self._timed().sendall(TAKEN)
+            self._get_socket().sendall(TAKEN)
         except OSError:
             return
 
-    def taken(self) -> bool:
-        """Tell whether the asker took the answer over."""
-        return self._timed().recv(1) == TAKEN
+    def await_confirmation(self) -> bool:
+        """Tell whether the client confirms the answer."""
+        return self._get_socket().recv(1) == TAKEN
 
     def close(self) -> None:
         self._socket.close()
 
-    def _exactly(self, size: int) -> bytes:
+    def _receive_exactly(self, size: int) -> bytes:
         parts = []
         while size:
             try:
-                part = self._timed().recv(min(size, 1 << 20))
+                part = self._get_socket().recv(min(size, 1 << 20))
             except ConnectionError:
                 part = b""
             if not part:
@@ -105,7 +105,7 @@ class Connection:
             size -= len(part)
         return b"".join(parts)
 
-    def _timed(self) -> "socket":
+    def _get_socket(self) -> "socket":
         left = self._until - time.monotonic()
         if left <= 0:
             raise OSError("time is up")
@@ -116,26 +116,26 @@ class Connection:
 class HookCall:
     """A hook call. `data` is its stdin as soon as it was read.
 
-    `asked` tells whether the service was asked. `began` is when the process started, on the clock
-    of `time.perf_counter`.
+    `asked`: the service was asked already. `began` is the time at which the process started, on
+    the clock of `time.perf_counter`.
     """
 
     __slots__ = ("asked", "began", "data", "words", "wrong")
 
     def __init__(self, words: list[str], data: bytes | None = None) -> None:
-        # An interpreter that starts waits for nothing: its processor time is the time it took.
+        # A starting interpreter does not wait: its processor time is the elapsed time.
         self.began = time.perf_counter() - (time.process_time() if data is None else 0)
         self.asked = False
         self.words = words or ["claude"]
         self.data = data
         self.wrong: BaseException | None = None
 
-    def told(self) -> list[str]:
-        """Return what the service is told of it: milliseconds since it began, and its words."""
-        return [f"{self.spent():.1f}", *self.words]
+    def list_words(self) -> list[str]:
+        """Return the words of its question: the milliseconds since it began, and its own words."""
+        return [f"{self.get_elapsed_ms():.1f}", *self.words]
 
-    def spent(self) -> float:
-        """Return the milliseconds since it began."""
+    def get_elapsed_ms(self) -> float:
+        """Return the milliseconds since the process started."""
         return (time.perf_counter() - self.began) * 1000
 
     def read(self) -> bytes:
@@ -144,7 +144,7 @@ class HookCall:
             raise self.wrong
         if self.data is None:
             try:
-                self.data = _read()
+                self.data = _read_stdin()
             except BaseException as error:
                 self.wrong = error
                 raise
@@ -154,28 +154,26 @@ class HookCall:
 def ask_hook(call: HookCall) -> bool:
     """Have the service answer a hook call; False if this process has to.
 
-    Nothing is raised but by the clock: what is wrong will be wrong again, and told.
+    Only the clock raises: other errors occur again in this process, which reports them.
     """
     if is_inside():
         return True
-    line = None if call.asked else _connected(call)
-    if line is None:
+    connection = None if call.asked else _connect(call)
+    if connection is None:
         return False
     try:
         set_clock(TIMEOUT)
         data = call.read()
         call.asked = True
-        return (
-            exchange_frames(line, format_question("hook", call.told(), data, system.environ), write)
-            is not None
-        )
+        question = format_question("hook", call.list_words(), data, system.environ)
+        return exchange_frames(connection, question, write) is not None
     except GoneError:
-        call.asked = False  # it died just now: there may be another one, or there is to be
+        call.asked = False  # it died just now: there may be another one, or one is to be started
         return False
     except (OSError, ValueError, OutOfTimeError):
         return False
     finally:
-        line.close()
+        connection.close()
 
 
 def is_inside() -> bool:
@@ -184,20 +182,20 @@ def is_inside() -> bool:
 
 
 def exchange_frames(
-    line: Connection, question: bytes, deliver: "Callable[[bytes], object] | None" = None
+    connection: Connection, question: bytes, deliver: "Callable[[bytes], object] | None" = None
 ) -> bytes | None:
-    """Return the answer; None if the asker is to do the work. Raises `OSError` if none comes.
+    """Return the answer; None if the client is to do the work. Raises `OSError` if none comes.
 
-    `deliver` is given the answer before it counts as taken; what it raises goes through.
+    `deliver` is called with the answer before it is confirmed; its errors are passed on.
     """
-    line.send(question)
-    answer = line.receive()
+    connection.send(question)
+    answer = connection.receive()
     if answer[:1] != MINE:
         return None
     if deliver:
         deliver(answer[1:])
-        line.allow(QUICK)
-    line.take()
+        connection.allow(QUICK)
+    connection.confirm()
     return answer[1:]
 
 
@@ -216,7 +214,7 @@ def format_question(
 
 
 def encode_environment(environ: "Mapping[bytes, bytes]") -> bytes:
-    """Return what two processes must have in common for one to answer for the other."""
+    """Return the variables that must be equal for one process to answer for another."""
     found = [
         name + b"=" + value
         for name, value in environ.items()
@@ -256,7 +254,7 @@ def set_clock(seconds: int) -> None:
     except ImportError:
         return
     if hasattr(_signal, "setitimer"):
-        _signal.signal(_signal.SIGALRM, _too_late)
+        _signal.signal(_signal.SIGALRM, _raise_timeout)
         _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
@@ -267,11 +265,11 @@ def write(data: bytes) -> None:
         rest = rest[system.write(1, rest) :]
 
 
-def _connected(call: HookCall) -> Connection | None:
-    """Connect to the service where that needs no looking for; None if it is not there.
+def _connect(call: HookCall) -> Connection | None:
+    """Connect to the service at its usual path; None if it is not there.
 
-    Where nothing listens, nor did before, there is nobody to be asked in another way. A link is
-    not followed: it leads to whatever else of this user listens.
+    Without a socket no service runs, and `call.asked` is set. A link is not followed: it may lead
+    to another program of this user.
     """
     if not hasattr(system, "getuid"):
         return None
@@ -299,17 +297,17 @@ def _connected(call: HookCall) -> Connection | None:
     return Connection(connected, QUICK)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
 
 
-def _read() -> bytes:
+def _read_stdin() -> bytes:
     data = b""
     while len(data) <= MOST_INPUT:
         more = system.read(0, 1 << 18)
         if not more:
             return data
         data += more
-    while system.read(0, 1 << 18):  # to the end: the host must not find its pipe closed
+    while system.read(0, 1 << 18):  # to the end: a closed pipe would be an error for the host
         pass
     raise ValueError(f"stdin is larger than {MOST_INPUT >> 10} KB; nothing was added to the prompt")
 
 
-def _too_late(_signal: int, _frame: object) -> None:
+def _raise_timeout(_signal: int, _frame: object) -> None:
     raise OutOfTimeError("out of time; nothing was added to the prompt")

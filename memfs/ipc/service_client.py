@@ -1,4 +1,4 @@
-"""The warm process of a user: where it listens, and how it is found (see `client`)."""
+"""Finds the service of a user and asks it (see `client`)."""
 
 import os
 import time
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 UNIX = os.name != "nt"  # the system has sockets that are files
-_WITHOUT = ("status", "stop")  # what there is no reason to start it for
+_NO_START = ("status", "stop")  # questions that do not start it
 _PORTS = 1 << 16
 
 
@@ -24,48 +24,48 @@ def ask(
     wait: float = QUICK,
     deliver: "Callable[[bytes], object] | None" = None,
     *,
-    lasting: bool = False,
+    long_lived: bool = False,
 ) -> "bytes | None":
-    """Ask the service; None if there is none, it is too slow, or it leaves the work to the asker.
+    """Ask the service; None if there is none, it is too slow, or it leaves the work to the client.
 
-    `deliver` is given the answer before it counts as taken. One that died is started anew, unless
-    there is no reason to. `lasting`: this process lives on.
+    `deliver` is called with the answer before it is confirmed. A service that died is restarted,
+    but not for `status` or `stop`. `long_lived`: this process does not end soon.
     """
     try:
-        line = connect(wait)
-        if line is None:
+        connection = connect(wait)
+        if connection is None:
             return None
         try:
-            return client.exchange_frames(line, format_question(kind, words, body), deliver)
+            return client.exchange_frames(connection, format_question(kind, words, body), deliver)
         finally:
-            line.close()
+            connection.close()
     except GoneError:
-        if kind not in _WITHOUT:
-            _revive(words[0] if kind == "hold" and words else "", lasting=lasting)
+        if kind not in _NO_START:
+            _revive(words[0] if kind == "hold" and words else "", long_lived=long_lived)
         return None
     except OSError:
         return None
 
 
 class PersistentClient:
-    """A line to the service that stays open from one question to the next. For one thread.
+    """A connection to the service that stays open between questions. For one thread.
 
     Each answer has `wait` seconds.
     """
 
     def __init__(self, kind: str, wait: float = QUICK) -> None:
         self._kind, self._wait = kind, wait
-        self._line: Connection | None = None
+        self._connection: Connection | None = None
         self._heads: dict[tuple[str, ...], bytes] = {}  # of questions, by their words
 
     def ask(
         self, words: "list[str]", body: bytes, deliver: "Callable[[bytes], object]"
     ) -> "bytes | None":
-        """Return the answer, once delivered; None if there is no service, or the asker is to work.
+        """Return the answer, once delivered; None if there is no service or it leaves the work.
 
         Raises `OSError` if none comes in time.
         """
-        if self._line is not None:
+        if self._connection is not None:
             try:
                 return self._exchange(words, body, deliver)
             except GoneError:
@@ -73,56 +73,56 @@ class PersistentClient:
         return self._exchange(words, body, deliver)
 
     def close(self) -> None:
-        line, self._line = self._line, None
+        connection, self._connection = self._connection, None
         self._heads = {}
-        if line is not None:
-            line.close()
+        if connection is not None:
+            connection.close()
 
     def _exchange(
         self, words: "list[str]", body: bytes, deliver: "Callable[[bytes], object]"
     ) -> "bytes | None":
         try:
-            if self._line is None:
-                self._line = connect(self._wait)
-                if self._line is None:
+            if self._connection is None:
+                self._connection = connect(self._wait)
+                if self._connection is None:
                     return None
             head = self._heads.get(tuple(words))
             if head is None:
                 head = self._heads[tuple(words)] = format_question(self._kind, words, b"")
-            self._line.allow(self._wait)
-            return client.exchange_frames(self._line, head + body, deliver)
-        except BaseException:  # an answer that comes late is not that to the next question
+            self._connection.allow(self._wait)
+            return client.exchange_frames(self._connection, head + body, deliver)
+        except BaseException:  # a late answer must not be read as that to the next question
             self.close()
             raise
 
 
-def _revive(folder: str, *, lasting: bool) -> None:
-    """Start the service anew if it died: not if it was told to stop, or only sent us away.
+def _revive(folder: str, *, long_lived: bool) -> None:
+    """Restart the service if it died: not if it was stopped, or closed only this connection.
 
-    It begins with the store of `folder`; "": of where this process works, as hooks do.
+    It begins with the store of `folder`; "": of the current directory, as hooks do.
     """
     try:
-        line = connect(QUICK)
+        connection = connect(QUICK)
     except GoneError:
         from memfs.ipc import spawn  # the service answers, mostly
 
-        spawn.start_service(folder or _here(), wait=lasting)
+        spawn.start_service(folder or _get_cwd(), wait=long_lived)
     except OSError:
         return
     else:
-        if line is not None:
-            line.close()
+        if connection is not None:
+            connection.close()
 
 
-def _here() -> str:
+def _get_cwd() -> str:
     try:
         return os.getcwd()
-    except OSError:  # it is no more
+    except OSError:  # the folder was removed
         return ""
 
 
 def is_listening() -> bool:
-    """Tell whether a service listens, or has listened, where nobody else can."""
+    """Tell whether a service listens, or has listened, where no other user can."""
     where = address()
     if not isinstance(where, str):
         return where[1] > 0
@@ -132,7 +132,7 @@ def is_listening() -> bool:
 def connect(wait: float) -> "Connection | None":
     """Connect to the service; None if there is none.
 
-    Raises `OSError` if it is there and does not listen just now, `GoneError` if it died.
+    Raises `OSError` if it does not listen just now, `GoneError` if it died.
     """
     if not is_listening():
         return None
@@ -141,22 +141,22 @@ def connect(wait: float) -> "Connection | None":
     began = time.monotonic()
     where = address()
     unix = isinstance(where, str)
-    line = _socket.socket(_socket.AF_UNIX if unix else _socket.AF_INET, _socket.SOCK_STREAM)
+    connection = _socket.socket(_socket.AF_UNIX if unix else _socket.AF_INET, _socket.SOCK_STREAM)
     try:
-        line.settimeout(wait)
-        line.connect(where)
+        connection.settimeout(wait)
+        connection.connect(where)
     except ConnectionRefusedError:
-        line.close()
+        connection.close()
         raise GoneError("nobody listens") from None
     except BaseException:
-        line.close()
+        connection.close()
         raise
     left = wait + began - time.monotonic()
-    return Connection(line, left)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
+    return Connection(connection, left)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
 
 
 def address() -> "str | tuple[str, int]":
-    """Return where the service of this user listens: a socket's path.
+    """Return the address of this user's service: a socket's path.
 
     Where the system has none, (host, port): port 0 if nobody listens.
     """
@@ -173,21 +173,21 @@ def address() -> "str | tuple[str, int]":
 
 def read_port_note() -> "tuple[str, str]":
     """Return (port, token) that a service on loopback left: ("", "") if there is none."""
-    said = files.read(f"{store_paths.user_root()}/local/service.port", cap=200) or ""
-    port, _, token = said.strip().partition(" ")
+    text = files.read(f"{store_paths.user_root()}/local/service.port", cap=200) or ""
+    port, _, token = text.strip().partition(" ")
     return port, token
 
 
 def format_question(kind: str, words: "list[str]", body: bytes) -> bytes:
     """Return the frame of a question."""
     token = client.NO_TOKEN if UNIX else read_port_note()[1]
-    return client.format_question(kind, words, body, _environ(), token)
+    return client.format_question(kind, words, body, _encode_environ(), token)
 
 
 def encode_environment() -> bytes:
-    """Return what two processes must have in common for one to answer for the other."""
-    return client.encode_environment(_environ())
+    """Return the variables that must be equal for one process to answer for another."""
+    return client.encode_environment(_encode_environ())
 
 
-def _environ() -> "dict[bytes, bytes]":
+def _encode_environ() -> "dict[bytes, bytes]":
     return {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()}

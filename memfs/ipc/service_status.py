@@ -1,4 +1,4 @@
-"""The service of a user, seen from outside."""
+"""The status of a user's service, and a request to hold a store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASKED = 2.0  # seconds for an answer
 
 @dataclass(frozen=True)
 class WorkStatus:
-    """What is being done for a store, how far: `stage` reading, indexing, embedding, graph."""
+    """The progress of work for a store: `stage` is reading, indexing, embedding or graph."""
 
     store: str
     stage: str
@@ -23,9 +23,9 @@ class WorkStatus:
 
 @dataclass(frozen=True)
 class ServiceStatus:
-    """How the service is. `waits`: why heavy work waits (battery, load); `bytes` it has in memory.
+    """The service's status. `waits`: why heavy work waits (battery, load); `bytes`: its memory.
 
-    `polling`: the system cannot watch all folders, so some are looked at every now and then.
+    `polling`: the system cannot watch all folders, so some are polled.
     """
 
     process: int
@@ -39,19 +39,19 @@ class ServiceStatus:
 
 
 def load_status() -> ServiceStatus | None:
-    """Return how the service is; None if none answers."""
+    """Return the status of the service; None if none answers."""
     data = service_client.ask("status", [], wait=ASKED)
     if data is None:
         return None
-    said = json.loads(data)
-    work = tuple(WorkStatus(**each) for each in said.pop("work"))
-    return ServiceStatus(**{**said, "work": work, "stores": tuple(said["stores"])})
+    fields = json.loads(data)
+    work = tuple(WorkStatus(**each) for each in fields.pop("work"))
+    return ServiceStatus(**{**fields, "work": work, "stores": tuple(fields["stores"])})
 
 
 def wake_service(folder: str) -> None:
     """Have the service hold the store of a folder, and start it if there is none.
 
-    For a process that lives on, and asks it sooner or later.
+    For a process that does not end soon, and will ask it.
     """
     if (
         service_client.ask("hold", [folder], wait=ASKED) is None

@@ -1,4 +1,4 @@
-"""Starting a process of our own that outlives the one that starts it."""
+"""Starts processes of memfs that outlive their parent."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from memfs.ipc.client import INSIDE
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
 
-# What such a process may know of the environment it is started from: not the keys in it.
+# The environment variables that such a process gets: none that may hold keys.
 _KEPT = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SYSTEMROOT", "TEMP", "APPDATA",
          "LOCALAPPDATA", "USERPROFILE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME",
          "GEMINI_CLI_HOME", "OPENCODE_DB")  # fmt: skip
@@ -26,14 +26,14 @@ from importlib import import_module
 import_module(sys.argv[1]).run_detached(*sys.argv[5:5 + words])
 """
 LOCK = "service.lock"
-_GIVEN = 3  # the file that a process may be given; its starter may have none of those before it
+_GIVEN = 3  # the descriptor of a file that is passed on; those below may be closed in the parent
 
 
 def start_service(folder: str = "", *, wait: bool = False) -> bool:
-    """Start the service of this user; False if it is not wanted, or there is no place for it.
+    """Start the service of this user; False if it is disabled, or its files cannot be written.
 
-    It begins with the store that serves `folder`, if one is given. One that runs already, or that
-    somebody else has just started, is left alone. `wait` for processes that live on.
+    It begins with the store that serves `folder`, if one is given. One that runs already, or was
+    just started by another process, is left alone. `wait`: this process does not end soon.
     """
     user = store_paths.user_store()
     if user is None or config.load(Place(None, user)).get("service.mode") != "auto":
@@ -67,10 +67,10 @@ def spawn_detached(
 ) -> bool:
     """Call `run_detached(*words)` of a module in a process of its own; False if there is no room.
 
-    It works in `folder`, reads and prints nothing, and has the modules of this process. If it is
-    not waited for until it is on its own, whoever calls must end soon. With `keys` it has all of
-    our environment: for what ends soon, and asks a model. An open file that is `given` (above 3) is
-    its file number 3.
+    It works in `folder`, reads and prints nothing, and has the module path of this process.
+    Without `wait` for its detaching, the caller must end soon. With `keys` it has all of our
+    environment: for a short process that asks a model. The open file `given` (above 3) is its
+    descriptor 3.
     """
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = [ours, *(part for part in sys.path if part)]
@@ -112,4 +112,4 @@ def _popen(command: "list[str]", environment: "dict[str, str]") -> None:  # prag
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    process.returncode = 0  # it is not waited for
+    process.returncode = 0  # nobody waits for it

@@ -1,4 +1,4 @@
-"""Which assistant a client is, and which of its sessions calls."""
+"""Identifies a client: its host, and the session that calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memfs.store import blocks, host_sessions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# How clients name themselves begins so; the host is called so everywhere else.
+# The beginning of a client's name, and the name of its host in memfs.
 _HOSTS = (
     ("claude", "claude"),
     ("codex", "codex"),
@@ -26,7 +26,7 @@ _HOSTS = (
 
 
 def host_of(client: str) -> str:
-    """Return the host that a client's name stands for."""
+    """Return the host of a client, by the client's name."""
     folded = client.lower()
     return next((name for start, name in _HOSTS if folded.startswith(start)), excerpt(folded, 40))
 
@@ -34,15 +34,15 @@ def host_of(client: str) -> str:
 def session_of(
     host: str, meta: Mapping[str, object], folder: str, environment: Mapping[str, str]
 ) -> str:
-    """Return the host's session, as far as it says.
+    """Return the id of the host's session, "" if it is unknown.
 
-    Codex says it with each call (`_meta`): it starts servers with hardly an environment, and
-    several of its sessions may share one. Others say it to hooks, which note it, or once to the
-    server, whatever session comes after that (`/clear`).
+    Codex passes it with each call (`_meta`): it starts servers with hardly an environment, and
+    several of its sessions may share one. Others pass it to hooks, which note it, or once to the
+    server, which misses later changes (`/clear`).
     """
-    told = meta.get("sessionId")
-    if told and isinstance(told, str):
-        return told
+    ident = meta.get("sessionId")
+    if ident and isinstance(ident, str):
+        return ident
     noted = ""
     with suppress(MemfsError):  # a store that is broken: calls say so
         place = blocks.find_serving(folder, "")

@@ -1,7 +1,7 @@
 """Hooks that hosts call as a tool of this server, which runs already: no process is started.
 
-The tool is told what the standard input of a hook process tells, as far as a prompt needs it, and
-returns what that process would print; for nothing, an empty object.
+The tool's arguments are those fields of a hook's standard input that a prompt needs. It returns
+the output of a hook process, or an empty object if there is none.
 """
 
 from __future__ import annotations
@@ -22,44 +22,41 @@ if TYPE_CHECKING:
 
 TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is
-QUIET = "{}"  # for nothing: of an empty text Claude Code tells its model that a hook succeeded
+QUIET = "{}"  # no output: for an empty text Claude Code tells its model that a hook succeeded
 
 
 def answer_at_once(
-    line: PersistentClient, host: str, arguments: bytes, deliver: Callable[[bytes], object]
+    client: PersistentClient, host: str, arguments: bytes, deliver: Callable[[bytes], object]
 ) -> bool:
-    """Deliver what the service answers a hook; False if that takes it longer, or is another's.
-
-    `arguments` are JSON.
-    """
+    """Deliver the service's answer to a hook (JSON); False if it is slow, or leaves the work."""
     try:
-        return line.ask(["0", host, "mcp"], arguments, deliver) is not None
-    except Exception:  # noqa: BLE001 - who answers it then, says what is wrong
+        return client.ask(["0", host, "mcp"], arguments, deliver) is not None
+    except Exception:  # noqa: BLE001 - the caller then answers it, and reports errors
         return False
 
 
 def answer_hook(arguments: dict[str, object]) -> str:
-    """Return the tool's text for a hook. Whatever goes wrong is a line in the log."""
-    told = [str(arguments.get("cwd") or "."), f"{arguments.get(HOST, '')} hook"]
-    said: list[bytes] = []
+    """Return the tool's text for a hook. Errors are lines in the log."""
+    source = [str(arguments.get("cwd") or "."), f"{arguments.get(HOST, '')} hook"]
+    output: list[bytes] = []
     try:
-        call = _call(arguments)
-        found = service_client.ask("hook", call.told(), call.read(), QUICK, lasting=True)
+        call = _build_call(arguments)
+        found = service_client.ask("hook", call.list_words(), call.read(), QUICK, long_lived=True)
         if found is not None:
-            return text(found)
-        host_event.run(call, told, said.append, lambda _: None)
+            return decode_answer(found)
+        host_event.run(call, source, output.append, lambda _: None)
     except Exception as error:  # noqa: BLE001 - a hook never disturbs a session
-        hook_log.line(told[0], told[1], error)
+        hook_log.line(source[0], source[1], error)
         return QUIET
-    return text(b"".join(said))
+    return decode_answer(b"".join(output))
 
 
-def text(answer: bytes) -> str:
-    """Return what a hook would print as the tool's text."""
+def decode_answer(answer: bytes) -> str:
+    """Return the output of a hook as the tool's text."""
     return answer.decode("utf-8", "replace") or QUIET
 
 
-def _call(arguments: dict[str, object]) -> HookCall:
-    """Return what would be the call of a process."""
+def _build_call(arguments: dict[str, object]) -> HookCall:
+    """Return the hook call that a hook process would make of these arguments."""
     payload = {key: value for key, value in arguments.items() if key != HOST}
     return HookCall([str(arguments.get(HOST, "")), "mcp"], json.dumps(payload).encode())

@@ -1,7 +1,7 @@
-"""Lines of a client before the SDK has them: those that it would leave without an answer.
+"""Answers lines of a client that the SDK would leave without an answer.
 
-What is no message it only logs, and the client waits for ever. Such lines are answered here; halves
-of characters, which JSON can write and no text can hold, are replaced before.
+The SDK only logs a line that is no message, and the client waits for ever. Halves of surrogate
+pairs, which JSON can write and UTF-8 cannot, are replaced before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]|[^\s\[\]{}:,"]+', re.DOTALL)
-_NO_ANSWER = "notifications/"  # how the methods begin that want none, whatever their id
+_NO_ANSWER = "notifications/"  # the prefix of methods without an answer, whatever their id
 
 
 def replace_halves(line: bytes) -> bytes:
@@ -28,7 +28,7 @@ def replace_halves(line: bytes) -> bytes:
 
 
 def refuse_line(line: str) -> str:
-    """Return the answer to a line that is no message, "" where the SDK answers or nobody does."""
+    """Return the error for a line that is no message, "" if the SDK answers it or nobody does."""
     if not line.strip():
         return ""
     code, wrong = types.INVALID_REQUEST, "an id is a string or a whole number"
@@ -41,17 +41,17 @@ def refuse_line(line: str) -> str:
         first = error.errors(include_url=False, include_input=False)[0]
         if first["type"] == "json_invalid":
             code, wrong = types.PARSE_ERROR, first["msg"]
-    given = _fields(line)
+    given = _scan_fields(line)
     method = given.get("method", "")
     asks_nothing = method.startswith(f'"{_NO_ANSWER}') or (bool(method) and "id" not in given)
     if asks_nothing or (not method and given.keys() & {"result", "error"}):
         return ""
-    answer = {"jsonrpc": "2.0", "id": _ident(given), "error": {"code": code, "message": wrong}}
+    answer = {"jsonrpc": "2.0", "id": _parse_id(given), "error": {"code": code, "message": wrong}}
     return json.dumps(answer)
 
 
-def _ident(given: dict[str, str]) -> int | str | None:
-    """Return the id of a request, None for what is none."""
+def _parse_id(given: dict[str, str]) -> int | str | None:
+    """Return the id of a request, None if it is missing or invalid."""
     try:
         found = json.loads(given.get("id", "null"))
     except ValueError:
@@ -59,10 +59,10 @@ def _ident(given: dict[str, str]) -> int | str | None:
     return found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
 
 
-def _fields(line: str) -> dict[str, str]:
-    """Return the fields of an object as they are written, however deep or broken their values are.
+def _scan_fields(line: str) -> dict[str, str]:
+    """Return the fields of an object as raw JSON, however deep or broken their values are.
 
-    Of an object or a list it is the bracket alone.
+    The value of an object or a list is its opening bracket alone.
     """
     found: dict[str, str] = {}
     depth, name = 0, ""

@@ -36,16 +36,16 @@ def list_prompts() -> list[dict[str, object]]:
             "title": title,
             "description": description,
             "arguments": [
-                {"name": argument, "description": said, "required": required}
-                for argument, said, required in arguments
+                {"name": argument, "description": text, "required": required}
+                for argument, text, required in arguments
             ],
         }
         for name, title, description, arguments in _PROMPTS
     ]
 
 
-def text(context: ToolContext, name: str, given: dict[str, str]) -> str:
-    """Return a prompt with the blocks it is about. Raises `NotFoundError`."""
+def render_prompt(context: ToolContext, name: str, given: dict[str, str]) -> str:
+    """Return the text of a prompt with its blocks. Raises `NotFoundError`."""
     from memfs.ops import show  # clients list prompts at once, and ask for few
 
     if name == "memory-review":

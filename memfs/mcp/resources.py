@@ -20,7 +20,7 @@ TYPE = "text/markdown"
 
 
 def list_resources(context: ToolContext) -> list[dict[str, object]]:
-    """Return every block as the protocol describes a resource; none where there is no store."""
+    """Return every block as a resource of the protocol; none if there is no store."""
     return [
         {
             "uri": uri,
@@ -30,7 +30,7 @@ def list_resources(context: ToolContext) -> list[dict[str, object]]:
             "mimeType": TYPE,
             "size": len(block.value.encode("utf-8", "surrogateescape")),
         }
-        for uri, block in _blocks(context)
+        for uri, block in _list_blocks(context)
     ]
 
 
@@ -44,11 +44,11 @@ def read(context: ToolContext, uri: str) -> str:
 
 
 def signatures(context: ToolContext) -> dict[str, str]:
-    """Return what tells the blocks of now from those of another time, by uri."""
-    return {uri: block.raw for uri, block in _blocks(context)}
+    """Return the raw text of every block by uri: it differs after any change."""
+    return {uri: block.raw for uri, block in _list_blocks(context)}
 
 
-def _blocks(context: ToolContext) -> list[tuple[str, Block]]:
+def _list_blocks(context: ToolContext) -> list[tuple[str, Block]]:
     try:
         found = blocks.load(context.place())
     except MemfsError:
@@ -58,6 +58,6 @@ def _blocks(context: ToolContext) -> list[tuple[str, Block]]:
     for block in found:
         hidden = block.label in seen
         seen.add(block.label)
-        name = labels.qualified(block.tier, block.label) if hidden else block.label
+        name = labels.qualify(block.tier, block.label) if hidden else block.label
         named.append((SCHEME + quote(name, safe="/:"), block))
     return named

@@ -1,6 +1,6 @@
-"""The server: what the protocol asks becomes a tool call, a block, or a prompt; nothing else.
+"""The MCP server: maps requests of the protocol to tool calls, blocks, and prompts.
 
-Only the SDK is loaded before the handshake is answered; what a tool needs, when it is called.
+Only the SDK is loaded before the handshake is answered; the modules of a tool with its first call.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
     from memfs.tools.definition import Tool
 
-_EVERY = 1.0  # seconds between two looks at blocks that somebody subscribed to
+_EVERY = 1.0  # seconds between two polls of the watched blocks
 
 
 def run(folder: str, session: str, version: str) -> None:
-    """Serve the memory of a folder until standard input ends, or nobody reads what we say."""
+    """Serve the memory of a folder until standard input ends, or the client is gone."""
     try:
         anyio.run(_Served(folder, session, version).serve)
     except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -58,11 +58,11 @@ class _Served:
 
     def __init__(self, folder: str, session: str, version: str) -> None:
         self._version = version
-        self._given = session
-        self._context = ToolContext(folder)  # of calls: whose it is changes with each
+        self._session = session
+        self._context = ToolContext(folder)  # of calls: its origin changes with each
         self._reader = ToolContext(folder, Origin("agent", "", session))  # of resources and prompts
         self._tools: dict[str, Tool] = {}
-        self._one = threading.Lock()  # calls are done one after the other
+        self._lock = threading.Lock()  # calls run one after the other
         self._subscribed: set[str] = set()  # before 2026-07-28: resources/subscribe
         self._listening = 0  # since then: open streams of subscriptions/listen
         self._bus = InMemorySubscriptionBus()
@@ -98,9 +98,9 @@ class _Served:
             tasks.cancel_scope.cancel()
 
     async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        found = provider_formats.definitions(self._all(), "mcp")
+        found = provider_formats.definitions(self._get_tools(), "mcp")
         return types.ListToolsResult(
-            tools=[types.Tool.model_validate(_fields(each)) for each in found]
+            tools=[types.Tool.model_validate(_clean_fields(each)) for each in found]
         )
 
     async def _call_tool(
@@ -109,31 +109,31 @@ class _Served:
         if params.name == hooks.TOOL:  # it is not listed: hosts call it, not models
             text = await anyio.to_thread.run_sync(hooks.answer_hook, params.arguments or {})
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
-        origin = self._know(context)
+        origin = self._identify(context)
         call = ToolCall(params.name, params.arguments or {})
-        result = await anyio.to_thread.run_sync(self._do, origin, call)
-        await self._tell_changes()
-        content = [types.TextContent(type="text", text=_plain(result.text))]
+        result = await anyio.to_thread.run_sync(self._run_call, origin, call)
+        await self._notify_changes()
+        content = [types.TextContent(type="text", text=_sanitize(result.text))]
         return types.CallToolResult(content=[*content], is_error=result.is_error)
 
-    def _do(self, origin: Origin, call: ToolCall) -> calls.Result:
-        with self._one:
+    def _run_call(self, origin: Origin, call: ToolCall) -> calls.Result:
+        with self._lock:
             self._context.origin = origin
-            return calls.run(self._context, self._by_name(), call)
+            return calls.run(self._context, self._load_tools(), call)
 
     async def _list_resources(self, context: Context, _params: object) -> types.ListResourcesResult:
-        self._know(context)
+        self._identify(context)
         found = await anyio.to_thread.run_sync(resources.list_resources, self._reader)
         return types.ListResourcesResult(
-            resources=[types.Resource.model_validate(_fields(each)) for each in found]
+            resources=[types.Resource.model_validate(_clean_fields(each)) for each in found]
         )
 
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        self._know(context)
+        self._identify(context)
         uri = str(params.uri)
-        text = await _asked(resources.read, self._reader, uri)
+        text = await _read_memory(resources.read, self._reader, uri)
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, text=text, mime_type=resources.TYPE)]
         )
@@ -141,16 +141,16 @@ class _Served:
     async def _subscribe(
         self, context: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
-        self._know(context)
-        await self._begin_to_watch()
+        self._identify(context)
+        await self._start_watching()
         self._subscribed.add(str(params.uri))
         return types.EmptyResult()
 
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        self._know(context)
-        await self._begin_to_watch()
+        self._identify(context)
+        await self._start_watching()
         self._listening += 1
         try:
             return await ListenHandler(self._bus)(context, params)
@@ -171,47 +171,47 @@ class _Served:
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        self._know(context)
+        self._identify(context)
         given = dict(params.arguments or {})
-        text = await _asked(prompts.text, self._reader, params.name, given)
+        text = await _read_memory(prompts.render_prompt, self._reader, params.name, given)
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    def _know(self, context: Context) -> Origin:
-        """Remember the client; return which assistant it is, and which of its sessions asks."""
+    def _identify(self, context: Context) -> Origin:
+        """Return the origin of a request, its host and session; remember its client."""
         self._client = context.session
         params = context.session.client_params
         host = host_of(params.client_info.name if params else "")
-        told = session_of(host, {**(context.meta or {})}, self._reader.folder, os.environ)
-        session = self._given or told or self._reader.origin.session
+        known = session_of(host, {**(context.meta or {})}, self._reader.folder, os.environ)
+        session = self._session or known or self._reader.origin.session
         self._reader.origin = Origin("agent", host, session)
         return self._reader.origin
 
-    async def _begin_to_watch(self) -> None:
-        """Note how the blocks are now, if nobody watched them yet."""
-        if not self._watched():
+    async def _start_watching(self) -> None:
+        """Record the current blocks, unless they are watched already."""
+        if not self._is_watched():
             self._seen = await anyio.to_thread.run_sync(resources.signatures, self._reader)
 
-    def _watched(self) -> bool:
+    def _is_watched(self) -> bool:
         return bool(self._subscribed or self._listening)
 
     async def _watch(self) -> None:
-        """Look at the blocks that somebody wants to know about, for edits that others make."""
+        """Poll the watched blocks for edits by others."""
         while True:
             await anyio.sleep(_EVERY)
-            await self._tell_changes()
+            await self._notify_changes()
 
-    async def _tell_changes(self) -> None:
-        """Tell the client which blocks are other ones now, if it wants to know.
+    async def _notify_changes(self) -> None:
+        """Notify the client of changed blocks, if it watches them.
 
-        Blocks that cannot be read just now, or a client that is gone, end neither call nor server.
+        Neither unreadable blocks nor a client that is gone end the call or the server.
         """
-        if not self._watched():
+        if not self._is_watched():
             return
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self._tell()
+            await self._send_changes()
 
-    async def _tell(self) -> None:
+    async def _send_changes(self) -> None:
         now = await anyio.to_thread.run_sync(resources.signatures, self._reader)
         before, self._seen = self._seen, now
         if now.keys() != before.keys():
@@ -224,10 +224,10 @@ class _Served:
                 if uri in self._subscribed:
                     await self._client.send_resource_updated(uri)
 
-    def _all(self) -> list[Tool]:
-        return list(self._by_name().values())
+    def _get_tools(self) -> list[Tool]:
+        return list(self._load_tools().values())
 
-    def _by_name(self) -> dict[str, Tool]:
+    def _load_tools(self) -> dict[str, Tool]:
         if not self._tools:
             offer = registry.offer_tools(self._context)
             self._tools = offer.tools
@@ -236,23 +236,23 @@ class _Served:
         return self._tools
 
 
-async def _asked(function: Callable[..., str], *given: object) -> str:
-    """Call what reads memory; what it refuses is an error of the protocol."""
+async def _read_memory(function: Callable[..., str], *given: object) -> str:
+    """Return the result of a function that reads memory; its errors become `MCPError`."""
     try:
-        return _plain(await anyio.to_thread.run_sync(function, *given))
+        return _sanitize(await anyio.to_thread.run_sync(function, *given))
     except MemfsError as error:
-        told = _plain(calls.format_error(error.message, error.hint))
-        raise MCPError(types.INVALID_PARAMS, told) from error
+        message = _sanitize(calls.format_error(error.message, error.hint))
+        raise MCPError(types.INVALID_PARAMS, message) from error
 
 
-def _plain(text: str) -> str:
-    """Return what the protocol can carry: with bytes that are no UTF-8 the SDK's server ends."""
+def _sanitize(text: str) -> str:
+    """Replace bytes that are not UTF-8: they would end the SDK's server."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _fields(given: dict[str, object]) -> dict[str, object]:
-    """Return a resource or tool with texts that the protocol can carry."""
-    return {key: _plain(each) if isinstance(each, str) else each for key, each in given.items()}
+def _clean_fields(given: dict[str, object]) -> dict[str, object]:
+    """Return a resource or tool with all of its texts encodable as UTF-8."""
+    return {key: _sanitize(each) if isinstance(each, str) else each for key, each in given.items()}
 
 
 if TYPE_CHECKING:

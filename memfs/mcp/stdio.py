@@ -1,7 +1,7 @@
-"""Standard input and output of the server, and what is answered before the SDK has it.
+"""Standard input and output of the server; hooks are answered before the SDK gets them.
 
-To the SDK a line goes through threads and models: 4 ms, which somebody's prompt would wait. So the
-thread that reads lines answers a hook by itself where the service does so at once.
+A line takes 4 ms to reach the SDK, through threads and models, and a prompt would wait for that. So
+the reading thread answers a hook by itself, if the service answers at once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Params(msgspec.Struct):
 
 
 class _Call(msgspec.Struct):
-    """A call of the tool that is a hook, as the protocol has it."""
+    """A call of the hook tool, as the protocol writes it."""
 
     jsonrpc: Literal["2.0"]
     method: Literal["tools/call"]
@@ -57,10 +57,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class StdioStreams:
-    """What the SDK takes for the text files of standard input and output.
+    """The text streams of standard input and output for the SDK. Made in a running event loop.
 
-    While there is one, the process's own are the null device and standard error: what a tool or a
-    child of it reads or prints does not get between the lines. Made in a running event loop.
+    File descriptors 0 and 1 become the null device and standard error: what a tool or a child
+    process reads or prints does not mix with the protocol's lines.
     """
 
     def __init__(self) -> None:
@@ -84,21 +84,21 @@ class StdioStreams:
         threading.Thread(target=self._read, args=(current_token(),), daemon=True).start()
 
     def __aiter__(self) -> AsyncIterator[str]:
-        """Go through the lines that come in, but for those that were answered."""
+        """Iterate over the incoming lines that were not answered here."""
         return self._read_lines
 
     async def write(self, text: str) -> None:
         await anyio.to_thread.run_sync(self._write, text.encode())
 
     async def flush(self) -> None:
-        """Do nothing: what was written is out."""
+        """Do nothing: `write` does not buffer."""
 
     def _read(self, loop: EventLoopToken) -> None:
         try:
             with os.fdopen(self._input, "rb") as lines:
                 for each in lines:
                     line = messages.replace_halves(each)
-                    if self._answered(line):
+                    if self._answer_hook(line):
                         continue
                     text = line.decode("utf-8", "replace")
                     if answer := messages.refuse_line(text):
@@ -111,8 +111,8 @@ class StdioStreams:
             with suppress(RuntimeError, CancelledError):
                 anyio.from_thread.run_sync(self._lines.close, token=loop)
 
-    def _answered(self, line: bytes) -> bool:
-        """Answer a hook that the service answers at once; False for anything else."""
+    def _answer_hook(self, line: bytes) -> bool:
+        """Answer a hook call, if the service answers at once; return whether it did."""
         if _HOOK not in line:
             return False
         try:
@@ -122,10 +122,10 @@ class StdioStreams:
             given = asked.params.arguments
             host = _arguments(given).host
         except (ValueError, RecursionError, msgspec.MsgspecError):
-            return False  # another tool's, or the SDK tells what is wrong with it
+            return False  # a call of another tool, or invalid: the SDK answers
 
         def deliver(answer: bytes) -> None:
-            content = {"type": "text", "text": hooks.text(answer)}
+            content = {"type": "text", "text": hooks.decode_answer(answer)}
             result: dict[str, object] = {"content": [content], "isError": False}
             if PROTOCOL_VERSION_META_KEY in (asked.params.meta or ()):  # since 2026-07-28
                 result["resultType"] = "complete"

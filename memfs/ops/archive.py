@@ -65,7 +65,7 @@ def refusal(
         return UsageError(f"importance is {importance}, expected 1 to 10")
     odd = (
         edits.check_text("archive", "the passage", text)
-        or edits.secret("archive", "the passage", text)
+        or edits.check_secret("archive", "the passage", text)
         or edits.check_metadata("the tags", "\n".join(tags))
         or edits.check_metadata("the reason", reason)  # git would have it
     )

@@ -63,7 +63,7 @@ def run(place: Place, window: int = 0) -> WindowUsage:
     """Measure the brief of a place against the configured window, or one of `window` tokens."""
     budget = budgets.load_budget(config.load(place), window)
     counter = token_counter.load_counter()
-    brief = brief_text.compose_within(place, budget.share("blocks"))
+    brief = brief_text.compose_within(place, budget.get_share("blocks"))
     usual = brief_text.compose_brief(place)[0]
     pinned = render.sort_blocks([block for block in blocks.load(place) if block.pinned])
     guidance = counter.count(resources.text("templates", "guidance.md"))

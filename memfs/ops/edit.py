@@ -73,7 +73,7 @@ def run(
 
     `expected` has a version for each, which the block must be at; None or missing: any version.
     """
-    secret = edits.secret("keep", "the reason", origin.reason)  # it would be journalled
+    secret = edits.check_secret("keep", "the reason", origin.reason)  # it would be journalled
     if secret:
         return secret
     with ExitStack() as stack:
@@ -224,7 +224,7 @@ class _Session:
         drafted = self._drafts.get((tier, label))
         if drafted is not None:
             return drafted.text is not None
-        return blocks.resolve_label(self.place, labels.qualified(tier, label)) is not None
+        return blocks.resolve_label(self.place, labels.qualify(tier, label)) is not None
 
     def _count_pins(self) -> int:
         """Count the pinned blocks, after the edits so far."""
@@ -275,7 +275,7 @@ class _Session:
     @staticmethod
     def _check_secret(tier: str, verb: str, label: str, new: str, old: str = "") -> Rejected | None:
         """Refuse secrets in blocks that are committed; those of the session tier never are."""
-        return None if tier == labels.SESSION else edits.secret(verb, label, new, old)
+        return None if tier == labels.SESSION else edits.check_secret(verb, label, new, old)
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
@@ -283,7 +283,7 @@ class _Session:
         wrong = self._check_create(tier, label, edit)
         if wrong:
             return wrong
-        limit = edit.limit or self.settings.limit(label)
+        limit = edit.limit or self.settings.get_limit(label)
         value = public(edit.value).rstrip("\n")
         over = edits.check_limit(label, "", value, limit, None)
         words = " ".join((label, *edit.tags))

@@ -209,9 +209,9 @@ def _find_group(
 
 
 def _refuse_secret(origin: Origin) -> None:
-    secret = edits.secret("keep", "the reason", origin.reason)
-    if secret:
-        raise RejectedError(secret.message, secret.hint)
+    check_secret = edits.check_secret("keep", "the reason", origin.reason)
+    if check_secret:
+        raise RejectedError(check_secret.message, check_secret.hint)
 
 
 def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
@@ -227,5 +227,5 @@ def _parse_content(text: str) -> tuple[dict[str, object], str]:
 
 
 def _find_path(place: Place, tier: str, label: str) -> str:
-    found = blocks.resolve_label(place, labels.qualified(tier, label))
+    found = blocks.resolve_label(place, labels.qualify(tier, label))
     return found[2] if found else blocks.path_of(place, tier, label)

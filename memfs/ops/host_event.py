@@ -43,7 +43,7 @@ def run(
         _answer(host, event, write, clock)
     finally:
         clock(0)
-        note_run(event, call.spent())
+        note_run(event, call.get_elapsed_ms())
 
 
 def _answer(

@@ -128,7 +128,9 @@ def import_files(
     tier = _choose_tier(place, user=user)
     sources = _find_named_files(place, paths, home) if paths else _discover_files(place, home)
     settings = config.load(place)
-    found = import_plan.plan_import(_mark_own(place, sources), settings.limit, user=user, pin=pin)
+    found = import_plan.plan_import(
+        _mark_own(place, sources), settings.get_limit, user=user, pin=pin
+    )
     members = {name: data for each in found for name, data in each.files.items()}
     done = _import_members(place, tier, members, origin, dry_run=dry_run or not paths)
     refused = [
@@ -141,7 +143,7 @@ def import_files(
         for each in found
         if each.files
         and not each.block
-        and blocks.resolve_label(place, labels.qualified(tier, each.label))
+        and blocks.resolve_label(place, labels.qualify(tier, each.label))
     ]
     notes = (
         [f"too long for a block now, and still one from before: {', '.join(grown)}"]
@@ -301,7 +303,7 @@ class _Merging:
     def _load_current(self, label: str) -> tuple[str, str | None, int]:
         """Return (path, text, version) of a block here; only with a writer is it adopted."""
         place, tier = self._place, self._tier
-        found = blocks.resolve_label(place, labels.qualified(tier, label))
+        found = blocks.resolve_label(place, labels.qualify(tier, label))
         path = found[2] if found else blocks.path_of(place, tier, label)
         if self._writer and (found or self._writer.head(tier, label)):
             text, version = self._writer.settle(tier, label, path)
@@ -351,7 +353,7 @@ class _Merging:
         limit = len(after.value) if adopted else after.limit
         odd = edits.check_limit(
             label, mine.value, after.value, limit, after.tokens
-        ) or edits.secret("import", label, after.raw, ours or "")
+        ) or edits.check_secret("import", label, after.raw, ours or "")
         return odd.message if odd else ""
 
 

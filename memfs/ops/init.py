@@ -142,7 +142,7 @@ def _make_store(store: Store, labels_of_tier: tuple[str, ...], created: list[str
     place = Place(project, store if store.tier == labels.USER else None)
     changes = []
     for label in labels_of_tier:
-        if blocks.resolve_label(place, labels.qualified(store.tier, label)) is None:
+        if blocks.resolve_label(place, labels.qualify(store.tier, label)) is None:
             path = blocks.path_of(place, store.tier, label)
             text = _render_template(label)
             changes.append(Change(store.tier, label, path, None, text, "create", 1))

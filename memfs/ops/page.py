@@ -111,14 +111,14 @@ def page_out_scratch(event: Event) -> None:
         return
     settings = config.load(place)
     most, least = (
-        settings.share("paging.page_out_threshold"),
-        settings.share("paging.warn_threshold"),
+        settings.get_share("paging.page_out_threshold"),
+        settings.get_share("paging.warn_threshold"),
     )
     for block in blocks.load(place):
         share = block.chars / block.limit
         if block.tier == labels.SESSION and share >= most and not block.read_only:
             origin = Origin("system", event.host, event.session, "before a compaction")
-            name = labels.qualified(block.tier, block.label)
+            name = labels.qualify(block.tier, block.label)
             page_out(place, name, origin, free=max(0.01, share - least))
 
 
@@ -182,7 +182,7 @@ class _Held:
 def _open_block(place: Place, label: str) -> Iterator[_Held]:
     """Lock and read a block to page. Raises `RejectedError`, `NotFoundError`."""
     tier, name = versions.resolve(place, label)
-    path = blocks.get(place, labels.qualified(tier, name)).path
+    path = blocks.get(place, labels.qualify(tier, name)).path
     with writer.writing(place.store(tier), place) as store_writer:
         text, version = store_writer.settle(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
@@ -229,7 +229,7 @@ def _map_passages(store: Store, tier: str, label: str) -> dict[str, tuple[str, s
 
 
 def _format_source(tier: str, label: str) -> str:
-    return f"block {labels.qualified(tier, label)}"
+    return f"block {labels.qualify(tier, label)}"
 
 
 def _shorten(candidate: PageCandidate, eol: str) -> str:
@@ -238,9 +238,9 @@ def _shorten(candidate: PageCandidate, eol: str) -> str:
 
 
 def _discard_secret(candidate: PageCandidate, label: str) -> PageCandidate:
-    """Set a part with a secret to be discarded, not archived: the journal has it already."""
-    secret = edits.secret("archive", label, candidate.part.text)
-    return replace(candidate, fate="discard") if secret else candidate
+    """Set a part with a check_secret to be discarded, not archived: the journal has it already."""
+    check_secret = edits.check_secret("archive", label, candidate.part.text)
+    return replace(candidate, fate="discard") if check_secret else candidate
 
 
 def _refuse_unpageable(block: Block) -> None:

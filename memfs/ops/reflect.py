@@ -85,7 +85,7 @@ def _find_proposal(place: Place, ident: str) -> Proposal:
 def _build_change(
     place: Place, store_writer: writer.Writer, each: ProposedChange, origin: Origin
 ) -> Change | None:
-    located = blocks.resolve_label(place, labels.qualified(each.tier, each.label))
+    located = blocks.resolve_label(place, labels.qualify(each.tier, each.label))
     path = located[2] if located else blocks.path_of(place, each.tier, each.label)
     known = located or store_writer.head(each.tier, each.label)
     now, version = store_writer.settle(each.tier, each.label, path) if known else (None, 0)
@@ -131,7 +131,7 @@ def _check_rules(each: ProposedChange, now: str | None, text: str) -> None:
     before = blocks.make(each.tier, each.label, "", now or "")
     after = blocks.make(each.tier, each.label, "", text)
     over = edits.check_limit(each.label, before.value, after.value, after.limit, after.tokens)
-    odd = over or edits.secret("change", each.label, after.value, before.value)
+    odd = over or edits.check_secret("change", each.label, after.value, before.value)
     if odd:
         raise RejectedError(odd.message, odd.hint)
 

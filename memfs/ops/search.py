@@ -105,7 +105,7 @@ def _ask_service(
         return None
     query = request.query.encode("utf-8", "replace").decode()  # no lone surrogates
     body = msgspec.json.encode(replace(request, query=query))
-    data = service_client.ask("search", [kind], body, _WAIT, lasting=True)
+    data = service_client.ask("search", [kind], body, _WAIT, long_lived=True)
     try:
         found = msgspec.json.decode(data, type=form) if data else None
     except (ValueError, msgspec.MsgspecError):  # of another version: search here

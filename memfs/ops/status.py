@@ -145,7 +145,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
 def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
     read = read_times.get_last_read(place.store(block.tier), block.tier, block.label)
     referenced = max(str(block.meta.get("updated_at") or ""), read)
-    gone = block.paged_out > 0 and not paging.parts(block.body)
+    gone = block.paged_out > 0 and not paging.split_parts(block.body)
     return block_status.freshness(referenced, now, days, paged_out=gone)
 
 

@@ -178,7 +178,9 @@ def _load_changes(place: Place) -> list[ForeignChange]:
             change.what,
             change.who,
             change.why,
-            changes.unified(texts.get(change.before, ""), _read(store, change), "before", "now"),
+            changes.format_diff(
+                texts.get(change.before, ""), _read(store, change), "before", "now"
+            ),
         )
         for change in found
     ]

@@ -96,7 +96,7 @@ def _block(source: IndexSource) -> Iterator[dict[str, object]]:
     if text:
         at = str(block.meta.get("updated_at") or "")
         yield {
-            "id": labels.qualified(source.tier, source.label),
+            "id": labels.qualify(source.tier, source.label),
             "kind": "block",
             "text": text.encode("utf-8", "replace").decode(),
             "label": source.label,

@@ -1,10 +1,10 @@
 """Floor 0: the secret detector: where a text holds passwords, tokens and private keys. Pure.
 
 Six kinds of rule find them: private keys (`pem`), forms (`formats`, a table, and `matching`),
-keys, headers and flags (`assignments`), commands and addresses (`commands`), strings that open a
-connection (`connections`), and values that are random beside the name of a service (`entropy`).
-`heuristics` tells a secret from what stands in for one. All of them are linear in the text, and
-look only where `prefilter` found what they look for.
+keys, headers and flags (`assignments`), commands and addresses (`commands`), connection strings
+(`connections`), and random values beside the name of a service (`entropy`). `heuristics` tells a
+secret from a placeholder. All of them are linear in the text, and run only where `prefilter`
+found one of their literals.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memfs.secrets.assignments import assigned
+from memfs.secrets.assignments import find_assignments
 from memfs.secrets.commands import find_arguments, logins, urls
 from memfs.secrets.connections import passwords
 from memfs.secrets.entropy import random_tokens
@@ -36,7 +36,7 @@ _RULES = (
     urls,
     passwords,
     find_arguments,
-    assigned,
+    find_assignments,
     random_tokens,
 )
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
@@ -45,7 +45,7 @@ _SPACE = re.compile(r"[ \n\t]")
 
 def find_secrets(text: str) -> list[Secret]:
     """Return the secrets in `text`, in order and without overlap."""
-    bare = without_public(_unmarked(text))
+    bare = without_public(_blank_markers(text))
     places = scan_text(bare)
     found = [(start, -end, 3, kind) for kind, start, end in logins(bare)]
     if not places.none:
@@ -67,7 +67,7 @@ def find_secrets(text: str) -> list[Secret]:
     return secrets
 
 
-def _unmarked(text: str) -> str:
+def _blank_markers(text: str) -> str:
     if "[redacted:" not in text:
         return text
     return _MARKER.sub(lambda found: "\0" * len(found[0]), text)
@@ -75,17 +75,17 @@ def _unmarked(text: str) -> str:
 
 def redact(text: str) -> str:
     """Return `text` with `[redacted:TYPE]` in the place of every secret."""
-    # What hid behind a secret can show once it is gone: look until nothing is found. Text that
-    # is made to go on so for ever loses whole words after the third look.
-    looks = 0
+    # Redacting one secret can uncover another: repeat until none is found. From the fourth round
+    # on whole words are redacted, so that no text keeps this going for ever.
+    rounds = 0
     while secrets := find_secrets(text):
-        looks += 1
+        rounds += 1
         pieces: list[str] = []
         at = 0
         for secret in secrets:
             start, end = secret.start, secret.end
-            if looks > 3:
-                start, end = _word(text, start, end)
+            if rounds > 3:
+                start, end = _expand_to_word(text, start, end)
             if start >= at:
                 pieces += text[at:start], f"[redacted:{secret.type}]"
             at = max(at, end)
@@ -93,8 +93,8 @@ def redact(text: str) -> str:
     return text
 
 
-def _word(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the bounds of `start` to `end` with what touches it on either side."""
+def _expand_to_word(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the bounds of the words that `start` to `end` is part of."""
     start = max(text.rfind(space, 0, start) for space in " \n\t") + 1
     after = _SPACE.search(text, end)
     return start, after.start() if after else len(text)

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.secrets.heuristics import (
-    find_within,
+    has_inner_digit,
     has_signs,
     is_example,
     is_generic,
@@ -116,7 +116,7 @@ _TRAILING = ";,)}]:\\.&*"
 
 
 class _Claim(NamedTuple):
-    """What says that a value is a secret: a key of a sort, how it is tied, what is around it."""
+    """The context of a value: the sort of its key, the separator, the text around it."""
 
     sort: str
     how: str
@@ -126,7 +126,7 @@ class _Claim(NamedTuple):
     goes_on: bool
 
 
-def _basic(value: str) -> bool:
+def _is_basic_auth(value: str) -> bool:
     """Tell whether `value` is `name:password` in base64, as in a `Basic` header."""
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
@@ -149,9 +149,9 @@ def _is_key(value: str, claim: _Claim) -> bool:
     setting = claim.how == "assign" and _ENVIRONMENT.match(claim.before)
     if setting and re.search(r"[a-z]\d|\d[a-z]", value):
         return len(value) >= 8 and (is_example(value) or not is_wordy(value))
-    if claim.quoted and claim.how == "assign" and len(value) >= 8 and find_within(value):
+    if claim.quoted and claim.how == "assign" and len(value) >= 8 and has_inner_digit(value):
         return not is_wordy(value)
-    return is_key_like(value) or _basic(value)
+    return is_key_like(value) or _is_basic_auth(value)
 
 
 def _is_password(value: str, claim: _Claim) -> bool:
@@ -170,14 +170,14 @@ def _is_password(value: str, claim: _Claim) -> bool:
     return is_password_like(value, quoted=claim.quoted or claim.how == "xml") or is_key_like(value)
 
 
-def _generated(value: str) -> bool:
-    """Tell whether `value` is what generators of salts give, with every sign and even spaces."""
+def _is_generated(value: str) -> bool:
+    """Tell whether `value` looks like a generated salt, with every sign and even spaces."""
     signs = sum(not char.isalnum() and char != " " for char in value)
     mixed = len(value) >= 48 and len(set(value)) >= 28 and bool(re.search("[0-9]", value))
     return mixed and signs >= 10 and value.count(" ") <= 6
 
 
-def _directive(value: str, claim: _Claim) -> bool:
+def _is_directive(value: str, claim: _Claim) -> bool:
     """Tell whether `value` is the password of a login, however plain: `user="x" password="pass"`."""
     if claim.sort != "password" or not claim.quoted or not is_generic(value):
         return False
@@ -186,16 +186,16 @@ def _directive(value: str, claim: _Claim) -> bool:
 
 
 def _is_secret(value: str, claim: _Claim) -> bool:
-    """Tell whether `value` is the secret that `claim` says it is."""
+    """Tell whether `value` is a secret, given its context `claim`."""
     sort, how, quoted, _, tie, _ = claim
-    if quoted and how in {"assign", "comma"} and _generated(value):
+    if quoted and how in {"assign", "comma"} and _is_generated(value):
         return True
     if any(char.isspace() for char in value) or not value.isprintable():
         return False
-    if _directive(value, claim):
+    if _is_directive(value, claim):
         return True
     shown = is_masked(value) or (len(value) < 32 and is_placeholder(value))
-    if shown and not (sort == "key" and _basic(value)):
+    if shown and not (sort == "key" and _is_basic_auth(value)):
         return False
     if is_namesake(value) and quoted and "=" not in tie:  # a test, or an example of a request
         return False
@@ -216,8 +216,8 @@ def _is_secret(value: str, claim: _Claim) -> bool:
     return _is_key(value, claim) if sort == "key" else _is_password(value, claim)
 
 
-def _value(text: str, at: int) -> tuple[int, int, bool] | None:
-    """Return where the value that begins at `at` is, and whether it stood in quotes."""
+def _find_value(text: str, at: int) -> tuple[int, int, bool] | None:
+    """Return (start, end, quoted) of the value at `at`; None if there is none."""
     found = _VALUE.match(text, at)
     if not found:
         return None
@@ -233,7 +233,7 @@ def _value(text: str, at: int) -> tuple[int, int, bool] | None:
     return start, end, False
 
 
-def _sort(text: str, word: re.Match[str], line: str) -> str:
+def _classify_keyword(text: str, word: re.Match[str], line: str) -> str:
     """Return the sort of key that the keyword `word` is part of, after `line`; '' for none."""
     sort = "loose" if word[0] == "key" else "key" if word[0].startswith(_KEYS) else "password"
     left = line[-16:].lower()
@@ -252,7 +252,7 @@ def _sort(text: str, word: re.Match[str], line: str) -> str:
     return sort
 
 
-def _keywords(places: TextFeatures) -> Iterator[re.Match[str]]:
+def _find_keywords(places: TextFeatures) -> Iterator[re.Match[str]]:
     done = 0
     for at in places.at.get("key", ()):
         if at >= done and (word := _KEYWORD.match(places.lower, at)):
@@ -260,22 +260,22 @@ def _keywords(places: TextFeatures) -> Iterator[re.Match[str]]:
             yield word
 
 
-def assigned(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of the values of keys, headers and flags that name a secret."""
+def find_assignments(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
+    """Yield `(type, start, end)` of the secret values of keys, headers and flags."""
     until = nested = 0
-    for word in _keywords(places):
+    for word in _find_keywords(places):
         # A value may hold further keys (?token=…&secret=…), but not be read once for each.
         nested = nested + 1 if word.start() < until else 0
         if nested > 4:
             continue
         line = text[max(0, word.start() - 80) : word.start()].rpartition("\n")[2]
-        sort = _sort(text, word, line)
+        sort = _classify_keyword(text, word, line)
         if not sort:
             continue
         if sort == "key" and (glued := _GLUED.match(text, word.end())):
             value = glued["value"]
             if is_uuid(value) or (len(value) >= 20 and (is_hex(value) or is_random_looking(value))):
-                yield _kind(word[0]), *glued.span("value")
+                yield _get_type(word[0]), *glued.span("value")
                 continue
         after = _XML_NAME.search(line) and _ELEMENT.match(text, word.end())
         after = after or _SEPARATOR.match(text, word.end())
@@ -284,7 +284,7 @@ def assigned(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
         if (sort == "loose" and _PUBLIC.search(line)) or _PUBLIC_KEY.search(line):
             continue
         scheme = word[0] == "authorization" and _SCHEME.match(text, after.end())
-        place = _value(text, scheme.end() if scheme else after.end())
+        place = _find_value(text, scheme.end() if scheme else after.end())
         if not place:
             continue
         start, end, quoted = place
@@ -296,10 +296,10 @@ def assigned(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
             how = "says"
         goes_on = after[0].endswith(": ") and bool(_GOES_ON.match(text, end))
         if _is_secret(text[start:end], _Claim(sort, how, quoted, line, after[0], goes_on)):
-            yield ("password" if sort == "password" else _kind(word[0])), start, end
+            yield ("password" if sort == "password" else _get_type(word[0])), start, end
 
 
-def _kind(word: str) -> str:
+def _get_type(word: str) -> str:
     if "token" in word or "bearer" in word or "auth" in word:
         return "token"
     return "api-key" if "key" in word else "secret"

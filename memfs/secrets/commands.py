@@ -1,4 +1,4 @@
-"""Secrets that stand where a command, a call or an address has its password."""
+"""Secrets in the arguments of commands and calls, and in addresses."""
 
 # ruff: noqa: E501 - a regular expression is read whole.
 
@@ -101,8 +101,8 @@ _BESIDE = (
 )
 
 
-def _arguments(places: TextFeatures) -> Iterator[tuple[int, int, bool]]:
-    """Yield where an argument stands that may be a password, and if a plain one may be."""
+def _find_candidates(places: TextFeatures) -> Iterator[tuple[int, int, bool]]:
+    """Yield (start, end, plain) of arguments that may be passwords; `plain`: even an example."""
     lower, at = places.lower, places.at
     for name, pattern in _COMMANDS.items():
         for found in pattern.finditer(lower) if name in at else ():
@@ -136,7 +136,7 @@ def find_arguments(text: str, places: TextFeatures) -> Iterator[tuple[str, int, 
         start, end = found.span("value")
         if is_key_like(text[start:end]) and not is_placeholder(text[start:end]):
             yield "token", start, end
-    for start, end, plain in _arguments(places):
+    for start, end, plain in _find_candidates(places):
         value = text[start:end]
         if is_placeholder(value) or is_reference(value) or value.isdigit() or "/" in value[:2]:
             continue

@@ -1,6 +1,6 @@
-"""Passwords in strings that open a connection: ODBC, ADO, JDBC, libpq, and the query of an address.
+"""Passwords in connection strings: ODBC, ADO, JDBC, libpq, and the query of an address.
 
-`PWD=word` is a password, however plain, where the same string says who logs in, or to what.
+`PWD=word` is a password, however plain, where the same string names a user or a target.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _END = re.compile(r"[\n<>]")
 
 
 def passwords(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of the passwords in strings that open a connection."""
+    """Yield `(type, start, end)` of the passwords in connection strings."""
     done = 0
     for at in places.at.get("connection", ()):
         found = _PASSWORD.match(places.lower, at) if at >= done else None
@@ -48,12 +48,12 @@ def passwords(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]
             continue
         done = found.end("value")
         start, end = found.span("value")
-        if _opens(places.lower, at, found) and not _shown(text[start:end]):
+        if _is_connection_string(places.lower, at, found) and not _is_stand_in(text[start:end]):
             yield "password", start, end
 
 
-def _opens(lower: str, at: int, found: re.Match[str]) -> bool:
-    """Tell whether a password stands beside a user or a target in a string of keys."""
+def _is_connection_string(lower: str, at: int, found: re.Match[str]) -> bool:
+    """Tell whether a password is beside a user or a target in a connection string."""
     left = _END.split(lower[max(0, at - _AROUND) : at])[-1]
     between = left[-1:] or found["after"]
     if between == "," and _CACHE.search(left):
@@ -73,7 +73,7 @@ def _opens(lower: str, at: int, found: re.Match[str]) -> bool:
     return bool(user and target) and "," not in {left.rstrip()[-1:], found["after"]}
 
 
-def _shown(value: str) -> bool:
+def _is_stand_in(value: str) -> bool:
     return (
         is_masked(value)
         or is_placeholder(value)

@@ -1,4 +1,4 @@
-"""Secrets that are known by being random, and by what stands before them on the line."""
+"""Secrets that are detected by their randomness, and by the text before them on the line."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ _BREAK = re.compile(r"\\{1,4}[nr](?:\\{1,4}[nr])?(?=\\{0,3}[\"'`])")  # of a lin
 _LINE_END = re.compile(r"\\{0,3}[\"'`,;]{0,2}\s*(?:\n|\Z)")
 
 
-def _of_service(before: str) -> bool:
-    """Tell whether `before`, what stands left of a value, names the service it is a key of."""
+def _names_service(before: str) -> bool:
+    """Tell whether `before`, the text left of a value, names the service it is a key of."""
     for found in re.finditer(r"[A-Za-z][A-Za-z0-9]*", before):
         whole = found[0]
         parts = _WORD.findall(whole)
@@ -87,12 +87,12 @@ def _of_service(before: str) -> bool:
     return False
 
 
-def _harmless(before: str) -> bool:
+def _is_harmless(before: str) -> bool:
     return bool(_HARMLESS.search(before, max(0, len(before) - _NEAR)))
 
 
-def _standing(text: str, value: str, start: int) -> bool:
-    """Tell whether `value` is a key by what stands before it on its line."""
+def _is_key_in_line(text: str, value: str, start: int) -> bool:
+    """Tell whether `value` is a key, given the text before it on its line."""
     if "%" in value and is_wordy(_ESCAPE.sub(" ", value)):  # words in an address
         return False
     if "/" in value and (len(value) < 40 or entropy(value) < 4.4):
@@ -105,14 +105,14 @@ def _standing(text: str, value: str, start: int) -> bool:
         return False
     uuid, digits = is_uuid(value), is_hex(value)
     if uuid or digits or len(value) < 20:  # an id, unless it is beside the name of a service
-        if uuid and _AZURE_ID.search(before) and _harmless(before):
+        if uuid and _AZURE_ID.search(before) and _is_harmless(before):
             return True
-        named = (len(value) >= 20 or not digits) and _of_service(before) and is_key_like(value)
-        return named and not _harmless(before)
-    return _by_itself(value, before) and not _harmless(before)
+        named = (len(value) >= 20 or not digits) and _names_service(before) and is_key_like(value)
+        return named and not _is_harmless(before)
+    return _is_key_form(value, before) and not _is_harmless(before)
 
 
-def _by_itself(value: str, before: str) -> bool:
+def _is_key_form(value: str, before: str) -> bool:
     hinted = _HINTED.match(value)
     if hinted and (is_hex(hinted["body"]) or is_random_looking(hinted["body"])):
         return True
@@ -121,11 +121,11 @@ def _by_itself(value: str, before: str) -> bool:
         return True
     if is_random_looking(value) and (_ASSIGNED.search(before) or _ARGUMENT.search(before)):
         return True
-    return is_key_like(value) and _of_service(before)
+    return is_key_like(value) and _names_service(before)
 
 
-def _of_key(text: str, start: int, end: int) -> int:
-    """Return where a line out of a key in base64 begins, -1 if there is none."""
+def _find_key_line(text: str, start: int, end: int) -> int:
+    """Return the start of a line of a base64 key, -1 if there is none."""
     before = text[start - 1 : start]
     if before == "\\" and text[start] in "nr":  # the escape of a line break
         start, before = start + 1, "\n"
@@ -140,11 +140,11 @@ def _of_key(text: str, start: int, end: int) -> int:
     if size >= 60:
         found = bool(_BODY.match(value)) and entropy(value) >= 4.7
     else:
-        found = _last_of_key(text, value, start, end)
+        found = _is_last_key_line(text, value, start, end)
     return start if found else -1
 
 
-def _last_of_key(text: str, value: str, start: int, end: int) -> bool:
+def _is_last_key_line(text: str, value: str, start: int, end: int) -> bool:
     """Tell whether `value` is a short line of a key: in a string with a break, or with padding."""
     if not _SHORT.match(value):
         return False
@@ -156,11 +156,11 @@ def _last_of_key(text: str, value: str, start: int, end: int) -> bool:
     if not (is_key_like(value) if padded else is_random_looking(value)):
         return False
     margin = text[max(0, start - 40) : start].rpartition("\n")[2]
-    return len(margin) < 40 and bool(_MARGIN.match(margin)) and not _readable(value)
+    return len(margin) < 40 and bool(_MARGIN.match(margin)) and not _is_text(value)
 
 
-def _readable(value: str) -> bool:
-    """Tell whether `value` is base64 of text, or of nothing."""
+def _is_text(value: str) -> bool:
+    """Tell whether `value` is base64 of printable text, or no base64 at all."""
     try:
         return base64.b64decode(value, validate=True).decode().isprintable()
     except binascii.Error:
@@ -169,20 +169,20 @@ def _readable(value: str) -> bool:
         return False
 
 
-def _candidates(text: str, places: TextFeatures) -> Iterator[re.Match[str]]:
+def _find_candidates(text: str, places: TextFeatures) -> Iterator[re.Match[str]]:
     for start, end in places.runs:
         yield from _CANDIDATE.finditer(text, start, end + _PADDING)
 
 
 def random_tokens(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of keys that only their randomness and surroundings give away."""
-    for found in _candidates(text, places):
+    """Yield `(type, start, end)` of keys detected by their randomness and context."""
+    for found in _find_candidates(text, places):
         value, (start, end) = found[0], found.span()
         if not _DIGIT.search(value) and not (value.isalpha() and len(value) >= 20):
             continue
-        if (line := _of_key(text, start, end)) >= 0:
+        if (line := _find_key_line(text, start, end)) >= 0:
             yield "key-material", line, end
-        elif _standing(text, value, start) and not is_placeholder(value):
+        elif _is_key_in_line(text, value, start) and not is_placeholder(value):
             yield "api-key", start, end
     if alone := _WHOLE.match(text):  # a file that is one key, such as config/master.key
         yield "api-key", *alone.span(1)

@@ -1,4 +1,4 @@
-"""What tells the value of a secret from a placeholder, a name, a path or a piece of code."""
+"""Heuristics that tell a secret from a placeholder, a name, a path or a piece of code."""
 
 from __future__ import annotations
 
@@ -81,23 +81,23 @@ def entropy(value: str) -> float:
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether `value` stands for a secret that somebody is to fill in."""
+    """Tell whether `value` is a placeholder for a secret."""
     shown = _STAND_IN.search(value) or _EXAMPLE.search(value) or _MASK.match(value)
     return bool(shown) or is_generic(value) or (is_namesake(value) and value[-1].isalpha())
 
 
 def is_namesake(value: str) -> bool:
-    """Tell whether `value` is a name of what it is, with or without a number: `newpassword1`."""
+    """Tell whether `value` only names what it is, such as `newpassword1`."""
     return bool(_NAMESAKE.match(value))
 
 
 def is_masked(value: str) -> bool:
-    """Tell whether `value` is one character over and over, or a row of x, stars and dots."""
+    """Tell whether `value` repeats one character, or is a row of x, stars and dots."""
     return bool(_MASK.match(value)) or "***" in value or "xxxx" in value.lower()
 
 
 def is_generic(value: str) -> bool:
-    """Tell whether `value` is a word that stands in code and documents where a secret would."""
+    """Tell whether `value` is a word that code and documents use in place of a secret."""
     return value.lower().rstrip("!?") in _WORDS
 
 
@@ -113,21 +113,21 @@ def is_reference(value: str) -> bool:
     return bool(_ATTRIBUTE.match(value)) and not is_random_looking(value)
 
 
-def _kind(char: str) -> str:
+def _classify(char: str) -> str:
     return "U" if char.isupper() else "l" if char.islower() else "9" if char.isdigit() else "-"
 
 
-_KINDS = "".join(_kind(chr(code)) for code in range(128))
+_KINDS = "".join(_classify(chr(code)) for code in range(128))
 
 
-def _switches(value: str) -> int:
-    """Return how often `value` changes between upper case, lower case, digits and signs."""
-    kinds = value.translate(_KINDS) if value.isascii() else "".join(map(_kind, value))
+def _count_switches(value: str) -> int:
+    """Count the changes between upper case, lower case, digits and signs in `value`."""
+    kinds = value.translate(_KINDS) if value.isascii() else "".join(map(_classify, value))
     return sum(map(operator.ne, kinds, kinds[1:]))
 
 
-def _common(letters: str) -> float:
-    """Return the share of the pairs of neighbours in `letters` that words are made of."""
+def _score(letters: str) -> float:
+    """Return the share of adjacent pairs in `letters` that are common in words, 0 to 1."""
     lower = letters.lower()
     pairs = len(lower) - 1
     common = sum(map(_PAIRS.__contains__, map(operator.add, lower, lower[1:])))
@@ -135,21 +135,21 @@ def _common(letters: str) -> float:
 
 
 def is_wordy(value: str) -> bool:
-    """Tell whether `value` is put together from words and dates: a slug, a name in camel case."""
+    """Tell whether `value` consists of words and dates: a slug, a name in camel case."""
     if _UUID.match(value):
         return False
     parts = _SIGNS.split(value)
     if len(value) >= 32 and any(len(part) >= 32 and _DIGIT.search(part) for part in parts):
         return False
     runs = [run for run in _RUN.findall(value) if len(set(run)) * 3 >= len(run)]
-    words = sum([len(run) for run in runs if _common(run) >= 0.65])
+    words = sum([len(run) for run in runs if _score(run) >= 0.65])
     if len(parts) > 1:
         words += sum([len(part) for part in parts if part.isdigit()])
     return words >= max(4, 0.65 * sum(map(len, parts)))
 
 
 def is_example(value: str) -> bool:
-    """Tell whether `value` is words and a number, such as a document tells its readers to try."""
+    """Tell whether `value` is words and a number, as in examples of documentation."""
     return bool(_MADE_UP.match(value)) and is_wordy(value)
 
 
@@ -164,7 +164,7 @@ def is_hex(value: str) -> bool:
 
 
 def is_random_looking(value: str) -> bool:
-    """Tell whether `value` can only have been made by a generator, whatever stands around it."""
+    """Tell whether `value` looks randomly generated, whatever its context."""
     if len(value) < 20 or sum(map(str.isdigit, value)) < 2 or sum(map(str.isalpha, value)) < 6:
         return False
     if is_hex(value) or is_wordy(value):
@@ -176,26 +176,26 @@ def is_random_looking(value: str) -> bool:
     ):  # ECDHE-RSA-AES256-GCM-SHA384, a pod's name
         return False
     mixed = any(map(str.isupper, value)) and any(map(str.islower, value))
-    switches = _switches(value) / len(value)
+    switches = _count_switches(value) / len(value)
     if mixed:
         return entropy(value) >= 3.8 and switches >= 0.3
     return len(value) >= 24 and entropy(value) >= 3.4 and switches >= 0.22
 
 
 def is_key_like(value: str) -> bool:
-    """Tell whether `value` is a key, given that something beside it says that one is there."""
+    """Tell whether `value` may be a key, given that its context announces one."""
     if len(value) < 12 or len(set(value)) < 6 or is_wordy(value):
         return False
     letters = "".join(filter(str.isalpha, value))
     if len(letters) == len(value) or not any(map(str.isdigit, value)):
-        mixed = _switches(value) >= 0.3 * len(value)
-        return len(letters) >= (12 if mixed else 16) and value.isascii() and _common(letters) < 0.55
+        mixed = _count_switches(value) >= 0.3 * len(value)
+        return len(letters) >= (12 if mixed else 16) and value.isascii() and _score(letters) < 0.55
     if not letters:
         return len(value) >= 20 and value.isdigit() and entropy(value) > 2.5
     return entropy(value) >= (2.3 if len(value) >= 20 else 3.0)
 
 
-def find_within(value: str) -> bool:
+def has_inner_digit(value: str) -> bool:
     """Tell whether `value` has a digit among its letters, and is no name of an algorithm."""
     return bool(_WITHIN.search(value)) and not _ALGORITHM.match(value)
 
@@ -208,23 +208,23 @@ def is_unwordly(value: str) -> bool:
         return False
     kinds = [any(map(kind, value)) for kind in (str.isdigit, str.isupper, str.islower)]
     kinds.append(any(char in "!@#$%^&*+=?~" for char in value[1:-1]))
-    return sum(kinds) >= 3 or (len(value) >= 6 and find_within(value))
+    return sum(kinds) >= 3 or (len(value) >= 6 and has_inner_digit(value))
 
 
 def has_signs(value: str) -> bool:
-    """Tell whether `value` has letters, digits and, among them, a sign that no word or name has."""
+    """Tell whether `value` has letters, digits and an inner sign that no word or name has."""
     sign = any(char in "!@#$%^&*?~" for char in value[1:-1]) and not _MAIL.search(value)
     return sign and value.isascii() and bool(re.search("[A-Za-z]", value) and _DIGIT.search(value))
 
 
 def is_password_like(value: str, *, quoted: bool) -> bool:
-    """Tell whether `value` may be a password that a person chose, given that a key says so."""
+    """Tell whether `value` may be a chosen password, given that its context announces one."""
     if not 5 <= len(value) <= 128:
         return False
     if re.search(r"[A-Za-z]", value) and re.search(r"[0-9]", value):
         return True
     if re.search(r"[A-Za-z]", value) and re.search(r"[!@#$%^&*+=?~]", value):
         return True
-    if value.isalpha() and len(value) >= 8 and _switches(value) >= 0.3 * len(value):
+    if value.isalpha() and len(value) >= 8 and _count_switches(value) >= 0.3 * len(value):
         return not is_wordy(value)
     return quoted and value.isascii() and value.isalpha() and value.islower() and len(value) >= 7

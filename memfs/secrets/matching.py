@@ -51,8 +51,8 @@ def any_of(literals: Iterable[str]) -> str:
 
 
 @functools.cache
-def _starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[int, ...]]:
-    """Return what finds the anchors where words start, their rows, and how long anchors are."""
+def _compile_starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[int, ...]]:
+    """Return a pattern for anchors at word starts, their formats, and the anchor lengths."""
     rows: dict[str, list[Format]] = {}
     for form in STARTING:
         rows.setdefault(form.anchor, []).append(form)
@@ -62,17 +62,17 @@ def _starts() -> tuple[re.Pattern[str], dict[str, list[Format]], tuple[int, ...]
 
 
 @functools.cache
-def _inside() -> re.Pattern[str]:
+def _compile_inner() -> re.Pattern[str]:
     return re.compile(any_of({form.anchor for form in INSIDE}))
 
 
 @functools.cache
-def _hidden() -> re.Pattern[str]:
-    """Return what finds the literals of tokens whose anchor is not where they begin."""
+def _compile_literals() -> re.Pattern[str]:
+    """Return a pattern for the literals of tokens that do not begin with their anchor."""
     return re.compile(any_of({sign for form in INSIDE for sign in signs(form)}))
 
 
-def _found(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]:
+def _check_match(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]:
     group = 1 if found.re.groups else 0
     token = found[group]
     if _FILLER.search(token) and form.type not in _FILLED:
@@ -83,9 +83,9 @@ def _found(form: Format, found: re.Match[str]) -> Iterator[tuple[str, int, int]]
     yield form.type, *found.span(group)
 
 
-def _starting(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+def _match_starts(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
     """Yield the tokens that start in the long word from `first` to `last`."""
-    starts, rows, lengths = _starts()
+    starts, rows, lengths = _compile_starts()
     done = tries = 0
     for start in starts.finditer(text, first, last):
         at = start.start()
@@ -102,37 +102,37 @@ def _starting(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]
         for form in forms:
             if found := _compiled(form.pattern).match(text, at):
                 done = max(done, found.end())
-                yield from _found(form, found)
+                yield from _check_match(form, found)
 
 
-def _words(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+def _match_words(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
     """Yield the tokens in the long words between two places."""
-    inside = _inside()
+    inside = _compile_inner()
     for long in _LONG.finditer(text, first, last):
         start, end = long.span()
-        yield from _starting(text, start, end)
+        yield from _match_starts(text, start, end)
         if end - start < _LONGER or not inside.search(text, start, end):
             continue
         for form in INSIDE:
             if form.anchor in long[0]:
                 for found in _compiled(form.pattern).finditer(text, start, end):
-                    yield from _found(form, found)
+                    yield from _check_match(form, found)
 
 
-def _leads(text: str, at: int) -> bool:
-    """Tell whether a token may stand where a literal of one does."""
-    starts, rows, lengths = _starts()
+def _may_be_token(text: str, at: int) -> bool:
+    """Tell whether a token may be at the place of a literal."""
+    starts, rows, lengths = _compile_starts()
     if starts.match(text, at):
         for length in lengths:
             for form in rows.get(text[at : at + length], ()):
                 if _compiled(form.pattern).match(text, at):
                     return True
-    return bool(_hidden().match(text, at))
+    return bool(_compile_literals().match(text, at))
 
 
 def matches(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of every token in `text` whose form is in the table."""
-    spots = [at for at in places.at.get("anchor", ()) if _leads(text, at)]
+    """Yield `(type, start, end)` of every token in `text` that has a format of the table."""
+    spots = [at for at in places.at.get("anchor", ()) if _may_be_token(text, at)]
     spots += [start for start, end in places.runs if _RUN.search(text, start, end)]
     spots.sort()
     done = 0
@@ -143,4 +143,4 @@ def matches(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
         first = max(done, text.rfind(" ", done, at) + 1, text.rfind("\n", done, at) + 1)
         space = _SPACE.search(text, at)
         done = space.start() if space else len(text)
-        yield from _words(text, first, done)
+        yield from _match_words(text, first, done)

@@ -1,7 +1,7 @@
-"""Where in a text a secret could begin: every literal that one holds, looked for in one pass.
+"""A prefilter: finds in one pass every literal that secrets contain.
 
-A rule looks only where a literal of its own stands, so a text that holds none costs that pass and
-no more. What is found here need not be a secret; where nothing is found, there is none.
+A rule runs only where a literal of its own is, so a text without any costs one pass. A match need
+not be a secret; without a match there is none.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _LONG = b"a" * 16
 
 
 class TextFeatures(NamedTuple):
-    """What is known of a text before any rule looks at it.
+    """The features of a text that the rules need.
 
     `lower` is the text in lower case, every character in its place; `at` gives where the literals
     of `SIGNS` begin in it, in order; `runs` where 16 or more characters of random values stand.
@@ -85,8 +85,8 @@ class TextFeatures(NamedTuple):
 
 
 def scan_text(text: str) -> TextFeatures:
-    """Return where the rules have to look."""
-    automaton, names = _literals()
+    """Return the features of a text: where its literals and random-looking runs are."""
+    automaton, names = _build_automaton()
     lower = lower_text(text)
     at: dict[str, list[int]] = {}
     try:
@@ -99,11 +99,11 @@ def scan_text(text: str) -> TextFeatures:
     for starts in at.values():
         starts.sort()
     kinds = text.encode("latin-1", "replace").translate(_RANDOM)  # one byte for each character
-    return TextFeatures(lower, at, _runs(kinds))
+    return TextFeatures(lower, at, _find_runs(kinds))
 
 
-def _runs(kinds: bytes) -> list[tuple[int, int]]:
-    """Return where 16 or more `a` stand in a row. `find` looks at one byte in several."""
+def _find_runs(kinds: bytes) -> list[tuple[int, int]]:
+    """Return (start, end) of each run of 16 or more `a`. `find` skips most bytes."""
     found: list[tuple[int, int]] = []
     at = kinds.find(_LONG)
     while at >= 0:
@@ -123,8 +123,8 @@ def lower_text(text: str) -> str:
 
 
 @functools.cache
-def _literals() -> tuple[AhoCorasick, list[str]]:
-    """Return what finds the literals of `SIGNS`, and the name that each of them is for."""
+def _build_automaton() -> tuple[AhoCorasick, list[str]]:
+    """Return an automaton for the literals of `SIGNS`, and the rule name of each literal."""
     pairs = [(literal, name) for name, literals in SIGNS.items() for literal in literals]
     automaton = AhoCorasick(
         [literal for literal, _ in pairs],

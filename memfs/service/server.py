@@ -191,7 +191,7 @@ class Server:
             return
         try:
             connection.send(client.MINE + answer.data)
-            if connection.taken():
+            if connection.await_confirmation():
                 answer.taken()
         finally:
             answer.done()

@@ -79,7 +79,7 @@ def is_commit(text: str) -> bool:
 
 def _path(place: Place, store: Store, tier: str, label: str) -> str:
     """Return the file of a block relative to its store, also where it is gone."""
-    found = blocks.resolve_label(place, labels.qualified(tier, label))
+    found = blocks.resolve_label(place, labels.qualify(tier, label))
     path = found[2] if found else f"{store.root}/blocks/{label}{blocks.SUFFIX}"
     return os.path.relpath(path, store.root)
 

@@ -173,9 +173,9 @@ def read_texts(place: Place) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for tier, label, path in paths(place):
         try:
-            found[labels.qualified(tier, label)] = _text(path)[0]
+            found[labels.qualify(tier, label)] = _text(path)[0]
         except OSError:
-            found[labels.qualified(tier, label)] = None
+            found[labels.qualify(tier, label)] = None
     return found
 
 
@@ -286,7 +286,7 @@ def front_matter(head: str) -> dict[str, object]:
     from memfs.core import frontmatter  # a quiet prompt needs none
 
     found = frontmatter.read(head)
-    return full_reader(frontmatter.inner(head))[0] if found is None else found
+    return full_reader(frontmatter.strip_fences(head))[0] if found is None else found
 
 
 def _text(path: str) -> tuple[str, int]:

@@ -25,7 +25,7 @@ def write(store: Store, key: str, value: str) -> str:
         eol = frontmatter.line_end(before)
         text = before if not before or before.endswith("\n") else before + eol
         head = f"---{eol}{text}---{eol}"
-        made = frontmatter.inner(yaml_edit.write(head, {key: value}, eol))
+        made = frontmatter.strip_fences(yaml_edit.write(head, {key: value}, eol))
         if config.parse(before)[0] | {key: value} != config.parse(made)[0]:
             raise StoreError(
                 f"{path} cannot be changed without spoiling what is in it",

@@ -106,7 +106,7 @@ def _told(store: Store, found: IncomingChanges, me: str | None) -> Iterable[Upst
                 continue
         what = "removed" if not now else "changed" if before else "new"
         who, why = (others[0].author, others[0].subject) if others else ("somebody", "")
-        key = labels.qualified(labels.PROJECT, _label(name)) if _is_block(name) else name
+        key = labels.qualify(labels.PROJECT, _label(name)) if _is_block(name) else name
         yield UpstreamChange(name, key, what, who, why, before, now)
 
 

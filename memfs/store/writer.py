@@ -288,7 +288,7 @@ def _roll_forward(store: Store, place: Place, entry: JournalEntry) -> None:
         return  # none of ours: no edit is made under such a label
     path = f"{folder}/{entry.label}{blocks.SUFFIX}"
     if entry.tier != labels.SESSION and entry.tree == store.tree:
-        located = blocks.resolve_label(place, labels.qualified(entry.tier, entry.label))
+        located = blocks.resolve_label(place, labels.qualify(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
     now = blocks.read_whole_block(path)
     waits = now != entry.after and _storable(now) == entry.before

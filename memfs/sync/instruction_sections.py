@@ -59,7 +59,7 @@ class Plan:
 
     def diff(self) -> str:
         name = self.target.path
-        return compare.unified(self.before or "", self.after or "", f"a/{name}", f"b/{name}")
+        return compare.format_diff(self.before or "", self.after or "", f"a/{name}", f"b/{name}")
 
     def permitted(self) -> None:
         """Raise `StoreError` for a read-only file that is to change: replacing goes past that."""

@@ -1,4 +1,4 @@
-"""Tool calls on the archive: passages that are kept for the long term, and found when asked for."""
+"""Tool calls on the archive: insert and search passages."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ _USUAL = 5  # importance
 
 
 def refusal(arguments: Arguments) -> MemfsError | None:
-    """Return why an insertion would fail, None if it would not."""
+    """Return the error of an insertion without making it, None if it would succeed."""
     reason = str(arguments.get("reason") or "")
     return archive.refusal(
-        str(arguments["content"]), _importance(arguments), _tags(arguments), reason
+        str(arguments["content"]), _parse_importance(arguments), _parse_tags(arguments), reason
     )
 
 
-def _tags(arguments: Arguments) -> tuple[str, ...]:
+def _parse_tags(arguments: Arguments) -> tuple[str, ...]:
     tags = arguments.get("tags")
     return tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
 
 
-def _importance(arguments: Arguments) -> int:
+def _parse_importance(arguments: Arguments) -> int:
     found = arguments.get("importance", _USUAL)
     return found if isinstance(found, int) else _USUAL
 
 
 def insert_passage(context: ToolContext, arguments: Arguments) -> str:
-    """Archive a passage; return its id, and what was noticed about it."""
-    kept = archive.run(
+    """Archive a passage; return its id, and a note if there is one."""
+    done = archive.run(
         context.place(),
         str(arguments["content"]),
-        importance=_importance(arguments),
-        tags=_tags(arguments),
-        origin=context.because(arguments.get("reason")),
+        importance=_parse_importance(arguments),
+        tags=_parse_tags(arguments),
+        origin=context.with_reason(arguments.get("reason")),
     )
-    said = f"it is archived already, as {kept.id}" if kept.duplicate else f"archived as {kept.id}"
-    return f"{said}\n{kept.note}" if kept.note else said
+    text = f"it is archived already, as {done.id}" if done.duplicate else f"archived as {done.id}"
+    return f"{text}\n{done.note}" if done.note else text
 
 
 def search(context: ToolContext, arguments: Arguments) -> str:

@@ -1,4 +1,4 @@
-"""Several tool calls: one after the other, or all or nothing."""
+"""Batches of tool calls: one after the other, or all or nothing."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ _NOT_DONE = "not done, since another call of the batch cannot be done"
 
 
 def run_in_order(
-    context: ToolContext, tools: Mapping[str, Tool], wanted: list[ToolCall]
+    context: ToolContext, tools: Mapping[str, Tool], requested: list[ToolCall]
 ) -> list[Result]:
-    """Do calls one after the other; what one of them cannot do keeps no other from being done."""
-    return [calls.run(context, tools, call) for call in wanted]
+    """Run calls one after the other; an error of one does not stop the others."""
+    return [calls.run(context, tools, call) for call in requested]
 
 
 def run_together(
-    context: ToolContext, tools: Mapping[str, Tool], wanted: list[ToolCall]
+    context: ToolContext, tools: Mapping[str, Tool], requested: list[ToolCall]
 ) -> list[Result]:
-    """Do all of the calls or none.
+    """Run all of the calls or none.
 
-    Everything is checked first. All edits of blocks are made in one step, then passages are
-    archived, then what reads is answered. `memory_undo` cannot be part of it.
+    Everything is checked first. All edits of blocks are made in one step, then the other calls
+    run in their order. `memory_undo` cannot be part of a batch.
     """
-    checked = [calls.check(tools, call) for call in wanted]
-    refused = [each if isinstance(each, Result) else _refusal(each) for each in checked]
+    checked = [calls.check(tools, call) for call in requested]
+    refused = [each if isinstance(each, Result) else _check_batchable(each) for each in checked]
     ready = [each for each in checked if isinstance(each, calls.CheckedCall)]
     if any(refused):
-        return _none_done(wanted, refused)
+        return _refuse_all(requested, refused)
     try:
         planned = [
             each.tool.plan(context, each.arguments) if each.tool.plan else [] for each in ready
         ]
         lines = _apply(context, ready, planned)
     except MemfsError as error:
-        told = calls.build_failure(wanted[0], error)
-        return [Result(call, told.text, is_error=True) for call in wanted]
+        failure = calls.build_failure(requested[0], error)
+        return [Result(call, failure.text, is_error=True) for call in requested]
     return [
         Result(each.call, "\n".join(lines), heartbeat=each.heartbeat)
         if mine
@@ -60,15 +60,15 @@ def _apply(
     """Make all edits in one step; return a line for each block."""
     edits = [edit for mine in planned for edit in mine]
     versions = [
-        core_memory.get_expected(each.arguments)
+        core_memory.get_expected_version(each.arguments)
         for each, mine in zip(ready, planned, strict=True)
         for _ in mine
     ]
-    return core_memory.apply(context, edits, _reason(ready), versions) if edits else []
+    return core_memory.apply(context, edits, _find_reason(ready), versions) if edits else []
 
 
-def _refusal(checked: calls.CheckedCall) -> Result | None:
-    """Return why a call that fits its schema cannot be part of a batch."""
+def _check_batchable(checked: calls.CheckedCall) -> Result | None:
+    """Return the error of a valid call that cannot be part of a batch, None if it can."""
     if checked.tool.name == catalog.ARCHIVE:
         error = archival.refusal(checked.arguments)
         return calls.build_failure(checked.call, error) if error else None
@@ -78,13 +78,13 @@ def _refusal(checked: calls.CheckedCall) -> Result | None:
     return Result(checked.call, text, is_error=True)
 
 
-def _none_done(wanted: list[ToolCall], refused: list[Result | None]) -> list[Result]:
+def _refuse_all(requested: list[ToolCall], refused: list[Result | None]) -> list[Result]:
     return [
         result or Result(call, f"error: {_NOT_DONE}", is_error=True)
-        for call, result in zip(wanted, refused, strict=True)
+        for call, result in zip(requested, refused, strict=True)
     ]
 
 
-def _reason(ready: list[calls.CheckedCall]) -> object:
+def _find_reason(ready: list[calls.CheckedCall]) -> object:
     reasons = [each.arguments.get("reason") for each in ready]
     return next((reason for reason in reasons if reason), "")

@@ -1,4 +1,4 @@
-"""One tool call: checked, done, and answered in words a model can act on."""
+"""Runs a tool call: checks it, calls the tool, and words errors for a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memfs.tools.tool_context import ToolContext
 
-# What people are told to type, as the model would call it, or ask for.
+# Hints for people on what to type, and the same for a model: a tool, or a request to the user.
 _SPOKEN = (
     (re.compile(r"\(memfs edit (\S+) --set -\)"), r"(memory_rethink)"),
     (re.compile(r"memfs edit (\S+) --append TEXT"), r"core_memory_append"),
@@ -51,7 +51,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Result:
-    """What the model is told. `heartbeat`: it asked to go on after this."""
+    """The result of a call for the model. `heartbeat`: it asked to continue after this."""
 
     call: ToolCall
     text: str
@@ -70,17 +70,17 @@ class CheckedCall:
 
 
 def run(context: ToolContext, tools: Mapping[str, Tool], call: ToolCall) -> Result:
-    """Do one call. Whatever is wrong with it is said, nothing is raised."""
+    """Run one call. Errors become results, none is raised."""
     checked = check(tools, call)
     return checked if isinstance(checked, Result) else do(context, checked)
 
 
 def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
-    """Hold a call against the schema of its tool; return what is wrong with it as its result."""
+    """Check a call against the schema of its tool; return the checked call, or an error result."""
     tool = tools.get(call.name)
     if tool is None:
         return Result(call, f"error: {format_unknown(call.name, tools)}", is_error=True)
-    given, heartbeat = _heartbeat(call.arguments)
+    given, heartbeat = _split_heartbeat(call.arguments)
     checked = tool.check(given)
     if isinstance(checked, str):
         return Result(call, f"error: {checked}", is_error=True, heartbeat=heartbeat)
@@ -88,12 +88,12 @@ def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
 
 
 def do(context: ToolContext, checked: CheckedCall) -> Result:
-    """Do a call that was checked."""
+    """Run a checked call."""
     try:
         text = checked.tool.run(context, checked.arguments)
     except MemfsError as error:
         return build_failure(checked.call, error, heartbeat=checked.heartbeat)
-    except BaseException as error:  # a full disk, other people's code: it is said
+    except BaseException as error:  # a full disk, a plugin's bug: reported as a result
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         broken = f"{checked.tool.name} failed: {type(error).__name__}: {error}"
@@ -104,14 +104,14 @@ def do(context: ToolContext, checked: CheckedCall) -> Result:
 
 
 def build_failure(call: ToolCall, error: MemfsError, *, heartbeat: bool = False) -> Result:
-    """Return the result of a call that cannot be done."""
+    """Return the error result of a call."""
     verbatim = isinstance(error, VerbatimError)
     text = error.message if verbatim else format_error(error.message, error.hint)
     return Result(call, text, is_error=True, heartbeat=heartbeat)
 
 
 def format_error(message: str, hint: str) -> str:
-    """Return an error and the way out of it, as a model reads it."""
+    """Return an error and its hint in lines, worded for a model."""
     for written, spoken in _SPOKEN:
         hint = written.sub(spoken, hint)
     lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
@@ -119,14 +119,14 @@ def format_error(message: str, hint: str) -> str:
 
 
 def format_unknown(name: str, tools: Mapping[str, Tool]) -> str:
-    """Say that there is no such tool, and what was probably meant."""
+    """Return the message for an unknown tool, with similar names."""
     near = difflib.get_close_matches(name, tools, 3, 0.5)
-    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
-    return f"there is no tool {excerpt(name, 80)!r}; {meant}"
+    suggestion = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
+    return f"there is no tool {excerpt(name, 80)!r}; {suggestion}"
 
 
-def _heartbeat(given: object) -> tuple[object, bool]:
-    """Take the wish to go on out of the arguments."""
+def _split_heartbeat(given: object) -> tuple[object, bool]:
+    """Split arguments into (those of the tool, whether a heartbeat is requested)."""
     if not isinstance(given, dict) or HEARTBEAT not in given:
         return given, False
     rest: Arguments = {name: value for name, value in given.items() if name != HEARTBEAT}

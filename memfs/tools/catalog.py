@@ -1,6 +1,6 @@
 """The definitions of the built-in tools; the module that does a call is imported at the first call.
 
-A description is a file of `templates/tools`: it says when and why, not only what.
+Descriptions are files of `templates/tools`: they say when and why to use a tool.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 ARCHIVE = "archival_memory_insert"
 
 
-def _required(name: str, description: str) -> Parameter:
+def _require(name: str, description: str) -> Parameter:
     return Parameter(name, "string", description, required=True)
 
 
@@ -65,7 +65,7 @@ _SESSIONS = (
 )
 
 
-def _lazy(module: str, function: str) -> Callable[[ToolContext, Arguments], Any]:
+def _defer(module: str, function: str) -> Callable[[ToolContext, Arguments], Any]:
     """Return a function that imports its module of this room when it is called."""
 
     def call(context: ToolContext, arguments: Arguments) -> Any:
@@ -74,11 +74,11 @@ def _lazy(module: str, function: str) -> Callable[[ToolContext, Arguments], Any]
     return call
 
 
-def _editing(
+def _build_edit_tool(
     name: str, title: str, effect: Effect, parameters: tuple[Parameter, ...], plan: str
 ) -> Tool:
     """Return a tool that makes the edits which the function `plan` of core_memory returns."""
-    plan_edits: Callable[[ToolContext, Arguments], list[Edit]] = _lazy("core_memory", plan)
+    plan_edits: Callable[[ToolContext, Arguments], list[Edit]] = _defer("core_memory", plan)
 
     def run(context: ToolContext, arguments: Arguments) -> str:
         from memfs.tools import core_memory  # as lazily as the others
@@ -97,48 +97,43 @@ CORE_MEMORY = (
             _string("label", "The block to read; without one all are listed."),
             Parameter("version", "integer", "As it was at this version.", least=1),
         ),
-        _lazy("core_memory", "read_block"),
+        _defer("core_memory", "read_block"),
     ),
-    _editing(
+    _build_edit_tool(
         "core_memory_append",
         "Add to a memory block",
         "add",
-        (
-            _LABEL,
-            _required("content", "What to add, on a new line at the end."),
-            _REASON,
-            _EXPECTED,
-        ),
+        (_LABEL, _require("content", "What to add, on a new line at the end."), _REASON, _EXPECTED),
         "plan_append",
     ),
-    _editing(
+    _build_edit_tool(
         "core_memory_replace",
         "Replace text in a memory block",
         "change",
         (
             _LABEL,
-            _required("old_content", "The text to replace, exactly as it stands there."),
-            _required("new_content", "What to put in its place."),
+            _require("old_content", "The text to replace, exactly as it stands there."),
+            _require("new_content", "What to put in its place."),
             _EVERY,
             _REASON,
             _EXPECTED,
         ),
         "plan_replace",
     ),
-    _editing(
+    _build_edit_tool(
         "core_memory_remove",
         "Remove text from a memory block",
         "change",
         (
             _LABEL,
-            _required("content", "The text to remove, exactly as it stands there."),
+            _require("content", "The text to remove, exactly as it stands there."),
             _EVERY,
             _REASON,
             _EXPECTED,
         ),
         "plan_remove",
     ),
-    _editing(
+    _build_edit_tool(
         "memory_insert",
         "Insert lines into a memory block",
         "add",
@@ -151,20 +146,20 @@ CORE_MEMORY = (
                 required=True,
                 least=-1,
             ),
-            _required("content", "What to insert."),
+            _require("content", "What to insert."),
             _REASON,
             _EXPECTED,
         ),
         "plan_insert",
     ),
-    _editing(
+    _build_edit_tool(
         "memory_rethink",
         "Rewrite a memory block",
         "change",
-        (_LABEL, _required("new_value", "The whole new text of the block."), _REASON, _EXPECTED),
+        (_LABEL, _require("new_value", "The whole new text of the block."), _REASON, _EXPECTED),
         "plan_rethink",
     ),
-    _editing(
+    _build_edit_tool(
         "memory_create",
         "Create a memory block",
         "add",
@@ -172,7 +167,7 @@ CORE_MEMORY = (
             Parameter(
                 "label", "string", "A short name: project_alpha, team, services/api.", required=True
             ),
-            _required("description", "What belongs into it, and when to update it."),
+            _require("description", "What belongs into it, and when to update it."),
             _string("initial_value", "Its first text."),
             Parameter("limit", "integer", "The most characters it may hold.", least=1),
             Parameter("pinned", "boolean", "false: listed by name only, read when it is needed."),
@@ -180,18 +175,18 @@ CORE_MEMORY = (
         ),
         "plan_create",
     ),
-    _editing(
+    _build_edit_tool(
         "memory_delete",
         "Delete a memory block",
         "remove",
         (_LABEL, _REASON, _EXPECTED),
         "plan_delete",
     ),
-    _editing(
+    _build_edit_tool(
         "memory_rename",
         "Rename a memory block",
         "change",
-        (_LABEL, _required("new_label", "Its new name, in the same tier."), _REASON, _EXPECTED),
+        (_LABEL, _require("new_label", "Its new name, in the same tier."), _REASON, _EXPECTED),
         "plan_rename",
     ),
     Tool(
@@ -199,14 +194,14 @@ CORE_MEMORY = (
         "Undo the last edit of a block",
         "change",
         (_LABEL, _REASON),
-        _lazy("core_memory", "undo"),
+        _defer("core_memory", "undo"),
     ),
     Tool(
         "memory_status",
         "Show the state of memory",
         "read",
         (),
-        _lazy("core_memory", "format_status"),
+        _defer("core_memory", "format_status"),
     ),
 )
 
@@ -229,7 +224,7 @@ ARCHIVAL = (
             Parameter("tags", "strings", "What it is about: deploy, postgres, …"),
             _WHY,
         ),
-        _lazy("archival", "insert_passage"),
+        _defer("archival", "insert_passage"),
     ),
     Tool(
         "archival_memory_search",
@@ -251,7 +246,7 @@ ARCHIVAL = (
             *_PAGES,
             _NEAREST,
         ),
-        _lazy("archival", "search"),
+        _defer("archival", "search"),
     ),
 )
 
@@ -268,7 +263,7 @@ CONVERSATION = (
             *_PAGES,
             _NEAREST,
         ),
-        _lazy("conversation", "search"),
+        _defer("conversation", "search"),
     ),
     Tool(
         "conversation_search_date",
@@ -285,7 +280,7 @@ CONVERSATION = (
             *_SESSIONS,
             *_PAGES,
         ),
-        _lazy("conversation", "list_dated"),
+        _defer("conversation", "list_by_date"),
     ),
 )
 
@@ -306,8 +301,8 @@ FILES = (
             _string("old_path", "rename: from."),
             _string("new_path", "rename: to."),
         ),
-        _lazy("files", "run_command"),
-        _lazy("files", "plan_command"),
+        _defer("files", "run_command"),
+        _defer("files", "plan_command"),
     ),
 )
 
@@ -317,13 +312,13 @@ PAGING = (
         "Page memory out of a block",
         "change",
         (
-            _required("label", "The block."),
+            _require("label", "The block."),
             Parameter(
                 "task", "string", "What you work on now; what has nothing to do with it goes."
             ),
             _WHY,
         ),
-        _lazy("paging", "page_out"),
+        _defer("paging", "page_out"),
     ),
     Tool(
         "memory_page_in",
@@ -339,7 +334,7 @@ PAGING = (
             ),
             _WHY,
         ),
-        _lazy("paging", "page_in"),
+        _defer("paging", "page_in"),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Tool calls on recall: what was said in past sessions."""
+"""Tool calls on recall: the messages of past sessions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def search(context: ToolContext, arguments: Arguments) -> str:
     return formatting.search_hits(context, arguments, kinds=("message",))
 
 
-def list_dated(context: ToolContext, arguments: Arguments) -> str:
-    """Return a page of what was said between two days."""
-    return formatting.format_dated(
+def list_by_date(context: ToolContext, arguments: Arguments) -> str:
+    """Return a page of the messages between two days."""
+    return formatting.format_by_date(
         context, {**arguments, "since": arguments["start_date"], "until": arguments.get("end_date")}
     )

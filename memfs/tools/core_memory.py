@@ -1,4 +1,4 @@
-"""Tool calls on blocks: what is always in context."""
+"""Tool calls on core memory: the blocks."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _GONE = {"rename": "has another name now", "undo": "is gone again"}
 
 
 def read_block(context: ToolContext, arguments: Arguments) -> str:
-    """Return one block with its numbers, or the list of all."""
+    """Return one block with its version and size, or the list of all."""
     label = str(arguments.get("label") or "")
     if not label:
-        return _listed(context)
+        return _list_blocks(context)
     shown = show.run(context.place(), label, str(arguments.get("version") or ""))
     block = shown.block
     facts = [f"version {shown.version}", f"{block.chars:,}/{block.limit:,} characters"]
@@ -49,58 +49,58 @@ def read_block(context: ToolContext, arguments: Arguments) -> str:
         facts.append("read-only")
     if block.problem:
         facts.append(block.problem)
-    head = flatten_text(f"[{_named(block)}] {', '.join(facts)}")
+    head = flatten_text(f"[{_qualify(block)}] {', '.join(facts)}")
     return f"{head}\n{flatten_text(block.description)}\n\n{block.value}"
 
 
-def _listed(context: ToolContext) -> str:
+def _list_blocks(context: ToolContext) -> str:
     lines = []
     for shown in show.show_all(context.place()):
         block = shown.block
         facts = f"{block.chars:,}/{block.limit:,} characters"
         pinned = "" if block.pinned else ", not shown unless it is read"
-        lines.append(flatten_text(f"[{_named(block)}] {facts}{pinned}: {block.description}"))
+        lines.append(flatten_text(f"[{_qualify(block)}] {facts}{pinned}: {block.description}"))
     return "\n".join(lines) or "there are no blocks yet; memory_create makes one"
 
 
-def _named(block: Block) -> str:
-    return label.qualified(block.tier, block.label)
+def _qualify(block: Block) -> str:
+    return label.qualify(block.tier, block.label)
 
 
 def plan_append(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that adds text at the end of a block."""
-    return [Append(_label(arguments), str(arguments["content"]))]
+    return [Append(_get_label(arguments), str(arguments["content"]))]
 
 
 def plan_replace(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that replaces text in a block."""
     old, new = str(arguments["old_content"]), str(arguments["new_content"])
-    return [Replace(_label(arguments), old, new, bool(arguments.get("all")))]
+    return [Replace(_get_label(arguments), old, new, bool(arguments.get("all")))]
 
 
 def plan_remove(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that removes text from a block."""
-    return [Remove(_label(arguments), str(arguments["content"]), bool(arguments.get("all")))]
+    return [Remove(_get_label(arguments), str(arguments["content"]), bool(arguments.get("all")))]
 
 
 def plan_insert(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that inserts lines into a block."""
-    return [Insert(_label(arguments), _number(arguments["line"]), str(arguments["content"]))]
+    return [Insert(_get_label(arguments), _to_int(arguments["line"]), str(arguments["content"]))]
 
 
 def plan_rethink(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that rewrites a block."""
-    return [Rethink(_label(arguments), str(arguments["new_value"]))]
+    return [Rethink(_get_label(arguments), str(arguments["new_value"]))]
 
 
 def plan_create(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that creates a block."""
     return [
         Create(
-            _label(arguments),
+            _get_label(arguments),
             str(arguments["description"]),
             str(arguments.get("initial_value") or ""),
-            _number(arguments.get("limit") or 0),
+            _to_int(arguments.get("limit") or 0),
             bool(arguments.get("pinned", True)),
         )
     ]
@@ -108,24 +108,24 @@ def plan_create(_: ToolContext, arguments: Arguments) -> list[Edit]:
 
 def plan_delete(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that deletes a block."""
-    return [Delete(_label(arguments))]
+    return [Delete(_get_label(arguments))]
 
 
 def plan_rename(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that renames a block."""
-    return [Rename(_label(arguments), _label(arguments, "new_label"))]
+    return [Rename(_get_label(arguments), _get_label(arguments, "new_label"))]
 
 
 def undo(context: ToolContext, arguments: Arguments) -> str:
-    """Undo the last edit of a block; return what that restored."""
+    """Undo the last edit of a block; return the version undone, and a line on the block."""
     done = history.undo(
-        context.place(), _label(arguments), context.because(arguments.get("reason"))
+        context.place(), _get_label(arguments), context.with_reason(arguments.get("reason"))
     )
-    return "\n".join([f"undone: version {done.undone.version}", *_told(context, done.entries)])
+    return "\n".join([f"undone: version {done.undone.version}", *_describe(context, done.entries)])
 
 
 def format_status(context: ToolContext, arguments: Arguments) -> str:  # noqa: ARG001 - every tool is called alike
-    """Say how full memory is, and what is in it."""
+    """Return the state of memory: its stores, their sizes, and a line for each block."""
     found = status.run(context.place(), "")
     lines = [
         flatten_text(
@@ -153,15 +153,15 @@ def apply(
     reason: object = "",
     expected: Sequence[int | None] = (),
 ) -> list[str]:
-    """Do edits, all or none; return a line for each block. Raises `RejectedError`.
+    """Make edits, all or none; return a line for each block. Raises `RejectedError`.
 
-    `expected` are the versions that the blocks of the edits have to be at, side by side.
+    `expected` are the versions that the blocks have to be at, one for each edit.
     """
-    outcome = edit.run(context.place(), edits, context.because(reason), expected)
+    outcome = edit.run(context.place(), edits, context.with_reason(reason), expected)
     match outcome:
         case Edited():
             note = [flatten_text(outcome.note)] if outcome.note else []
-            return [*_told(context, outcome.entries), *note]
+            return [*_describe(context, outcome.entries), *note]
         case Unchanged():
             return [flatten_text(f"nothing changed: '{outcome.label}' says that already")]
         case Rejected():
@@ -170,8 +170,8 @@ def apply(
             assert_never(outcome)
 
 
-def get_expected(arguments: Arguments) -> int | None:
-    """Return the version that a call wants its block to be at, None for any."""
+def get_expected_version(arguments: Arguments) -> int | None:
+    """Return the version that a call requires of its block, None for any."""
     found = arguments.get("expected_version")
     return found if isinstance(found, int) else None
 
@@ -181,12 +181,12 @@ def run_plan(
 ) -> str:
     """Make the edits that `plan` returns; return a line for each block. Raises `RejectedError`."""
     edits = plan(context, arguments)
-    expected = [get_expected(arguments)]
+    expected = [get_expected_version(arguments)]
     return "\n".join(apply(context, edits, arguments.get("reason"), expected))
 
 
-def _told(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[str]:
-    """Say what became of each block: its version, and how full it is now."""
+def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[str]:
+    """Return lines for journal entries: the block's new version and size, or that it is gone."""
     lines = []
     for entry in entries:
         if entry.after is None:
@@ -198,19 +198,19 @@ def _told(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[str]:
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
         done = f"done: '{entry.label}' is at version {entry.version}, {full}{hint}"
         lines.append(flatten_text(done))
-        lines += _spare(context, block) if nearly else []
+        lines += _suggest_spare(context, block) if nearly else []
     return lines
 
 
-def _spare(context: ToolContext, block: Block) -> list[str]:
-    """Name what could leave a block that is nearly full: what is worth least just now."""
+def _suggest_spare(context: ToolContext, block: Block) -> list[str]:
+    """Return a line with the least valuable parts of a block that is nearly full, or none."""
     parts = page_candidates.name_spare_parts(context.place(), block)
     return [flatten_text(f"could go to the archive first: {'; '.join(parts)}")] if parts else []
 
 
-def _label(arguments: Arguments, name: str = "label") -> str:
+def _get_label(arguments: Arguments, name: str = "label") -> str:
     return label.normalise(str(arguments[name]))
 
 
-def _number(value: object) -> int:
+def _to_int(value: object) -> int:
     return value if isinstance(value, int) else 0

@@ -1,4 +1,4 @@
-"""What a tool is: a name, parameters, what it does to memory, and the function behind it."""
+"""The definition of a tool: name, parameters, effect on memory, and function."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMES = {
 
 
 class VerbatimError(RejectedError):
-    """A refusal in words that the model was taught: they are passed on as they are."""
+    """A refusal in words that the model was trained on: they are passed on unchanged."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. `run` gets checked arguments and returns what the model is told.
+    """One tool. `run` gets checked arguments and returns the result's text.
 
     It raises `MemfsError` where the call cannot be done. `plan` returns the edits that `run` would
-    make, where that is all it does: they can be done together with others. `description` says when
-    and why to use it; `fixed` are arguments that are always the same, and not asked for.
+    make, where that is all it does: they can be batched with others. `description` says when and
+    why to use it; `fixed` are arguments with a constant value, which are not in the schema.
     """
 
     name: str
@@ -89,12 +89,12 @@ class Tool:
         return {**found, "required": required} if required else found
 
     def check(self, given: object) -> Arguments | str:
-        """Return the arguments as `run` wants them, or what is wrong with them.
+        """Return the arguments converted for `run`, or an error message.
 
         Numbers and truth values may be written as strings, and a list as one string: models do.
         """
         if not isinstance(given, dict):
-            return f"the arguments of {self.name} have to be an object, not {_said(given)}"
+            return f"the arguments of {self.name} have to be an object, not {_describe(given)}"
         known = {each.name: each for each in self.parameters if each.name not in self.fixed}
         found: Arguments = {}
         for name, value in given.items():
@@ -102,8 +102,8 @@ class Tool:
                 wrong, takes = excerpt(str(name), 80), ", ".join(known) or "none"
                 return f"{self.name} has no argument {wrong!r}; it takes {takes}"
             if value is None:
-                continue  # as good as left out
-            clean = _clean(known[name], value)
+                continue  # the same as a missing argument
+            clean = _convert(known[name], value)
             if isinstance(clean, _Wrong):
                 return f"{name} of {self.name} {clean.why}"
             found[name] = clean
@@ -118,20 +118,20 @@ class _Wrong:
     why: str
 
 
-def _clean(parameter: Parameter, value: object) -> object:
+def _convert(parameter: Parameter, value: object) -> object:
     if parameter.kind in ("strings", "integers"):
         if isinstance(value, str) and value.lstrip().startswith("["):
-            value = _parsed(value)
+            value = _parse_json(value)
         items = value if isinstance(value, list) else [value]
-        cleaned = [_single(parameter, item) for item in items]
+        cleaned = [_convert_item(parameter, item) for item in items]
         wrong = next((each for each in cleaned if isinstance(each, _Wrong)), None)
         return wrong or cleaned
-    return _single(parameter, value)
+    return _convert_item(parameter, value)
 
 
-def _single(parameter: Parameter, value: object) -> object:
+def _convert_item(parameter: Parameter, value: object) -> object:
     kind = parameter.kind.removesuffix("s")
-    wrong = _Wrong(f"has to be {_NAMES[parameter.kind]}, not {_said(value)}")
+    wrong = _Wrong(f"has to be {_NAMES[parameter.kind]}, not {_describe(value)}")
     if kind == "string":
         if not isinstance(value, str):
             return wrong
@@ -142,10 +142,10 @@ def _single(parameter: Parameter, value: object) -> object:
     if kind == "boolean":
         found = _TRUTH.get(value.strip().lower()) if isinstance(value, str) else value
         return found if isinstance(found, bool) else wrong
-    return _number(parameter, value, wrong)
+    return _convert_number(parameter, value, wrong)
 
 
-def _number(parameter: Parameter, value: object, wrong: _Wrong) -> object:
+def _convert_number(parameter: Parameter, value: object, wrong: _Wrong) -> object:
     number: object = value
     if isinstance(value, str):
         try:
@@ -165,14 +165,14 @@ def _number(parameter: Parameter, value: object, wrong: _Wrong) -> object:
     return number
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
 
 
-def _said(value: object) -> str:
+def _describe(value: object) -> str:
     kinds = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value) if abs(value) <= _LARGEST else "a very large number"

@@ -1,7 +1,7 @@
-"""The memory tool that Anthropic's models were taught: six commands on files below /memories.
+"""The memory tool that Anthropic's models were trained on: six commands on files below /memories.
 
 The files are the blocks: /memories/human.md is the block `human`. Replies and errors have the
-wording those models know (the memory tool's reference); what only memfs refuses says so in its own.
+wording of the memory tool's reference; errors of memfs alone have their own.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _LEVELS = 2  # of folders that a listing shows
 
 
 def run_command(context: ToolContext, arguments: Arguments) -> str:
-    """Do one command of the tool `memory`; return the reply its models know."""
+    """Run one command of the tool `memory`; return its reply."""
     command = str(arguments["command"])
     if command == "view":
         return _view(context, arguments)
     edits = _PLANS[command](context, arguments)
     path = str(arguments.get("path"))
-    block = _block(context, path) if command == "str_replace" else None
+    block = _find_block(context, path) if command == "str_replace" else None
     core_memory.apply(context, edits)
     match command:
         case "create":
             return f"File created successfully at: {path}"
         case "str_replace":
-            return _edited(block.value if block else "", context, arguments)
+            return _show_edit(block.value if block else "", context, arguments)
         case "insert":
             return f"The file {path} has been edited."
         case "delete":
@@ -56,50 +56,50 @@ def run_command(context: ToolContext, arguments: Arguments) -> str:
 
 
 def plan_command(context: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edits that a command makes: none for `view`."""
+    """Return the edits of a command: none for `view`."""
     command = str(arguments["command"])
     return [] if command == "view" else _PLANS[command](context, arguments)
 
 
 def _view(context: ToolContext, arguments: Arguments) -> str:
-    path = _needed(arguments, "path")
-    block = _block(context, path)
+    path = _require(arguments, "path")
+    block = _find_block(context, path)
     if block is not None:
-        return _numbered(path, block.value, arguments.get("view_range"))
-    inside = _below(context, path)
-    if not inside and _label(path):
+        return _number_lines(path, block.value, arguments.get("view_range"))
+    inside = _list_below(context, path)
+    if not inside and _to_label(path):
         raise VerbatimError(_NO_PATH.format(path))
-    return _listing(path.rstrip("/") or ROOT, inside)
+    return _format_listing(path.rstrip("/") or ROOT, inside)
 
 
 def _create(context: ToolContext, arguments: Arguments) -> list[Edit]:
-    path, text = _needed(arguments, "path"), _needed(arguments, "file_text", empty=True)
-    label = _label(path)
-    if not label or _block(context, path) is not None:
+    path, text = _require(arguments, "path"), _require(arguments, "file_text", empty=True)
+    label = _to_label(path)
+    if not label or _find_block(context, path) is not None:
         raise VerbatimError(f"Error: File {path} already exists")
     return [Create(label, f"Notes kept as {path}", text)]
 
 
 def _str_replace(context: ToolContext, arguments: Arguments) -> list[Edit]:
-    path, old = _needed(arguments, "path"), _needed(arguments, "old_str")
-    block = _existing(context, path, _NO_PATH_TO_EDIT)
+    path, old = _require(arguments, "path"), _require(arguments, "old_str")
+    block = _require_block(context, path, _NO_PATH_TO_EDIT)
     count = block.value.count(old)
     if not count:
         raise VerbatimError(
             f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
         )
     if count > 1:
-        lines = ", ".join(str(number) for number in _lines_of(block.value, old))
+        lines = ", ".join(str(number) for number in _find_lines(block.value, old))
         raise VerbatimError(
             f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
             f"{lines}. Please ensure it is unique"
         )
-    return [Replace(_qualified(block), old, str(arguments.get("new_str") or ""))]
+    return [Replace(_qualify(block), old, str(arguments.get("new_str") or ""))]
 
 
 def _insert(context: ToolContext, arguments: Arguments) -> list[Edit]:
-    path, text = _needed(arguments, "path"), _needed(arguments, "insert_text")
-    block = _existing(context, path, _GONE)
+    path, text = _require(arguments, "path"), _require(arguments, "insert_text")
+    block = _require_block(context, path, _GONE)
     lines = len(block.value.split("\n")) if block.value else 0
     line = arguments.get("insert_line")
     if not isinstance(line, int) or not 0 <= line <= lines:
@@ -107,22 +107,22 @@ def _insert(context: ToolContext, arguments: Arguments) -> list[Edit]:
             f"Error: Invalid `insert_line` parameter: {line}. It should be within the range of "
             f"lines of the file: [0, {lines}]"
         )
-    return [Insert(_qualified(block), line, text)]
+    return [Insert(_qualify(block), line, text)]
 
 
 def _delete(context: ToolContext, arguments: Arguments) -> list[Edit]:
-    path = _needed(arguments, "path")
-    blocks = _either(context, path, f"Error: Cannot delete the {ROOT} directory itself")
-    return [Delete(_qualified(each)) for each in blocks]
+    path = _require(arguments, "path")
+    blocks = _find_blocks(context, path, f"Error: Cannot delete the {ROOT} directory itself")
+    return [Delete(_qualify(each)) for each in blocks]
 
 
 def _rename(context: ToolContext, arguments: Arguments) -> list[Edit]:
-    old, new = _needed(arguments, "old_path"), _needed(arguments, "new_path")
-    blocks = _either(context, old, f"Error: Cannot rename the {ROOT} directory itself")
-    top, target = _label(old).rpartition(":")[2], _label(new)
-    if not target or _block(context, new) is not None or _below(context, new):
+    old, new = _require(arguments, "old_path"), _require(arguments, "new_path")
+    blocks = _find_blocks(context, old, f"Error: Cannot rename the {ROOT} directory itself")
+    top, target = _to_label(old).rpartition(":")[2], _to_label(new)
+    if not target or _find_block(context, new) is not None or _list_below(context, new):
         raise VerbatimError(f"Error: The destination {new} already exists")
-    return [Rename(_qualified(each), target + each.label.removeprefix(top)) for each in blocks]
+    return [Rename(_qualify(each), target + each.label.removeprefix(top)) for each in blocks]
 
 
 _PLANS: dict[str, Callable[[ToolContext, Arguments], list[Edit]]] = {
@@ -134,25 +134,25 @@ _PLANS: dict[str, Callable[[ToolContext, Arguments], list[Edit]]] = {
 }
 
 
-def _edited(before: str, context: ToolContext, arguments: Arguments) -> str:
-    """Show the lines around a replacement, after it was made."""
+def _show_edit(before: str, context: ToolContext, arguments: Arguments) -> str:
+    """Return the reply to a replacement: the numbered lines around it."""
     path, new = str(arguments["path"]), str(arguments.get("new_str") or "")
     line = before.count("\n", 0, before.find(str(arguments["old_str"])))
-    lines = _existing(context, path, _GONE).value.split("\n")
+    lines = _require_block(context, path, _GONE).value.split("\n")
     first, last = max(0, line - _AROUND), line + new.count("\n") + 1 + _AROUND
     shown = [f"{number:6}\t{each}" for number, each in enumerate(lines, 1)][first:last]
     return "\n".join(["The memory file has been edited.", *shown])
 
 
-def _needed(arguments: Arguments, name: str, *, empty: bool = False) -> str:
+def _require(arguments: Arguments, name: str, *, empty: bool = False) -> str:
     value = arguments.get(name)
     if not isinstance(value, str) or not (value or empty):
         raise MemfsError(f"the command {arguments['command']} of memory needs {name}")
     return value
 
 
-def _label(path: str) -> str:
-    """Return the label that a path stands for, "" for the folder itself."""
+def _to_label(path: str) -> str:
+    """Return the label of a path, "" for the folder itself."""
     clean = path.strip().rstrip("/")
     inside = clean == ROOT or clean.startswith(f"{ROOT}/")
     if not inside or "\\" in clean or "%" in clean or ".." in clean.split("/"):
@@ -168,22 +168,22 @@ def _label(path: str) -> str:
     return label.normalise(name).replace(".", "_")
 
 
-def _block(context: ToolContext, path: str) -> Block | None:
-    label = _label(path)
+def _find_block(context: ToolContext, path: str) -> Block | None:
+    label = _to_label(path)
     found = blocks.resolve_label(context.place(), label) if label else None
     return blocks.read(*found) if found else None
 
 
-def _existing(context: ToolContext, path: str, message: str) -> Block:
-    found = _block(context, path)
+def _require_block(context: ToolContext, path: str, message: str) -> Block:
+    found = _find_block(context, path)
     if found is None:
         raise VerbatimError(message.format(path))
     return found
 
 
-def _below(context: ToolContext, path: str) -> list[Block]:
-    """Return the blocks in a folder; of several with a label the nearest."""
-    top = _label(path)
+def _list_below(context: ToolContext, path: str) -> list[Block]:
+    """Return the blocks in a folder; of several with one label that of the nearest tier."""
+    top = _to_label(path)
     nearest: dict[str, Block] = {}
     for block in blocks.load(context.place()):
         if not top or block.label.startswith(f"{top}/"):
@@ -191,36 +191,36 @@ def _below(context: ToolContext, path: str) -> list[Block]:
     return list(nearest.values())
 
 
-def _either(context: ToolContext, path: str, root: str) -> list[Block]:
+def _find_blocks(context: ToolContext, path: str, root: str) -> list[Block]:
     """Return the block at a path, or all blocks of a folder."""
-    if not _label(path):
+    if not _to_label(path):
         raise VerbatimError(root)
-    block = _block(context, path)
-    found = [block] if block is not None else _below(context, path)
+    block = _find_block(context, path)
+    found = [block] if block is not None else _list_below(context, path)
     if not found:
         raise VerbatimError(_GONE.format(path))
     return found
 
 
-def _qualified(block: Block) -> str:
-    return label.qualified(block.tier, block.label)
+def _qualify(block: Block) -> str:
+    return label.qualify(block.tier, block.label)
 
 
-def _numbered(path: str, text: str, asked: object) -> str:
+def _number_lines(path: str, text: str, asked: object) -> str:
     lines = text.split("\n")
     first, last = 1, len(lines)
     if isinstance(asked, list) and len(asked) == 2:
         first, last = int(asked[0]), len(lines) if asked[1] == -1 else int(asked[1])
         if not 1 <= first <= len(lines) or last < first:
-            wanted = f"[{asked[0]}, {asked[1]}] of {len(lines)} lines"
-            raise VerbatimError(f"Error: Invalid `view_range` parameter: {wanted}")
+            bounds = f"[{asked[0]}, {asked[1]}] of {len(lines)} lines"
+            raise VerbatimError(f"Error: Invalid `view_range` parameter: {bounds}")
     shown = [f"{number:6}\t{line}" for number, line in enumerate(lines, 1)][first - 1 : last]
     head = flatten_text(f"Here's the content of {path} with line numbers:")
     return "\n".join([head, *shown])
 
 
-def _listing(path: str, blocks: list[Block]) -> str:
-    top = _label(path)
+def _format_listing(path: str, blocks: list[Block]) -> str:
+    top = _to_label(path)
     sizes: dict[str, int] = {}
     for block in blocks:
         rest = block.label.removeprefix(top).strip("/").split("/")
@@ -230,19 +230,19 @@ def _listing(path: str, blocks: list[Block]) -> str:
             name = "/".join([path, *rest[:depth]]) + (".md" if is_file else "")
             sizes[name] = sizes.get(name, 0) + size
     total = sum(len(each.raw.encode("utf-8", "surrogateescape")) for each in blocks)
-    lines = [f"{_size(size)}\t{flatten_text(name)}" for name, size in sorted(sizes.items())]
+    lines = [f"{_format_size(size)}\t{flatten_text(name)}" for name, size in sorted(sizes.items())]
     head = (
         f"Here're the files and directories up to {_LEVELS} levels deep in {path}, excluding "
         "hidden items and node_modules:"
     )
-    return "\n".join([flatten_text(head), f"{_size(total)}\t{flatten_text(path)}", *lines])
+    return "\n".join([flatten_text(head), f"{_format_size(total)}\t{flatten_text(path)}", *lines])
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     return f"{count / 1024:.1f}K" if count < 1 << 20 else f"{count / (1 << 20):.1f}M"
 
 
-def _lines_of(text: str, part: str) -> list[int]:
+def _find_lines(text: str, part: str) -> list[int]:
     found, at = [], text.find(part)
     while at >= 0:
         found.append(text.count("\n", 0, at) + 1)

@@ -1,4 +1,4 @@
-"""What searches found, as a model reads it: numbered, dated, with why, a page at a time."""
+"""Formats search results for a model: numbered, with dates and reasons, in pages."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _INDENT = "   "
 def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str, ...]) -> str:
     """Search for `query`; return a page of hits."""
     found = search.run(context.index(), **_parse_search(arguments, kinds))
-    return _format_page(arguments, found, [_hit(each) for each in found.hits], "hit")
+    return _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
 
 
 def search_sessions(context: ToolContext, arguments: Arguments) -> str:
     """Search for `query`; return a page of sessions."""
     found = search.search_sessions(context.index(), **_parse_search(arguments, ("message",)))
-    return _format_page(arguments, found, [_session(each) for each in found.hits], "session")
+    return _format_page(arguments, found, [_format_session(each) for each in found.hits], "session")
 
 
 def _parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """Return what a search op takes."""
+    """Return the keyword arguments of a search op."""
     limit, page = paging(arguments)
     only = parse_filter(arguments, kinds)
     return {
@@ -54,42 +54,44 @@ def _format_page(
     return format_hits(parts, found.total, *paging(arguments), name)
 
 
-def format_dated(context: ToolContext, arguments: Arguments) -> str:
-    """Return a page of what was said between two days, in its order."""
+def format_by_date(context: ToolContext, arguments: Arguments) -> str:
+    """Return a page of the messages between two days, in their order."""
     limit, page = paging(arguments)
     found = search.list_by_date(
         context.index(), only=parse_filter(arguments, ("message",)), limit=limit, page=page
     )
-    return format_hits([_turn(each) for each in found.hits], found.total, limit, page, "message")
+    return format_hits(
+        [_format_turn(each) for each in found.hits], found.total, limit, page, "message"
+    )
 
 
 def parse_filter(arguments: Arguments, kinds: tuple[str, ...]) -> Filter:
-    """Return what the arguments of a call let through."""
+    """Return the search filter of a call's arguments."""
     since, until = arguments.get("since"), arguments.get("until")
-    tags = _several(arguments.get("tags"))
+    tags = _to_tuple(arguments.get("tags"))
     every = arguments.get("match") != "any"
     return Filter(
         kinds=kinds,
-        roles=_several(arguments.get("role")),
-        hosts=_several(arguments.get("host")),
-        sessions=_several(arguments.get("session")),
-        projects=_several(arguments.get("project")),
-        branches=_several(arguments.get("branch")),
+        roles=_to_tuple(arguments.get("role")),
+        hosts=_to_tuple(arguments.get("host")),
+        sessions=_to_tuple(arguments.get("session")),
+        projects=_to_tuple(arguments.get("project")),
+        branches=_to_tuple(arguments.get("branch")),
         tags=tags if every else (),
         any_tags=() if every else tags,
-        importance=_number(arguments.get("min_importance"), 0),
+        importance=_to_int(arguments.get("min_importance"), 0),
         since=search.parse_day(str(since), end=False) if since else None,
         until=search.parse_day(str(until), end=True) if until else None,
     )
 
 
 def paging(arguments: Arguments) -> tuple[int, int]:
-    """Return how many to a page, and which page."""
-    return _number(arguments.get("limit"), USUAL), _number(arguments.get("page"), 1)
+    """Return (hits per page, number of the page)."""
+    return _to_int(arguments.get("limit"), USUAL), _to_int(arguments.get("page"), 1)
 
 
 def format_hits(parts: Sequence[str], total: int, limit: int, page: int, name: str) -> str:
-    """Return what was found, numbered, and how much more there is."""
+    """Return hits numbered, under a line with their range and total."""
     first = (page - 1) * limit + 1
     if not parts:
         pages = -(-total // limit)
@@ -100,28 +102,28 @@ def format_hits(parts: Sequence[str], total: int, limit: int, page: int, name: s
     return "\n".join([f"showing {first}-{last} of {total} {name}s{more}", *lines])
 
 
-def _hit(hit: Hit) -> str:
+def _format_hit(hit: Hit) -> str:
     near = [_INDENT + flatten_text(f"before, {hit.before}")] if hit.before else []
     far = [_INDENT + flatten_text(f"after, {hit.after}")] if hit.after else []
     why = _INDENT + flatten_text(f"({'; '.join(hit.why)})")
-    return "\n".join([_head(hit), *near, quote_lines(hit.text, _INDENT), *far, why])
+    return "\n".join([_format_head(hit), *near, quote_lines(hit.text, _INDENT), *far, why])
 
 
-def _turn(hit: Hit) -> str:
-    return f"{_head(hit)}\n{quote_lines(hit.text, _INDENT)}"
+def _format_turn(hit: Hit) -> str:
+    return f"{_format_head(hit)}\n{quote_lines(hit.text, _INDENT)}"
 
 
-def _session(found: SessionHit) -> str:
+def _format_session(found: SessionHit) -> str:
     head = f"{found.at[:10]} session {found.session} ({found.host}), {found.turns} turns about it"
     best = (quote_lines(f"{hit.role}: {hit.snippet}", _INDENT) for hit in found.hits)
     return "\n".join([flatten_text(head), *best])
 
 
-def _head(hit: Hit) -> str:
-    return flatten_text(_named(hit))
+def _format_head(hit: Hit) -> str:
+    return flatten_text(_describe_hit(hit))
 
 
-def _named(hit: Hit) -> str:
+def _describe_hit(hit: Hit) -> str:
     if hit.kind == "message":
         return f"{hit.at[:16]} {hit.role}, session {hit.session} ({hit.host})"
     if hit.label:
@@ -130,10 +132,10 @@ def _named(hit: Hit) -> str:
     return " ".join(part for part in (hit.at[:10], f"{hit.kind} {hit.id}", tags) if part)
 
 
-def _several(value: object) -> tuple[str, ...]:
+def _to_tuple(value: object) -> tuple[str, ...]:
     items = value if isinstance(value, list) else [value] if value else []
     return tuple(str(item) for item in items)
 
 
-def _number(value: object, usual: int) -> int:
+def _to_int(value: object, usual: int) -> int:
     return value if isinstance(value, int) else usual

@@ -1,4 +1,4 @@
-"""Tool calls that move memory out of a block and back, for a model that manages its own window."""
+"""Tool calls that page memory out and in, for a model that manages its own window."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _SHARE = 0.5  # of the room of the working block that one page-in may fill
 
 
 def page_out(context: ToolContext, arguments: Arguments) -> str:
-    """Move parts of a block to the archive; return what went."""
+    """Page parts of a block out; return a line for each."""
     done = page.page_out(
         context.place(),
         labels.normalise(str(arguments["label"])),
-        context.because(arguments.get("reason")),
+        context.with_reason(arguments.get("reason")),
         task=str(arguments.get("task") or ""),
     )
     if not done.gone:
@@ -39,19 +39,19 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
 
 
 def page_in(context: ToolContext, arguments: Arguments) -> str:
-    """Bring a block's own parts back, else what is found for a query into the working block."""
+    """Page a block's own parts back in, else add the hits for a query to the working block."""
     query = str(arguments["query"])
     place = context.place()
     label = labels.normalise(query)
     known = None if labels.problem(label) else blocks.resolve_label(place, label)
     if known is not None:
-        done = page.page_in(place, label, context.because(arguments.get("reason")))
+        done = page.page_in(place, label, context.with_reason(arguments.get("reason")))
         more = ", shortened: there is no room for all of it" if done.shortened else ""
         return f"'{done.label}' has its {done.parts} parts back{more}"
-    return _fetched(context, query, arguments)
+    return _fetch_hits(context, query, arguments)
 
 
-def _fetched(context: ToolContext, query: str, arguments: Arguments) -> str:
+def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     place = context.place()
     limit = config.load(place).number("archival.search_top_k")
     only = Filter(kinds=("message", "passage"))
@@ -60,7 +60,7 @@ def _fetched(context: ToolContext, query: str, arguments: Arguments) -> str:
         return f"nothing is found for {query!r}"
     if not place.session:
         return formatting.search_hits(context, {"query": query}, kinds=("message", "passage"))
-    working = blocks.get(place, labels.qualified(labels.SESSION, labels.WORKING))
+    working = blocks.get(place, labels.qualify(labels.SESSION, labels.WORKING))
     room = int(_SHARE * (working.limit - working.chars))
     lines: list[str] = []
     for hit in hits:
@@ -73,7 +73,7 @@ def _fetched(context: ToolContext, query: str, arguments: Arguments) -> str:
             lines.append(head + text)
     if not lines:
         return f"'{labels.WORKING}' has no room: page something out of it first"
-    edits = [Append(labels.qualified(labels.SESSION, labels.WORKING), "\n".join(lines))]
+    edits = [Append(labels.qualify(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(
         context, list(edits), arguments.get("reason") or f"page-in: {excerpt(query, 60)}", []
     )

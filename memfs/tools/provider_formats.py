@@ -1,4 +1,4 @@
-"""How providers write tools, calls and results: read in any shape, answered in the same one."""
+"""The providers' formats of tools, calls and results; a call is answered in its own format."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _BEAT = {
 
 @dataclass(frozen=True)
 class FormattedCall:
-    """A call, and the shape it was written in."""
+    """A call, and the shape that it was read from."""
 
     call: ToolCall
     shape: Shape
@@ -60,7 +60,7 @@ def hints(tool: Tool) -> dict[str, bool]:
 
 
 def definitions(tools: Iterable[Tool], form: str) -> list[dict[str, object]]:
-    """Return the definitions of tools as a provider takes them."""
+    """Return the definitions of tools in the format of a provider."""
     return [_DEFINED[form](tool) for tool in tools]
 
 
@@ -116,11 +116,11 @@ _DEFINED: dict[str, Callable[[Tool], dict[str, object]]] = {
 
 
 def read(text: str) -> list[FormattedCall]:
-    """Find the tool calls in a text: JSON or JSONL, one or many, whole replies or calls alone.
+    """Return the tool calls in a text: JSON or JSONL, one or many, whole replies or calls alone.
 
-    Raises `MemfsError` (usage) for what is no JSON, or holds no call.
+    Raises `UsageError` for a text that is no JSON, or holds no call.
     """
-    found = [each for value in _values(text) for each in calls_in(value)]
+    found = [each for value in _parse_values(text) for each in calls_in(value)]
     if not found:
         raise UsageError(
             "there is no tool call on standard input",
@@ -129,7 +129,7 @@ def read(text: str) -> list[FormattedCall]:
     return found
 
 
-def _values(text: str) -> Iterator[object]:
+def _parse_values(text: str) -> Iterator[object]:
     try:
         yield json.loads(text)
         return
@@ -152,7 +152,7 @@ def calls_in(value: object) -> Iterator[FormattedCall]:
             yield from calls_in(item)
     if not isinstance(value, dict):
         return
-    call = _call(value)
+    call = _parse_call(value)
     if call is not None:
         yield call
         return
@@ -161,47 +161,50 @@ def calls_in(value: object) -> Iterator[FormattedCall]:
             yield from calls_in(value[key])
 
 
-# Where replies keep their calls: messages, content blocks, choices, candidates, output items.
+# The keys of replies that hold calls: messages, content blocks, choices, output items.
 _HOLDERS = (
     "content tool_calls tool_use choices message messages delta output candidates parts "
     "functionCalls response"
 ).split()
 
 
-def _call(value: dict[str, object]) -> FormattedCall | None:
+def _parse_call(value: dict[str, object]) -> FormattedCall | None:
     ident = str(value.get("id") or value.get("call_id") or "")
     inner = value.get("function")
     gemini = value.get("functionCall") or value.get("function_call")
     if value.get("type") == "tool_use":
-        return FormattedCall(ToolCall(_name(value), value.get("input"), ident), "anthropic")
+        return FormattedCall(ToolCall(_parse_name(value), value.get("input"), ident), "anthropic")
     if isinstance(inner, dict) and "name" in inner:
         return FormattedCall(
-            ToolCall(_name(inner), _parsed(inner.get("arguments")), ident), "openai"
+            ToolCall(_parse_name(inner), _parse_arguments(inner.get("arguments")), ident), "openai"
         )
     if value.get("type") == "function_call":
         called = str(value.get("call_id") or ident)
         return FormattedCall(
-            ToolCall(_name(value), _parsed(value.get("arguments")), called), "responses"
+            ToolCall(_parse_name(value), _parse_arguments(value.get("arguments")), called),
+            "responses",
         )
     if isinstance(gemini, dict):
         called = str(gemini.get("id") or "")
-        return FormattedCall(ToolCall(_name(gemini), _parsed(gemini.get("args")), called), "gemini")
+        return FormattedCall(
+            ToolCall(_parse_name(gemini), _parse_arguments(gemini.get("args")), called), "gemini"
+        )
     if isinstance(value.get("name"), str) and ("arguments" in value or "args" in value):
         given = value.get("arguments", value.get("args"))
-        return FormattedCall(ToolCall(_name(value), _parsed(given), ident), "plain")
+        return FormattedCall(ToolCall(_parse_name(value), _parse_arguments(given), ident), "plain")
     return None
 
 
-def _name(value: dict[str, object]) -> str:
-    """Return a tool's name without what hosts put before it: `mcp__memfs__`, `mcp_memfs_`."""
+def _parse_name(value: dict[str, object]) -> str:
+    """Return a tool's name without the prefix of hosts: `mcp__memfs__`, `mcp_memfs_`."""
     name = str(value.get("name") or "")
     for mark in ("mcp__memfs__", "mcp__plugin_memfs_memfs__", "mcp_memfs_", "memfs__"):
         name = name.removeprefix(mark)
     return name
 
 
-def _parsed(given: object) -> object:
-    """Return arguments that may be JSON in a string; nothing stands for none."""
+def _parse_arguments(given: object) -> object:
+    """Return arguments, parsed if they are JSON in a string; {} for None or ""."""
     if given is None or given == "":
         return {}
     if isinstance(given, str):
@@ -213,26 +216,26 @@ def _parsed(given: object) -> object:
 
 
 def write(result: Result, shape: Shape) -> dict[str, object]:
-    """Return a result as the provider of its call takes it, with `is_error` and `heartbeat`."""
+    """Return a result in the shape of its call, with `is_error` and `heartbeat`."""
     call, text = result.call, result.text
-    told: dict[str, object]
+    message: dict[str, object]
     match shape:
         case "anthropic":
-            told = {"type": "tool_result", "tool_use_id": call.id, "content": text}
+            message = {"type": "tool_result", "tool_use_id": call.id, "content": text}
         case "openai":
-            told = {"role": "tool", "tool_call_id": call.id, "content": text}
+            message = {"role": "tool", "tool_call_id": call.id, "content": text}
         case "responses":
-            told = {"type": "function_call_output", "call_id": call.id, "output": text}
+            message = {"type": "function_call_output", "call_id": call.id, "output": text}
         case "gemini":
             key = "error" if result.is_error else "output"
             answer = {"name": call.name, "response": {key: text}}
-            told = {"functionResponse": {**({"id": call.id} if call.id else {}), **answer}}
+            message = {"functionResponse": {**({"id": call.id} if call.id else {}), **answer}}
         case "plain":
-            told = {"name": call.name, "result": text}
+            message = {"name": call.name, "result": text}
             if call.id:
-                told["id"] = call.id
+                message["id"] = call.id
     if result.is_error:
-        told["is_error"] = True
+        message["is_error"] = True
     if result.heartbeat:
-        told["heartbeat"] = True
-    return told
+        message["heartbeat"] = True
+    return message

@@ -1,6 +1,6 @@
-"""All tools: those of memfs, those of others, and what the configuration changes about them.
+"""All tools: those of memfs and of plugins, as changed by the configuration.
 
-Others add tools by an entry point of the group `memfs.tools` that is a `Tool`, or a list of them.
+A plugin adds tools by an entry point of the group `memfs.tools`: a `Tool`, or a list of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GROUP = "memfs.tools"
 
 @dataclass(frozen=True)
 class ToolOffer:
-    """The tools a model is offered, by name, and what was wrong with others that were wanted."""
+    """The tools a model is offered, by name, and the problems of others that were configured."""
 
     tools: dict[str, Tool]
     problems: tuple[str, ...] = ()
@@ -33,15 +33,15 @@ class ToolOffer:
 
 def built_in() -> dict[str, Tool]:
     """Return the tools of memfs by name, with their descriptions."""
-    return _described(catalog.BUILT_IN)
+    return _describe_tools(catalog.BUILT_IN)
 
 
 def paging_tools() -> dict[str, Tool]:
-    """Return the tools that only a model has which manages its own window."""
-    return _described(catalog.PAGING)
+    """Return the tools for a model that manages its own window."""
+    return _describe_tools(catalog.PAGING)
 
 
-def _described(tools: Iterable[Tool]) -> dict[str, Tool]:
+def _describe_tools(tools: Iterable[Tool]) -> dict[str, Tool]:
     return {
         tool.name: replace(
             tool, description=resources.text("templates", "tools", f"{tool.name}.md")
@@ -57,18 +57,18 @@ def offer_tools(context: ToolContext, *, paging: bool = False) -> ToolOffer:
     """
     problems: list[str] = []
     found = {**built_in(), **(paging_tools() if paging else {})}
-    for name, tool in _of_others(problems):
+    for name, tool in _load_plugins(problems):
         if name in found:
             problems.append(f"the tool {name} of a plugin has the name of another")
         else:
             found[name] = tool
-    settings = _settings(context)
+    settings = _load_settings(context)
     if settings is not None:
-        elsewhere = paging_tools()  # they may be spoken of where they are not offered
-        _add(found, _mapping(settings, "tools.add"), problems)
-        for name, said in _mapping(settings, "tools.describe").items():
-            if name in found and isinstance(said, str) and said.strip():
-                found[name] = replace(found[name], description=said)
+        elsewhere = paging_tools()  # they may be configured where they are not offered
+        _add(found, _get_mapping(settings, "tools.add"), problems)
+        for name, text in _get_mapping(settings, "tools.describe").items():
+            if name in found and isinstance(text, str) and text.strip():
+                found[name] = replace(found[name], description=text)
             elif name not in elsewhere:
                 problems.append(f"tools.describe.{name}: no such tool, or no text")
         removed = settings.get("tools.remove")
@@ -78,27 +78,27 @@ def offer_tools(context: ToolContext, *, paging: bool = False) -> ToolOffer:
     return ToolOffer(found, tuple(problems))
 
 
-def _settings(context: ToolContext) -> Settings | None:
+def _load_settings(context: ToolContext) -> Settings | None:
     try:
         return config.load(context.place())
     except MemfsError:  # no store yet: nothing is configured
         return None
 
 
-def _mapping(settings: Settings, name: str) -> dict[str, object]:
+def _get_mapping(settings: Settings, name: str) -> dict[str, object]:
     value = settings.get(name)
     return {str(key): each for key, each in value.items()} if isinstance(value, dict) else {}
 
 
-def _add(found: dict[str, Tool], wanted: dict[str, object], problems: list[str]) -> None:
-    """Add tools that are another one with some arguments given: `{tool, description, with}`."""
-    for name, each in wanted.items():
+def _add(found: dict[str, Tool], added: dict[str, object], problems: list[str]) -> None:
+    """Add tools that are another one with fixed arguments: `{tool, description, with}`."""
+    for name, each in added.items():
         base = found.get(str(each.get("tool"))) if isinstance(each, dict) else None
         if base is None or not isinstance(each, dict) or name in found:
             problems.append(f"tools.add.{name}: needs a name of its own and the name of a `tool`")
             continue
         given = each.get("with") or {}
-        fixed = _fixed(base, given)
+        fixed = _check_fixed(base, given)
         if isinstance(fixed, str):
             problems.append(f"tools.add.{name}: {fixed}")
             continue
@@ -106,8 +106,8 @@ def _add(found: dict[str, Tool], wanted: dict[str, object], problems: list[str])
         found[name] = replace(base, name=name, description=description, fixed=fixed)
 
 
-def _fixed(base: Tool, given: object) -> dict[str, object] | str:
-    """Return arguments that are always the same, or what is wrong with them."""
+def _check_fixed(base: Tool, given: object) -> dict[str, object] | str:
+    """Return the fixed arguments of a tool, checked, or an error message."""
     if not isinstance(given, dict):
         return "`with` has to be a mapping of arguments"
     kept = tuple(each for each in base.parameters if each.name in given)
@@ -115,8 +115,8 @@ def _fixed(base: Tool, given: object) -> dict[str, object] | str:
     return checked if isinstance(checked, str) else {**base.fixed, **checked}
 
 
-def _of_others(problems: list[str]) -> Iterator[tuple[str, Tool]]:
-    """Yield the tools of plugins; one that cannot be loaded is named, and left out."""
+def _load_plugins(problems: list[str]) -> Iterator[tuple[str, Tool]]:
+    """Yield the tools of plugins; one that cannot be loaded is a problem, and left out."""
     for entry in entry_points(group=GROUP):
         try:
             loaded = entry.load()

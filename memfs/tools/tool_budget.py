@@ -1,4 +1,4 @@
-"""The tools that a small window has room for: said shortly, and in the end fewer of them."""
+"""Fits tools into a small window: with shorter descriptions, then with fewer tools."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
     from memfs.tools.definition import Tool
 
-_SPARE = ("reason", "expected_version")  # arguments that a model can do without
+_SPARE = ("reason", "expected_version")  # arguments that can be left out
 
 
 def fit_tools(tools: Sequence[Tool], room: int) -> list[Tool]:
     """Return tools whose definitions have at most `room` tokens, as far as that can be done.
 
-    All of them as they are; else with the first words of their descriptions; else without those of
-    memfs that a model can do without.
+    All of them unchanged; else with the first paragraph of their descriptions; else of those of
+    memfs only the ones in `TOOLS`.
     """
-    short = [_short(tool) for tool in tools]
+    short = [_shorten(tool) for tool in tools]
     few = [tool for tool in short if tool.name in TOOLS or not _is_ours(tool)]
     for found in (list(tools), short):
         if tokens(found) <= room:
@@ -33,11 +33,11 @@ def fit_tools(tools: Sequence[Tool], room: int) -> list[Tool]:
 
 
 def tokens(tools: Sequence[Tool]) -> int:
-    """Return about how many tokens the definitions of tools have."""
+    """Estimate the tokens of the definitions of tools."""
     return estimate(json.dumps(provider_formats.definitions(tools, "openai"))) if tools else 0
 
 
-def _short(tool: Tool) -> Tool:
+def _shorten(tool: Tool) -> Tool:
     kept = [each for each in tool.parameters if each.required or each.name not in _SPARE]
     return replace(
         tool,

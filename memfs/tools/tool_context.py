@@ -1,4 +1,4 @@
-"""Where tool calls are done: the place, who asks, and the index that stays open between calls."""
+"""The context of tool calls: the place, the origin, and an index that stays open between calls."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class ToolContext:
-    """The memory of one assistant's session. The store is looked for at each call.
+    """The memory of one assistant's session. The store is looked up at each call.
 
-    It may be deleted, restored, or made meanwhile. Where `given` is the place, none is looked for.
+    It may be deleted, restored, or made meanwhile. With `chosen` that place is used instead.
     """
 
     folder: str
@@ -27,10 +27,7 @@ class ToolContext:
     _index: tuple[object, IndexSession] | None = None
 
     def place(self) -> Place:
-        """Return the stores that serve the folder: none that its user does not trust.
-
-        Raises `StoreError` if there is none.
-        """
+        """Return the trusted stores that serve the folder. Raises `StoreError` if there is none."""
         found = self.chosen or blocks.find_serving(self.folder, self.origin.session)
         if found is not None:
             return found
@@ -44,8 +41,8 @@ class ToolContext:
             "ask the user to make it, in the project's folder: memfs init",
         )
 
-    def because(self, reason: object) -> Origin:
-        """Return who asks, with the reason that was given."""
+    def with_reason(self, reason: object) -> Origin:
+        """Return the origin, with a reason if one is given."""
         return replace(self.origin, reason=str(reason)) if reason else self.origin
 
     def index(self) -> IndexSession:

@@ -88,7 +88,7 @@ def test_a_long_conversation_stays_in_its_window(
             session.say(number(n) + " And so on." * 20)
         evicted = session.queue.evicted
         used = session.window.count_sections()
-        share = session.window.budget.share("summary")
+        share = session.window.budget.get_share("summary")
     assert rule.most <= 8192
     assert evicted > 200
     assert used["summary"] <= share

@@ -21,7 +21,7 @@ def test_what_is_kept_free_is_configured() -> None:
     found = of(max_tokens=8192, reserve_for_response=2000, reserve_for_tools=192)
     assert found == Budget(8192, 2000, 192)
     assert found.room == 6000
-    assert found.share("blocks") == 1980
+    assert found.get_share("blocks") == 1980
 
 
 def test_a_small_window_keeps_less_free() -> None:

@@ -68,7 +68,7 @@ make test
 
 
 def test_a_block_has_parts() -> None:
-    assert [part.text for part in paging.parts(BODY)] == [
+    assert [part.text for part in paging.split_parts(BODY)] == [
         "- Never deploy on Fridays.\n",
         "- The API is versioned\n  by header, not by path.\n    - deeper\n",
         "Name: Alice\n",
@@ -84,7 +84,7 @@ def test_a_block_has_parts() -> None:
 @given(st.text(alphabet="ab#-: \r\n`\t1.\u2028é", max_size=80))
 def test_parts_are_pieces_of_the_body(body: str) -> None:
     at = 0
-    for part in paging.parts(body):
+    for part in paging.split_parts(body):
         assert body[part.start : part.end] == part.text
         assert at <= part.start < part.end
         at = part.end
@@ -108,7 +108,7 @@ def test_what_becomes_of_a_part_depends_on_its_kind(
 
 
 def found(body: str, task: str = "", recent: tuple[str, ...] = ()) -> list[paging.PageCandidate]:
-    ages = [0.0] * len(paging.parts(body))
+    ages = [0.0] * len(paging.split_parts(body))
     return paging.candidates(body, task, recent, ages, scratch=False, important=7, lengthy=500)
 
 

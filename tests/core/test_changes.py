@@ -47,17 +47,17 @@ def test_long_texts_are_compared_in_no_time() -> None:
 
 
 def test_unified() -> None:
-    assert changes.unified("a\nb\nc\n", "a\nB\nc\n", "old", "new") == (
+    assert changes.format_diff("a\nb\nc\n", "a\nB\nc\n", "old", "new") == (
         "--- old\n+++ new\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
     )
-    assert not changes.unified("a\n", "a\n", "old", "new")
-    assert not changes.unified("", "", "old", "new")
+    assert not changes.format_diff("a\n", "a\n", "old", "new")
+    assert not changes.format_diff("", "", "old", "new")
 
 
 def test_unified_marks_a_missing_line_end_at_the_end_alone() -> None:
     mark = "\\ no line end at the end of the file\n"
-    assert changes.unified("a\n", "a", "x", "y") == f"--- x\n+++ y\n@@ -1 +1 @@\n-a\n+a\n{mark}"
-    assert changes.unified("a\u2028b\n", "a\rb\x0c\n", "x", "y") == (
+    assert changes.format_diff("a\n", "a", "x", "y") == f"--- x\n+++ y\n@@ -1 +1 @@\n-a\n+a\n{mark}"
+    assert changes.format_diff("a\u2028b\n", "a\rb\x0c\n", "x", "y") == (
         "--- x\n+++ y\n@@ -1 +1 @@\n-a\u2028b\n+a\rb\x0c\n"
     )
 
@@ -65,7 +65,7 @@ def test_unified_marks_a_missing_line_end_at_the_end_alone() -> None:
 @given(TEXTS, TEXTS)
 @examples(200)
 def test_unified_shows_every_change(before: str, after: str) -> None:
-    diff = changes.unified(before, after, "x", "y")
+    diff = changes.format_diff(before, after, "x", "y")
     assert bool(diff) is (before != after)
     assert diff.count("\\ no line end") <= 2
     assert not diff or diff.endswith("\n")

@@ -40,13 +40,13 @@ def test_head_and_body_are_the_text(raw: str) -> None:
         assert lines[0].rstrip(" \t\r") == "---"
         assert head.rstrip(" \t\r\n").endswith("\n---")
         assert frontmatter.split(head) == (head, "")
-        inner = frontmatter.inner(head)
+        inner = frontmatter.strip_fences(head)
         assert head[head.index("\n") + 1 :].startswith(inner)
         assert head[head.index("\n") + 1 + len(inner) :].rstrip(" \t\r\n") == "---"
         assert "---" not in [line.rstrip(" \t\r") for line in inner.split("\n")]
     else:
         assert head in {"", "\ufeff"}
-        assert not frontmatter.inner(head)
+        assert not frontmatter.strip_fences(head)
 
 
 @given(yaml_texts(), TEXTS, st.sampled_from(["\n", "\r\n", " \n"]))
@@ -54,7 +54,7 @@ def test_head_and_body_are_the_text(raw: str) -> None:
 def test_the_body_does_not_move_the_fence(text: str, body: str, eol: str) -> None:
     head = f"---{eol}key: v\n{text.replace('---', '')}\n---{eol}"
     assert frontmatter.split(head + body) == (head, body)
-    assert frontmatter.inner(head) == f"key: v\n{text.replace('---', '')}\n"
+    assert frontmatter.strip_fences(head) == f"key: v\n{text.replace('---', '')}\n"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_where_the_body_begins(raw: str, head: str) -> None:
     ],
 )
 def test_inner(head: str, inner: str) -> None:
-    assert frontmatter.inner(head) == inner
+    assert frontmatter.strip_fences(head) == inner
 
 
 def test_read_is_strict() -> None:

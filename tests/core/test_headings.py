@@ -27,14 +27,16 @@ LINES = st.sampled_from(
 
 
 def test_what_fits_is_one_part() -> None:
-    assert headings.parts("# A\n\none\n\n## B\n\ntwo\n", 100) == [(("A",), "one\n\n## B\n\ntwo")]
+    assert headings.split_text("# A\n\none\n\n## B\n\ntwo\n", 100) == [
+        (("A",), "one\n\n## B\n\ntwo")
+    ]
 
 
 def test_what_is_too_long_is_cut_at_its_headings_and_says_where_it_stood() -> None:
     text = (
         f"before\n# A #\n\n{'one ' * 5}\n\n## B\n\ntwo\n### C\n\nthree\n## D\n{'four ' * 9}\n# E\n"
     )
-    assert headings.parts(text, 50) == [
+    assert headings.split_text(text, 50) == [
         ((), "before"),
         (("A",), ("one " * 5)),
         (("A", "B"), "two\n### C\n\nthree"),
@@ -45,13 +47,13 @@ def test_what_is_too_long_is_cut_at_its_headings_and_says_where_it_stood() -> No
 
 def test_a_heading_in_code_is_code() -> None:
     text = "# A\n```sh\n# not one\n```\n~~~\n# nor this\n```\n~~~\n"
-    assert [part.path for part in headings.parts(text, 20)] == [("A",)] * 3
+    assert [part.path for part in headings.split_text(text, 20)] == [("A",)] * 3
     assert list(headings.plain_lines(text)) == ["# A\n"]
 
 
 def test_long_paragraphs_are_cut_between_paragraphs_then_lines_then_anywhere() -> None:
     text = "one\n\ntwo\n\n" + "a line\n" * 3 + "\n" + "x" * 25
-    assert [part.text for part in headings.parts(text, 10)] == [
+    assert [part.text for part in headings.split_text(text, 10)] == [
         "one\n\ntwo",
         "a line",
         "a line",
@@ -65,7 +67,7 @@ def test_long_paragraphs_are_cut_between_paragraphs_then_lines_then_anywhere() -
 @given(st.lists(LINES, max_size=40), st.integers(20, 200))
 def test_no_line_is_lost_and_no_part_is_too_long(lines: list[str], most: int) -> None:
     text = "\n".join(lines)
-    found = headings.parts(text, most)
+    found = headings.split_text(text, most)
     assert all(len(part.text) <= most for part in found)
     said = "".join(" ".join(part.path) + part.text for part in found)
     for line in ("words", "#no heading", "- a list"):
@@ -76,4 +78,4 @@ def test_no_line_is_lost_and_no_part_is_too_long(lines: list[str], most: int) ->
 
 def test_many_headings_take_little_time() -> None:
     text = "".join(f"{'#' * (n % 6 + 1)} {n}\n" for n in range(100_000))
-    assert len(headings.parts(text, 20)) > 10_000
+    assert len(headings.split_text(text, 20)) > 10_000

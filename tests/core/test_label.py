@@ -20,7 +20,7 @@ def test_labels(label: str) -> None:
     assert not labels.problem(label)
     assert labels.parse(label) == (None, label)
     for tier in labels.TIERS:
-        assert labels.parse(labels.qualified(tier, label)) == (tier, label)
+        assert labels.parse(labels.qualify(tier, label)) == (tier, label)
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def test_a_cut_is_visible_and_its_number_is_right(body: str, room: int) -> None:
 
 
 def changes(*pairs: tuple[Block | None, Block | None], budget: int = render.BUDGET) -> str:
-    return render.changes(list(pairs), NAMES, budget)
+    return render.render_changes(list(pairs), NAMES, budget)
 
 
 def changed(before: str, after: str) -> str:
@@ -324,10 +324,10 @@ def test_a_change_cannot_imitate_the_frame(gap: str) -> None:
 def test_changes_fit_their_budget(
     pairs: list[tuple[Block | None, Block | None]], budget: int
 ) -> None:
-    found = render.changes(pairs, NAMES, budget)
+    found = render.render_changes(pairs, NAMES, budget)
     assert render.units(found) <= budget
     if found:
-        shown = sum(bool(render.changes([pair], NAMES, 10**9)) for pair in pairs)
+        shown = sum(bool(render.render_changes([pair], NAMES, 10**9)) for pair in pairs)
         last = found.rstrip("\n").split("\n")[-1]
         left = (
             int(last.split()[1].replace(",", ""))

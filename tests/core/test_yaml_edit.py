@@ -56,7 +56,7 @@ def meant(value: object) -> object:
 
 
 def reread(head: str) -> dict[str, object]:
-    inner = frontmatter.inner(head)
+    inner = frontmatter.strip_fences(head)
     found, problem = yaml_edit.read(inner)
     assert not problem
     quick = yaml_fast.read(inner)
@@ -91,7 +91,7 @@ def test_every_other_byte_stays(
     front, back = f"{mark}---{eol}", f"---{eol}"
     head = front + "".join(texts) + back
     assume(frontmatter.split(head) == (head, ""))
-    before, problem = yaml_edit.read(frontmatter.inner(head))
+    before, problem = yaml_edit.read(frontmatter.strip_fences(head))
     assume(not problem)
     new = yaml_edit.write(head, {key: value}, eol)
     keys = [name for name, _ in pieces]
@@ -153,7 +153,10 @@ def test_a_removed_key_takes_its_lines_alone(
 ) -> None:
     texts = [text.replace("\n", eol) for _, text in pieces]
     head = f"---{eol}{''.join(texts)}---{eol}"
-    assume(frontmatter.split(head) == (head, "") and not yaml_edit.read(frontmatter.inner(head))[1])
+    assume(
+        frontmatter.split(head) == (head, "")
+        and not yaml_edit.read(frontmatter.strip_fences(head))[1]
+    )
     new = yaml_edit.write(head, {key: None}, eol)
     keys = [name for name, _ in pieces]
     if key not in keys:
@@ -175,7 +178,7 @@ def test_a_removed_key_takes_its_lines_alone(
 def test_any_head_gets_the_values_or_stays_as_it_is(text: str, changes: dict[str, object]) -> None:
     head = "---\n" + text + ("" if text.endswith("\n") else "\n") + "---\n"
     assume(frontmatter.split(head)[0] == head)
-    before, problem = yaml_edit.read(frontmatter.inner(head))
+    before, problem = yaml_edit.read(frontmatter.strip_fences(head))
     new = yaml_edit.write(head, changes, "\n")
     assert frontmatter.split(new) == (new, "")
     if problem or new == head:

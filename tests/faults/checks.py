@@ -69,7 +69,7 @@ def check_journal(world: World, store: Store) -> None:
     for entry in last.values():
         if entry.tree != store.tree or (entry.tier == labels.SESSION and entry.session != SESSION):
             continue
-        text = texts.get(labels.qualified(entry.tier, entry.label))
+        text = texts.get(labels.qualify(entry.tier, entry.label))
         assert entry.after == text, f"{entry.label} is not as its journal says"
     heads = journal.load_heads(store)
     if heads is not None or last:

@@ -51,7 +51,7 @@ class Listening:
         try:
             self.frames.append(connection.receive())
             give(connection)
-            self.taken.append(connection.taken())
+            self.taken.append(connection.await_confirmation())
         except OSError:  # who asked, asks no more
             return
         finally:

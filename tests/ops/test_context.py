@@ -41,7 +41,7 @@ def test_what_has_no_room_would_be_cut(place: Place) -> None:
     [big] = [section for section in found.sections if section.name == "big"]
     assert big.tokens > 900
     assert 0 < big.shown < big.tokens / 2
-    assert found.used <= found.budget.share("blocks") + 1
+    assert found.used <= found.budget.get_share("blocks") + 1
     assert found.host == ()
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memfs.secrets import matching
-from memfs.secrets.assignments import assigned
+from memfs.secrets.assignments import find_assignments
 from memfs.secrets.commands import find_arguments, urls
 from memfs.secrets.connections import passwords
 from memfs.secrets.entropy import random_tokens
@@ -90,10 +90,18 @@ def members(those: Any) -> list[str]:
 def check(text: str) -> None:
     everywhere = list(range(len(text)))
     every = TextFeatures(lower_text(text), dict.fromkeys(SIGNS, everywhere), [(0, len(text))])
-    for rule in (private_keys, json_keys, urls, passwords, find_arguments, assigned, random_tokens):
+    for rule in (
+        private_keys,
+        json_keys,
+        urls,
+        passwords,
+        find_arguments,
+        find_assignments,
+        random_tokens,
+    ):
         assert list(rule(text, scan_text(text))) == list(rule(text, every)), (rule, text)
     found = list(matching.matches(text, scan_text(text)))
-    assert found == list(matching._words(text, 0, len(text))), text
+    assert found == list(matching._match_words(text, 0, len(text))), text
 
 
 @pytest.mark.parametrize("seed", range(3))

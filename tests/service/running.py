@@ -100,14 +100,14 @@ def hook(data: bytes) -> str:
     """Answer a hook call as the hook does, but with time for the service; return what it prints."""
     out: list[bytes] = []
     call = HookCall(["claude"], data)
-    if service_client.ask("hook", call.told(), data, LONG, out.append) is None:
+    if service_client.ask("hook", call.list_words(), data, LONG, out.append) is None:
         host_event.run(call, [".", ""], out.append, lambda _: None)
     return context(b"".join(out))
 
 
 def asked(data: bytes) -> str | None:
     """Return what the service answers to a hook call; None if it leaves it to the hook."""
-    found = service_client.ask("hook", HookCall(["claude"], data).told(), data, LONG)
+    found = service_client.ask("hook", HookCall(["claude"], data).list_words(), data, LONG)
     return None if found is None else context(found)
 
 

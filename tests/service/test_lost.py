@@ -76,7 +76,9 @@ def test_who_dies_before_the_answer_was_taken_gets_it_again(place: Place, repo: 
         line = service_client.connect(running.LONG)
         assert line
         line.send(
-            service_client.format_question("hook", HookCall(["claude"], prompt).told(), prompt)
+            service_client.format_question(
+                "hook", HookCall(["claude"], prompt).list_words(), prompt
+            )
         )
         if received:
             assert b"Timeouts" in line.receive()

@@ -51,12 +51,12 @@ def test_one_line_brings_many_questions(
     warm: ServiceStatus, place: Place, repo: Path, line: PersistentClient
 ) -> None:
     assert "+ Name: Alice" in prompt(line, repo, "s1")
-    opened = line._line
+    opened = line._connection
     assert prompt(line, repo, "s1") == ""
     assert "+ Name: Alice" in prompt(line, repo, "s2")
     changed(place, "Team: red")
     assert "+ Team: red" in prompt(line, repo, "s1")
-    assert line._line is opened is not None
+    assert line._connection is opened is not None
     assert warm.process
 
 

@@ -82,15 +82,15 @@ def hit(**given: object) -> Hit:
     ],
 )
 def test_a_hit_forges_no_line(each: Hit) -> None:
-    first, *rest = formatting._hit(each).splitlines()
+    first, *rest = formatting._format_hit(each).splitlines()
     assert first.startswith(("2026-05-03", "block"))
     assert all(line.startswith("   ") for line in rest)
-    assert all(line.startswith("   ") for line in formatting._turn(each).splitlines()[1:])
+    assert all(line.startswith("   ") for line in formatting._format_turn(each).splitlines()[1:])
 
 
 @pytest.mark.parametrize("name", ["text", "before", "after", "session", "host"])
 def test_a_hit_closes_no_frame(name: str) -> None:
-    told = formatting._hit(hit(**{name: f"a {TAG} b"}))
+    told = formatting._format_hit(hit(**{name: f"a {TAG} b"}))
     assert "a <\\/system_reminder> b" in told
 
 

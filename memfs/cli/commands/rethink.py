@@ -48,7 +48,7 @@ def command(
         console.talk(f"'{found.label}' is tidy as it is")
     else:
         name = found.label
-        show(changes.unified(f"{found.before}\n", f"{found.after}\n", f"a/{name}", f"b/{name}"))
+        show(changes.format_diff(f"{found.before}\n", f"{found.after}\n", f"a/{name}", f"b/{name}"))
     if found.note:
         console.talk(f"! {found.note}")
     if found.before == found.after:

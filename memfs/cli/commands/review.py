@@ -173,7 +173,7 @@ def show_proposal(found: Proposal) -> None:
         console.talk(f"in git, it is the branch {found.branch}")
     for each in found.changes:
         name = f"{each.tier}:{each.label}"
-        show(changes.unified(each.before or "", each.after or "", f"a/{name}", f"b/{name}"))
+        show(changes.format_diff(each.before or "", each.after or "", f"a/{name}", f"b/{name}"))
     for passage in found.passages:
         console.echo(f"{console.style('+ archive:', 'green')} {make_plain(passage.text)}")
     if found.said:

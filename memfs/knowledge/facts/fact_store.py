@@ -68,11 +68,11 @@ def _store_new(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) 
             ):
                 later = "same"
             elif old.holds:
-                writes[old.id] = old.revised(SUPERSEDED, by=fact.id)
+                writes[old.id] = old.revise(SUPERSEDED, by=fact.id)
                 active.remove(old)
         if later == "same":
             continue
-        writes[fact.id] = fact.revised(SUPERSEDED, by=later) if later else fact
+        writes[fact.id] = fact.revise(SUPERSEDED, by=later) if later else fact
         if not later:
             active.add(fact)
     stored.write_facts(store, writes.values())
@@ -130,7 +130,7 @@ def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
     store, fact = (exact or found)[0]
     with lock.hold_lock(store, name=stored.LOCK):
         now = stored.load_facts(store).get(fact.id, fact)
-        changed = now.revised(status)
+        changed = now.revise(status)
         stored.write_facts(store, [changed])
     return changed
 
@@ -141,7 +141,7 @@ def replace_fact(place: Place, old: str, new: Fact) -> None:
         with lock.hold_lock(store, name=stored.LOCK):
             there = stored.load_facts(store).get(old)
             if there is not None:
-                stored.write_facts(store, [there.revised(SUPERSEDED, by=new.id), new])
+                stored.write_facts(store, [there.revise(SUPERSEDED, by=new.id), new])
 
 
 def list_facts(place: Place) -> list[Fact]:

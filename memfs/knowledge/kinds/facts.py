@@ -118,7 +118,7 @@ class Facts:
         text = "\n".join(m.text for m in contents.messages(content, "")).strip()
         if fact is None or not text:
             raise NotFoundError(f"there is no fact {ident}, or no text", "memfs facts lists them")
-        odd = edits.secret("keep", "a fact", text)
+        odd = edits.check_secret("keep", "a fact", text)
         if odd:
             raise RejectedError(odd.message, odd.hint)
         new = replace(
@@ -244,7 +244,7 @@ class Facts:
                 log = chunk_log.ChunkLog(store, self.id)
                 with log.writing():
                     log.add([_passage(fact) for fact in chosen], [{"fact": f.id} for f in chosen])
-                stored.write_facts(store, [fact.revised(ARCHIVED) for fact in chosen])
+                stored.write_facts(store, [fact.revise(ARCHIVED) for fact in chosen])
         return len(chosen)
 
 

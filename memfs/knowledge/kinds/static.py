@@ -212,7 +212,7 @@ def put(
         )
     odd = (
         edits.check_text("store", key, text)
-        or edits.secret("store", key, text)
+        or edits.check_secret("store", key, text)
         or edits.check_metadata(
             "the key, the category and the tags", "\n".join((key, category, *clean))
         )

@@ -270,7 +270,7 @@ class Vector:
         wanted = min(_MOST, query.limit * _SEARCHED)
         only = self._make_filter(query)
         page = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted)
-        pinned = {labels.qualified(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
+        pinned = {labels.qualify(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
         some = [hit for hit in page.hits if hit.kind in KINDS and hit.id not in pinned]
         oldest = time.time() - self._retention if self._retention else 0
         matches = [

@@ -85,7 +85,7 @@ def _check_file(block: Block) -> Iterator[Finding]:
 
 
 def _check_values(block: Block) -> Iterator[Finding]:
-    name = labels.qualified(block.tier, block.label)
+    name = labels.qualify(block.tier, block.label)
     for key, value in block.odd_keys():
         yield Finding(
             "warning", f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}"

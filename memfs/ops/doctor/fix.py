@@ -78,7 +78,7 @@ def _mend_block(place: Place, tier: str, label: str, path: str) -> Iterator[Find
         change = Change(tier, label, path, text, after, "mend", version + 1, what)
         store_writer.commit([change], _BY_DOCTOR)
     note = instruction_sections.finish_edit(place, [change], _BY_DOCTOR)
-    yield _make_finding(f"{labels.qualified(tier, label)}: {what}", backup, note)
+    yield _make_finding(f"{labels.qualify(tier, label)}: {what}", backup, note)
 
 
 def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Finding]:
@@ -109,7 +109,7 @@ def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterato
             files.sync_folder(os.path.dirname(path))
         gone = Change(tier, label, path, text, None, "rename", version + 1)
         note = instruction_sections.finish_edit(place, [change, gone], _BY_DOCTOR)
-        yield _make_finding(f"{path} is now {labels.qualified(tier, new)}", backup, note)
+        yield _make_finding(f"{path} is now {labels.qualify(tier, new)}", backup, note)
 
 
 def _move(path: str, target: str) -> None:

@@ -127,7 +127,7 @@ class SettingsEdit:
         return cls(path, real, before, after, record, remove)
 
     def diff(self) -> str:
-        return compare.unified(self.before or "", self.after or "", self.path, self.path)
+        return compare.format_diff(self.before or "", self.after or "", self.path, self.path)
 
     def check(self) -> None:
         """Raise `StoreError` if the file may not be written; called before any is."""

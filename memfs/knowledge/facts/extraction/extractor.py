@@ -36,8 +36,8 @@ def extract_facts(messages: Iterable[Message]) -> list[Fact]:
 
 
 def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
-    """Return the facts without a secret."""
-    return [fact for fact in found if not edits.secret("keep", "a fact", fact.statement)]
+    """Return the facts without a check_secret."""
+    return [fact for fact in found if not edits.check_secret("keep", "a fact", fact.statement)]
 
 
 def extract_message(message: Message, candidate: FactCandidate) -> Fact:
