@@ -172,7 +172,7 @@ def _warm(kept: IndexSession) -> _Cases:
     graph = _graph(engine.vectors)
     queries = passages.queries(400)
     said = [_words(engine, query) for query in queries]
-    asked = [engine.text.query(engine.text.terms(query)) for query in queries]
+    asked = [engine.text.query(engine.text.parse_terms(query)) for query in queries]
     encoded = engine.vectors.encoder.encode(queries).vectors
     vectors = (encoded * 127).round().astype("int8")
 
@@ -219,7 +219,9 @@ def _scan(kept: IndexSession) -> _Cases:
 def _words(engine: Engine, query: str) -> Query:
     """Return the query as tantivy makes it of a text: any of its words."""
     text = engine.text
-    return Query.boolean_query([(Occur.Should, text.term("text", s)) for s in text.stems(query)])
+    return Query.boolean_query(
+        [(Occur.Should, text.term_query("text", s)) for s in text.stems(query)]
+    )
 
 
 def _graph(vectors: VectorIndex) -> object:

@@ -51,7 +51,7 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     model = _named(text)
     _check(model)
     path = config_edit.write(place.user, "embedding", model.name)
-    wanted = model_config.load_wanted(place)
+    wanted = model_config.load_wanted_model(place)
     if wanted.model.said != path:
         return ModelChange(model.name, path, f"{wanted.model.said} says {wanted.model.name}", "")
     if wanted.off:
@@ -113,5 +113,5 @@ def _drop(place: Place) -> bool:
     if not active_model.measure_size(place.home.index):
         return False
     with lock.hold_lock(place.home, name=vector_rebuild.INDEX_LOCK):
-        active_model.drop(place.home.index)
+        active_model.drop_vectors(place.home.index)
     return True

@@ -112,7 +112,7 @@ def _read(place: Place, paths: list[str], rest: Callable[[], object], *, everyth
     logs = None if everything else [path for path in sorted(tally.logs) if files.is_file(path)]
     if logs == [] or not index_sources.sources(place, logs):
         return False
-    done = index_sources.sync(place, embed=False, wait=_PATIENCE, said=logs, stage=_stage)
+    done = index_sources.sync(place, embed=False, wait=_PATIENCE, logs=logs, stage=_stage)
     if done is None:
         raise LockedError("somebody else indexes")
     return True
@@ -123,7 +123,7 @@ def _finish(place: Place, rest: Callable[[], object]) -> None:
     with suppress(LockedError):
         if vector_rebuild.run(place, _stage("embedding", 0), rest):
             _say({"published": True})
-        served = vector_manifest.load_served(place.home.index)
+        served = vector_manifest.load_active_extent(place.home.index)
         if served and served.rows >= hnsw.FEWEST:
             IndexSession(place).graph(_stage("graph", 0))
             _say({"published": True})

@@ -91,9 +91,9 @@ def test_meaning_alone_is_not_left_to_the_graph(
     missed = 0
     for subject in ("bread", "garden", "kernel", "postgres", "marmalade"):  # like none of them
         asked = (ready.vectors.encoder.encode([subject]).vectors[0] * 127).astype("int8")
-        exact = cold.vectors.nearest(asked, 48).tolist()
-        assert ready.vectors.nearest(asked, 48, exact=True).tolist() == exact
-        missed += ready.vectors.nearest(asked, 48).tolist() != exact
+        exact = cold.vectors.find_nearest(asked, 48).tolist()
+        assert ready.vectors.find_nearest(asked, 48, exact=True).tolist() == exact
+        missed += ready.vectors.find_nearest(asked, 48).tolist() != exact
         assert hits(ready, subject) == hits(cold, subject) != []
         for only in (None, Filter(kinds=("message",))):  # a filter that is not listed, too
             both = [each.search(subject, mode="semantic", only=only).hits for each in (ready, cold)]

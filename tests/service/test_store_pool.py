@@ -170,7 +170,7 @@ def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
     made.stores.of(place)
 
     def texts() -> list[str]:
-        page = IndexSession(place).opened("text").list_dated(Filter(kinds=("message",)))
+        page = IndexSession(place).get_engine("text").list_by_time(Filter(kinds=("message",)))
         return [hit.text for hit in page.hits]
 
     running.until(lambda: texts() == ["gophers dig new.jsonl"])
