@@ -33,14 +33,14 @@ class IndexSession:
         self.place = place
         self._lock = threading.Lock()
         self._recall = RecallSnapshot(place.home)
-        self._wanted: WantedModel | None = None
-        self._signs: object = None  # signatures of its configuration
+        self._model: WantedModel | None = None
+        self._signatures: object = None  # signatures of its configuration
         self._engine: Engine | None = None
-        self._opened_for: WantedModel | None = None
+        self._engine_model: WantedModel | None = None
         self._published: object = None  # signature of the open index
         self._indexed: object = None  # signatures of the indexed sources
         self._embedded = False
-        self._how = ""  # why the configured model is not used
+        self._note = ""  # why the configured model is not used
         self.note = ""  # for the user: that, and whether messages may be missing
 
     def engine(self, mode: Mode) -> Engine:
@@ -57,7 +57,7 @@ class IndexSession:
             current = self._sync(model, embed=mode != "text")
             found = self._refresh_engine(model, mode)
             notice = "" if current else "another process is indexing: the newest may be missing"
-            self.note = "; ".join(filter(None, (self._how, notice)))
+            self.note = "; ".join(filter(None, (self._note, notice)))
             return found
 
     def ask(self, mode: Mode, use: Callable[[Engine], Result]) -> Result:
@@ -83,18 +83,18 @@ class IndexSession:
 
     def _load_model(self) -> WantedModel:
         """Return the configured model; it is loaded again if its configuration changed."""
-        signatures = model_config.list_signatures(self.place, self._wanted)
-        if self._wanted is None or self._wanted.problem or signatures != self._signs:
-            self._wanted = model_config.load_wanted_model(self.place)
-            self._signs = model_config.list_signatures(self.place, self._wanted)
-        return self._wanted
+        signatures = model_config.list_signatures(self.place, self._model)
+        if self._model is None or self._model.problem or signatures != self._signatures:
+            self._model = model_config.load_wanted_model(self.place)
+            self._signatures = model_config.list_signatures(self.place, self._model)
+        return self._model
 
     def warm(self, tick: Callable[[int], object] | None = None) -> None:
         """Prepare for many searches by meaning: open the graph of the vectors, or build it."""
         self.engine("hybrid")
-        self.graph(tick)
+        self.load_graph(tick)
 
-    def graph(self, tick: Callable[[int], object] | None = None) -> None:
+    def load_graph(self, tick: Callable[[int], object] | None = None) -> None:
         """Open the graph of the current vectors, or build it. Indexes nothing."""
         vectors = self.get_engine("hybrid").vectors
         if vectors is not None:
@@ -130,28 +130,30 @@ class IndexSession:
         """Return the engine; the index is opened again after a publication or a change of model."""
         found, published = self._engine, self._sign_index()
         plain = found is None or found.vectors is None
-        stale = published != self._published or model is not self._opened_for
+        stale = published != self._published or model is not self._engine_model
         if found is None or stale or (plain and mode != "text"):
             files = None if plain and mode == "text" else self._select_model(model)
             if found and found.vectors and files and found.vectors.encoder.name == files.name:
                 found = found.reopen(self.place.home.index)
             else:
                 found = self._open_engine(files)
-            self._engine, self._opened_for = found, model
+            self._engine, self._engine_model = found, model
             self._published = self._sign_index()
         return found
 
     def _select_model(self, model: WantedModel) -> ModelFiles | None:
         """Return the model whose vectors are searched; note why it is not the configured one."""
         found = model_config.get_active_model(self.place.home.index, model)
-        self._how, name = "", model.model.name
+        self._note, name = "", model.model.name
         if model.problem:
             how = "by the vectors of the former model" if found else "by words alone"
-            self._how = f"searched {how}: {model.problem.message} ({model.problem.hint})"
+            self._note = f"searched {how}: {model.problem.message} ({model.problem.hint})"
         elif found is None and not model.off:
-            self._how = f"searched by words alone until memfs ingest has made the vectors of {name}"
+            self._note = (
+                f"searched by words alone until memfs ingest has made the vectors of {name}"
+            )
         elif found and model.files and found.name != model.files.name:
-            self._how = f"searched by the former model until memfs ingest has made those of {name}"
+            self._note = f"searched by the former model until memfs ingest has made those of {name}"
         return found
 
     def _open_engine(self, files: ModelFiles | None) -> Engine:
@@ -160,7 +162,7 @@ class IndexSession:
         except StoreError as error:
             if files is None:
                 raise
-            self._how = f"searched by words alone: {error.message} ({error.hint})"
+            self._note = f"searched by words alone: {error.message} ({error.hint})"
             return index_sources.open_index(self.place, None)
 
     def _sign_index(self) -> object:

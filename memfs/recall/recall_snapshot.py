@@ -35,17 +35,17 @@ class RecallSnapshot:
         self._folders: Signs = []
         self._files: Signs = []
         self._latest: Signs = []
-        self._trusted = 0.0  # until this monotonic time
+        self._expiry = 0.0  # until this monotonic time
 
     def list_files(self) -> Signs:
         """Return all files, sorted, with their signatures."""
         known = (self._folders, self._latest)
-        if time.monotonic() >= self._trusted or any(_sign_again(each) != each for each in known):
+        if time.monotonic() >= self._expiry or any(_sign_again(each) != each for each in known):
             self._refresh()
         return self._files
 
     def _refresh(self) -> None:
-        self._trusted = time.monotonic() + _AGAIN
+        self._expiry = time.monotonic() + _AGAIN
         now = time.time_ns()
         self._folders = _sign_paths([self._top])
         self._folders += _sign_paths([f"{self._top}/{name}" for name in _list_hosts(self._top)])
@@ -53,7 +53,7 @@ class RecallSnapshot:
         latest = sorted(self._files, key=lambda each: -each[1].modified if each[1] else 0)
         self._latest = latest[:_LATEST]
         if any(sign and now - sign.modified < _SETTLED * 1e9 for _, sign in self._folders):
-            self._trusted = 0.0
+            self._expiry = 0.0
 
 
 def _list_hosts(top: str) -> list[str]:

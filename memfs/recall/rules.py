@@ -9,7 +9,7 @@ from memfs.core.words import split_words
 ENOUGH = 1.5  # the least points of a rule
 _SHORTEST, _LONGEST = 15, 300  # characters
 _FEWEST = 4  # words
-_SAID_TO_HOLD = (
+_PHRASES = (
     "from now on|going forward|a rule|hard no|remember that|remember:|remember this|"
     "for the record|no exceptions|must not|must never|not allowed|off limits"
 ).split("|")
@@ -52,7 +52,7 @@ def rate_rule(sentence: str) -> float:
     words = split_words(folded)
     if len(words) < _FEWEST or MARKS.isdisjoint(words):
         return 0.0
-    points = 2.0 * any(form in folded for form in _SAID_TO_HOLD)
+    points = 2.0 * any(form in folded for form in _PHRASES)
     points += sum(map(_rate_clause, _split_clauses(folded)))
     return points - 1.5 * any(form in folded for form in _UNSURE)
 

@@ -1,4 +1,4 @@
-"""Floor 3: what is derived from the store, and rebuilt rather than migrated."""
+"""Floor 3: data derived from the store, rebuilt rather than migrated."""
 
 import os
 

@@ -101,7 +101,7 @@ def gather(
     known[1] = known[0] + scored[:, 1:] @ _SIDES
     known[2] = _compute_session_scores(records[:, GROUP].tolist(), scored[:, 0].tolist())
     known[3] = fusion.most(
-        vectors.cosines(query.vector, semantic.flatten_ranges(first, counts)), counts
+        vectors.get_cosines(query.vector, semantic.flatten_ranges(first, counts)), counts
     )
     kind = np.where(near.any(axis=1), fusion.TURN, np.where(counts > 1, fusion.LONG, fusion.ALONE))
     return SearchCandidates(numbers, RankingEvidence(known, kind), near, records, first, counts)
@@ -143,7 +143,7 @@ def _compute_token_maxima(
     ids = np.flatnonzero(seen)
     place = np.empty(len(seen), np.int32)  # only the entries of ids are set and read
     place[ids] = np.arange(len(ids))
-    similar = vectors.encoder.cosines(ids, tokens)
+    similar = vectors.encoder.compute_cosines(ids, tokens)
     return fusion.most(similar.take(place[row_tokens], 0, mode="clip"), counts)
 
 
@@ -155,7 +155,7 @@ def _select_nearest_windows(
     if counts.max(initial=0) <= _WINDOWS:
         return counts, rows
     which = np.repeat(np.arange(len(counts)), counts)
-    order = np.lexsort((-vectors.cosines(query, rows), which))
+    order = np.lexsort((-vectors.get_cosines(query, rows), which))
     rank = np.arange(len(which)) - np.searchsorted(which, which)
     return np.minimum(counts, _WINDOWS), rows[order][rank < _WINDOWS]
 

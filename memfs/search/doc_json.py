@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _LONG = 1000  # characters; longer texts are never duplicates
 _SIGNS = b"+-/%=<>&|^~#@$!\\"  # these may reverse a text's meaning
-_TOLD = bytes(c if c > 127 or chr(c).isalnum() or c in _SIGNS else 32 for c in range(256))
-_SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
+_HASHED = bytes(c if c > 127 or chr(c).isalnum() or c in _SIGNS else 32 for c in range(256))
+_SEPARATED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
 _SHORT = 4096  # characters; longer texts are not cached
 _SHORTEST = 4  # letters (or bytes) of a word that can be a correction
 _BEGINNING = 500  # characters of a tool's output whose words can be corrections
@@ -67,7 +67,7 @@ def _extract_fields(text: str, tool: bool) -> tuple[int, str, str]:
     words = set() if tool and long else _list_words(text)
     exact_words = _list_words(text[:_BEGINNING]) if tool and len(text) > _BEGINNING else words
     exact = b" ".join([word for word in exact_words if len(word) >= _SHORTEST]).decode()
-    said = zlib.crc32(b" ".join(_split_words(text, _TOLD))) if words and not long else 0
+    said = zlib.crc32(b" ".join(_split_words(text, _HASHED))) if words and not long else 0
     return said, exact, join_parts(text)
 
 
@@ -76,7 +76,7 @@ _extract_cached = functools.lru_cache(4096)(_extract_fields)  # texts of session
 
 def _list_words(text: str) -> set[bytes]:
     """Return the distinct words of a text; case is folded in ASCII only."""
-    return set(_split_words(text, _SPACED))
+    return set(_split_words(text, _SEPARATED))
 
 
 def _split_words(text: str, signs: bytes) -> list[bytes]:

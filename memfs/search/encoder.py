@@ -113,7 +113,7 @@ class Encoder:
         self.encode([_TRIAL])
         return self
 
-    def tokens(self, texts: list[str]) -> list[TokenIds]:
+    def tokenize(self, texts: list[str]) -> list[TokenIds]:
         """Return the token ids of each text, without unknown ones."""
         clean = [str(stopwords.replace_surrogates(text)) for text in texts]
         tokenizer, unknown, size = self._tokenizer, self._unknown, self.size
@@ -128,7 +128,7 @@ class Encoder:
 
     def encode(self, texts: list[str]) -> EncodedTexts:
         """Return vectors and token ids; a text without known words has a zero vector."""
-        tokens = self.tokens(texts)
+        tokens = self.tokenize(texts)
         vectors = np.zeros((len(texts), self.dims), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             for index, row in enumerate(tokens):
@@ -146,7 +146,7 @@ class Encoder:
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         return np.asarray(lengths * np.abs(self.weights[tokens]), np.float32)
 
-    def cosines(
+    def compute_cosines(
         self, tokens: NDArray[np.integer], others: NDArray[np.integer]
     ) -> NDArray[np.float32]:
         """Return the cosine of each token to each of others (n x m); starts no BLAS thread."""

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from memfs.search.ranking import Ranking
 
 _BESIDE = 160  # characters of a neighbouring turn
-_CJK_LOOKED_AT = 200  # characters of a question
+_CJK_TEXT = 200  # characters of a question
 # The least sum of word share and cosine of a hit that is about the question. Nineteen of twenty
 # questions on five sets have more; half to three quarters of off-topic questions have less.
 _SURE, _TENFOLD, _SMALL = 0.4, 0.2, 240.0
-_LOOKED_THROUGH = 5  # of the best
-_LOOKED_AT = 8 * _BESIDE  # of its characters, with white space
+_CHECKED = 5  # of the best
+_NEIGHBOUR_TEXT = 8 * _BESIDE  # of its characters, with white space
 
 
 class HitBuilder:
@@ -38,10 +38,10 @@ class HitBuilder:
         self, text: TextIndex, question: Question, terms: list[Term], found: Ranking
     ) -> None:
         self._text = text
-        self._asked = question
+        self._question = question
         self._terms = terms
-        self._wanted = WantedStems(terms)
-        start = question.text[:_CJK_LOOKED_AT]
+        self._stems = WantedStems(terms)
+        start = question.text[:_CJK_TEXT]
         self._runs = [] if start.isascii() else identifiers.find_cjk_runs(start)
         self.found = found
         self._addresses = dict(found.addresses)
@@ -81,8 +81,8 @@ class HitBuilder:
         weight = sum(term.idf for term in self._terms) or 1.0
         documents = self._text.searcher.num_docs
         floor = _SURE + _TENFOLD * math.log10(max(1.0, documents / _SMALL))
-        exact = [each.lower() for each in (*self._asked.phrases, *self._asked.names)]
-        for place in self.locate(order[:_LOOKED_THROUGH]):
+        exact = [each.lower() for each in (*self._question.phrases, *self._question.names)]
+        for place in self.locate(order[:_CHECKED]):
             document = self.load_document(place)
             content = get_field(document, "text") if document else ""
             words = self._match_words(content)
@@ -105,7 +105,7 @@ class HitBuilder:
 
     def _match_words(self, content: str) -> list[str]:
         """Return the question's words that are in a text, and the corrections of mistyped ones."""
-        stems = self._text.match_stems(self._wanted, content)
+        stems = self._text.match_stems(self._stems, content)
         found = [term.word for term in self._terms if term.stem in stems]
         folded = content.lower()
         if any(term.stem not in stems and term.word in folded for term in self._terms):
@@ -120,11 +120,11 @@ class HitBuilder:
         found = self.found
         folded = " ".join(content.lower().split())
         named = [
-            name for name in self._asked.names if identifiers.contains_name(folded, name.lower())
+            name for name in self._question.names if identifiers.contains_name(folded, name.lower())
         ]
         paths = [name for name in named if identifiers.is_path(name)]
         others = [name for name in named if name not in paths]
-        why = [f'quoted: "{phrase}"' for phrase in self._asked.phrases if phrase.lower() in folded]
+        why = [f'quoted: "{each}"' for each in self._question.phrases if each.lower() in folded]
         why += [f"same file: {path}" for path in paths[:2]]
         if others:
             why.append("names: " + ", ".join(others[:MOST_WORDS]))
@@ -148,7 +148,7 @@ class HitBuilder:
         document = self._load_neighbour(place, number, step) if number else None
         if document is None:
             return ""
-        content = snippet(get_field(document, "text")[:_LOOKED_AT], [], _BESIDE)
+        content = snippet(get_field(document, "text")[:_NEIGHBOUR_TEXT], [], _BESIDE)
         return f"{get_field(document, 'role')}: {content}" if content else ""
 
     def _load_neighbour(self, place: int, number: int, step: int) -> Document | None:

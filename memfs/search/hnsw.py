@@ -41,7 +41,7 @@ _GROWN = 0.1  # share of new rows that are scanned; more are added to the graph
 # with few neighbours are lost most: for a search by meaning alone a graph is not enough, even with
 # 400. Half precision takes 1.6 times the space and finds no more.
 _CONNECTIVITY, _EXPANSION = 16, 128
-_FEWEST_LOOKED_AT, _ROOT = 64, 5  # a fifth of the root of the rows: 64 of 100,000, 200 of a million
+_LEAST_EXPANSION, _ROOT = 64, 5  # a fifth of the root of the rows: 64 of 100,000, 200 of a million
 _BATCH = 10_000  # rows added between two ticks
 _MOST_EQUAL = 100  # of equal rows that are found together
 _LONGEST = 4096  # bytes of a stamp
@@ -73,7 +73,7 @@ class HnswGraph:
         self.file = file  # what the index maps, if it is not in memory
         self.rows = len(equal.order)
         self._equal = equal
-        looked_at = max(_FEWEST_LOOKED_AT, math.isqrt(self.rows) // _ROOT)
+        looked_at = max(_LEAST_EXPANSION, math.isqrt(self.rows) // _ROOT)
         index.expansion_search = looked_at  # type: ignore[misc]  # it can be set
         self._lock = threading.Lock()  # usearch gives searches of one thread the same buffers
 

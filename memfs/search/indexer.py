@@ -29,7 +29,7 @@ BATCH = 20_000  # documents whose vectors are published together
 COMMIT = 60_000  # documents: a commit has a fixed cost, and small ones are merged
 _FEW_ROWS = 100
 _MANY = 2000  # documents for which every core is used
-_TOLD = 200  # documents between two progress reports
+_REPORT = 200  # documents between two progress reports
 
 
 _LAST = 1 << 27  # beyond every document number
@@ -92,9 +92,9 @@ class Indexer:
         if not 0 < self._next < _LAST:
             raise DamagedError("the catalog of the index is damaged")
         self._pending: dict[str, KnownSource | None] = {}
-        self._waiting = 0
+        self._uncommitted = 0
         self._dirty = bool(self._catalog.get("dirty"))
-        self._gone: list[int] = []
+        self._deleted: list[int] = []
         if self._dirty:  # deletions of the interrupted run were not recorded
             self._catalog.put("recount", "1")
             self._text.delete_matching(self._text.number_query(self._next))
@@ -158,7 +158,7 @@ class Indexer:
         first, source = self._next, doc_json.quote_path(path)
         self._next += len(documents)
         numbers = range(first, self._next)
-        self._waiting += self._text.add_json(
+        self._uncommitted += self._text.add_json(
             map(doc_json.add_number, documents, numbers, repeat(source))
         )
 
@@ -170,7 +170,7 @@ class Indexer:
                 self._pending[path] = KnownSource(str(found), size, catalog.hash_ends(path, size))
             else:  # another process wrote to it: index all of it again
                 self._pending[path] = KnownSource("", 0)
-        if self._waiting >= COMMIT:
+        if self._uncommitted >= COMMIT:
             self._commit()
 
     def publish(self) -> None:
@@ -269,14 +269,14 @@ class Indexer:
             return 0
         added = self._next - first
         if tick:
-            tick(added % _TOLD)
+            tick(added % _REPORT)
         if signatures.sign_file(source.path) == signature:
             mark = catalog.hash_ends(source.path, signature.size) if source.grows else ""
             self._pending[source.path] = KnownSource(str(signature), signature.size, mark)
         else:  # it was written to meanwhile, and the indexed end is unknown: index all of it again
             self._pending[source.path] = KnownSource("", 0)
-        self._waiting += added
-        if self._waiting >= COMMIT:
+        self._uncommitted += added
+        if self._uncommitted >= COMMIT:
             self._commit()
         return added
 
@@ -290,8 +290,8 @@ class Indexer:
             document["num"], document["source"] = self._next, source.path
             self._next += 1
             yield document
-            if tick and count % _TOLD == 0:
-                tick(_TOLD)
+            if tick and count % _REPORT == 0:
+                tick(_REPORT)
 
     def _mark_dirty(self) -> None:
         """Mark the index as being written: what is added does not count until it is published."""
@@ -301,20 +301,21 @@ class Indexer:
 
     def _delete_source(self, path: str) -> None:
         self._mark_dirty()
-        self._gone += self._text.numbers(self._text.find_all(self._text.term_query("source", path)))
+        addresses = self._text.find_all(self._text.term_query("source", path))
+        self._deleted += self._text.numbers(addresses)
         self._text.delete("source", path)
 
     def _commit(self) -> None:
         if not self._dirty:
             return
         self._text.commit()
-        if self._gone:
-            vector_layout.delete_documents(self._folder, self._gone)
+        if self._deleted:
+            vector_layout.delete_documents(self._folder, self._deleted)
         self._catalog.publish(self._next, self._pending)
         self._dirty = False
-        self._gone = []
+        self._deleted = []
         self._pending = {}
-        self._waiting = 0
+        self._uncommitted = 0
 
 
 def _is_mostly_deleted(vectors: VectorIndex) -> bool:

@@ -72,7 +72,7 @@ class TextIndex:
         self._index = index
         self._words = _build_content_analyzer().build()
         self._stems = _build_content_stemmer().build()
-        self._unstopped = _build_stemmer().build()
+        self._all_stems = _build_stemmer().build()
         self.schema = index.schema
         index.config_reader("manual")  # else a thread opens every new commit, and may panic
         self.searcher = index.searcher()
@@ -121,7 +121,7 @@ class TextIndex:
         """
         found = self._map_stems(text, self._words, self._stems)
         if not found:
-            found = self._map_stems(text, _build_word_analyzer().build(), self._unstopped)
+            found = self._map_stems(text, _build_word_analyzer().build(), self._all_stems)
         documents = self.searcher.num_docs
         terms = [
             Term(word, stem, self.searcher.doc_freq("text", stem), documents)
@@ -132,7 +132,7 @@ class TextIndex:
 
     def stems(self, text: str) -> set[str]:
         """Return the indexed forms of the words of a text."""
-        return set(self._unstopped.analyze(str(stopwords.replace_surrogates(text))))
+        return set(self._all_stems.analyze(str(stopwords.replace_surrogates(text))))
 
     def match_stems(self, wanted: WantedStems, text: str) -> set[str]:
         """Return the wanted stems that a text has a word for.
@@ -146,7 +146,7 @@ class TextIndex:
         like = [run for run in runs if run[:2] in wanted.starts]
         if not words.isascii():
             like += [run for run in runs if not run.isascii()]
-        found = self._unstopped.analyze(b" ".join(like).decode()) if like else ()
+        found = self._all_stems.analyze(b" ".join(like).decode()) if like else ()
         return wanted.stems.intersection(found)
 
     def build_part_term(self, part: str) -> Term:
@@ -194,7 +194,7 @@ class TextIndex:
 
     def phrase_query(self, text: str) -> "Query | None":
         """Return the query for adjacent words; None for fewer than two."""
-        stems = self._unstopped.analyze(str(stopwords.replace_surrogates(text)))
+        stems = self._all_stems.analyze(str(stopwords.replace_surrogates(text)))
         if len(stems) < 2:
             return None
         return Query.boost_query(Query.phrase_query(self.schema, "text", list(stems)), 2.0)

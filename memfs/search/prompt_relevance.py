@@ -158,11 +158,11 @@ class _Chosen:
         session: str,
         shown: "Sequence[str]",
     ) -> None:
-        self._text, self._asked, self._found, self._document = text, query, found, document
+        self._text, self._query, self._found, self._document = text, query, found, document
         self._session, self._shown = session, set(shown)
         self._known: list[set[str]] = []  # stems of the texts that are known
-        self._said: set[int] = set()
-        self._gone: set[str] = set()
+        self._hashes: set[int] = set()
+        self._missing: set[str] = set()
         self.floor = _FLOOR + _TENFOLD * math.log10(max(10, text.searcher.num_docs))
         self._prompt: set[str] = set()  # its stems, filled on first use
         self.taken: list[Taken] = []
@@ -170,7 +170,7 @@ class _Chosen:
     def add_if_relevant(self, place: int) -> bool:
         """Add a candidate if it is relevant; tell whether its document was read."""
         found = self._found
-        if found.said[place] in self._said:
+        if found.said[place] in self._hashes:
             return False
         document = self._document(place)
         if (
@@ -193,7 +193,7 @@ class _Chosen:
 
     def _is_relevant(self, cosine: float, content: str) -> bool:
         """Tell whether a text scores above the floor for the prompt."""
-        query = self._asked
+        query = self._query
         stems = self._text.match_stems(query.wanted, content)
         words = [term for term in query.words if term.stem in stems]
         pairs = _match_pairs(query, content) if query.pairs else []
@@ -204,7 +204,7 @@ class _Chosen:
     def _is_repetition(self, document: "Document", stems: set[str]) -> bool:
         """Tell whether a text repeats a known one, or a user's message repeats the prompt."""
         if prompt_bm25.get_field(document, "role") == "user":
-            self._prompt = self._prompt or self._text.stems(self._asked.prompt)
+            self._prompt = self._prompt or self._text.stems(self._query.prompt)
             if _are_alike(stems, self._prompt):
                 return True
         return any(_are_alike(stems, known) for known in self._known)
@@ -212,12 +212,12 @@ class _Chosen:
     def _record_known(self, place: int, stems: set[str]) -> None:
         self._known.append(stems)
         if self._found.said[place]:
-            self._said.add(self._found.said[place])
+            self._hashes.add(self._found.said[place])
 
     def _source_exists(self, source: str) -> bool:
         """Tell whether a source file exists; the next search deletes a missing one's documents."""
-        if source in self._gone or (source and not files.is_file(source)):
-            self._gone.add(source)
+        if source in self._missing or (source and not files.is_file(source)):
+            self._missing.add(source)
             return False
         return True
 

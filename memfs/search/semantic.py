@@ -175,7 +175,7 @@ class VectorIndex:
         first = records[..., FIRST].astype(np.intp)
         return first, self.get_records(numbers + 1)[..., FIRST] - first
 
-    def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def get_cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosine of each row to a vector."""
         return 1.0 - exact_search.distances(self.vectors.take(rows, 0, mode="clip"), query)
 
@@ -185,7 +185,7 @@ class VectorIndex:
         def score(numbers: list[int]) -> list[float]:
             documents = np.array(numbers, np.int64)
             first, counts = self.get_row_ranges(documents)
-            found = fusion.most(self.cosines(query, flatten_ranges(first, counts)), counts)
+            found = fusion.most(self.get_cosines(query, flatten_ranges(first, counts)), counts)
             return [float(each) for each in found]
 
         return score

@@ -125,7 +125,7 @@ def _finish(place: Place, rest: Callable[[], object]) -> None:
             _say({"published": True})
         served = vector_manifest.load_active_extent(place.home.index)
         if served and served.rows >= hnsw.FEWEST:
-            IndexSession(place).graph(_stage("graph", 0))
+            IndexSession(place).load_graph(_stage("graph", 0))
             _say({"published": True})
         rest()
         if Graph(place).update_all(_stage("flow", 0), wait=_PATIENCE):

@@ -93,7 +93,7 @@ def test_half_a_surrogate_pair_does_no_harm() -> None:
 
 def test_unknown_tokens_are_left_out() -> None:
     model = encoder.load_bundled()
-    plain, odd = model.tokens(["word", "word \U0010fffd\ue000"])
+    plain, odd = model.tokenize(["word", "word \U0010fffd\ue000"])
     assert odd.tolist() == plain.tolist()
 
 
@@ -104,7 +104,7 @@ def unit_rows(model: Encoder, tokens: NDArray[np.integer]) -> NDArray[np.float32
 
 def test_norms_are_the_lengths_of_what_is_added_up() -> None:
     model = encoder.load_bundled()
-    tokens = model.tokens(["the deployment failed"])[0]
+    tokens = model.tokenize(["the deployment failed"])[0]
     rows, norms = unit_rows(model, tokens), model.compute_norms(tokens)
     summed = (rows * norms[:, None]).sum(axis=0)
     vector = model.encode(["the deployment failed"]).vectors[0]
@@ -155,9 +155,9 @@ def test_cosines_of_tokens_are_those_of_their_rows() -> None:
     model = encoder.load_bundled()
     tokens, others = np.array([5, 900, 40_000], np.uint16), np.array([0, 5, 7, 40_000])
     wanted = unit_rows(model, tokens) @ unit_rows(model, others).T
-    assert np.allclose(model.cosines(tokens, others), wanted, atol=1e-3)
-    assert model.cosines(tokens[:0], others).shape == (0, 4)
-    assert model.cosines(tokens, others[:0]).shape == (3, 0)
+    assert np.allclose(model.compute_cosines(tokens, others), wanted, atol=1e-3)
+    assert model.compute_cosines(tokens[:0], others).shape == (0, 4)
+    assert model.compute_cosines(tokens, others[:0]).shape == (3, 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")

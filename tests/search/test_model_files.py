@@ -258,7 +258,7 @@ def test_numbers_that_are_none_do_no_harm(tmp_path: Path, value: float, dtype: t
     assert np.isfinite(found.vectors).all()
     assert found.vectors[1].any()
     with np.errstate(over="ignore"):
-        assert np.isfinite(model.cosines(found.tokens[0], np.arange(11))).all()
+        assert np.isfinite(model.compute_cosines(found.tokens[0], np.arange(11))).all()
 
 
 def test_a_token_without_a_row_is_left_out(tmp_path: Path) -> None:
@@ -266,4 +266,4 @@ def test_a_token_without_a_row_is_left_out(tmp_path: Path) -> None:
     path = folder / "tokenizer.json"
     path.write_text(path.read_text().replace('"oven": 3', '"oven": 300'))
     model = Encoder(str(folder)).check()
-    assert [row.tolist() for row in model.tokens(["oven bread", "oven"])] == [[1], []]
+    assert [row.tolist() for row in model.tokenize(["oven bread", "oven"])] == [[1], []]

@@ -114,7 +114,7 @@ def test_rows_belong_to_documents_and_tokens_to_lies(tmp_path: Path) -> None:
         counts, tokens = index.get_tokens(rows_of(index, document.number))
         lies = np.split(tokens, np.cumsum(counts)[:-1])
         for lie, piece in zip(lies, split(document.text), strict=True):
-            assert lie.tolist() == model.tokens([piece])[0].tolist()
+            assert lie.tolist() == model.tokenize([piece])[0].tolist()
     occurring = np.bincount(index.tokens, minlength=len(model.table))
     assert index.frequencies.tolist() == occurring.tolist()
 
@@ -280,7 +280,7 @@ def test_cosines_are_those_of_the_lies(tmp_path: Path) -> None:
     of = rows_of(index, 5)
     query = encoder.load_bundled().encode(["apple pie"]).vectors[0]
     exact = encoder.load_bundled().encode(split(TEXTS[4])).vectors @ query
-    found = index.cosines(vector("apple pie"), of)
+    found = index.get_cosines(vector("apple pie"), of)
     assert np.allclose(found, exact, atol=0.02)
     assert found.argmax() == len(of) - 1, "the pie is at the end"
 

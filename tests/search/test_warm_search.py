@@ -78,7 +78,7 @@ def test_meaning_alone_is_not_left_to_the_graph(
 ) -> None:
     """A graph loses some of the nearest: where words find nothing, all rows are looked at."""
     monkeypatch.setattr(hnsw, "FEWEST", 5)
-    monkeypatch.setattr(hnsw, "_FEWEST_LOOKED_AT", 1)
+    monkeypatch.setattr(hnsw, "_LEAST_EXPANSION", 1)
     monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
     lot = random.Random(3)  # noqa: S311 - texts, no secrets
     texts = [" ".join("".join(lot.sample("aeioulmnrst", 4)) for _ in range(9)) for _ in range(1500)]

@@ -36,7 +36,7 @@ def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.Monke
     held.refresh()
     assert not held.stale()
     monkeypatch.setattr(hnsw, "FEWEST", 1)
-    IndexSession(place).graph()
+    IndexSession(place).load_graph()
     assert held.stale()
     held.refresh()
     assert held.opened.engine
