@@ -69,7 +69,7 @@ def by_vectors(texts: list[NamedText], most: int) -> Callable[[str], list[str]]:
 
     The best window of a long text counts. It returns what `by_words` does.
     """
-    model = encoder.bundled()
+    model = encoder.load_bundled()
     windows = [(place, one) for place, each in enumerate(texts) for one in chunks.split(each.text)]
     rows = model.encode([one for _, one in windows]).vectors.astype(np.float32)
 

@@ -172,7 +172,7 @@ def _build_warm_cases(index: IndexSession) -> _Cases:
     graph = _open_graph(engine.vectors)
     queries = passages.queries(400)
     term_queries = [_build_query(engine, query) for query in queries]
-    stem_queries = [engine.text.query(engine.text.terms(query)) for query in queries]
+    stem_queries = [engine.text.query(engine.text.parse_terms(query)) for query in queries]
     encoded = engine.vectors.encoder.encode(queries).vectors
     vectors = (encoded * 127).round().astype("int8")
 
@@ -219,7 +219,9 @@ def _build_scan_cases(index: IndexSession) -> _Cases:
 def _build_query(engine: Engine, query: str) -> Query:
     """Return tantivy's query of a text: any of its words."""
     text = engine.text
-    return Query.boolean_query([(Occur.Should, text.term("text", s)) for s in text.stems(query)])
+    return Query.boolean_query(
+        [(Occur.Should, text.term_query("text", s)) for s in text.stems(query)]
+    )
 
 
 def _open_graph(vectors: VectorIndex) -> object:

@@ -218,7 +218,7 @@ class _Work:
         """Tell whether the index has all of a recall file, so that it can be fed what comes."""
         if log in self._unsettled:
             return self._fed.get(log) == kept
-        return self._index is not None and self._index.follows(log, kept)
+        return self._index is not None and self._index.is_indexed_to(log, kept)
 
     def left(self) -> int:
         """Return how many bytes are still to be read or passed over."""
@@ -276,7 +276,7 @@ class _Work:
         if len(places) < len(found.documents):
             found = found._replace(documents=[found.documents[place] for place in places])
         if found.documents:
-            self._index.feed(job.log.path, found.documents)
+            self._index.add_documents(job.log.path, found.documents)
             self._fed[job.log.path] = job.state.kept
 
     def settle(self) -> None:
@@ -284,7 +284,7 @@ class _Work:
         recall.flush(list(self._unsettled.values()))
         self._unsettled.clear()
         if self._index:
-            self._index.reach(self._fed)
+            self._index.record_sizes(self._fed)
             self._fed.clear()
         self._bytes = 0
 

@@ -119,7 +119,7 @@ def read(part: TranscriptPart) -> Result:
 def _found(found: Transcript, before: str, mark: str, part: TranscriptPart) -> TranscriptRead:
     found = _storable(found)
     wanted = found.messages if part.indexed else ()
-    documents = [doc_json.encoded(message_documents.document(message)) for message in wanted]
+    documents = [doc_json.encode(message_documents.document(message)) for message in wanted]
     return TranscriptRead(recall.rows(found), before, mark, documents)
 
 

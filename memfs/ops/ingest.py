@@ -170,7 +170,7 @@ def _ingest(place: Place, event: Event, tally: Tally) -> bool:
     except LockedError:
         return False
     logs = [path for path in sorted(tally.logs) if files.is_file(path)]
-    return not logs or index_sources.sync(place, embed=False, wait=2.0, said=logs) is not None
+    return not logs or index_sources.sync(place, embed=False, wait=2.0, logs=logs) is not None
 
 
 def _has_answer(place: Place, event: Event) -> bool:

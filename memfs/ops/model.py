@@ -51,7 +51,7 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     model = _parse_model(text)
     _check_model(model)
     path = config_edit.write(place.user, "embedding", model.name)
-    active = model_config.load_wanted(place)
+    active = model_config.load_wanted_model(place)
     if active.model.said != path:
         return ModelChange(model.name, path, f"{active.model.said} says {active.model.name}", "")
     if active.off:
@@ -113,5 +113,5 @@ def _drop_vectors(place: Place) -> bool:
     if not active_model.measure_size(place.home.index):
         return False
     with lock.hold_lock(place.home, name=vector_rebuild.INDEX_LOCK):
-        active_model.drop(place.home.index)
+        active_model.drop_vectors(place.home.index)
     return True

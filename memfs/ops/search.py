@@ -75,7 +75,7 @@ def search_sessions(
 def list_by_date(index: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
     """Return one page (from 1) of the documents that pass a filter, in order of time."""
     offset = (page - 1) * limit
-    return index.ask("text", lambda engine: engine.list_dated(only, limit=limit, offset=offset))
+    return index.ask("text", lambda engine: engine.list_by_time(only, limit=limit, offset=offset))
 
 
 def read_request(data: bytes) -> SearchRequest:

@@ -87,7 +87,7 @@ def run(place: Place, home: str) -> Status:
         recall_bytes=sum(files.get_size(path) for path in logs),
         passages=sum(len(archive.sources(store)) for store in stores),
         index_bytes=trees.measure_size(place.home.index),
-        embedding=embedding_status.load_status(place).line(),
+        embedding=embedding_status.load_status(place).format_line(),
         waiting=len(spool.list_notes(place.home)),
         wired=tuple(list_wired_files(place, home)),
         ran=_load_last_runs(place),

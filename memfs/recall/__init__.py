@@ -1,1 +1,1 @@
-"""Floor 5: what past sessions say to a prompt, and the index that it is found in."""
+"""Floor 5: the recall of past sessions for a prompt, and the index that serves it."""

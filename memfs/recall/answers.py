@@ -1,8 +1,8 @@
-"""What past sessions say to a prompt: exchanges, cut to the sentences that answer it. Hot path.
+"""Answers to a prompt from past sessions: exchanges, cut to the sentences that fit. Hot path.
 
-Turns that words or meaning found lead to their sessions; around each the exchanges are read and
-weighed by the share of the prompt's words that they hold and by their nearest turn. Where none
-clears the floor, nothing is brought: a silent hook is better than a wrong reminder.
+Turns that were found by words or meaning lead to their sessions. The exchanges around each are
+scored by the share of the prompt's words in them and by their nearest turn. If none scores above
+the floor, nothing is returned: a silent hook is better than a wrong reminder.
 """
 
 import math
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from memfs.search.prompt_bm25 import PromptHit
     from memfs.search.prompt_relevance import PromptQuery
 
-SESSIONS = 4  # that are looked at
+SESSIONS = 4  # past sessions that are read
 ROOM = 2250  # characters of a reply
-# What an exchange must have: share of the prompt's words, and cosine; and the share of them that
-# the store knows at all. In a larger store something is close to anything: it rises with the
-# tenfold of the turns. Nine in ten prompts about other things stay below it in projects of 20
+# The floor of an exchange's relevance: its share of the prompt's words, plus its cosine, plus the
+# share that the store has at all. In a larger store something is close to anything: it rises with
+# each tenfold of the documents. Nine in ten off-topic prompts stay below it in projects of 20
 # sessions, and in a pool of 470.
 _FLOOR, _TENFOLD, _SMALL = 0.7, 0.3, 240.0
 _KNOWN = 0.3
-_LEAST_WORDS = 0.65  # of the floor, where there are words alone
+_LEAST_WORDS = 0.65  # of the floor, for a search by words alone
 _LEAD = 90  # characters of a question, or of what a short answer refers to
 _FEW_WORDS = 8
 _REFERS = frozenset((
@@ -42,7 +42,7 @@ _REFERS = frozenset((
 
 
 class Anchor:
-    """A turn that was found: where to look for exchanges."""
+    """A turn that was found; exchanges are read around it."""
 
     __slots__ = ("host", "number", "session")
 
@@ -51,15 +51,15 @@ class Anchor:
 
 
 class Recollection:
-    """What one past session says to a prompt. `snippet` has a line for each turn that is quoted.
+    """The answer of one past session to a prompt. `snippet` has a line for each quoted turn.
 
-    The fields are those that rendering reads of a hit; `ids` are the exchanges that are shown.
-    `reason` is for people: what matched.
+    The fields are those that rendering reads of a hit; `ids` are the shown exchanges. `reason` is
+    for people: the words that matched.
     """
 
     __slots__ = ("at", "host", "id", "ids", "kind", "reason", "role", "session", "snippet", "text")
 
-    why = ()  # the reply has better things to say
+    why = ()  # rendering shows the quotes instead
 
     def __init__(self, first: "SessionTurn", ids: list[str], snippet: str, reason: str) -> None:
         self.id, self.ids = ids[0], ids
@@ -70,10 +70,10 @@ class Recollection:
 
 
 class PromptRecall:
-    """What a prompt brings to mind, the surest first.
+    """The memory recalled for a prompt, the surest first.
 
-    `about` is how much the best exchange of past sessions is about the prompt, and `floor` what it
-    needs; `nearest` names it: its date, its session and how it begins.
+    `about` is the relevance of the best exchange of past sessions, and `floor` the least that is
+    needed; `nearest` describes that exchange: its date, its session and its beginning.
     """
 
     __slots__ = ("about", "floor", "found", "nearest")
@@ -83,7 +83,7 @@ class PromptRecall:
         self.about, self.floor, self.nearest = about, floor, nearest
 
     def explain(self) -> str:
-        """Say why each of what was found came, a line for each."""
+        """Return the reason for each recalled item, a line for each."""
         lines = []
         for each in self.found:
             why = each.reason if isinstance(each, Recollection) else "; ".join(each.why)
@@ -93,48 +93,50 @@ class PromptRecall:
 
 def find_answers(
     text: "TextIndex",
-    asked: "PromptQuery",
+    query: "PromptQuery",
     anchors: "Iterable[Anchor]",
     cosines: "Callable[[list[int]], list[float]] | None",
     session: str,
     shown: "Sequence[str]",
     limit: int,
 ) -> PromptRecall:
-    """Return what at most `limit` past sessions say to a prompt, the surest session first.
+    """Return the answers of at most `limit` past sessions to a prompt, the surest session first.
 
-    `anchors` are the turns that were found, the best first. `cosines` returns those of documents,
-    by their numbers; None where only words are known. The running session is left out, and what is
-    in `shown`.
+    `anchors` are the turns that were found, the best first. `cosines` returns those of documents
+    by number; None for a search by words alone. The running session and ids in `shown` are left
+    out.
     """
-    candidates = _candidates(text, asked, _distinct(anchors, session), cosines)
+    candidates = _find_candidates(text, query, _select_anchors(anchors, session), cosines)
     if not candidates:
         return PromptRecall()
-    there = sum(term.idf for term in (*asked.words, *asked.pairs) if term.frequency)
+    known_weight = sum(term.idf for term in (*query.words, *query.pairs) if term.frequency)
     best = max(candidates, key=lambda each: each.about)
     floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.searcher.num_docs / _SMALL))
     floor *= 1.0 if cosines else _LEAST_WORDS
-    about = best.about + _KNOWN * there / asked.weight
-    brought = PromptRecall(about, floor, _name(best.exchange))
-    if brought.about >= floor:
+    about = best.about + _KNOWN * known_weight / query.weight
+    recall = PromptRecall(about, floor, _describe_exchange(best.exchange))
+    if recall.about >= floor:
         seen = set(shown)
         fresh = [each for each in candidates if each.exchange.id not in seen]
-        known = set(split_words(asked.prompt))
+        known = set(split_words(query.prompt))
         rated = rate_sentences(
-            fresh, known, lambda said: _weigh(asked, text.held(asked.wanted, said), said)
+            fresh,
+            known,
+            lambda content: _compute_share(query, text.match_stems(query.wanted, content), content),
         )
         chosen = choose_sentences(rated, ROOM)
-        brought.found += _told(asked, text, chosen)[:limit]
-    return brought
+        recall.found += _build_recollections(query, text, chosen)[:limit]
+    return recall
 
 
-def _name(exchange: "Exchange") -> str:
+def _describe_exchange(exchange: "Exchange") -> str:
     first = exchange.turns[0]
-    said = _shorten(" ".join(first.text.split()))
-    return f"{first.at[:10]}, {first.host}, session {first.session}: {said}"
+    beginning = _shorten(" ".join(first.text.split()))
+    return f"{first.at[:10]}, {first.host}, session {first.session}: {beginning}"
 
 
-def _distinct(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
-    """Return the first turn of each session but the running one."""
+def _select_anchors(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
+    """Return the first turn of each of the first `SESSIONS` sessions, without the running one."""
     found: dict[tuple[str, str], Anchor] = {}
     for each in anchors:
         if each.session and each.session != session:
@@ -144,9 +146,9 @@ def _distinct(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
     return list(found.values())
 
 
-def _candidates(
+def _find_candidates(
     text: "TextIndex",
-    asked: "PromptQuery",
+    query: "PromptQuery",
     anchors: list[Anchor],
     cosines: "Callable[[list[int]], list[float]] | None",
 ) -> list[ExchangeCandidate]:
@@ -156,7 +158,7 @@ def _candidates(
     if cosines:
         numbers = [t.number for session in sessions for each in session for t in each.turns]
         near = dict(zip(numbers, cosines(numbers), strict=True))
-    rated = [_rate(text, asked, session, near) for session in sessions]
+    rated = [_rate_exchanges(text, query, session, near) for session in sessions]
     if not rated:
         return []
     top = max(map(max, rated))
@@ -173,70 +175,73 @@ def _candidates(
     return found
 
 
-def _rate(
-    text: "TextIndex", asked: "PromptQuery", exchanges: "list[Exchange]", near: dict[int, float]
+def _rate_exchanges(
+    text: "TextIndex", query: "PromptQuery", exchanges: "list[Exchange]", near: dict[int, float]
 ) -> list[float]:
-    """Return how much each exchange is about a prompt.
+    """Return the relevance of each exchange to a prompt.
 
-    The words of the next question count, too: it speaks of the answer.
+    The words of the next question count, too: it is about the answer.
     """
     held = [
-        [(turn, text.held(asked.wanted, turn.text)) for turn in each.turns] for each in exchanges
+        [(turn, text.match_stems(query.wanted, turn.text)) for turn in each.turns]
+        for each in exchanges
     ]
     found = []
     for place, turns in enumerate(held):
         behind = held[place + 1] if place + 1 < len(held) else []
         asks = [stems for turn, stems in behind if turn.role == "user"]
         stems = set().union(*(stems for _, stems in turns), *asks)
-        content = "\n".join(turn.text for turn, _ in turns) if asked.pairs else ""
-        share = _weigh(asked, stems, content)
-        if not near and len(stems) < FEWEST_WORDS and not asked.pairs:
-            share = 0.0  # one word in common is chance, where nothing else is known
+        content = "\n".join(turn.text for turn, _ in turns) if query.pairs else ""
+        share = _compute_share(query, stems, content)
+        if not near and len(stems) < FEWEST_WORDS and not query.pairs:
+            share = 0.0  # without cosines, one word in common is chance
         found.append(share + max(near.get(turn.number, 0.0) for turn, _ in turns))
     return found
 
 
-def _weigh(asked: "PromptQuery", stems: set[str], content: str) -> float:
-    """Return the share of a prompt's words that a text has: `stems` are those that it holds."""
-    there = sum(term.idf for term in asked.words if term.stem in stems)
-    there += sum(pair.idf for pair in asked.pairs if pair.word in content)
-    return there / asked.weight
+def _compute_share(query: "PromptQuery", stems: set[str], content: str) -> float:
+    """Return the weighted share of a prompt's words that a text has; `stems` are the text's."""
+    weight = sum(term.idf for term in query.words if term.stem in stems)
+    weight += sum(pair.idf for pair in query.pairs if pair.word in content)
+    return weight / query.weight
 
 
-def _told(asked: "PromptQuery", text: "TextIndex", chosen: "list[Sentence]") -> list[Recollection]:
-    """Return what was chosen, session by session."""
+def _build_recollections(
+    query: "PromptQuery", text: "TextIndex", chosen: "list[Sentence]"
+) -> list[Recollection]:
+    """Return the chosen sentences as one answer for each session."""
     sessions: dict[tuple[str, str], list[Sentence]] = {}
     for each in chosen:
         sessions.setdefault((each.turn.host, each.turn.session), []).append(each)
-    ranked = sorted(sessions.values(), key=lambda said: said[0].candidate.gap)
+    ranked = sorted(sessions.values(), key=lambda sentences: sentences[0].candidate.gap)
     found = []
-    for said in ranked:
-        snippet = "\n".join(_lines(said))
-        stems = text.held(asked.wanted, snippet)
-        words = [term.word for term in asked.words if term.stem in stems]
+    for sentences in ranked:
+        snippet = "\n".join(_format_lines(sentences))
+        stems = text.match_stems(query.wanted, snippet)
+        words = [term.word for term in query.words if term.stem in stems]
         reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
-        ids = list(dict.fromkeys(each.candidate.exchange.id for each in said))
-        found.append(Recollection(said[0].turn, ids, snippet, reason))
+        ids = list(dict.fromkeys(each.candidate.exchange.id for each in sentences))
+        found.append(Recollection(sentences[0].turn, ids, snippet, reason))
     return found
 
 
-def _lines(said: "list[Sentence]") -> list[str]:
-    """Return a line for each turn: who spoke, and the sentences; `…` marks what is left out."""
+def _format_lines(sentences: "list[Sentence]") -> list[str]:
+    """Return a line for each turn: its role, and its sentences; `…` marks omissions."""
     lines: list[str] = []
     last: Sentence | None = None
-    for each in said:
+    for each in sentences:
         if last is not None and last.turn is each.turn:
             gap = " " if each.place == last.place + 1 else " … "
             lines[-1] += gap + each.text
         else:
-            lines += _leads(each, last)
+            lines += _format_lead(each, last)
             lines.append(f"{each.turn.role}: {each.text}")
         last = each
     return lines
 
 
-def _leads(each: "Sentence", last: "Sentence | None") -> list[str]:
-    """Return what a turn refers to, where that is not shown: the question, or the proposal."""
+def _format_lead(each: "Sentence", last: "Sentence | None") -> list[str]:
+    """Return a line with the question or proposal that a turn refers to, if it is not shown."""
     exchange = each.candidate.exchange
     if each.turn.role != "user":
         if last is not None and last.candidate.exchange is exchange:
@@ -250,7 +255,7 @@ def _leads(each: "Sentence", last: "Sentence | None") -> list[str]:
 
 
 def _is_reply(text: str) -> bool:
-    """Tell whether a sentence is a short answer, which says nothing by itself."""
+    """Tell whether a sentence is a short answer, which means nothing by itself."""
     words = split_words(text)
     return len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)
 

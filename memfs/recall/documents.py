@@ -1,4 +1,4 @@
-"""What there is in a store as documents of the index."""
+"""The content of a store as documents of the index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Passage
     from memfs.search.catalog import IndexSource
 
-_FACT, _STATIC = 95, 100  # percent of what a user's own words count
+_FACT, _STATIC = 95, 100  # percent of the weight of a user's message
 
 
 def documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
@@ -25,24 +25,24 @@ def documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
     if source.kind == "message":
         yield from map(message_documents.document, recall.messages(source.path, start))
     elif source.kind == "window":
-        whose = chunk_log.get_owner(source.path)
+        owner = chunk_log.get_owner(source.path)
         for each in chunk_log.read(source.path, start):
-            yield {**_passage(each.passage, source.path), "project": whose}
+            yield {**_build_passage(each.passage, source.path), "project": owner}
     elif source.kind == "passage":
         passage = archive.read(source.path)
         if passage and passage.text:
-            yield _passage(passage, source.path)
+            yield _build_passage(passage, source.path)
     elif source.kind == "fact":
-        yield from _facts(source)
+        yield from _read_facts(source)
     elif source.kind == "static":
-        yield from _static(source)
+        yield from _read_static(source)
     else:
-        yield from _block(source)
+        yield from _read_block(source)
 
 
-def _passage(passage: Passage, path: str) -> dict[str, object]:
+def _build_passage(passage: Passage, path: str) -> dict[str, object]:
     at, time = epoch(passage.created_at), passage.created_at
-    if at is None:  # written by hand: when that was
+    if at is None:  # written by hand: the time of its file
         found = files.status(path)
         at = int(found.st_mtime) if found else 0
         time = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -58,8 +58,8 @@ def _passage(passage: Passage, path: str) -> dict[str, object]:
     }
 
 
-def _facts(source: IndexSource) -> Iterator[dict[str, object]]:
-    """Yield the facts that count: what superseded them, or rejects them, is in the same file."""
+def _read_facts(source: IndexSource) -> Iterator[dict[str, object]]:
+    """Yield the facts that hold, without superseded and rejected ones."""
     for fact in facts.read(source.path).values():
         if fact.holds:
             yield {
@@ -75,7 +75,7 @@ def _facts(source: IndexSource) -> Iterator[dict[str, object]]:
             }
 
 
-def _static(source: IndexSource) -> Iterator[dict[str, object]]:
+def _read_static(source: IndexSource) -> Iterator[dict[str, object]]:
     entry = static.load(source.path, source.label)
     if entry and entry.text:
         yield {
@@ -90,7 +90,7 @@ def _static(source: IndexSource) -> Iterator[dict[str, object]]:
         }
 
 
-def _block(source: IndexSource) -> Iterator[dict[str, object]]:
+def _read_block(source: IndexSource) -> Iterator[dict[str, object]]:
     block = blocks.read(source.tier, source.label, source.path)
     text = f"{block.description}\n{block.value}".strip()
     if text:

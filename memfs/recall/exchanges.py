@@ -1,7 +1,7 @@
-"""Exchanges: what a user asked, and all that was said up to the next question. Hot path.
+"""Exchanges: a user's question, and all turns up to the next question. Hot path.
 
-They are read from the index around a turn that was found: the turns of its session, without what
-tools were given and put out.
+They are read from the index around a turn that was found: the turns of its session, without the
+inputs and outputs of tools.
 """
 
 from memfs import files
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from memfs.search.lexical import TextIndex
 
-BEFORE, AFTER = 1, 3  # exchanges around one that was found, that may hold its answer
-_SPAN = 400  # documents of the index, before and behind a turn
+BEFORE, AFTER = 1, 3  # exchanges before and after a match that may answer
+_SPAN = 400  # document numbers before and after a turn
 _MOST_TURNS = 200
-_KEPT = 3  # turns of an assistant in an exchange: the first one, and the last ones
-_LONGEST = 4000  # characters of a turn: of a longer one its two ends
+_KEPT = 3  # assistant turns of an exchange: the first one, and the last ones
+_LONGEST = 4000  # characters; a longer turn is cut in the middle
 
 
 class SessionTurn:
-    """A turn of a session: `number` is its document's in the index, `id` that of its message."""
+    """A turn of a session: `number` is its document number, `id` its message's id."""
 
     __slots__ = ("at", "host", "id", "number", "role", "session", "source", "text")
 
@@ -40,9 +40,9 @@ class SessionTurn:
 
 
 class Exchange:
-    """Turns that belong together; the first ones are the user's, if the user began.
+    """Adjacent turns of a session; the user's come first, if the user began.
 
-    `before` is what an assistant said last before them: what a short answer refers to.
+    `before` is the assistant's last turn before them, which a short answer refers to.
     """
 
     __slots__ = ("before", "turns")
@@ -52,56 +52,56 @@ class Exchange:
 
     @property
     def id(self) -> str:
-        """What tells it from all others: the id of its first message."""
+        """The id of its first message, which is unique."""
         return self.turns[0].id
 
     @property
     def question(self) -> str:
-        """What the user said in it, "" where an assistant began."""
+        """The text of the user's turns, "" if there are none."""
         return "\n".join(turn.text for turn in self.turns if turn.role == "user")
 
-    def text(self) -> str:
-        """Return all that was said in it."""
+    def join_text(self) -> str:
+        """Return the text of all turns."""
         return "\n".join(turn.text for turn in self.turns)
 
 
 def read_around(text: "TextIndex", session: str, host: str, number: int) -> list[Exchange]:
-    """Return the exchanges of a session around the turn with a document's number, in order.
+    """Return the exchanges of a session around the turn with a document number, in order.
 
-    There are none where its recall file was removed meanwhile, and the index not told yet.
+    Empty if the session's recall file was removed and the index is not updated yet.
     """
     only = [
-        (Occur.Must, text.term("session", session)),
-        *([(Occur.Must, text.term("host", host))] if host else []),
-        (Occur.MustNot, text.term("role", "tool")),
-        (Occur.Must, text.numbered(max(0, number - _SPAN), number + _SPAN)),
+        (Occur.Must, text.term_query("session", session)),
+        *([(Occur.Must, text.term_query("host", host))] if host else []),
+        (Occur.MustNot, text.term_query("role", "tool")),
+        (Occur.Must, text.number_query(max(0, number - _SPAN), number + _SPAN)),
     ]
-    addresses, _ = text.ordered(Query.boolean_query(only), "num", 2 * _SPAN, 0)
+    addresses, _ = text.search_in_order(Query.boolean_query(only), "num", 2 * _SPAN, 0)
     numbers = text.numbers(addresses)
     place = next((at for at, each in enumerate(numbers) if each >= number), len(numbers))
     first, last = max(0, place - _MOST_TURNS // 2), place + _MOST_TURNS // 2
     window = list(zip(numbers[first:last], addresses[first:last], strict=True))
     place -= first
-    before = _read(text, window[:place][::-1], BEFORE + 1)[::-1]
-    behind = _read(text, window[place:], AFTER + 2)
+    before = _read_turns(text, window[:place][::-1], BEFORE + 1)[::-1]
+    behind = _read_turns(text, window[place:], AFTER + 2)
     turns = before + behind
     if turns and turns[0].source and not files.is_file(turns[0].source):
         return []
     found: list[Exchange] = []
-    for said_together in _split(turns):
-        said = found[-1].turns[-1] if found else None
-        spoke = said is not None and said.role != "user"
-        found.append(Exchange(_shortened(said_together), said if spoke else None))
+    for group in _split_exchanges(turns):
+        previous = found[-1].turns[-1] if found else None
+        is_answer = previous is not None and previous.role != "user"
+        found.append(Exchange(_drop_middle_turns(group), previous if is_answer else None))
     return found
 
 
-def _read(
+def _read_turns(
     text: "TextIndex", window: "list[tuple[int, DocAddress]]", questions: int
 ) -> list[SessionTurn]:
-    """Read turns until so many questions were among them."""
+    """Read turns until so many questions were read."""
     found: list[SessionTurn] = []
     for number, address in window:
-        turn = SessionTurn(text.opened(address), number)
+        turn = SessionTurn(text.load_document(address), number)
         found.append(turn)
         asks = turn.role == "user" and (len(found) < 2 or found[-2].role != "user")
         questions -= asks
@@ -110,7 +110,7 @@ def _read(
     return found
 
 
-def _split(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
+def _split_exchanges(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
     found: list[list[SessionTurn]] = []
     for turn in turns:
         if not found or (turn.role == "user" and found[-1][-1].role != "user"):
@@ -119,8 +119,8 @@ def _split(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
     return found
 
 
-def _shortened(turns: list[SessionTurn]) -> list[SessionTurn]:
-    """Leave out what an assistant said on its way, between its first turn and its last ones."""
-    said = [turn for turn in turns if turn.role != "user"]
-    kept = {id(turn) for turn in [*said[:1], *said[1:][1 - _KEPT :]]}
+def _drop_middle_turns(turns: list[SessionTurn]) -> list[SessionTurn]:
+    """Leave out an assistant's turns between its first one and its last ones."""
+    answers = [turn for turn in turns if turn.role != "user"]
+    kept = {id(turn) for turn in [*answers[:1], *answers[1:][1 - _KEPT :]]}
     return [turn for turn in turns if turn.role == "user" or id(turn) in kept]

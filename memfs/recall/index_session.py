@@ -1,4 +1,4 @@
-"""The index of a place, kept open between searches: for a process that asks more than once."""
+"""The index of a place, kept open between searches: for a process that searches repeatedly."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ Result = TypeVar("Result")
 
 
 class IndexSession:
-    """Gives an engine that knows all there is. What did not change is neither read nor opened."""
+    """Provides an engine over the current index. Unchanged files are not read again."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self._lock = threading.Lock()
         self._recall = RecallSnapshot(place.home)
-        self._wanted: WantedModel | None = None
-        self._signs: object = None  # what the configuration looked like that wants it
+        self._model: WantedModel | None = None
+        self._signatures: object = None  # signatures of its configuration
         self._engine: Engine | None = None
-        self._opened_for: WantedModel | None = None
-        self._published: object = None  # what the open index looked like
-        self._indexed: object = None  # what the sources looked like that are in it
+        self._engine_model: WantedModel | None = None
+        self._published: object = None  # signature of the open index
+        self._indexed: object = None  # signatures of the indexed sources
         self._embedded = False
-        self._how = ""  # why words alone are searched, or the vectors of a former model
-        self.note = ""  # that, and what may be missing
+        self._note = ""  # why the configured model is not used
+        self.note = ""  # for the user: that, and whether messages may be missing
 
     def engine(self, mode: Mode) -> Engine:
-        """Return the engine, after everything that is new went into its index.
+        """Ingest and index what is new, and return the engine.
 
-        One without vectors, whatever the mode, if the model cannot be used: see `note`.
+        It has no vectors, whatever the mode, if the model cannot be used: see `note`.
         """
         with self._lock:
-            wanted = self._look_up()
-            if wanted.off:
+            model = self._load_model()
+            if model.off:
                 mode = "text"
             if spool.list_notes(self.place.home):
                 self._ingest()
-            current = self._sync(wanted, embed=mode != "text")
-            found = self._opened(wanted, mode)
-            late = "" if current else "another process is indexing: the newest may be missing"
-            self.note = "; ".join(filter(None, (self._how, late)))
+            current = self._sync(model, embed=mode != "text")
+            found = self._refresh_engine(model, mode)
+            notice = "" if current else "another process is indexing: the newest may be missing"
+            self.note = "; ".join(filter(None, (self._note, notice)))
             return found
 
     def ask(self, mode: Mode, use: Callable[[Engine], Result]) -> Result:
-        """Return what is made of the engine; an index that is damaged is made anew for it, once."""
+        """Return the result of `use` on the engine; a damaged index is rebuilt, once."""
         try:
             return use(self.engine(mode))
         except DamagedError:
@@ -70,54 +70,54 @@ class IndexSession:
                 self._engine = self._indexed = None
         return use(self.engine(mode))
 
-    def opened(self, mode: Mode) -> Engine:
-        """Return the engine of what is indexed by now; nothing goes into it."""
+    def get_engine(self, mode: Mode) -> Engine:
+        """Return the engine of the index as it is. Indexes nothing."""
         with self._lock:
-            wanted = self._look_up()
-            return self._opened(wanted, "text" if wanted.off else mode)
+            model = self._load_model()
+            return self._refresh_engine(model, "text" if model.off else mode)
 
     def model(self) -> WantedModel:
-        """Return the embedding model that is configured."""
+        """Return the configured embedding model."""
         with self._lock:
-            return self._look_up()
+            return self._load_model()
 
-    def _look_up(self) -> WantedModel:
-        """Look which model is wanted, unless nothing changed that says so."""
-        signs = model_config.list_signatures(self.place, self._wanted)
-        if self._wanted is None or self._wanted.problem or signs != self._signs:
-            self._wanted = model_config.load_wanted(self.place)
-            self._signs = model_config.list_signatures(self.place, self._wanted)
-        return self._wanted
+    def _load_model(self) -> WantedModel:
+        """Return the configured model; it is loaded again if its configuration changed."""
+        signatures = model_config.list_signatures(self.place, self._model)
+        if self._model is None or self._model.problem or signatures != self._signatures:
+            self._model = model_config.load_wanted_model(self.place)
+            self._signatures = model_config.list_signatures(self.place, self._model)
+        return self._model
 
     def warm(self, tick: Callable[[int], object] | None = None) -> None:
-        """Get ready for many searches by meaning: open the graph of the vectors, or make it."""
+        """Prepare for many searches by meaning: open the graph of the vectors, or build it."""
         self.engine("hybrid")
-        self.graph(tick)
+        self.load_graph(tick)
 
-    def graph(self, tick: Callable[[int], object] | None = None) -> None:
-        """Open the graph of the vectors that are there, or make it."""
-        vectors = self.opened("hybrid").vectors
+    def load_graph(self, tick: Callable[[int], object] | None = None) -> None:
+        """Open the graph of the current vectors, or build it. Indexes nothing."""
+        vectors = self.get_engine("hybrid").vectors
         if vectors is not None:
             try:
                 with lock.hold_lock(self.place.home, 0, LOCK):
                     vectors.warm(tick=tick)
-            except LockedError:  # another process makes it
+            except LockedError:  # another process builds it
                 vectors.warm(build=False)
 
     def _ingest(self) -> None:
-        with suppress(LockedError):  # somebody ingests right now: search what there is
+        with suppress(LockedError):  # another process ingests: search the current index
             transcripts.drain(self.place.home, transcripts.Tally())
 
-    def _sync(self, wanted: WantedModel, *, embed: bool) -> bool:
-        """Index what is new, unless the sources, the index and the model are the same ones.
+    def _sync(self, model: WantedModel, *, embed: bool) -> bool:
+        """Index what is new, unless sources, index and model are unchanged.
 
-        False if another process is at it, and not done with it in two seconds.
+        False if another process is indexing, and not done in two seconds.
         """
         listed = index_sources.sources(self.place, ())
-        model = wanted.files.name if wanted.files else ""
+        name = model.files.name if model.files else ""
         others = [(source.path, signatures.sign_file(source.path)) for source in listed]
-        seen = (model, self._recall.look(), others)
-        same = (seen, self._look()) == (self._indexed, self._published)
+        seen = (name, self._recall.list_files(), others)
+        same = (seen, self._sign_index()) == (self._indexed, self._published)
         if same and (self._embedded or not embed):
             return True
         if index_sources.sync(self.place, embed=embed, wait=2.0) is None:
@@ -126,44 +126,46 @@ class IndexSession:
         self._embedded = embed
         return True
 
-    def _opened(self, wanted: WantedModel, mode: Mode) -> Engine:
-        """Open the index, or open it again if more was published since, or by another model."""
-        found, published = self._engine, self._look()
+    def _refresh_engine(self, model: WantedModel, mode: Mode) -> Engine:
+        """Return the engine; the index is opened again after a publication or a change of model."""
+        found, published = self._engine, self._sign_index()
         plain = found is None or found.vectors is None
-        stale = published != self._published or wanted is not self._opened_for
+        stale = published != self._published or model is not self._engine_model
         if found is None or stale or (plain and mode != "text"):
-            files = None if plain and mode == "text" else self._searched(wanted)
+            files = None if plain and mode == "text" else self._select_model(model)
             if found and found.vectors and files and found.vectors.encoder.name == files.name:
-                found = found.follow(self.place.home.index)
+                found = found.reopen(self.place.home.index)
             else:
-                found = self._open(files)
-            self._engine, self._opened_for = found, wanted
-            self._published = self._look()
+                found = self._open_engine(files)
+            self._engine, self._engine_model = found, model
+            self._published = self._sign_index()
         return found
 
-    def _searched(self, wanted: WantedModel) -> ModelFiles | None:
-        """Return the model whose vectors are searched, and note why it is not the wanted one."""
-        found = model_config.get_searched(self.place.home.index, wanted)
-        self._how, name = "", wanted.model.name
-        if wanted.problem:
+    def _select_model(self, model: WantedModel) -> ModelFiles | None:
+        """Return the model whose vectors are searched; note why it is not the configured one."""
+        found = model_config.get_active_model(self.place.home.index, model)
+        self._note, name = "", model.model.name
+        if model.problem:
             how = "by the vectors of the former model" if found else "by words alone"
-            self._how = f"searched {how}: {wanted.problem.message} ({wanted.problem.hint})"
-        elif found is None and not wanted.off:
-            self._how = f"searched by words alone until memfs ingest has made the vectors of {name}"
-        elif found and wanted.files and found.name != wanted.files.name:
-            self._how = f"searched by the former model until memfs ingest has made those of {name}"
+            self._note = f"searched {how}: {model.problem.message} ({model.problem.hint})"
+        elif found is None and not model.off:
+            self._note = (
+                f"searched by words alone until memfs ingest has made the vectors of {name}"
+            )
+        elif found and model.files and found.name != model.files.name:
+            self._note = f"searched by the former model until memfs ingest has made those of {name}"
         return found
 
-    def _open(self, files: ModelFiles | None) -> Engine:
+    def _open_engine(self, files: ModelFiles | None) -> Engine:
         try:
             return index_sources.open_index(self.place, files)
         except StoreError as error:
             if files is None:
                 raise
-            self._how = f"searched by words alone: {error.message} ({error.hint})"
+            self._note = f"searched by words alone: {error.message} ({error.hint})"
             return index_sources.open_index(self.place, None)
 
-    def _look(self) -> object:
+    def _sign_index(self) -> object:
         vectors = self._engine.vectors if self._engine else None
         name = vectors.encoder.name if vectors else ""
         return active_model.get_signature(self.place.home.index, name)

@@ -1,4 +1,4 @@
-"""Everything of a place that can be searched, and its index."""
+"""All searchable sources of a place, and its index."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 LOCK = vector_rebuild.INDEX_LOCK
 
 
-def sources(place: Place, said: Iterable[str] | None = None) -> list[IndexSource]:
-    """List what is indexed: recall of the project; all else of project and user.
+def sources(place: Place, logs: Iterable[str] | None = None) -> list[IndexSource]:
+    """List the sources to index: recall of the project; all else of project and user.
 
-    `said` are the recall files to look at, None for all.
+    `logs` limits the recall files, None: all.
     """
-    logs = recall.sources(place.home) if said is None else said
-    found = [IndexSource(path, "message", grows=True) for path in logs]
+    paths = recall.sources(place.home) if logs is None else logs
+    found = [IndexSource(path, "message", grows=True) for path in paths]
     for tier, store in place.lasting():
         found += [IndexSource(path, "passage", tier=tier) for path in archive.sources(store)]
         found += [
@@ -59,61 +59,61 @@ def sync(
     embed: bool,
     wait: float = 10.0,
     stage: Stage | None = None,
-    said: Iterable[str] | None = None,
+    logs: Iterable[str] | None = None,
 ) -> Indexed | None:
-    """Bring the index up to date; None if another process is at it for longer than `wait`.
+    """Bring the index up to date; None if another process indexes for longer than `wait`.
 
-    With `said` only these recall files are looked at, and nothing is taken out, once the index is
-    whole: there may be thousands of others, and a hook is waited for.
+    With `logs`, once the index is complete, only these are checked and nothing is removed:
+    there may be thousands of others, and a hook must be quick.
 
-    `stage` is called with what begins and how many documents it has (0: not known yet), and gives
-    what is told of those that are done. Many vectors of another model than before are made for who
-    waits for a `stage` alone; else they are left to the service, or to `memfs ingest`.
+    `stage` is called with the name of each stage and its number of documents (0: unknown), and
+    returns a function that is called with the number of those done. Many vectors of a new model are
+    made only with `stage`; else they are left to the service, or to `memfs ingest`.
     """
-    listed = sources(place, said)
+    indexed = sources(place, logs)
     path = place.home.index
-    if not listed and not files.is_folder(path):
+    if not indexed and not files.is_folder(path):
         return indexer.Indexed(0, 0)
     try:
         with lock.hold_lock(place.home, wait, LOCK):
             try:
-                done, many = _synced(place, listed, stage, said, embed=embed)
+                done, missing = _update_index(place, indexed, stage, logs, embed=embed)
             except DamagedError:
-                done, many = _synced(place, listed, stage, said, embed=embed)
+                done, missing = _update_index(place, indexed, stage, logs, embed=embed)
     except LockedError:
         return None
-    if many and embed and stage is not None:
-        with suppress(MemfsError):  # the service is at it, or a search says why not
-            vector_rebuild.run(place, stage("embedding", many))
+    if missing and embed and stage is not None:
+        with suppress(MemfsError):  # the service does it, or a search reports the problem
+            vector_rebuild.run(place, stage("embedding", missing))
     return done
 
 
-def _synced(
+def _update_index(
     place: Place,
-    listed: list[IndexSource],
+    indexed: list[IndexSource],
     stage: Stage | None,
-    said: Iterable[str] | None,
+    logs: Iterable[str] | None,
     *,
     embed: bool,
 ) -> tuple[Indexed, int]:
-    """Do what `sync` does; tell also how many vectors are left to make. Raises `DamagedError`."""
+    """Do what `sync` does; return also how many vectors are left to make. Raises `DamagedError`."""
     path = place.home.index
     files.make_folder(path, private=True)
-    with indexer.open_writer(path) as writing:
-        partly = said is not None and writing.whole
-        done = writing.update(
-            listed if partly or said is None else sources(place),
+    with indexer.open_writer(path) as writer:
+        partly = logs is not None and writer.whole
+        done = writer.update(
+            indexed if partly or logs is None else sources(place),
             documents,
             stage and stage("indexing", 0),
             partly=partly,
         )
         if done.sources:
             rule_search.refresh_rules(place)
-        return done, _embed(place, writing, stage, embed=embed)
+        return done, _embed(place, writer, stage, embed=embed)
 
 
 def renew(place: Place) -> None:
-    """Remove an index that is damaged: the next search makes it anew. Raises `LockedError`."""
+    """Remove a damaged index: the next search rebuilds it. Raises `LockedError`."""
     with lock.hold_lock(place.home, name=LOCK):
         indexer.remove(place.home.index)
 
@@ -122,11 +122,11 @@ def renew(place: Place) -> None:
 def open_feed(
     place: Place, stage: Stage | None = None, wait: float = 10.0
 ) -> Iterator[Indexer | None]:
-    """Give what messages are indexed with while they are read; None if another process indexes.
+    """Yield the writer that indexes messages while they are read; None if another process indexes.
 
-    What was fed counts when this ends, or with the batch that it is in. All else that is new is
-    indexed at the end, in the same commit. Raises `DamagedError` for an index that was damaged: it
-    is removed then, and all can be read again.
+    Messages count at the end, or with their batch. All else that is new is indexed at the end, in
+    the same commit. Raises `DamagedError` for a damaged index, which is removed: all can be read
+    again.
     """
     with ExitStack() as stack:
         try:
@@ -135,26 +135,26 @@ def open_feed(
             yield None
             return
         files.make_folder(place.home.index, private=True)
-        writing = stack.enter_context(indexer.open_writer(place.home.index))
-        yield writing
-        writing.update(sources(place), documents, stage and stage("indexing", 0))
+        writer = stack.enter_context(indexer.open_writer(place.home.index))
+        yield writer
+        writer.update(sources(place), documents, stage and stage("indexing", 0))
         rule_search.refresh_rules(place)
 
 
-def _embed(place: Place, writing: Indexer, stage: Stage | None, *, embed: bool) -> int:
-    """Make the vectors that are missing; return how many are left, of another model than before.
+def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -> int:
+    """Make the missing vectors; return how many are left, if the model has changed.
 
-    A model that cannot be used gives none: a search says so.
+    A model that cannot be used makes none: a search says so.
     """
-    files = model_config.load_wanted(place).files
+    files = model_config.load_wanted_model(place).files
     if files is None:
         return 0
-    missing = writing.unembedded(files.name)
-    if missing >= model_config.FEW and model_config.changes(place.home.index, files):
+    missing = writer.count_missing_vectors(files.name)
+    if missing >= model_config.FEW and model_config.is_model_change(place.home.index, files):
         return missing
     if embed:
         with suppress(StoreError):
-            writing.embed(stage and stage("embedding", missing), files)
+            writer.embed(stage and stage("embedding", missing), files)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Which embedding model a place is to be searched with, which it is, and what is left to do."""
+"""The configured embedding model of a place, and the model whose vectors are searched."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
     from memfs.store.config import ModelSetting
 
-FEW = 2000  # documents that get vectors of another model in a search: it takes a second
+FEW = 2000  # documents that a search gives a new model's vectors: one second
 
 
 class WantedModel(NamedTuple):
-    """The model that is configured. `files` is None for none, and where there is a `problem`."""
+    """The configured model. `files` is None if it is off, or if there is a `problem`."""
 
     model: ModelSetting
     files: ModelFiles | None
@@ -28,17 +28,17 @@ class WantedModel(NamedTuple):
 
     @property
     def off(self) -> bool:
-        """Tell whether there is to be no model: words alone are searched."""
+        """Tell whether embeddings are turned off: a search is by words alone."""
         return self.model.kind == settings.NONE
 
 
-def load_wanted(place: Place) -> WantedModel:
-    """Look which model is configured, and whether its files are there."""
+def load_wanted_model(place: Place) -> WantedModel:
+    """Return the configured model, with its files checked."""
     return check_files(config.model(place))
 
 
 def check_files(model: ModelSetting) -> WantedModel:
-    """Look whether the files of a model are there and can be used."""
+    """Return a model with its files, or with the problem of its files."""
     if model.kind == settings.NONE:
         return WantedModel(model, None)
     try:
@@ -48,9 +48,9 @@ def check_files(model: ModelSetting) -> WantedModel:
 
 
 def folder(model: ModelSetting) -> str:
-    """Return where the files of a model should be; raises `MemfsError` if nobody knows."""
+    """Return the folder of a model's files; raises `MemfsError` if it is unknown."""
     if model.kind == settings.HUB:
-        return hf_hub.cached(model.name)
+        return hf_hub.find_model(model.name)
     if model.kind == settings.BUNDLED:
         return model_files.BUNDLED
     if not os.path.isdir(model.folder):
@@ -61,26 +61,26 @@ def folder(model: ModelSetting) -> str:
     return model.folder
 
 
-def list_signatures(place: Place, known: WantedModel | None) -> object:
-    """Return what changes when another model may be wanted, or its files are other ones."""
+def list_signatures(place: Place, previous: WantedModel | None) -> object:
+    """Return signatures that change with the configured model or its files."""
     stores = [store for store in (place.project, place.user) if store]
     found = [signatures.sign_file(f"{store.root}/{store_paths.CONFIG}") for store in stores]
-    if known and known.files:
-        seen = [outside.status(f"{known.files.folder}/{name}") for name in model_files.FILES]
+    if previous and previous.files:
+        seen = [outside.status(f"{previous.files.folder}/{name}") for name in model_files.FILES]
         found += [each and signatures.Signature(each) for each in seen]
     return os.environ.get("MEMFS_EMBEDDING"), found
 
 
-def get_searched(index: str, wanted: WantedModel) -> ModelFiles | None:
-    """Return the model whose vectors are to be searched: the former one until all have new ones.
+def get_active_model(index: str, configured: WantedModel) -> ModelFiles | None:
+    """Return the model whose vectors are searched: the former one until all have new vectors.
 
-    None: by words alone, because there is to be no model, or none can be opened.
+    None: by words alone, since embeddings are off, or no model can be opened.
     """
-    if wanted.off:
+    if configured.off:
         return None
-    now = vector_manifest.load_served(index)
-    if now is None or (wanted.files and wanted.files.name == now.model):
-        return wanted.files
+    now = vector_manifest.load_active_extent(index)
+    if now is None or (configured.files and configured.files.name == now.model):
+        return configured.files
     try:
         former = model_files.read(now.source)
     except StoreError:
@@ -88,7 +88,7 @@ def get_searched(index: str, wanted: WantedModel) -> ModelFiles | None:
     return former if former.name == now.model else None
 
 
-def changes(index: str, files: ModelFiles) -> bool:
-    """Tell whether vectors of another model are searched than of this one."""
-    now = vector_manifest.load_served(index)
+def is_model_change(index: str, files: ModelFiles) -> bool:
+    """Tell whether the vectors that are searched are of another model."""
+    now = vector_manifest.load_active_extent(index)
     return now is not None and now.model != files.name

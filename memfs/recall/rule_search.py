@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 
-_MESSAGES = 400  # the newest that have such a word are looked at
+_MESSAGES = 400  # the newest messages with such a word
 _RULES = 60
-_PASTED = 2000  # characters from which on a message is a document, and no talk
-_LONGEST = 240  # characters of a rule with what goes on with it
+_PASTED = 2000  # characters; a longer message is a pasted document
+_LONGEST = 240  # characters of a rule and its continuation
 _GOES_ON = frozenset(("and", "also", "no", "never", "not", "always", "but", "or", "same", "only"))
-_SAME = 0.6  # of the words of the shorter one: two rules are about the same thing
-# Each form in `rules` has one of these words.
+_SAME = 0.6  # of the shorter rule's words in common: the same subject
+# Each form in `rules` contains one of these words.
 _WORDS = (
     "never always only must every each nobody no remember rule record forward now use own live "
     "host limit go has have period ever allowed exceptions everything anything any all hard"
@@ -44,19 +44,19 @@ def refresh_rules(place: Place) -> None:
 
 
 def find_rules(text: TextIndex) -> list[StandingRule]:
-    """Return what users stated to hold, the newest first; of what is about one thing the latest."""
+    """Return the rules that users stated, the newest first; of one subject only the latest."""
     found: list[StandingRule] = []
-    for rule in _stated(text):
-        about = _subject(rule)
-        if not any(_is_same(about, _subject(other)) for other in found):
+    for rule in _scan_rules(text):
+        about = _extract_subject(rule)
+        if not any(_is_same(about, _extract_subject(other)) for other in found):
             found.append(rule)
         if len(found) == _RULES:
             break
     return found
 
 
-def _subject(rule: StandingRule) -> set[str]:
-    """Return the words of a rule that say what it is about: neither "never" nor "the"."""
+def _extract_subject(rule: StandingRule) -> set[str]:
+    """Return the words of a rule that tell its subject: neither "never" nor "the"."""
     return rule.words.difference(STOP, MARKS) or rule.words
 
 
@@ -64,12 +64,12 @@ def _is_same(one: set[str], other: set[str]) -> bool:
     return len(one & other) >= _SAME * min(len(one), len(other))
 
 
-def _stated(text: TextIndex) -> Iterator[StandingRule]:
-    words = [(Occur.Should, text.term("text", stem)) for stem in sorted(text.stems(_WORDS))]
+def _scan_rules(text: TextIndex) -> Iterator[StandingRule]:
+    words = [(Occur.Should, text.term_query("text", stem)) for stem in sorted(text.stems(_WORDS))]
     query = Query.boolean_query(
         [
-            (Occur.Must, text.term("kind", "message")),
-            (Occur.Must, text.term("role", "user")),
+            (Occur.Must, text.term_query("kind", "message")),
+            (Occur.Must, text.term_query("role", "user")),
             (Occur.Must, Query.boolean_query(words)),
         ]
     )
@@ -77,21 +77,21 @@ def _stated(text: TextIndex) -> Iterator[StandingRule]:
         query, _MESSAGES, count=False, order_by_field="at", order=Order.Desc
     )
     for _, address in found.hits:
-        document = text.opened(address)
-        said = prompt_bm25.get_field(document, "text")
-        if len(said) > _PASTED:
+        document = text.load_document(address)
+        content = prompt_bm25.get_field(document, "text")
+        if len(content) > _PASTED:
             continue
         at, host = prompt_bm25.get_field(document, "time"), prompt_bm25.get_field(document, "host")
         session, ident = (
             prompt_bm25.get_field(document, "session"),
             prompt_bm25.get_field(document, "id"),
         )
-        for rule in reversed(_rules(split_sentences(_own_words(said)))):
+        for rule in reversed(_extract_rules(split_sentences(_remove_quotes(content)))):
             yield StandingRule(at, host, session, ident, rule)
 
 
-def _rules(sentences: list[str]) -> list[str]:
-    """Return the rules among sentences, each with those behind it that go on with it."""
+def _extract_rules(sentences: list[str]) -> list[str]:
+    """Return the rules among sentences, each with the sentences that continue it."""
     found: list[str] = []
     follows = False
     for sentence in sentences:
@@ -108,8 +108,8 @@ def _rules(sentences: list[str]) -> list[str]:
     return found
 
 
-def _own_words(said: str) -> str:
-    """Leave out what a user quoted: code, and lines behind `>`."""
-    parts = said.split("```")
+def _remove_quotes(text: str) -> str:
+    """Return a text without quotes: code, and lines behind `>`."""
+    parts = text.split("```")
     kept = "\n".join(parts[::2])
     return "\n".join(line for line in kept.split("\n") if not line.lstrip().startswith(">"))

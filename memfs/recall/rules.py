@@ -1,15 +1,15 @@
-"""What a user states to hold from then on, told from its form alone. Hot path.
+"""Rules that a user states, recognised by their form alone. Hot path.
 
 "never", "always", "from now on", "we use", "no X in Y", "X owns Y", "remember that": a sentence
-gets points for each form it has, and loses some where it speaks of what the user does not know.
+gets points for each form it has, and loses some where the user is unsure.
 """
 
 from memfs.core.words import split_words
 
-ENOUGH = 1.5  # points from which on a sentence is a rule
+ENOUGH = 1.5  # the least points of a rule
 _SHORTEST, _LONGEST = 15, 300  # characters
 _FEWEST = 4  # words
-_SAID_TO_HOLD = (
+_PHRASES = (
     "from now on|going forward|a rule|hard no|remember that|remember:|remember this|"
     "for the record|no exceptions|must not|must never|not allowed|off limits"
 ).split("|")
@@ -30,7 +30,7 @@ _EACH = frozenset(("every", "each", "all", "any", "everything", "anything"))
 _LASTING = frozenset(("ever", "never", "always", "period"))
 _OWNS = "owns|goes through|go through|goes to|lives in|lives on|lives at|is hosted".split("|")
 _OUGHT = ("has to", "have to", "must")
-# Each rule has one of these words.
+# Each rule contains one of these words.
 MARKS = frozenset((
     *_STRICT, *_NONE, *_EACH, *_LASTING, *_WE, "now", "forward", "rule", "hard", "remember",
     "record", "exceptions", "must", "allowed", "limits", "owns", "goes", "go", "lives", "hosted",
@@ -45,19 +45,19 @@ def is_rule(sentence: str) -> bool:
 
 def rate_rule(sentence: str) -> float:
     """Return the points of a user's sentence for the forms of rules; 0 for a question."""
-    said = sentence.strip()
-    if not _SHORTEST < len(said) <= _LONGEST or said.endswith("?"):
+    text = sentence.strip()
+    if not _SHORTEST < len(text) <= _LONGEST or text.endswith("?"):
         return 0.0
-    folded = said.lower().replace("\u2019", "").replace("'", "")
+    folded = text.lower().replace("\u2019", "").replace("'", "")
     words = split_words(folded)
     if len(words) < _FEWEST or MARKS.isdisjoint(words):
         return 0.0
-    points = 2.0 * any(form in folded for form in _SAID_TO_HOLD)
-    points += sum(map(_rate_clause, _clauses(folded)))
+    points = 2.0 * any(form in folded for form in _PHRASES)
+    points += sum(map(_rate_clause, _split_clauses(folded)))
     return points - 1.5 * any(form in folded for form in _UNSURE)
 
 
-def _clauses(text: str) -> list[list[str]]:
+def _split_clauses(text: str) -> list[list[str]]:
     found: list[list[str]] = []
     start = 0
     words = text.split()

@@ -1,10 +1,9 @@
-"""Which sentences of exchanges answer a prompt: a score for each, a choice within a room. Hot path.
+"""The sentences of exchanges that answer a prompt: scores, and a choice within a size. Hot path.
 
-The weights are those of a logistic regression over the sentences of four projects, each held
-against the other three; they are rounded. Two were raised since: that of a newer session, for what
-superseded what, and that of the sentence that matched, for talk that is no work. What stands after
-the exchange that a prompt is about counts more than what stands before, what is named exactly more
-than talk.
+The weights are the rounded ones of a logistic regression over the sentences of four projects, each
+tested against the other three. Two were raised since: that of newer sessions, for superseded
+statements, and that of the matching sentence, for talk that is no work. Exchanges after the one
+that a prompt is about count more than those before, exact names more than talk.
 """
 
 import math
@@ -19,32 +18,32 @@ if TYPE_CHECKING:
 
     from memfs.recall.exchanges import Exchange, SessionTurn
 
-_ABOUT = 2.0  # how much an exchange is about the prompt
-_GAP = -6.5  # how much less its session is than the best one
-_AFTER = 1.0  # the exchange right after the one that was found
+_ABOUT = 2.0  # the exchange's relevance to the prompt
+_GAP = -6.5  # the gap between its session and the best one
+_AFTER = 1.0  # the exchange right after the matching one
 _BEFORE = -2.0
-_NEWER = 1.0  # from the oldest session that was found to the newest
+_NEWER = 1.0  # from the oldest session found to the newest
 _USER = 0.8
 _RULE = 1.0
 _SPECIFIC = 1.9
 _LENGTH = 1.25
 _BASE = -6.0
-_SHARED = 4.5  # the share of the prompt's words, in the exchange that is most about it
-_MOST = _USER + _RULE + _SPECIFIC + _LENGTH  # that any sentence can add
-_MOST_SPECIFIC = 3  # words that name something exactly
+_SHARED = 4.5  # the share of the prompt's words, in the most relevant exchange
+_MOST = _USER + _RULE + _SPECIFIC + _LENGTH  # the most that a sentence can add
+_MOST_SPECIFIC = 3  # exact names that count
 _LONG = 200  # characters
 _LONGEST = 700
-_LEAST = 40  # characters that a short sentence counts for
-_NEW = 0.2  # of a sentence's words: one with fewer new ones repeats the prompt
-_SHARE = 0.05  # of the probability of the best: what has less is left out, room or not
-_LINE, _HEAD = 8, 70  # characters around a sentence, and above those of a session
+_LEAST = 40  # characters; shorter sentences count as long
+_NEW = 0.2  # least share of words that are not in the prompt
+_SHARE = 0.05  # least share of the best sentence's probability
+_LINE, _HEAD = 8, 70  # characters that a line and a session's head add
 
 
 class ExchangeCandidate:
-    """An exchange that may answer: how much it is about the prompt, and its session.
+    """An exchange that may answer: its relevance `about`, and its session's place.
 
-    `distance` counts exchanges from the one of its session that is most about the prompt, `gap` is
-    how much less that one is than the best of all, `age` 0 for the oldest session to 1.
+    `distance` counts exchanges from the most relevant one of its session, `gap` is how much less
+    that one's relevance is than the best of all, `age` 0 for the oldest session to 1.
     """
 
     __slots__ = ("about", "age", "distance", "exchange", "gap")
@@ -57,7 +56,7 @@ class ExchangeCandidate:
 
 
 class Sentence:
-    """A sentence of a turn of a candidate, with the probability that it is an answer."""
+    """A sentence of a candidate's turn, with the probability that it is an answer."""
 
     __slots__ = ("candidate", "likely", "place", "text", "turn")
 
@@ -78,8 +77,8 @@ def rate_sentences(
 ) -> list[Sentence]:
     """Return the sentences of exchanges that may be shown, each with its score.
 
-    `known` are the words of the prompt: what has hardly another one says nothing new. Exchanges of
-    which no sentence can come near to the best one so far are not looked at.
+    `known` are the words of the prompt: a sentence of hardly any others is left out. Exchanges
+    whose sentences cannot come near the best one so far are skipped.
     """
     bases = [_rate_exchange(candidate) for candidate in candidates]
     most = [
@@ -89,24 +88,24 @@ def rate_sentences(
     best = 0.0
     rated: dict[int, list[Sentence]] = {}
     for at in sorted(range(len(candidates)), key=lambda at: -most[at]):
-        if _probable(most[at]) < _SHARE * best:
+        if _compute_probability(most[at]) < _SHARE * best:
             break
         rated[at] = found = []
         for turn in candidates[at].exchange.turns:
             for place, text in enumerate(split_sentences(turn.text)):
-                if _repeats(split_words(text), known):
+                if _is_repetition(split_words(text), known):
                     continue
-                points = bases[at] + _rate(text, user=turn.role == "user")
+                points = bases[at] + _rate_sentence(text, user=turn.role == "user")
                 if candidates[at].distance == 0:
                     points += _SHARED * share(text)
-                likely = _probable(points)
+                likely = _compute_probability(points)
                 found.append(Sentence(candidates[at], turn, place, text, likely))
         best = max(best, *(each.likely for each in found)) if found else best
     return [each for at in sorted(rated) for each in rated[at]]
 
 
-def _repeats(words: "list[str]", known: "set[str]") -> bool:
-    """Tell whether a sentence says hardly more than the prompt, and names nothing exactly."""
+def _is_repetition(words: "list[str]", known: "set[str]") -> bool:
+    """Tell whether a sentence adds hardly a word to the prompt, and no exact name."""
     new = [word for word in words if word not in known]
     return len(new) < _NEW * max(1, len(words)) and not count_specifics(" ".join(new))
 
@@ -122,21 +121,21 @@ def _rate_exchange(candidate: ExchangeCandidate) -> float:
     )
 
 
-def _rate(text: str, *, user: bool) -> float:
+def _rate_sentence(text: str, *, user: bool) -> float:
     points = _SPECIFIC * min(_MOST_SPECIFIC, count_specifics(text)) / _MOST_SPECIFIC
     points += _LENGTH * min(1.0, len(text) / _LONG)
     return points + _USER + _RULE * is_rule(text) if user else points
 
 
-def _probable(score: float) -> float:
+def _compute_probability(score: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
 def choose_sentences(sentences: "Sequence[Sentence]", room: int) -> list[Sentence]:
-    """Return the sentences that say most in `room` characters, in the order they were said in.
+    """Return the best sentences within `room` characters, in their original order.
 
-    The heads of their sessions and lines count, too. What says the same comes once, and what is far
-    less likely than the best is left out even where there is room.
+    The heads of sessions and lines count, too. Duplicates are left out, and sentences far less
+    likely than the best, even where there is room.
     """
     ranked = sorted(
         range(len(sentences)),
@@ -145,14 +144,14 @@ def choose_sentences(sentences: "Sequence[Sentence]", room: int) -> list[Sentenc
     least = _SHARE * max((each.likely for each in sentences), default=0.0)
     taken = []
     sessions: set[str] = set()
-    said: set[str] = set()
+    seen: set[str] = set()
     for at in ranked:
         each = sentences[at]
         size = len(each.text) + _LINE + _HEAD * (each.turn.session not in sessions)
-        told = each.text.lower()
-        if size > room or len(each.text) > _LONGEST or each.likely < least or told in said:
+        folded = each.text.lower()
+        if size > room or len(each.text) > _LONGEST or each.likely < least or folded in seen:
             continue
-        said.add(told)
+        seen.add(folded)
         sessions.add(each.turn.session)
         taken.append(at)
         room -= size

@@ -1,4 +1,4 @@
-"""Sentences of what was said, and what can be told of one without a model. Hot path."""
+"""Splitting text into sentences, and counting their exact names, without a model. Hot path."""
 
 _ENDS = ".!?:;。！？"  # noqa: RUF001 - of Chinese and Japanese, too
 _CLOSE = "。！？"  # noqa: RUF001 - no space follows these
@@ -7,7 +7,7 @@ _LONGEST = 220  # characters; a longer one is cut at its commas
 _CLAUSE = 160  # characters that clauses may have together
 _EDGES = ".,;:!?()\"'`"
 _DIGITS = frozenset("0123456789")
-_INSIDE = frozenset("_./:-#@=")  # signs inside of names, paths, times and flags
+_INSIDE = frozenset("_./:-#@=")  # signs inside names, paths, times and flags
 
 
 def split_sentences(text: str) -> list[str]:
@@ -17,18 +17,18 @@ def split_sentences(text: str) -> list[str]:
         for end in _CLOSE:
             text = text.replace(end, f"{end} ")
     for line in text.split("\n"):
-        for sentence in _ended(line.split()):
+        for sentence in _split_at_ends(line.split()):
             if found and len(found[-1]) < _SHORTEST:
                 found[-1] = f"{found[-1]} {sentence}"
             elif len(sentence) > _LONGEST:
-                found.extend(_clauses(sentence))
+                found.extend(_split_clauses(sentence))
             else:
                 found.append(sentence)
     return found
 
 
-def _ended(words: list[str]) -> list[str]:
-    """Return what stands between the ends of sentences in a line's words."""
+def _split_at_ends(words: list[str]) -> list[str]:
+    """Return the sentences in the words of a line."""
     found = []
     start = 0
     for at, word in enumerate(words, 1):
@@ -40,7 +40,7 @@ def _ended(words: list[str]) -> list[str]:
     return found
 
 
-def _clauses(sentence: str) -> list[str]:
+def _split_clauses(sentence: str) -> list[str]:
     found: list[str] = []
     for part in sentence.split(", "):
         joined = f"{found[-1]}, {part}" if found else part
@@ -52,7 +52,7 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def count_specifics(sentence: str) -> int:
-    """Return how many words of a sentence name something exactly.
+    """Return how many words of a sentence are exact names.
 
     Those are words with digits, code, names with a sign or a capital letter inside.
     """

@@ -1,8 +1,8 @@
-"""Floor 3: what is derived from the store, and rebuilt rather than migrated."""
+"""Floor 3: data derived from the store, rebuilt rather than migrated."""
 
 import os
 
-# Before anything of this room imports numpy. One thread is enough for what we multiply: more of
-# them cost twice the start, and wait for each other for milliseconds where others are at work.
+# Set before this room imports numpy. One thread is enough for our products: more of them
+# double the start time, and wait for each other for milliseconds on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

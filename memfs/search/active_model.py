@@ -1,7 +1,7 @@
-"""Which model's vectors are searched (see `vector_manifest`): how another one takes its place.
+"""The embedding model whose vectors are searched (see `vector_manifest`), and how it is replaced.
 
-It is made beside the one that is searched, and takes its place when it has all documents: one
-rename, so that a search sees the old or the new. Numpy is not needed.
+A new model's vectors are built beside those in use, and replace them once they cover all documents.
+That is one rename: a search sees the old or the new. Numpy is not needed.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from memfs import files
 from memfs.files import atomic, signatures, trees
 from memfs.search.lexical import FOLDER as TEXT
 from memfs.search.vector_layout import FOLDER
-from memfs.search.vector_manifest import POINTER, ROWS, load_served, path
+from memfs.search.vector_manifest import POINTER, ROWS, load_active_extent, path
 
-GRAPH = "graph.json"  # in the folder of a model's vectors: says what is known of their graph
+GRAPH = "graph.json"  # in the folder of a model's vectors: the stamp of their graph
 
 
 def serve(index: str, model: str) -> None:
-    """Let a model's vectors be searched from now on, and remove all others.
+    """Make a model's vectors the ones that are searched, and remove all others.
 
-    Who has the others open keeps what is mapped.
+    A process that has the others open keeps its mapped files.
     """
     folder = f"{index}/{FOLDER}"
-    now = load_served(index)
+    now = load_active_extent(index)
     if now is None or now.model != model:
         files.make_folder(folder, private=True, durable=False)
         atomic.write_derived(f"{folder}/{POINTER}", model.encode(), durable=True)
@@ -42,7 +42,7 @@ def keep_only(index: str, *models: str) -> None:
                     files.remove(f"{folder}/{name}")
 
 
-def drop(index: str) -> None:
+def drop_vectors(index: str) -> None:
     """Remove all vectors."""
     files.remove(f"{index}/{FOLDER}/{POINTER}")
     trees.remove(f"{index}/{FOLDER}")
@@ -54,12 +54,12 @@ def measure_size(index: str) -> int:
 
 
 def get_signature(index: str, model: str) -> tuple[object, ...]:
-    """Return what an index and a model's vectors look like: others when more was published."""
+    """Return the signature of an index and a model's vectors; it changes with each publication."""
     vectors = f"{index}/{FOLDER}"
     paths = (f"{index}/{TEXT}/meta.json", f"{vectors}/{POINTER}", f"{vectors}/{model}/{ROWS}")
     return tuple(signatures.sign_file(path) for path in paths)
 
 
-def graphed(index: str, model: str) -> object:
-    """Return what the graph of a model's vectors looks like: another one when it was made anew."""
+def sign_graph(index: str, model: str) -> object:
+    """Return the signature of the graph of a model's vectors; a rebuild changes it."""
     return signatures.sign_file(f"{path(index, model)}/{GRAPH}")

@@ -1,4 +1,4 @@
-"""Which sources are indexed, up to where. One SQLite file: its commit publishes an index run."""
+"""The catalog of indexed sources: one SQLite file, whose commit publishes an index run."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _SAMPLE = 4096  # bytes
 
 
 class KnownSource(NamedTuple):
-    """What the catalog knows of a source: how it looked, and up to where it is indexed.
+    """A source in the catalog: its signature, and the number of bytes that are indexed.
 
-    `mark` is what the indexed part looks like (see `mark`).
+    `mark` is the hash of the indexed part (see `hash_ends`).
     """
 
     signature: str
@@ -43,9 +43,9 @@ class KnownSource(NamedTuple):
 
 
 def hash_ends(path: str, size: int) -> str:
-    """Return a hash of the first and the last bytes of a file's first `size` bytes.
+    """Return a hash of the ends of a file's first `size` bytes, "" if it cannot be read.
 
-    A file that took the place of another may have its inode too; its bytes it has not.
+    A file that replaced another may have the same inode, but not the same bytes.
     """
     try:
         with logs.open_stream(path) as handle:
@@ -58,21 +58,21 @@ def hash_ends(path: str, size: int) -> str:
 
 
 def count_documents(folder: str) -> int:
-    """Return one past the number of the last document of an index; nothing is written for it."""
-    from urllib.parse import quote  # a hook opens none
+    """Return one past the last document number of an index. Writes nothing."""
+    from urllib.parse import quote  # not for hooks
 
     try:
         with closing(
             sqlite3.connect(f"file:{quote(folder)}/catalog.sqlite?mode=ro", uri=True)
         ) as db:
             row = db.execute("SELECT value FROM meta WHERE key = 'next'").fetchone()
-    except sqlite3.Error:  # there is none, or it is damaged
+    except sqlite3.Error:  # missing or damaged
         return 1
     return int(row[0]) if row else 1
 
 
 class Catalog:
-    """The catalog of one index folder. One that is damaged is made anew, empty."""
+    """The catalog of one index folder. A damaged one is replaced by an empty one."""
 
     def __init__(self, folder: str) -> None:
         files.make_folder(folder, private=True, durable=False)
@@ -80,7 +80,7 @@ class Catalog:
         path = f"{folder}/catalog.sqlite"
         self._db = sqlite3.connect(path, isolation_level=None)
         try:
-            self._make()
+            self._create_tables()
         except sqlite3.DatabaseError as error:
             self._db.close()
             if error.sqlite_errorcode not in _DAMAGED:
@@ -88,9 +88,9 @@ class Catalog:
             for suffix in ("", "-journal"):
                 files.remove(path + suffix)
             self._db = sqlite3.connect(path, isolation_level=None)
-            self._make()
+            self._create_tables()
 
-    def _make(self) -> None:
+    def _create_tables(self) -> None:
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT)")
         self._db.execute(
@@ -110,19 +110,19 @@ class Catalog:
     def put(self, key: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def known(self) -> dict[str, KnownSource]:
-        """Return every indexed source."""
+    def list_sources(self) -> dict[str, KnownSource]:
+        """Return all indexed sources by path."""
         rows = self._db.execute("SELECT path, signature, consumed, mark FROM sources")
         return {os.fsdecode(path): KnownSource(*known) for path, *known in rows}
 
     def find(self, path: str) -> KnownSource | None:
-        """Return what is known of one source."""
+        """Return the entry of a source, None if it is not indexed."""
         query = "SELECT signature, consumed, mark FROM sources WHERE path = ?"
         row = self._db.execute(query, (os.fsencode(path),)).fetchone()
         return KnownSource(*row) if row else None
 
     def publish(self, next_number: int, done: dict[str, KnownSource | None]) -> None:
-        """Record in one transaction what the last commit holds; None forgets a source."""
+        """Record the sources of the last commit in one transaction; None removes a source."""
         self._db.execute("BEGIN IMMEDIATE")
         for path, known in done.items():
             if known is None:
@@ -137,7 +137,7 @@ class Catalog:
         self._db.execute("COMMIT")
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all sources and settings."""
         self._db.execute("BEGIN IMMEDIATE")
         self._db.execute("DELETE FROM sources")
         self._db.execute("DELETE FROM meta")

@@ -33,7 +33,7 @@ _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _MONTH = "|".join([*_MONTHS, *(name[:3] for name in _MONTHS)])
 _COUNT = r"\d{1,3}|" + "|".join(_COUNTS)
 _UNIT = "|".join(_UNITS)
-# No time is named without one of these, in small letters.
+# Every period contains one of these, in lower case.
 _HINT = re.compile(rf"\d|{_UNIT}|night|morning|afternoon|{_MONTH}")
 _PREPOSITION = r"(?:(?P<how>on|in|at|from|during|of|since|after|before|until) )?"
 _LONG_AGO = date(1970, 1, 2)
@@ -42,9 +42,9 @@ Span = tuple[date, date]
 
 
 class Period(NamedTuple):
-    """A period that a question names (first and last second), and the question without it.
+    """A period named in a question (first and last second), and the question without it.
 
-    A date as texts may have it, too, stays in: "on 3 May", not "last week".
+    A date that texts may contain, too, stays in: "on 3 May", but not "last week".
     """
 
     since: int
@@ -53,7 +53,7 @@ class Period(NamedTuple):
 
 
 def read(question: str, now: datetime | None) -> Period | None:
-    """Return the period that a question names, None for none.
+    """Return the period that a question names, or None.
 
     `now` is the local time, None: that of the clock. Days are whole local days; a month or a
     weekday is the last one.
@@ -61,24 +61,24 @@ def read(question: str, now: datetime | None) -> Period | None:
     if not _HINT.search(question.lower()):  # twice as fast as a pattern that ignores case
         return None
     now = now or datetime.now().astimezone()
-    for pattern, meant in _TABLE:
+    for pattern, resolve in _TABLE:
         match = pattern.search(question)
         if match:
             try:
-                first, last = _from(match, meant(match, now.date()), now.date())
+                first, last = _apply_preposition(match, resolve(match, now.date()), now.date())
                 since = datetime.combine(first, time()).astimezone()
                 until = datetime.combine(last + timedelta(days=1), time()).astimezone()
             except (ValueError, OverflowError, OSError):
                 continue
             rest = question
-            if meant not in _WRITTEN:
+            if resolve not in _WRITTEN:
                 rest = f"{question[: match.start()]} {question[match.end() :]}"
             return Period(int(since.timestamp()), int(until.timestamp()) - 1, rest)
     return None
 
 
-def _from(match: re.Match[str], span: Span, today: date) -> Span:
-    """Return the period that is meant with what stands before a span: "since 3 May"."""
+def _apply_preposition(match: re.Match[str], span: Span, today: date) -> Span:
+    """Return the span with its preposition applied: "since 3 May" lasts until today."""
     first, last = span
     match (match.groupdict().get("how") or "").lower():
         case "since":
@@ -92,13 +92,13 @@ def _from(match: re.Match[str], span: Span, today: date) -> Span:
     return span
 
 
-def _iso(match: re.Match[str], _today: date) -> Span:
+def _resolve_iso_date(match: re.Match[str], _today: date) -> Span:
     day = date.fromisoformat(match["day"])
     return day, day
 
 
-def _day_of_month(match: re.Match[str], today: date) -> Span:
-    month = _month_number(match["month"])
+def _resolve_day_of_month(match: re.Match[str], today: date) -> Span:
+    month = _parse_month(match["month"])
     year = int(match["year"]) if match["year"] else today.year
     day = date(year, month, int(match["number"]))
     if not match["year"] and day > today:
@@ -106,26 +106,26 @@ def _day_of_month(match: re.Match[str], today: date) -> Span:
     return day, day
 
 
-def _whole_month(match: re.Match[str], today: date) -> Span:
-    month = _month_number(match["month"])
+def _resolve_month(match: re.Match[str], today: date) -> Span:
+    month = _parse_month(match["month"])
     year = int(match["year"]) if match["year"] else today.year - (month > today.month)
     since = match.group().lower().startswith("since")
-    return date(year, month, 1), today if since else _end_of_month(year, month)
+    return date(year, month, 1), today if since else _get_month_end(year, month)
 
 
-def _ago(match: re.Match[str], today: date) -> Span:
+def _resolve_ago(match: re.Match[str], today: date) -> Span:
     unit = _UNITS[match["unit"]]
-    middle = today - timedelta(days=unit * _number(match["count"]))
+    middle = today - timedelta(days=unit * _parse_count(match["count"]))
     around = timedelta(days=unit // 2)
     return middle - around, min(today, middle + around)
 
 
-def _past(match: re.Match[str], today: date) -> Span:
-    count = _number(match["count"]) if match["count"] else 1
+def _resolve_past(match: re.Match[str], today: date) -> Span:
+    count = _parse_count(match["count"]) if match["count"] else 1
     return today - timedelta(days=_UNITS[match["unit"]] * count), today
 
 
-def _last(match: re.Match[str], today: date) -> Span:
+def _resolve_last_unit(match: re.Match[str], today: date) -> Span:
     match match["unit"]:
         case "week":
             monday = today - timedelta(days=today.weekday() + 7)
@@ -137,7 +137,7 @@ def _last(match: re.Match[str], today: date) -> Span:
             return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
 
 
-def _this(match: re.Match[str], today: date) -> Span:
+def _resolve_this_unit(match: re.Match[str], today: date) -> Span:
     match match["unit"]:
         case "week":
             return today - timedelta(days=today.weekday()), today
@@ -147,7 +147,7 @@ def _this(match: re.Match[str], today: date) -> Span:
             return date(today.year, 1, 1), today
 
 
-def _named(match: re.Match[str], today: date) -> Span:
+def _resolve_word(match: re.Match[str], today: date) -> Span:
     back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(
         match["word"].lower(), 0
     )
@@ -155,65 +155,65 @@ def _named(match: re.Match[str], today: date) -> Span:
     return day, day
 
 
-def _weekday(match: re.Match[str], today: date) -> Span:
+def _resolve_weekday(match: re.Match[str], today: date) -> Span:
     back = (today.weekday() - _DAYS.index(match["name"].lower())) % 7 or 7
     day = today - timedelta(days=back)
     return day, day
 
 
-def _year(match: re.Match[str], _today: date) -> Span:
+def _resolve_year(match: re.Match[str], _today: date) -> Span:
     year = int(match["year"])
     return date(year, 1, 1), date(year, 12, 31)
 
 
-_WRITTEN = (_iso, _day_of_month, _whole_month, _year)
+_WRITTEN = (_resolve_iso_date, _resolve_day_of_month, _resolve_month, _resolve_year)
 
 
-def _month_number(name: str) -> int:
+def _parse_month(name: str) -> int:
     return next(n for n, month in enumerate(_MONTHS, 1) if month.startswith(name.lower()[:3]))
 
 
-def _end_of_month(year: int, month: int) -> date:
+def _get_month_end(year: int, month: int) -> date:
     following = date(year + month // 12, month % 12 + 1, 1)
     return following - timedelta(days=1)
 
 
-def _number(text: str) -> int:
+def _parse_count(text: str) -> int:
     return int(text) if text.isdigit() else _COUNTS[text.lower()]
 
 
-def _entry(
-    pattern: str, meant: Callable[[re.Match[str], date], Span]
+def _compile(
+    pattern: str, resolve: Callable[[re.Match[str], date], Span]
 ) -> tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]]:
-    return re.compile(rf"\b{_PREPOSITION}{pattern}\b", re.IGNORECASE), meant
+    return re.compile(rf"\b{_PREPOSITION}{pattern}\b", re.IGNORECASE), resolve
 
 
 _TABLE = (
-    _entry(r"(?P<day>\d{4}-\d\d-\d\d)", _iso),
-    _entry(
+    _compile(r"(?P<day>\d{4}-\d\d-\d\d)", _resolve_iso_date),
+    _compile(
         rf"(?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH})\b"
         r"(?:,? (?P<year>\d{4}))?",
-        _day_of_month,
+        _resolve_day_of_month,
     ),
-    _entry(
+    _compile(
         rf"(?P<month>{_MONTH}) (?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b"
         r"(?:,? (?P<year>\d{4}))?",
-        _day_of_month,
+        _resolve_day_of_month,
     ),
-    _entry(r"(?P<word>the day before yesterday)", _named),
-    _entry(rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? ago", _ago),
-    _entry(rf"(?:the )?(?:last|past) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?", _past),
-    _entry(r"last (?P<unit>week|month|year)", _last),
-    _entry(rf"(?:the )?past (?P<count>{_COUNT})?(?P<unit>{_UNIT})", _past),
-    _entry(r"this (?P<unit>week|month|year)", _this),
-    _entry(r"(?P<word>yesterday|today|last night|this morning|this afternoon)", _named),
-    _entry(rf"(?:last )?(?P<name>{'|'.join(_DAYS)})", _weekday),
+    _compile(r"(?P<word>the day before yesterday)", _resolve_word),
+    _compile(rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? ago", _resolve_ago),
+    _compile(rf"(?:the )?(?:last|past) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?", _resolve_past),
+    _compile(r"last (?P<unit>week|month|year)", _resolve_last_unit),
+    _compile(rf"(?:the )?past (?P<count>{_COUNT})?(?P<unit>{_UNIT})", _resolve_past),
+    _compile(r"this (?P<unit>week|month|year)", _resolve_this_unit),
+    _compile(r"(?P<word>yesterday|today|last night|this morning|this afternoon)", _resolve_word),
+    _compile(rf"(?:last )?(?P<name>{'|'.join(_DAYS)})", _resolve_weekday),
     (
         re.compile(
             rf"\b(?:in|during|since|from|last|of) (?P<month>{_MONTH})\b(?:,? (?P<year>\d{{4}}))?",
             re.IGNORECASE,
         ),
-        _whole_month,
+        _resolve_month,
     ),
-    (re.compile(r"\b(?:in|during|from) (?P<year>(?:19|20)\d\d)\b", re.IGNORECASE), _year),
+    (re.compile(r"\b(?:in|during|from) (?P<year>(?:19|20)\d\d)\b", re.IGNORECASE), _resolve_year),
 )

@@ -1,4 +1,4 @@
-"""What is indexed of a document besides what its source says of it."""
+"""Documents as the JSON that the full-text index takes, with the fields derived from their text."""
 
 from __future__ import annotations
 
@@ -14,77 +14,77 @@ if TYPE_CHECKING:
 
     from tantivy import Schema
 
-_LONG = 1000  # characters; longer texts that say the same are two texts all the same
-_SIGNS = b"+-/%=<>&|^~#@$!\\"  # without them a text may say the opposite
-_TOLD = bytes(c if c > 127 or chr(c).isalnum() or c in _SIGNS else 32 for c in range(256))
-_SPACED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
-_SHORT = 4096  # characters of a text that may come again
-_SHORTEST = 4  # letters (or bytes) of a word that a mistyped one may be meant to be
-_BEGINNING = 500  # characters of a tool's output whose words a mistyped one may be meant to be
+_LONG = 1000  # characters; longer texts are never duplicates
+_SIGNS = b"+-/%=<>&|^~#@$!\\"  # these may reverse a text's meaning
+_HASHED = bytes(c if c > 127 or chr(c).isalnum() or c in _SIGNS else 32 for c in range(256))
+_SEPARATED = bytes(c if c > 127 or chr(c).isalnum() else 32 for c in range(256))
+_SHORT = 4096  # characters; longer texts are not cached
+_SHORTEST = 4  # letters (or bytes) of a word that can be a correction
+_BEGINNING = 500  # characters of a tool's output whose words can be corrections
 
 
-def prepared(document: Mapping[str, object]) -> str:
-    """Return a document as the full-text index takes it: JSON, and its words' parts in it."""
-    return encoded({name: replace_surrogates(value) for name, value in document.items()})
+def prepare_document(document: Mapping[str, object]) -> str:
+    """Return a document as JSON with the derived fields; lone surrogates are replaced."""
+    return encode({name: replace_surrogates(value) for name, value in document.items()})
 
 
-def encoded(document: dict[str, object]) -> str:
-    """Return a document of valid Unicode as JSON, with the fields that its text is searched by."""
+def encode(document: dict[str, object]) -> str:
+    """Return a document of valid Unicode as JSON, with the fields derived from its text."""
     text = str(document.get("text", ""))
-    find = _remembered if len(text) <= _SHORT else _fields
-    said, exact, parts = find(text, document.get("role") == "tool")
+    extract = _extract_cached if len(text) <= _SHORT else _extract_fields
+    said, exact, parts = extract(text, document.get("role") == "tool")
     document["said"] = said
     document["exact"] = exact
     if parts:
         document["parts"] = parts
-    return _encoder()(document).decode()
+    return _load_encoder()(document).decode()
 
 
 def add_number(prepared: str, number: int, source: str) -> str:
-    """Return a prepared document with its number and its source, a path as `quoted` gives it."""
+    """Return a prepared document with its number and its source (see `quote_path`)."""
     return f'{{"num":{number},"source":{source},{prepared[1:]}'
 
 
 def quote_path(path: str) -> str:
     """Return a path as JSON."""
-    return _encoder()(replace_surrogates(path)).decode()
+    return _load_encoder()(replace_surrogates(path)).decode()
 
 
 @functools.cache
-def _encoder() -> Callable[[object], bytes]:
-    import msgspec  # 10 ms: who searches may have nothing to index
+def _load_encoder() -> Callable[[object], bytes]:
+    import msgspec  # 10 ms: a search may index nothing
 
     return msgspec.json.Encoder().encode
 
 
-def _fields(text: str, tool: bool) -> tuple[int, str, str]:
-    """Return what texts have in common that say the same, and words and their parts, each once.
+def _extract_fields(text: str, tool: bool) -> tuple[int, str, str]:
+    """Return the hash of a text for finding duplicates, its distinct words, and their parts.
 
-    The first is a hash of words and signs in their order, 0 for a text without words, or a long
-    one: case, spaces and punctuation may differ.
+    The hash is of words and signs in their order, 0 for a text without words, or a long one:
+    case, spaces and punctuation may differ.
     """
     long = len(text) > _LONG
-    said = set() if tool and long else _words(text)
-    near = _words(text[:_BEGINNING]) if tool and len(text) > _BEGINNING else said
-    exact = b" ".join([word for word in near if len(word) >= _SHORTEST]).decode()
-    same = zlib.crc32(b" ".join(_cut(text, _TOLD))) if said and not long else 0
-    return same, exact, join_parts(text)
+    words = set() if tool and long else _list_words(text)
+    exact_words = _list_words(text[:_BEGINNING]) if tool and len(text) > _BEGINNING else words
+    exact = b" ".join([word for word in exact_words if len(word) >= _SHORTEST]).decode()
+    said = zlib.crc32(b" ".join(_split_words(text, _HASHED))) if words and not long else 0
+    return said, exact, join_parts(text)
 
 
-_remembered = functools.lru_cache(4096)(_fields)  # a file that is read, or a whole session, twice
+_extract_cached = functools.lru_cache(4096)(_extract_fields)  # texts of sessions often recur
 
 
-def _words(text: str) -> set[bytes]:
-    """Return the words of a text, each once; what of it is not ASCII stays as it is written."""
-    return set(_cut(text, _SPACED))
+def _list_words(text: str) -> set[bytes]:
+    """Return the distinct words of a text; case is folded in ASCII only."""
+    return set(_split_words(text, _SEPARATED))
 
 
-def _cut(text: str, signs: bytes) -> list[bytes]:
+def _split_words(text: str, signs: bytes) -> list[bytes]:
     return text.encode("utf-8", "replace").lower().translate(signs).split()
 
 
 def schema(exact: Iterable[str]) -> Schema:
-    """Return which fields the full-text index has; of those in `exact` whole values are found."""
+    """Return the schema of the full-text index; fields in `exact` are matched by whole values."""
     from tantivy import SchemaBuilder  # for a new index alone
 
     builder = SchemaBuilder()

@@ -42,9 +42,9 @@ _DTYPES: dict[str, type[np.generic]] = {
     "I32": np.int32,
     "I64": np.int64,
 }
-_SHORT_IDS = 1 << 16  # tokens up to which two bytes name one
+_SHORT_IDS = 1 << 16  # up to so many tokens, ids take two bytes
 _UNIGRAM_UNKNOWN = re.compile(rb'"unk_id"\s*:\s*(\d+)')  # before the vocabulary
-_MOST_OPEN = 2  # the model that is searched, and the one that takes its place
+_MOST_OPEN = 2  # the active model, and its successor
 _TRIAL = "a trial: \u2603 \u65e5\u672c"
 
 
@@ -60,13 +60,13 @@ _open: dict[str, Encoder] = {}
 
 
 @cache
-def bundled() -> Encoder:
-    """Return the model that ships with memfs."""
+def load_bundled() -> Encoder:
+    """Return the encoder of the bundled model."""
     return open_model(model_files.read(BUNDLED))
 
 
 def open_model(model: ModelFiles) -> Encoder:
-    """Return a model that stays open: reading its tokenizer takes longer than a search."""
+    """Return the encoder of a model, which stays open: loading its tokenizer outlasts a search."""
     found = _open.get(model.name)
     if found is None or found.folder != model.folder:
         while len(_open) >= _MOST_OPEN:
@@ -77,7 +77,7 @@ def open_model(model: ModelFiles) -> Encoder:
 
 @contextmanager
 def every_core() -> Iterator[None]:
-    """Let the tokenizer use every core meanwhile: for many texts, since its threads stay."""
+    """Let the tokenizer use every core in the context: for many texts, since its threads stay."""
     before = os.environ.get(_EVERY_CORE, "false")
     os.environ[_EVERY_CORE] = "true"
     try:
@@ -87,40 +87,40 @@ def every_core() -> Iterator[None]:
 
 
 class Encoder:
-    """A model2vec model, from its folder or what is known of its files.
+    """A model2vec model, opened from its folder or its `ModelFiles`.
 
-    Raises `StoreError` for one that cannot be used.
+    Raises `StoreError` for a model that cannot be used.
     """
 
     def __init__(self, model: str | ModelFiles) -> None:
         files = model_files.read(model) if isinstance(model, str) else model
         self.folder = files.folder
-        self.name = files.name  # another name means other vectors
+        self.name = files.name  # another name for other vectors
         self.size = files.size  # of the vocabulary
         self.dims = files.dims
         self.ids = np.uint16 if files.size <= _SHORT_IDS else np.uint32
         self._files = files
         self.path = f"{self.folder}/{model_files.TABLE}"
-        self.table = self._tensor("embeddings")  # rows x dims
+        self.table = self._map_tensor("embeddings")  # rows x dims
         self._kind = files.tensors["embeddings"].dtype
-        self._mapping = self._rows_of_tokens()
+        self._mapping = self._load_mapping()
         self.weights = np.ones(self.size, np.float32)
         if "weights" in files.tensors:
-            self.weights = _plain(self._tensor("weights"), files.tensors["weights"].dtype)
+            self.weights = _to_floats(self._map_tensor("weights"), files.tensors["weights"].dtype)
 
     def check(self) -> Encoder:
-        """Open the rest of the model, and try it; raises `StoreError` if it cannot be used."""
+        """Open the tokenizer and encode a trial text; raises `StoreError` if that fails."""
         self.encode([_TRIAL])
         return self
 
-    def tokens(self, texts: list[str]) -> list[TokenIds]:
+    def tokenize(self, texts: list[str]) -> list[TokenIds]:
         """Return the token ids of each text, without unknown ones."""
         clean = [str(stopwords.replace_surrogates(text)) for text in texts]
         tokenizer, unknown, size = self._tokenizer, self._unknown, self.size
         try:
             encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
         except BaseException as error:
-            raise self._told(error, f"its tokenizer fails: {error}") from error
+            raise self._convert_error(error, f"its tokenizer fails: {error}") from error
         return [
             np.array([each for each in encoding.ids if each != unknown and each < size], self.ids)
             for encoding in encodings
@@ -128,42 +128,42 @@ class Encoder:
 
     def encode(self, texts: list[str]) -> EncodedTexts:
         """Return vectors and token ids; a text without known words has a zero vector."""
-        tokens = self.tokens(texts)
+        tokens = self.tokenize(texts)
         vectors = np.zeros((len(texts), self.dims), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             for index, row in enumerate(tokens):
                 if len(row):
-                    vectors[index] = self.weights[row] @ self._rows(row).astype(np.float32)
+                    vectors[index] = self.weights[row] @ self._read_rows(row).astype(np.float32)
             norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
             vectors /= np.maximum(norms, 1e-9)[:, None]
         if not np.isfinite(norms).all():
-            vectors[~np.isfinite(norms)] = 0  # numbers beyond all bounds say nothing
+            vectors[~np.isfinite(norms)] = 0  # an overflow means nothing
         return EncodedTexts(vectors, tokens)
 
-    def norms(self, tokens: TokenIds) -> NDArray[np.float32]:
-        """Return the lengths that the tokens' vectors have in the model: how much they say."""
-        rows = self._rows(tokens).astype(np.float32)
+    def compute_norms(self, tokens: TokenIds) -> NDArray[np.float32]:
+        """Return the norms of the tokens' weighted vectors."""
+        rows = self._read_rows(tokens).astype(np.float32)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         return np.asarray(lengths * np.abs(self.weights[tokens]), np.float32)
 
-    def cosines(
+    def compute_cosines(
         self, tokens: NDArray[np.integer], others: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the cosine of each token to each of others (n x m), without a thread of BLAS."""
+        """Return the cosine of each token to each of others (n x m); starts no BLAS thread."""
         import numkong  # late interaction alone needs it
 
         if not len(tokens) or not len(others):
             return np.zeros((len(tokens), len(others)), np.float32)
-        packed = numkong.dots_pack(self._rows(others))  # cdist takes 5 times
-        found = np.asarray(numkong.angulars_packed(self._rows(tokens), packed), np.float32)
+        packed = numkong.dots_pack(self._read_rows(others))  # cdist takes 5 times as long
+        found = np.asarray(numkong.angulars_packed(self._read_rows(tokens), packed), np.float32)
         found = 1.0 - found
-        return found if self._kind == "I8" else np.nan_to_num(found)  # a row of zeros: like nothing
+        return found if self._kind == "I8" else np.nan_to_num(found)  # a row of zeros: 0
 
-    def _rows(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.generic]:
-        """Return the rows of tokens as they stand in the model, with numbers alone in them."""
+    def _read_rows(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.generic]:
+        """Return the table rows of tokens; values that are no numbers are replaced."""
         numbers = tokens if self._mapping is None else self._mapping[tokens]
         rows = self.table.take(numbers, 0, mode="clip")  # a third of the time of [numbers]
-        return rows if self._kind == "I8" else _plain(rows, self._kind)
+        return rows if self._kind == "I8" else _to_floats(rows, self._kind)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -172,15 +172,15 @@ class Encoder:
         path = f"{self.folder}/{model_files.TOKENIZER}"
         wrong = "" if self.folder == BUNDLED else tokenizer_json.problem(path)
         if wrong:
-            raise self._broken(f"{model_files.TOKENIZER}: {wrong}")
+            raise self._build_error(f"{model_files.TOKENIZER}: {wrong}")
         try:
             made = Tokenizer.from_file(path)
         except BaseException as error:
             what = f"{model_files.TOKENIZER} cannot be read: {error}"
-            raise self._told(error, what) from error
+            raise self._convert_error(error, what) from error
         known = made.get_vocab_size()
         if known > self.size or (known < self.size and self._mapping is None):
-            raise self._broken(
+            raise self._build_error(
                 f"its tokenizer knows {known:,} tokens, its table {self.size:,}: "
                 "the files are of two models"
             )
@@ -192,7 +192,7 @@ class Encoder:
 
     @cached_property
     def _unknown(self) -> int:
-        """Return the id of what stands for unknown words; if there is none, one no token has."""
+        """Return the id of the unknown token; if there is none, an id that no token has."""
         model = self._tokenizer.model
         if hasattr(model, "unk_token"):
             found = self._tokenizer.token_to_id(model.unk_token) if model.unk_token else None
@@ -201,33 +201,33 @@ class Encoder:
             named = _UNIGRAM_UNKNOWN.search(handle.read())
         return min(int(named[1]), self.size) if named else self.size
 
-    def _tensor(self, name: str) -> NDArray[np.generic]:
+    def _map_tensor(self, name: str) -> NDArray[np.generic]:
         dtype, shape, start = self._files.tensors[name]
         try:
             return np.asarray(np.memmap(self.path, _DTYPES[dtype], "r", start, shape))
-        except (OSError, ValueError) as error:  # another file since it was looked at
-            raise self._broken(f"{model_files.TABLE} cannot be read") from error
+        except (OSError, ValueError) as error:  # the file has changed since it was checked
+            raise self._build_error(f"{model_files.TABLE} cannot be read") from error
 
-    def _rows_of_tokens(self) -> NDArray[np.int64] | None:
-        """Return which row each token has; None: that of its own number."""
+    def _load_mapping(self) -> NDArray[np.int64] | None:
+        """Return the row number of each token; None: its own id."""
         if "mapping" not in self._files.tensors:
             return None
-        found = self._tensor("mapping").astype(np.int64)
+        found = self._map_tensor("mapping").astype(np.int64)
         if found.min() < 0 or found.max() >= len(self.table):
-            raise self._broken("its 'mapping' names rows that are not there")
+            raise self._build_error("its 'mapping' names rows that are not there")
         return found
 
-    def _told(self, error: BaseException, what: str) -> BaseException:
-        """Return what to raise for an error of a library: not for one that it passes on."""
+    def _convert_error(self, error: BaseException, what: str) -> BaseException:
+        """Return the `StoreError` for a library's error; interrupts and exits are unchanged."""
         mine = isinstance(error, Exception) or is_panic(error)
-        return self._broken(what) if mine else error
+        return self._build_error(what) if mine else error
 
-    def _broken(self, what: str) -> StoreError:
+    def _build_error(self, what: str) -> StoreError:
         return model_files.model_error(self.folder, what)
 
 
-def _plain(values: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Return numbers as numpy and numkong know them; what is none counts as zero."""
+def _to_floats(values: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Return values in a type of numpy and numkong; values that are no numbers become zero."""
     if dtype == "BF16":  # the upper half of a float32
         values = (values.astype(np.uint32) << 16).view(np.float32)
     elif dtype != "F16" or values.ndim == 1:

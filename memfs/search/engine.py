@@ -1,4 +1,4 @@
-"""One searcher for everything that is kept: the lexical index, the vectors, and their fusion."""
+"""The search engine of an index: the full-text index, the vectors, and their fusion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 AnyHit = TypeVar("AnyHit", Hit, SessionHit)
 Mode = Literal["hybrid", "text", "semantic"]
 LIMIT = 5  # hits on a page
-TURNS = 3  # of a session that are shown
+TURNS = 3  # shown of each session
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Filter:
 
 @dataclass(frozen=True)
 class HitPage(Generic[AnyHit]):
-    """Some of the hits, and how many there are in all (at most a few hundred are ranked).
+    """A page of hits, and the total number of hits (at most a few hundred are ranked).
 
-    `sure`: something that was found is clearly about the question.
+    `sure`: at least one hit is clearly about the question.
     """
 
     hits: list[AnyHit]
@@ -61,11 +61,11 @@ class HitPage(Generic[AnyHit]):
     sure: bool = True
 
 
-def _guarded(method: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Let a method raise `DamagedError` for whatever libraries say of files that are damaged."""
+def _convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Convert the errors that libraries raise for damaged files to `DamagedError`."""
 
     @functools.wraps(method)
-    def guarded(*args: Given.args, **named: Given.kwargs) -> Result:
+    def wrapper(*args: Given.args, **named: Given.kwargs) -> Result:
         try:
             return method(*args, **named)
         except BaseException as error:
@@ -73,13 +73,13 @@ def _guarded(method: Callable[Given, Result]) -> Callable[Given, Result]:
                 raise
             raise DamagedError("the search index is damaged", "search again") from error
 
-    return guarded
+    return wrapper
 
 
 class Engine:
-    """Searches one index folder. `vectors` is None where only words are searched.
+    """Searches one index folder. `vectors` is None for a search by words alone.
 
-    Numpy and the vector libraries are loaded where there are vectors, not before.
+    Numpy and the vector libraries are loaded only if there are vectors.
     """
 
     def __init__(self, text: TextIndex, vectors: VectorIndex | None) -> None:
@@ -88,21 +88,21 @@ class Engine:
 
     @classmethod
     def open(cls, folder: str, mode: Mode = "hybrid", model: Encoder | None = None) -> Engine:
-        """Open (or make) the index in `folder`, with the vectors of a model (the bundled one)."""
+        """Open or create the index in `folder`, with a model's vectors (default: the bundled)."""
         text = TextIndex.create(folder)
         if mode == "text":
             return cls(text, None)
         from memfs.search import encoder  # by meaning: with numpy
         from memfs.search.semantic import VectorIndex  # by meaning: with usearch
 
-        return cls(text, _guarded(VectorIndex)(folder, model or encoder.bundled()))
+        return cls(text, _convert_damage(VectorIndex)(folder, model or encoder.load_bundled()))
 
-    def follow(self, folder: str) -> Engine:
-        """Open the index in `folder` again, after more was published; what is warm stays so."""
-        vectors = None if self.vectors is None else _guarded(self.vectors.follow)()
+    def reopen(self, folder: str) -> Engine:
+        """Return an engine of the newest published index in `folder`; a loaded graph is kept."""
+        vectors = None if self.vectors is None else _convert_damage(self.vectors.reopen)()
         return Engine(TextIndex.create(folder), vectors)
 
-    @_guarded
+    @_convert_damage
     def search(
         self,
         query: str,
@@ -113,19 +113,19 @@ class Engine:
         offset: int = 0,
         now: datetime | None = None,
     ) -> HitPage[Hit]:
-        """Return the hits `offset` to `offset + limit`, best first, each with why it is there.
+        """Return the hits `offset` to `offset + limit`, best first, each with its reasons.
 
-        `now` (the local time) is what "last week" is seen from, and recency.
+        `now` is the local time for recency and for phrases such as "last week".
         """
-        told = self.told(query, mode, only, now)
-        if told is None:
+        builder = self.rank(query, mode, only, now)
+        if builder is None:
             return HitPage([], 0)
-        shown, alike = told.found.once()
-        page = told.locate(shown[offset : offset + limit])
-        hits = [told.hit(place, alike.get(place, 0)) for place in page]
-        return HitPage(hits, len(shown), told.is_sure(shown))
+        shown, alike = builder.found.deduplicate()
+        page = builder.locate(shown[offset : offset + limit])
+        hits = [builder.build(place, alike.get(place, 0)) for place in page]
+        return HitPage(hits, len(shown), builder.is_sure(shown))
 
-    @_guarded
+    @_convert_damage
     def search_sessions(
         self,
         query: str,
@@ -137,30 +137,30 @@ class Engine:
         now: datetime | None = None,
     ) -> HitPage[SessionHit]:
         """Return the sessions `offset` to `offset + limit`, best first, with their best turns."""
-        told = self.told(query, mode, only, now)
-        if told is None:
+        builder = self.rank(query, mode, only, now)
+        if builder is None:
             return HitPage([], 0)
-        ranked = told.found.sessions()
+        ranked = builder.found.rank_sessions()
         page = ranked[offset : offset + limit]
-        there = set(told.locate([place for _, places in page for place in places[:TURNS]]))
+        existing = set(builder.locate([place for _, places in page for place in places[:TURNS]]))
         found = []
         for score, places in page:
-            hits = tuple(told.hit(place, 0) for place in places[:TURNS] if place in there)
+            hits = tuple(builder.build(place, 0) for place in places[:TURNS] if place in existing)
             if hits:
-                found.append(_conversation(score, len(places), hits))
-        return HitPage(found, len(ranked), told.is_sure([places[0] for _, places in ranked]))
+                found.append(_build_session_hit(score, len(places), hits))
+        return HitPage(found, len(ranked), builder.is_sure([places[0] for _, places in ranked]))
 
-    @_guarded
-    def list_dated(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage[Hit]:
-        """Return what a filter lets through, in the order of time."""
-        query = self._restriction(only) or Query.all_query()
-        addresses, total = self.text.ordered(query, "at", limit, offset)
+    @_convert_damage
+    def list_by_time(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage[Hit]:
+        """Return the documents that pass a filter, ordered by time."""
+        query = self._build_filter_query(only) or Query.all_query()
+        addresses, total = self.text.search_in_order(query, "at", limit, offset)
         return HitPage(
-            [hit_builder.build_listed(self.text.opened(each)) for each in addresses], total
+            [hit_builder.build_hit(self.text.load_document(each)) for each in addresses], total
         )
 
-    @_guarded
-    def told(
+    @_convert_damage
+    def rank(
         self,
         query: str,
         mode: Mode = "hybrid",
@@ -169,30 +169,30 @@ class Engine:
         terms: list[Term] | None = None,
         reranked: int | None = None,
     ) -> hit_builder.HitBuilder | None:
-        """Rank what answers a question; None if it says nothing that could be meant.
+        """Rank the documents for a question; None if the question has no words.
 
-        `terms` are its words, for who knows them already (see `TextIndex.terms`); `reranked` how
-        many are looked at closely, for who needs only the first few (see `fusion`).
+        `terms` are its words if known (see `TextIndex.parse_terms`); `reranked` limits late
+        interaction to so many candidates, if only the first few hits matter (see `fusion`).
         """
         if mode == "semantic" and self.vectors is None:
             return None
-        asked = query_parser.read(query, now)
-        terms = self.text.terms(asked.text) if terms is None else terms
-        if not terms and not asked.parts:  # punctuation, or one endless token
+        question = query_parser.read(query, now)
+        terms = self.text.parse_terms(question.text) if terms is None else terms
+        if not terms and not question.parts:  # punctuation, or one endless token
             return None
-        within = self._restriction(only) if only else None
+        restriction = self._build_filter_query(only) if only else None
         if mode == "text" or self.vectors is None:
-            found = ranking.by_words(self.text, asked, terms, within)
+            found = ranking.by_words(self.text, question, terms, restriction)
         else:
             from memfs.search import hybrid  # by meaning alone
 
             seconds = now.timestamp() if now else time.time()
-            searched = hybrid.HybridSearch(self.text, self.vectors, within, seconds)
-            found = searched.ranking(asked, terms, by_words=mode == "hybrid", reranked=reranked)
-        return hit_builder.HitBuilder(self.text, asked, terms, found)
+            search = hybrid.HybridSearch(self.text, self.vectors, restriction, seconds)
+            found = search.rank(question, terms, by_words=mode == "hybrid", reranked=reranked)
+        return hit_builder.HitBuilder(self.text, question, terms, found)
 
-    def _restriction(self, only: Filter) -> Query | None:
-        """Return the query for the documents a filter allows; None: all of them."""
+    def _build_filter_query(self, only: Filter) -> Query | None:
+        """Return the query for the documents that pass a filter; None: all of them."""
         parts: list[Query] = []
         fields = (
             ("kind", only.kinds),
@@ -205,19 +205,19 @@ class Engine:
         )
         for field, values in fields:
             if values:
-                either = [(Occur.Should, self.text.term(field, value)) for value in values]
+                either = [(Occur.Should, self.text.term_query(field, value)) for value in values]
                 parts.append(Query.boolean_query(either))
-        parts.extend(self.text.term("tag", tag) for tag in only.tags)
+        parts.extend(self.text.term_query("tag", tag) for tag in only.tags)
         if only.importance:
-            parts.append(self.text.between("importance", only.importance, None))
+            parts.append(self.text.range_query("importance", only.importance, None))
         if only.since is not None or only.until is not None:
-            parts.append(self.text.between("at", only.since, only.until))
+            parts.append(self.text.range_query("at", only.since, only.until))
         if not parts:
             return None
         return Query.boolean_query([(Occur.Must, part) for part in parts])
 
 
-def _conversation(score: float, turns: int, hits: tuple[Hit, ...]) -> SessionHit:
+def _build_session_hit(score: float, turns: int, hits: tuple[Hit, ...]) -> SessionHit:
     best = hits[0]
     return SessionHit(
         best.session, best.host, best.project, best.branch, best.at, round(score, 4), turns, hits

@@ -1,12 +1,12 @@
-"""Fusion: what speaks for each candidate becomes one ranking. Pure numpy.
+"""Fusion: the evidence for each candidate becomes one ranking. Pure numpy.
 
 BM25 is scaled by its maximum, cosine and MaxSim min-max over the candidates. A turn of a
-conversation is judged by the turns beside it and by its session; what stands alone (a passage, a
-block) by itself. All candidates are ranked by words and vectors, and the best of them again by late
-interaction (MaxSim), which costs more: of a turn together with those before it, since an answer
-follows what was asked. `memfs bench retrieval` tells what the weights are worth. They are round
-numbers: of turns and of long documents, near what each half of the LoCoMo conversations chose for
-the other half; of what stands alone, from the middle of where it makes no difference.
+conversation is scored by its neighbours and its session, too; a passage or a block by itself.
+All candidates are ranked by words and vectors, and the best of them again by late interaction
+(MaxSim), which costs more: a turn with those before it, since an answer follows a question.
+`memfs bench retrieval` measures the weights. They are round numbers: for turns and long documents,
+near the values that each half of the LoCoMo conversations chose for the other half; for single
+documents, from the middle of the range where they make no difference.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
     Number = TypeVar("Number", np.float32, np.float64)
 
-# What a candidate is; what counts how much for it (lexical, around, session, cosine, maxsim).
+# The kinds of candidates; their weights (lexical, around, session, cosine, maxsim).
 TURN, ALONE, LONG = range(3)
 WEIGHTS = np.array(
     [
         [0.08, 0.14, 0.14, 0.28, 0.36],  # a turn of a conversation
-        [0.50, 0.00, 0.00, 0.25, 0.25],  # what stands alone
-        [0.45, 0.00, 0.00, 0.10, 0.45],  # what stands alone and is long: several windows
+        [0.50, 0.00, 0.00, 0.25, 0.25],  # a single document
+        [0.45, 0.00, 0.00, 0.10, 0.45],  # a single long document: several windows
     ]
 )
 _BY_KIND = np.ascontiguousarray(WEIGHTS.T)
 _FIRST = WEIGHTS[:, :-1].sum(axis=1)
 RERANKED = 60  # candidates that are ranked by late interaction
-_NOISE = 1e-6  # cosines that differ by less are the same
+_NOISE = 1e-6  # cosines that differ by less are equal
 _LEAST = np.array([0.0, 0.0, 0.0, _NOISE])[:, None]
-PIN = 5  # the best lexical hit is never pushed behind this place
+PIN = 5  # the best lexical hit ranks at least here
 
 
 @dataclass(frozen=True)
 class RankingEvidence:
-    """What is known of n candidates: `known` (4 x n) in rows, `kind` is TURN, ALONE or LONG.
+    """The evidence for n candidates: the rows of `known` (4 x n); `kind` is TURN, ALONE or LONG.
 
-    `lexical` is BM25, `around` that of the turns beside it and its own, `session` that of the best
-    turn of its session.
+    `lexical` is BM25, `around` the sum over a turn and its neighbours, `session` the best of its
+    session.
     """
 
     known: Scores
@@ -68,41 +68,41 @@ class RankingEvidence:
     def cosine(self) -> Scores:
         return np.asarray(self.known[3])
 
-    def of(self, at: NDArray[np.intp]) -> RankingEvidence:
-        """Return the evidence of the candidates at some places."""
+    def select(self, at: NDArray[np.intp]) -> RankingEvidence:
+        """Return the evidence for the candidates at some positions."""
         return RankingEvidence(self.known[:, at], self.kind[at])
 
 
-def score_first(found: RankingEvidence) -> Scores:
+def score_first(evidence: RankingEvidence) -> Scores:
     """Return a score (0 to 1) for each candidate, by words and vectors alone."""
-    scores = (_BY_KIND[:-1, found.kind] * _features(found)).sum(axis=0)
-    return np.asarray(scores / _FIRST[found.kind])
+    scores = (_BY_KIND[:-1, evidence.kind] * _scale_features(evidence)).sum(axis=0)
+    return np.asarray(scores / _FIRST[evidence.kind])
 
 
-def score_full(found: RankingEvidence, maxsim: NDArray[np.floating]) -> Scores:
+def score_full(evidence: RankingEvidence, maxsim: NDArray[np.floating]) -> Scores:
     """Return a score (0 to 1) for each candidate, with late interaction."""
-    weights = _BY_KIND[:, found.kind]
-    scores = (weights[:-1] * _features(found)).sum(axis=0)
-    return np.asarray(scores + weights[-1] * _min_max(maxsim))
+    weights = _BY_KIND[:, evidence.kind]
+    scores = (weights[:-1] * _scale_features(evidence)).sum(axis=0)
+    return np.asarray(scores + weights[-1] * _scale_min_max(maxsim))
 
 
-def _features(found: RankingEvidence) -> Scores:
-    """Return what words and vectors say, each from 0 to 1: 4 x n."""
-    known = found.known
+def _scale_features(evidence: RankingEvidence) -> Scores:
+    """Return the evidence scaled to 0 to 1: 4 x n."""
+    known = evidence.known
     if not known.size:
         return known
     low = np.zeros((4, 1))
     low[3] = known[3].min()
     span = known.max(axis=1, keepdims=True) - low
-    span[span <= _LEAST] = np.inf  # it says nothing
+    span[span <= _LEAST] = np.inf  # all equal: no evidence
     return np.asarray((known - low) / span)
 
 
-def rank_places(found: RankingEvidence, scores: Scores) -> NDArray[np.intp]:
-    """Return the candidates' places, best first, with the best lexical one among the first."""
+def rank_places(evidence: RankingEvidence, scores: Scores) -> NDArray[np.intp]:
+    """Return the candidates' positions, best first; the best lexical one is in the first `PIN`."""
     ranking = np.argsort(-scores, kind="stable")
-    if len(ranking) > PIN and found.lexical.max() > 0:
-        best = int(found.lexical.argmax())
+    if len(ranking) > PIN and evidence.lexical.max() > 0:
+        best = int(evidence.lexical.argmax())
         if best not in ranking[:PIN].tolist():
             others = ranking[ranking != best]
             ranking = np.concatenate([others[: PIN - 1], [best], others[PIN - 1 :]])
@@ -110,9 +110,9 @@ def rank_places(found: RankingEvidence, scores: Scores) -> NDArray[np.intp]:
 
 
 def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
-    """Return the largest of the values of each owner, 0 for one that has none.
+    """Return the maximum of each owner's values, 0 for an owner without values.
 
-    `values` (n, or n x m: by column) are those of one owner after the other, `counts` of each.
+    `values` (n, or n x m: by column) are grouped by owner, `counts` holds each group's size.
     """
     least = counts.min(initial=1)
     if least and len(values) == len(counts):
@@ -127,7 +127,7 @@ def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
     return out
 
 
-def _min_max(values: NDArray[np.floating]) -> Scores:
+def _scale_min_max(values: NDArray[np.floating]) -> Scores:
     found = values.astype(np.float64)
     if not len(found):
         return found

@@ -1,6 +1,6 @@
-"""Models of the Hugging Face hub: those that are on this machine, and how one gets there.
+"""Models of the Hugging Face hub: those in its local cache, and their download.
 
-Nothing is downloaded but by `fetch`, which a person asks for.
+Only `fetch`, which a user runs, downloads anything.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _INSTALL = "install it (pip install huggingface_hub), or put the files into a folder and name that"
 
 
-def cached(name: str) -> str:
-    """Return the folder of a model on this machine; raises `NotFoundError` if it is not there."""
+def find_model(name: str) -> str:
+    """Return the folder of a model in the local cache; raises `NotFoundError` if it is missing."""
     top = f"{cache()}/models--{name.replace('/', '--')}"
     try:
         revision = (outside.read(f"{top}/refs/main", cap=200) or "").strip()
@@ -32,7 +32,7 @@ def cached(name: str) -> str:
 
 
 def cache() -> str:
-    """Return the folder in which tools of the hub keep what they downloaded."""
+    """Return the folder of the hub's local cache."""
     for variable, below in (
         ("HF_HUB_CACHE", ""),
         ("HUGGINGFACE_HUB_CACHE", ""),
@@ -48,7 +48,7 @@ def cache() -> str:
 def fetch(name: str) -> str:
     """Download a model into the hub's cache, and return its folder.
 
-    Nothing else is ever downloaded. Raises `MemfsError` if that cannot be done.
+    Nothing else downloads anything. Raises `MemfsError` if the download fails.
     """
     try:
         import huggingface_hub  # an extra that may be missing

@@ -1,4 +1,4 @@
-"""Hits as people are shown them: what matched, and the turns beside it."""
+"""Builds search hits: the matched text, the reasons, and the neighbouring turns."""
 
 from __future__ import annotations
 
@@ -22,68 +22,70 @@ if TYPE_CHECKING:
     from memfs.search.query_parser import Question
     from memfs.search.ranking import Ranking
 
-_BESIDE = 160  # characters of a turn beside a hit
-_CJK_LOOKED_AT = 200  # characters of a question
-# Share of the question's words, and cosine, from which on a hit is about it. Nineteen of twenty
-# questions on five sets have more; of questions on other sets half to three quarters have less.
+_BESIDE = 160  # characters of a neighbouring turn
+_CJK_TEXT = 200  # characters of a question
+# The least sum of word share and cosine of a hit that is about the question. Nineteen of twenty
+# questions on five sets have more; half to three quarters of off-topic questions have less.
 _SURE, _TENFOLD, _SMALL = 0.4, 0.2, 240.0
-_LOOKED_THROUGH = 5  # of the best
-_LOOKED_AT = 8 * _BESIDE  # of its characters, white space among them
+_CHECKED = 5  # of the best
+_NEIGHBOUR_TEXT = 8 * _BESIDE  # of its characters, with white space
 
 
 class HitBuilder:
-    """Makes hits of candidates, for one question."""
+    """Builds the hits of one question from its candidates."""
 
-    def __init__(self, text: TextIndex, asked: Question, terms: list[Term], found: Ranking) -> None:
+    def __init__(
+        self, text: TextIndex, question: Question, terms: list[Term], found: Ranking
+    ) -> None:
         self._text = text
-        self._asked = asked
+        self._question = question
         self._terms = terms
-        self._wanted = WantedStems(terms)
-        said = asked.text[:_CJK_LOOKED_AT]
-        self._runs = [] if said.isascii() else identifiers.runs(said)
+        self._stems = WantedStems(terms)
+        start = question.text[:_CJK_TEXT]
+        self._runs = [] if start.isascii() else identifiers.find_cjk_runs(start)
         self.found = found
         self._addresses = dict(found.addresses)
-        self._documents: dict[int, Document] = {}  # that were read, by place
+        self._documents: dict[int, Document] = {}  # loaded ones, by position
 
     def locate(self, places: list[int]) -> list[int]:
-        """Find where some candidates are; return those still there."""
+        """Look up the addresses of candidates; return the candidates that still exist."""
         numbers = self.found.numbers
         missing = [numbers[place] for place in places if numbers[place] not in self._addresses]
-        self._addresses |= self._text.located(missing)
+        self._addresses |= self._text.find_addresses(missing)
         return [place for place in places if numbers[place] in self._addresses]
 
-    def document(self, place: int) -> Document | None:
-        """Return the document of a candidate, None if it is gone."""
+    def load_document(self, place: int) -> Document | None:
+        """Return the document of a candidate, None if it was deleted."""
         found = self._documents.get(place)
         if found is None and self.locate([place]):
-            found = self._text.opened(self._addresses[self.found.numbers[place]])
+            found = self._text.load_document(self._addresses[self.found.numbers[place]])
             self._documents[place] = found
         return found
 
-    def hit(self, place: int, alike: int) -> Hit:
-        """Return the hit of a candidate that is still there, with the turns beside it."""
-        document = self._text.opened(self._addresses[self.found.numbers[place]])
-        return self._hit(place, document, self._sides(place), alike)
+    def build(self, place: int, alike: int) -> Hit:
+        """Return the hit of a candidate that still exists, with its neighbouring turns."""
+        document = self._text.load_document(self._addresses[self.found.numbers[place]])
+        return self._build(place, document, self._format_neighbours(place), alike)
 
-    def brought(self, place: int, document: Document) -> Hit:
-        """Return the hit of a candidate that was read, by itself."""
-        return self._hit(place, document, ("", ""), 0)
+    def build_from_document(self, place: int, document: Document) -> Hit:
+        """Return the hit of a candidate whose document is loaded, without neighbouring turns."""
+        return self._build(place, document, ("", ""), 0)
 
     def is_sure(self, order: list[int]) -> bool:
-        """Tell whether one of the best is clearly about the question: by its words and meaning.
+        """Tell whether one of the best is clearly about the question, by its words and meaning.
 
-        A phrase or a name that is there, and a time without more words, are sure; so is nothing.
+        True for a phrase or name that it contains; also without hits or terms, and for CJK text.
         """
         if not order or not self._terms or self._runs:
             return True
         weight = sum(term.idf for term in self._terms) or 1.0
         documents = self._text.searcher.num_docs
         floor = _SURE + _TENFOLD * math.log10(max(1.0, documents / _SMALL))
-        exact = [each.lower() for each in (*self._asked.phrases, *self._asked.names)]
-        for place in self.locate(order[:_LOOKED_THROUGH]):
-            document = self.document(place)
+        exact = [each.lower() for each in (*self._question.phrases, *self._question.names)]
+        for place in self.locate(order[:_CHECKED]):
+            document = self.load_document(place)
             content = get_field(document, "text") if document else ""
-            words = self._words(content)
+            words = self._match_words(content)
             share = sum(term.idf for term in self._terms if term.word in words) / weight
             folded = " ".join(content.lower().split())
             if (
@@ -94,35 +96,35 @@ class HitBuilder:
                 return True
         return False
 
-    def _hit(self, place: int, document: Document, beside: tuple[str, str], alike: int) -> Hit:
+    def _build(self, place: int, document: Document, beside: tuple[str, str], alike: int) -> Hit:
         content = get_field(document, "text")
-        words = self._words(content)
-        why = tuple(self._why(place, content, words))
+        words = self._match_words(content)
+        why = tuple(self._list_reasons(place, content, words))
         score = round(min(1.0, self.found.scores[place]), 4)
-        return build_listed(document, words, why, score, beside, alike)
+        return build_hit(document, words, why, score, beside, alike)
 
-    def _words(self, content: str) -> list[str]:
-        """Return the words of the question that are in a text, also those that were mistyped."""
-        stems = self._text.held(self._wanted, content)
+    def _match_words(self, content: str) -> list[str]:
+        """Return the question's words that are in a text, and the corrections of mistyped ones."""
+        stems = self._text.match_stems(self._stems, content)
         found = [term.word for term in self._terms if term.stem in stems]
         folded = content.lower()
         if any(term.stem not in stems and term.word in folded for term in self._terms):
-            inner = set(identifiers.parts(content))
+            inner = set(identifiers.extract_parts(content))
             found = [t.word for t in self._terms if t.stem in stems or t.word in inner]
         for term in self._terms:
             if not term.frequency and term.word not in found and may_be_mistyped(term.word):
-                found += _meant(term.word, content)
-        return found + [piece for run in self._runs for piece in _shared(run, content)]
+                found += _correct_word(term.word, content)
+        return found + [piece for run in self._runs for piece in _match_cjk(run, content)]
 
-    def _why(self, place: int, content: str, words: list[str]) -> list[str]:
+    def _list_reasons(self, place: int, content: str, words: list[str]) -> list[str]:
         found = self.found
         folded = " ".join(content.lower().split())
         named = [
-            name for name in self._asked.names if identifiers.contains_name(folded, name.lower())
+            name for name in self._question.names if identifiers.contains_name(folded, name.lower())
         ]
         paths = [name for name in named if identifiers.is_path(name)]
         others = [name for name in named if name not in paths]
-        why = [f'quoted: "{phrase}"' for phrase in self._asked.phrases if phrase.lower() in folded]
+        why = [f'quoted: "{each}"' for each in self._question.phrases if each.lower() in folded]
         why += [f"same file: {path}" for path in paths[:2]]
         if others:
             why.append("names: " + ", ".join(others[:MOST_WORDS]))
@@ -137,29 +139,29 @@ class HitBuilder:
             why.append("of that time")
         return why or ["parts of words"]
 
-    def _sides(self, place: int) -> tuple[str, str]:
-        """Return the turns before and after a message, shortened; "" where there are none."""
+    def _format_neighbours(self, place: int) -> tuple[str, str]:
+        """Return the turns before and after a message, shortened; "" for none."""
         before, after = self.found.near[place]
-        return self._side(place, before, -1), self._side(place, after, 1)
+        return self._format_neighbour(place, before, -1), self._format_neighbour(place, after, 1)
 
-    def _side(self, place: int, number: int, step: int) -> str:
-        document = self._beside(place, number, step) if number else None
+    def _format_neighbour(self, place: int, number: int, step: int) -> str:
+        document = self._load_neighbour(place, number, step) if number else None
         if document is None:
             return ""
-        content = snippet(get_field(document, "text")[:_LOOKED_AT], [], _BESIDE)
+        content = snippet(get_field(document, "text")[:_NEIGHBOUR_TEXT], [], _BESIDE)
         return f"{get_field(document, 'role')}: {content}" if content else ""
 
-    def _beside(self, place: int, number: int, step: int) -> Document | None:
-        """Return the document `number`: mostly the one beside that of a candidate in the index."""
+    def _load_neighbour(self, place: int, number: int, step: int) -> Document | None:
+        """Return the document `number`, mostly found beside the candidate in the index."""
         address = self._addresses[self.found.numbers[place]]
-        found = self._text.beside(address, step)
+        found = self._text.load_neighbour(address, step)
         if found is None or found.get_first("num") != number:
-            there = self._text.located([number])
-            found = self._text.opened(there[number]) if there else None
+            addresses = self._text.find_addresses([number])
+            found = self._text.load_document(addresses[number]) if addresses else None
         return found
 
 
-def build_listed(
+def build_hit(
     document: Document,
     words: Sequence[str] = (),
     why: tuple[str, ...] = (),
@@ -167,7 +169,7 @@ def build_listed(
     beside: tuple[str, str] = ("", ""),
     alike: int = 0,
 ) -> Hit:
-    """Return a document as a hit; without words and reasons, as one nobody searched for."""
+    """Return a document as a hit; without words and reasons for a listing."""
     content = get_field(document, "text")
     return Hit(
         id=get_field(document, "id"),
@@ -191,8 +193,8 @@ def build_listed(
     )
 
 
-def _shared(run: str, content: str) -> list[str]:
-    """Return the longest pieces of a run of CJK characters that are in a text."""
+def _match_cjk(run: str, content: str) -> list[str]:
+    """Return the longest pieces of a run of CJK characters that a text contains."""
     found: list[str] = []
     at = 0
     while at < len(run):
@@ -205,8 +207,8 @@ def _shared(run: str, content: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _meant(word: str, content: str) -> list[str]:
-    """Return the word of a text that a mistyped one is likely to mean."""
+def _correct_word(word: str, content: str) -> list[str]:
+    """Return the word of a text that a mistyped word most likely means, in a list; or []."""
     words = sorted({each.strip(".,;:!?()\"'") for each in content.lower().split()})
     near = [each for each in words if abs(len(each) - len(word)) <= 2]
     close = difflib.get_close_matches(word, near, 1, 0.75)

@@ -1,11 +1,11 @@
 """A graph over the vector rows (HNSW), for a process that keeps its index open. Derived.
 
-A cold process is done with an exact scan before a graph is loaded. The graph is a file of its own
-name for each generation, written aside and renamed: nobody's mapped file is ever written to.
-`graph.json`, written last, names it and what it was made of. Native code believes what it maps, so
-only the very file that was written here is opened: its inode and the time of its last change, which
-who commits or packs one can neither know nor set, and its digest tell. Equal rows are in it once:
-many of them would be each other's only neighbours, and nothing else be found from there.
+A short-lived process finishes an exact scan before it could load a graph. Each generation is a new
+file, written under a temporary name and renamed: a mapped file is never written to. `graph.json`,
+written last, holds its name and what it was built from. Native code trusts what it maps, so only
+the very file that was written here is opened: its inode, its change time (which no commit or
+archive can know or set) and its digest identify it. Equal rows are stored once: many of them
+would be each other's only neighbours, and hide all other rows.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from usearch.index import Index
 
-FEWEST = 20_000  # rows; fewer are scanned exactly as quickly
-_GROWN = 0.1  # of the rows: if more are new, they are added, until then scanned beside the graph
-# Measured on 100,000 passages, against the exact scan of the same int8 rows: looking at 64, 0.91 of
-# the nearest 64 are found, and fused with words 0.995 of the same ten hits (with 200: 0.997). What
-# few others are near to is lost most: where meaning alone counts, a graph is not enough, with 400
-# neither. Half precision takes 1.6 times the space for no more.
+FEWEST = 20_000  # rows; an exact scan of fewer is as fast
+_GROWN = 0.1  # share of new rows that are scanned; more are added to the graph
+# Measured on 100,000 passages, against the exact scan of the same int8 rows: looking at 64, 0.91
+# of the nearest 64 are found, and fused with words 0.995 of the same ten hits (200: 0.997). Rows
+# with few neighbours are lost most: for a search by meaning alone a graph is not enough, even with
+# 400. Half precision takes 1.6 times the space and finds no more.
 _CONNECTIVITY, _EXPANSION = 16, 128
-_FEWEST_LOOKED_AT, _ROOT = 64, 5  # a fifth of the root of the rows: 64 of 100,000, 200 of a million
+_LEAST_EXPANSION, _ROOT = 64, 5  # a fifth of the root of the rows: 64 of 100,000, 200 of a million
 _BATCH = 10_000  # rows added between two ticks
 _MOST_EQUAL = 100  # of equal rows that are found together
 _LONGEST = 4096  # bytes of a stamp
@@ -52,9 +52,9 @@ _MIX = np.array([pow(6364136223846793005, power, 1 << 64) for power in range(1, 
 
 @dataclass(frozen=True)
 class GraphStamp:
-    """What a graph was made of: the model, the first `rows` rows and a checksum of them.
+    """What a graph was built from: the model, the first `rows` rows and their checksum.
 
-    `name`, `file` (see `atomic.look`) and `digest` are those of its file.
+    `name`, `file` (see `signatures.sign_exactly`) and `digest` describe its file.
     """
 
     model: str
@@ -66,41 +66,41 @@ class GraphStamp:
 
 
 class HnswGraph:
-    """A graph over the first `len(rows)` rows of an index. Any number of threads may search."""
+    """A graph over the first `len(rows)` rows of an index. Safe for searches from many threads."""
 
     def __init__(self, index: Index, equal: EqualRows, file: memoryview | None = None) -> None:
         self.index = index
-        self.file = file  # what the index looks at, if it is not in memory
+        self.file = file  # what the index maps, if it is not in memory
         self.rows = len(equal.order)
         self._equal = equal
-        looked_at = max(_FEWEST_LOOKED_AT, math.isqrt(self.rows) // _ROOT)
+        looked_at = max(_LEAST_EXPANSION, math.isqrt(self.rows) // _ROOT)
         index.expansion_search = looked_at  # type: ignore[misc]  # it can be set
         self._lock = threading.Lock()  # usearch gives searches of one thread the same buffers
 
-    def nearest(
+    def find_nearest(
         self, rows: NDArray[np.int8], query: NDArray[np.int8], limit: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the nearest of all `rows` and their distances, as `exact_search` does, not all.
+        """Return the nearest of all `rows` and their distances, approximately (see `exact_search`).
 
-        Those that came after the graph was made are scanned.
+        Rows that are newer than the graph are scanned.
         """
         with self._lock:
             found = self.index.search(query, limit, threads=1)
-        numbers, distances = self._equal.spread(found.keys.astype(np.int64), found.distances)
+        numbers, distances = self._equal.expand_equal(found.keys.astype(np.int64), found.distances)
         if len(rows) == self.rows:
             return numbers[:limit], distances[:limit]
-        more, farther = exact_search.nearest(rows[self.rows :], query, limit)
+        more, farther = exact_search.find_nearest(rows[self.rows :], query, limit)
         numbers = np.concatenate([numbers, more + self.rows])
         distances = np.concatenate([distances, farther])
-        kept = exact_search.smallest(distances, limit)
-        return numbers[kept], distances[kept]
+        best = exact_search.smallest(distances, limit)
+        return numbers[best], distances[best]
 
 
 class EqualRows:
-    """Which rows are equal: the graph knows the first of them only."""
+    """Groups of equal rows: the graph holds only the first row of each."""
 
     def __init__(self, rows: NDArray[np.int8]) -> None:
-        hashes = _hashes(rows)
+        hashes = _hash_rows(rows)
         self.checksum = zlib.crc32(hashes.tobytes())
         self.order = np.argsort(hashes, kind="stable").astype(np.uint32)
         ordered = hashes[self.order]
@@ -109,20 +109,20 @@ class EqualRows:
         self._firsts = np.sort(self.order[begins])
         many = ends - begins > 1
         repeated = np.argsort(self.order[begins[many]])
-        # that others equal, in their order; as keys are, or each search would make them so
+        # first rows with equals, sorted; int64 as keys are, to save a conversion in each search
         self._rows = self.order[begins[many]][repeated].astype(np.int64)
-        self._spans = begins[many][repeated], ends[many][repeated]  # where those are
+        self._spans = begins[many][repeated], ends[many][repeated]  # of their equals in `order`
         self._many = np.zeros(len(rows), np.bool_)
         self._many[self._rows] = True
 
-    def firsts(self, start: int) -> NDArray[np.uint32]:
-        """Return the rows from `start` on that equal none before them."""
+    def list_first_rows(self, start: int) -> NDArray[np.uint32]:
+        """Return the rows from `start` on that equal no earlier row."""
         return self._firsts[np.searchsorted(self._firsts, start) :]
 
-    def spread(
+    def expand_equal(
         self, keys: NDArray[np.int64], distances: NDArray[np.float32]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Put its equals beside each row; of very many, the latest."""
+        """Insert its equal rows beside each row: at most the `_MOST_EQUAL` latest."""
         far = distances.astype(np.float64)
         many = np.flatnonzero(self._many.take(keys, mode="clip"))
         if not len(many):
@@ -145,10 +145,10 @@ def open_graph(
     build: bool = True,
     tick: Callable[[int], object] | None = None,
 ) -> HnswGraph | None:
-    """Return the graph of `rows` that is kept in `folder`, or make it; None: scan them instead.
+    """Open or build the graph of `rows` in `folder`; None: scan the rows instead.
 
-    One that many rows came after is made anew with them (`build=False` makes none, and takes what
-    there is). `tick` is told of rows that went in: a million take some minutes of all cores.
+    A graph is rebuilt when many rows are newer than it; with `build=False` the one on disk is used.
+    `tick` is called with the number of added rows: a million take some minutes of all cores.
     """
     if len(rows) < FEWEST or rows.shape[1] % _WORD:
         return None
@@ -159,21 +159,21 @@ def open_graph(
 
 
 def _load(folder: str, model: str, rows: NDArray[np.int8]) -> HnswGraph | None:
-    stamp = _read(folder)
+    stamp = _read_stamp(folder)
     if stamp is None or stamp.model != model or not 0 < stamp.rows <= len(rows):
         return None
     try:
-        mapped = _mapped(f"{folder}/{stamp.name}", stamp.file)
-    except (OSError, ValueError):  # gone, empty, or another one
+        mapped = _map_file(f"{folder}/{stamp.name}", stamp.file)
+    except (OSError, ValueError):  # missing, empty, or another file
         return None
-    if _digest(mapped) != stamp.digest:
+    if _compute_digest(mapped) != stamp.digest:
         return None
     equal = EqualRows(rows[: stamp.rows])
-    return _view(mapped, equal) if equal.checksum == stamp.content else None
+    return _open_view(mapped, equal) if equal.checksum == stamp.content else None
 
 
-def _view(mapped: memoryview, equal: EqualRows) -> HnswGraph:
-    index = _empty()
+def _open_view(mapped: memoryview, equal: EqualRows) -> HnswGraph:
+    index = _create_index()
     index.view(mapped)
     return HnswGraph(index, equal, mapped)
 
@@ -186,10 +186,10 @@ def _build(
     tick: Callable[[int], object] | None,
 ) -> HnswGraph:
     equal = EqualRows(rows)
-    index = _empty(rows.shape[1])
+    index = _create_index(rows.shape[1])
     if base is not None:
         index.load(base.file)
-    fresh = equal.firsts(base.rows if base else 0)
+    fresh = equal.list_first_rows(base.rows if base else 0)
     for start in range(0, len(fresh), _BATCH):
         keys = fresh[start : start + _BATCH]
         vectors = rows[keys]
@@ -200,9 +200,9 @@ def _build(
             tick(len(keys))
     try:
         mapped = _save(folder, GraphStamp(model, len(rows), equal.checksum), index)
-    except (OSError, ValueError, RuntimeError):  # a full disk, a folder that is gone: only not kept
+    except (OSError, ValueError, RuntimeError):  # full disk, missing folder: it stays in memory
         return HnswGraph(index, equal)
-    return _view(mapped, equal)
+    return _open_view(mapped, equal)
 
 
 def _save(folder: str, stamp: GraphStamp, index: Index) -> memoryview:
@@ -214,27 +214,27 @@ def _save(folder: str, stamp: GraphStamp, index: Index) -> memoryview:
         handle, _ = files.open_file(temporary, os.O_RDWR)
         try:
             if hasattr(os, "fchmod"):
-                os.fchmod(handle, 0o600)  # now: the time of the last change is in the stamp
+                os.fchmod(handle, 0o600)  # before signing: it changes the time of the last change
             os.fsync(handle)
             mapped = memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
             atomic.rename(temporary, f"{folder}/{name}")
-            file = signatures.sign_exactly(os.fstat(handle))  # also a rename is a change
+            file = signatures.sign_exactly(os.fstat(handle))  # a rename changes it, too
         finally:
             os.close(handle)
     except BaseException:
         with suppress(OSError):
             files.remove(temporary)
         raise
-    found = GraphStamp(stamp.model, stamp.rows, stamp.content, name, file, _digest(mapped))
+    found = GraphStamp(stamp.model, stamp.rows, stamp.content, name, file, _compute_digest(mapped))
     atomic.write_derived(f"{folder}/{GRAPH}", json.dumps(asdict(found)).encode(), durable=True)
     for old in files.names(folder):
         if old.startswith(f"{_NAME}-") and old != name:
-            with suppress(OSError):  # Windows keeps what is mapped: the next generation removes it
+            with suppress(OSError):  # Windows keeps mapped files: the next generation removes it
                 files.remove(f"{folder}/{old}")
     return mapped
 
 
-def _read(folder: str) -> GraphStamp | None:
+def _read_stamp(folder: str) -> GraphStamp | None:
     try:
         found = GraphStamp(**json.loads(files.read(f"{folder}/{GRAPH}", cap=_LONGEST) or ""))
     except (OSError, ValueError, TypeError, RecursionError):
@@ -243,8 +243,8 @@ def _read(folder: str) -> GraphStamp | None:
     return found if plain and "/" not in found.name and "\\" not in found.name else None
 
 
-def _mapped(path: str, file: str) -> memoryview:
-    """Map a file that has this identity; raises `OSError`, `ValueError` for any other."""
+def _map_file(path: str, file: str) -> memoryview:
+    """Map the file with this identity; raises `OSError`, or `ValueError` for any other file."""
     handle, status = files.open_file(path)
     try:
         if signatures.sign_exactly(status) != file:
@@ -254,12 +254,12 @@ def _mapped(path: str, file: str) -> memoryview:
         os.close(handle)
 
 
-def _digest(data: memoryview) -> str:
+def _compute_digest(data: memoryview) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _empty(dims: int = 0) -> Index:
-    from usearch.index import Index  # a small memory has no graph
+def _create_index(dims: int = 0) -> Index:
+    from usearch.index import Index  # small stores have no graph
 
     return Index(
         ndim=dims,
@@ -271,8 +271,8 @@ def _empty(dims: int = 0) -> Index:
     )
 
 
-def _hashes(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
-    """Return a number for each row: of unequal rows it is another one."""
+def _hash_rows(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
+    """Return a hash of each row."""
     words = np.ascontiguousarray(rows).view(np.uint64)
     found = np.zeros(len(rows), np.uint64)
     for start in range(0, len(rows), 1 << 14):

@@ -1,35 +1,35 @@
-"""Words inside of words: the parts of identifiers, and pairs of CJK characters.
+"""Words inside words: the parts of identifiers, and pairs of CJK characters.
 
-`getUserName`, `src/x.py` and `E_NO_SPACE` are found whole and by their parts; a text without spaces
-between its words is found by every two characters that follow each other.
+`getUserName`, `src/x.py` and `E_NO_SPACE` are found whole and by their parts. A text without spaces
+between its words is found by every pair of adjacent characters.
 """
 
 from __future__ import annotations
 
 import re
 
-# Each alternative begins where no letter or digit is before it, and takes what it can at once:
-# time grows with the text, whatever it is.
+# Each alternative begins at no letter or digit, and matches possessively: time is linear in the
+# length of any text.
 _NAME = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]++(?>(?:[_./:#@\\-]{1,3}+[A-Za-z0-9]++)+)"
     r"|(?=[A-Za-z0-9]{0,99}(?:[a-z][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]++)"
 )
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # of a name, which is short
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # only for names, which are short
 _CJK = re.compile(
     "[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]++"
 )
 _BELOW_CJK = bytes(range(0x30))
 _LONGEST = 100  # characters of a name; longer ones are data
-# What a name is written with, as it is; all else as a space.
+# Characters of names are kept; all others become spaces.
 _WRITTEN = bytes(
     byte if re.match(r"[A-Za-z0-9_./:#@\\-]", chr(byte)) else ord(" ") for byte in range(256)
 )
-_BETWEEN = b"_./:#@\\-"  # what stands between the words of a name
+_BETWEEN = b"_./:#@\\-"  # separators of the words of a name
 _REMEMBERED = 50_000
 
 
-def parts(text: str) -> list[str]:
-    """Return the words inside the words of a text, lower-cased, repeated as often as they occur."""
+def extract_parts(text: str) -> list[str]:
+    """Return the parts of the words of a text in lower case, once per occurrence."""
     found: list[str] = []
     for name in _NAME.findall(text):
         if len(name) > _LONGEST:
@@ -38,25 +38,25 @@ def parts(text: str) -> list[str]:
         humps = _HUMP.findall(name)
         if len(humps) > 1:
             found += [hump.lower() for hump in humps if len(hump) > 1]
-    return found if text.isascii() else [*found, *_pairs(text)]
+    return found if text.isascii() else [*found, *_list_cjk_pairs(text)]
 
 
-def _pairs(text: str) -> list[str]:
-    """Return every two CJK characters that follow each other."""
-    high = text.encode("utf-16-le", "surrogatepass")[1::2]  # halves of characters
+def _list_cjk_pairs(text: str) -> list[str]:
+    """Return all pairs of adjacent CJK characters."""
+    high = text.encode("utf-16-le", "surrogatepass")[1::2]  # the high bytes
     runs = _CJK.findall(text) if high.translate(None, _BELOW_CJK) else ()
     return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
 class _Inner(dict[bytes, str]):
-    """The words inside of each run of characters between spaces, remembered: most come again."""
+    """A cache of the parts of each run of characters between spaces: most runs recur."""
 
     def __missing__(self, run: bytes) -> str:
         bare = run.strip(_BETWEEN)
         if bare.isalnum() and (bare.islower() or bare.isupper() or bare.istitle()):
-            found = ""  # a word, as most are
+            found = ""  # a plain word, as most are
         else:
-            found = "".join([f"{part} " for part in parts(run.decode("ascii"))])
+            found = "".join([f"{part} " for part in extract_parts(run.decode("ascii"))])
         if len(run) <= _LONGEST:
             if len(self) >= _REMEMBERED:
                 self.clear()
@@ -68,14 +68,14 @@ _INNER = _Inner()
 
 
 def join_parts(text: str) -> str:
-    """Return what `parts` does, each at least once, with spaces between: fast, for much text."""
+    """Return the distinct parts of a text (see `extract_parts`), joined by spaces. Fast."""
     written = text.encode("latin-1", "replace").translate(_WRITTEN)
     found = "".join(set(map(_INNER.__getitem__, written.split())))
-    return found if text.isascii() else found + " ".join(_pairs(text))
+    return found if text.isascii() else found + " ".join(_list_cjk_pairs(text))
 
 
 def names(text: str) -> list[str]:
-    """Return the identifiers, paths and codes that are named in a text, as they are written."""
+    """Return the distinct identifiers, paths and codes of a text, as written."""
     return list(dict.fromkeys(n for n in _NAME.findall(text) if len(n) <= _LONGEST))
 
 
@@ -87,7 +87,7 @@ def is_path(name: str) -> bool:
 
 
 def contains_name(text: str, name: str) -> bool:
-    """Tell whether a text has a name, and not only the beginning or end of a longer word."""
+    """Tell whether a text contains a name as a whole word."""
     at = text.find(name)
     while at >= 0:
         if not (text[at - 1 : at].isalnum() or text[at + len(name) :][:1].isalnum()):
@@ -96,6 +96,6 @@ def contains_name(text: str, name: str) -> bool:
     return False
 
 
-def runs(text: str) -> list[str]:
+def find_cjk_runs(text: str) -> list[str]:
     """Return the runs of CJK characters in a text."""
     return _CJK.findall(text)

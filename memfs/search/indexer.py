@@ -1,7 +1,7 @@
-"""Keeping the index of a store current: what is new in its sources goes in, what is gone out.
+"""Keeping a store's index current: new and changed sources are added, missing ones removed.
 
-An index run is idempotent: documents are numbered from the last published number on, and whatever
-an interrupted run left behind from there is deleted before the next one adds anything.
+An index run is idempotent. Documents are numbered from the last published number on; what an
+interrupted run added from there is deleted before the next run adds anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memfs.core.errors import DamagedError, is_damage
 from memfs.files import signatures, trees
 from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
 from memfs.search.catalog import Catalog, IndexSource, KnownSource
-from memfs.search.lexical import CHECKED, Query, TextIndex, list_unchecked
+from memfs.search.lexical import CHECKED, Query, TextIndex, list_files_to_check
 from memfs.search.lexical import FOLDER as TEXT
 
 if TYPE_CHECKING:
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from memfs.search.model_files import ModelFiles
     from memfs.search.semantic import Document, VectorIndex
 
-BATCH = 20_000  # documents that get vectors before those of them count
-COMMIT = 60_000  # for one commit: whatever it holds it costs the same, and small ones are merged
+BATCH = 20_000  # documents whose vectors are published together
+COMMIT = 60_000  # documents: a commit has a fixed cost, and small ones are merged
 _FEW_ROWS = 100
-_MANY = 2000  # documents from which on every core makes vectors
-_TOLD = 200  # documents for which progress is told
+_MANY = 2000  # documents for which every core is used
+_REPORT = 200  # documents between two progress reports
 
 
-_LAST = 1 << 27  # documents were never numbered so high
+_LAST = 1 << 27  # beyond every document number
 
 
 @contextmanager
 def open_writer(folder: str) -> Iterator[Indexer]:
-    """Open an index to write it. One that is damaged is removed, but for the graph of sessions.
+    """Open an index for writing. A damaged one is removed, except the session graph.
 
-    Raises `DamagedError` then: whoever asks again makes it anew.
+    Raises `DamagedError` then; the next call creates it anew.
     """
     try:
         with closing(Indexer(folder)) as indexer:
@@ -52,7 +52,7 @@ def open_writer(folder: str) -> Iterator[Indexer]:
 
 
 def remove(folder: str) -> None:
-    """Remove an index. The caller holds the lock that keeps writers out."""
+    """Remove an index. The caller holds the write lock."""
     for version in ("v1", "v2", "v3"):
         trees.remove(f"{folder}/{version}")
     for suffix in ("", "-journal", "-wal", "-shm"):
@@ -60,14 +60,14 @@ def remove(folder: str) -> None:
 
 
 class Indexed(NamedTuple):
-    """What an index run did."""
+    """The result of an index run."""
 
     added: int
     sources: int
 
 
 class Indexer:
-    """Writes one index folder. The caller holds the lock that keeps other writers out."""
+    """Writes one index folder. The caller holds the write lock."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -82,7 +82,7 @@ class Indexer:
         folder = self._folder
         found = TextIndex.open(folder)
         if found is None or not self._catalog.get("next"):
-            # No index, one of another version, or one whose catalog is lost: all is derived.
+            # No index, one of another version, or one without a catalog: all is derived.
             self._catalog.clear()
             for version in ("v1", "v2", "v3"):
                 trees.remove(f"{folder}/{version}")
@@ -92,20 +92,20 @@ class Indexer:
         if not 0 < self._next < _LAST:
             raise DamagedError("the catalog of the index is damaged")
         self._pending: dict[str, KnownSource | None] = {}
-        self._waiting = 0
+        self._uncommitted = 0
         self._dirty = bool(self._catalog.get("dirty"))
-        self._gone: list[int] = []
-        if self._dirty:  # nobody noted what the run before took out
+        self._deleted: list[int] = []
+        if self._dirty:  # deletions of the interrupted run were not recorded
             self._catalog.put("recount", "1")
-            self._text.delete_matching(self._text.numbered(self._next))
+            self._text.delete_matching(self._text.number_query(self._next))
 
     @property
     def whole(self) -> bool:
-        """Tell whether all sources were indexed once: a new index has most before it."""
+        """Tell whether all sources were indexed at least once."""
         return bool(self._catalog.get("whole"))
 
     def close(self) -> None:
-        """Forget what was not committed, and let other writers in."""
+        """Discard uncommitted changes, and release the index."""
         try:
             self._text.rollback()
         finally:
@@ -119,12 +119,12 @@ class Indexer:
         *,
         partly: bool = False,
     ) -> Indexed:
-        """Bring the text index in line with `sources`, which are all there are if not `partly`.
+        """Bring the text index in line with `sources`: all sources, or some of them with `partly`.
 
-        `read` yields the documents of a source from a byte on; `tick` is told of each batch of
-        documents added.
+        `read` yields the documents of a source from a byte on; `tick` is called with the number of
+        documents added in each batch.
         """
-        known = {} if partly else self._noted()
+        known = {} if partly else self._list_known_sources()
         added = changed = 0
         seen = set()
         for source in sources:
@@ -134,53 +134,53 @@ class Indexer:
             if signature is None or (before and before.signature == str(signature)):
                 continue
             changed += 1
-            added += self._index(source, signature, before, read, tick)
+            added += self._index_source(source, signature, before, read, tick)
         for path in known.keys() - seen:
             changed += 1
-            self._delete(path)
+            self._delete_source(path)
             self._pending[path] = None
         self.publish()
         if not partly and not self.whole:
             self._catalog.put("whole", "1")
         return Indexed(added, changed)
 
-    def follows(self, path: str, size: int) -> bool:
-        """Tell whether the first `size` bytes of a file that grows are all of it, and indexed."""
+    def is_indexed_to(self, path: str, size: int) -> bool:
+        """Tell whether an append-only file has exactly `size` bytes, all of them indexed."""
         known = self._pending[path] if path in self._pending else self._catalog.find(path)
         found = signatures.sign_file(path)
         if known is None or found is None:
             return known is None and not size and (found is None or not found.size)
         return known.consumed == size and known.signature == str(found)
 
-    def feed(self, path: str, documents: list[str]) -> None:
-        """Add what a file that grows says from where the index is (see `doc_json.prepared`)."""
-        self._begin()
+    def add_documents(self, path: str, documents: list[str]) -> None:
+        """Add prepared documents of an append-only file (see `doc_json.prepare_document`)."""
+        self._mark_dirty()
         first, source = self._next, doc_json.quote_path(path)
         self._next += len(documents)
         numbers = range(first, self._next)
-        self._waiting += self._text.put(
+        self._uncommitted += self._text.add_json(
             map(doc_json.add_number, documents, numbers, repeat(source))
         )
 
-    def reach(self, sizes: Mapping[str, int]) -> None:
-        """Note that files which were fed are indexed up to these sizes, which are all of them."""
+    def record_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Record that files are indexed up to these sizes; one of another size is read again."""
         for path, size in sizes.items():
             found = signatures.sign_file(path)
             if found and found.size == size:
                 self._pending[path] = KnownSource(str(found), size, catalog.hash_ends(path, size))
-            else:  # somebody else wrote to it: all of it again
+            else:  # another process wrote to it: index all of it again
                 self._pending[path] = KnownSource("", 0)
-        if self._waiting >= COMMIT:
+        if self._uncommitted >= COMMIT:
             self._commit()
 
     def publish(self) -> None:
-        """Make what was fed count, and let other processes write."""
+        """Commit all changes, and let other processes write."""
         self._commit()
         self._text.finish()
         looks = signatures.sign_files(f"{self._folder}/{TEXT}")
-        with suppress(OSError, ValueError):  # they are looked into again
-            if looks and list_unchecked(self._folder, looks):
-                segments.mark_checked(f"{self._folder}/{CHECKED}", looks)
+        with suppress(OSError, ValueError):  # they are verified again
+            if looks and list_files_to_check(self._folder, looks):
+                segments.record_checks(f"{self._folder}/{CHECKED}", looks)
 
     def embed(
         self,
@@ -188,18 +188,18 @@ class Indexer:
         model: ModelFiles | None = None,
         most: int = 0,
     ) -> int:
-        """Give vectors of a model to the documents that have none yet; return how many.
+        """Add the missing vectors of a model; return the number of documents.
 
-        At most `most` of them, if it is given. When all have some, these are what is searched, and
-        those of other models are removed. Each batch counts when it is done: a run that was killed
-        is gone on with. Vectors that are damaged are all made anew.
+        `most` limits them, 0: all. Once all documents have vectors, these are searched, and other
+        models' vectors are removed. Each batch is published: the next run continues a killed one.
+        Damaged vectors are rebuilt.
         """
         try:
             return self._embed(tick, model, most)
         except BaseException as error:
             if not is_damage(error):
                 raise
-        active_model.drop(self._folder)
+        active_model.drop_vectors(self._folder)
         return self._embed(tick, model, most)
 
     def _embed(
@@ -207,40 +207,43 @@ class Indexer:
     ) -> int:
         from memfs.search import encoder  # with numpy: there may be nothing new
 
-        text, vectors = self._text, self._vectors(model)
+        text, vectors = self._text, self._open_vectors(model)
         if self._catalog.get("recount"):
-            there = set(text.numbers(text.found(Query.all_query())))
-            vector_layout.forget(self._folder, (n for n in range(self._next) if n not in there))
+            there = set(text.numbers(text.find_all(Query.all_query())))
+            gone = (number for number in range(self._next) if number not in there)
+            vector_layout.delete_documents(self._folder, gone)
             self._catalog.put("recount", "")
-        if vectors.extent.documents > self._next or _mostly_gone(vectors):
+        if vectors.extent.documents > self._next or _is_mostly_deleted(vectors):
             vectors.clear()
         first, end = max(1, vectors.extent.documents), self._next
         last = min(end, first + most) if most else end
         with encoder.every_core() if end - first >= _MANY else nullcontext():
             for start in range(first, last, BATCH):
                 stop = min(last, start + BATCH)
-                vectors.extend(_unembedded(text, start, stop, tick), stop)
+                vectors.extend(_read_documents(text, start, stop, tick), stop)
         if last == end and vectors.extent.documents:
             active_model.serve(self._folder, vectors.encoder.name)
         return max(0, last - first)
 
-    def unembedded(self, model: str) -> int:
+    def count_missing_vectors(self, model: str) -> int:
         """Return about how many documents have no vectors of a model, by its name."""
-        return max(0, self._next - max(1, vector_manifest.extent(self._folder, model).documents))
+        extent = vector_manifest.load_extent(self._folder, model)
+        return max(0, self._next - max(1, extent.documents))
 
-    def _noted(self) -> dict[str, KnownSource]:
-        """Return every indexed source, also those that no commit holds yet."""
-        noted = {**self._catalog.known(), **self._pending}
-        return {path: known for path, known in noted.items() if known}
+    def _list_known_sources(self) -> dict[str, KnownSource]:
+        """Return all indexed sources by path, also those that are not committed yet."""
+        sources = {**self._catalog.list_sources(), **self._pending}
+        return {path: known for path, known in sources.items() if known}
 
-    def _vectors(self, model: ModelFiles | None) -> VectorIndex:
+    def _open_vectors(self, model: ModelFiles | None) -> VectorIndex:
         # Numpy and usearch take longer than all the rest of a hook that indexes one message.
         from memfs.search import encoder  # with numpy: there may be nothing new
         from memfs.search.semantic import VectorIndex  # likewise
 
-        return VectorIndex(self._folder, encoder.open_model(model) if model else encoder.bundled())
+        chosen = encoder.open_model(model) if model else encoder.load_bundled()
+        return VectorIndex(self._folder, chosen)
 
-    def _index(
+    def _index_source(
         self,
         source: IndexSource,
         signature: Signature,
@@ -250,34 +253,34 @@ class Indexer:
     ) -> int:
         start = 0
         if before is not None:
-            # As large as it was, and another one by its time: somebody wrote into it.
+            # The same size with another time: it was changed in place.
             grown = source.grows and 0 < before.consumed < signature.size
             if grown and catalog.hash_ends(source.path, before.consumed) == before.mark:
                 start = before.consumed
             else:
-                self._delete(source.path)
+                self._delete_source(source.path)
         first = self._next
-        self._begin()
+        self._mark_dirty()
         try:
-            self._text.add(self._numbered(source, read(source, start), tick))
-        except OSError:  # removed meanwhile, or not ours to read: the next run tries again
-            self._delete(source.path)
+            self._text.add(self._assign_numbers(source, read(source, start), tick))
+        except OSError:  # removed meanwhile, or not readable: the next run tries again
+            self._delete_source(source.path)
             self._pending[source.path] = None
             return 0
         added = self._next - first
         if tick:
-            tick(added % _TOLD)
+            tick(added % _REPORT)
         if signatures.sign_file(source.path) == signature:
             mark = catalog.hash_ends(source.path, signature.size) if source.grows else ""
             self._pending[source.path] = KnownSource(str(signature), signature.size, mark)
-        else:  # somebody wrote while it was read: nobody knows up to where, so all of it again
+        else:  # it was written to meanwhile, and the indexed end is unknown: index all of it again
             self._pending[source.path] = KnownSource("", 0)
-        self._waiting += added
-        if self._waiting >= COMMIT:
+        self._uncommitted += added
+        if self._uncommitted >= COMMIT:
             self._commit()
         return added
 
-    def _numbered(
+    def _assign_numbers(
         self,
         source: IndexSource,
         documents: Iterator[dict[str, object]],
@@ -287,58 +290,59 @@ class Indexer:
             document["num"], document["source"] = self._next, source.path
             self._next += 1
             yield document
-            if tick and count % _TOLD == 0:
-                tick(_TOLD)
+            if tick and count % _REPORT == 0:
+                tick(_REPORT)
 
-    def _begin(self) -> None:
-        """Note that a run has begun: until it is published, what it adds does not count."""
+    def _mark_dirty(self) -> None:
+        """Mark the index as being written: what is added does not count until it is published."""
         if not self._dirty:
             self._catalog.put("dirty", "1")
             self._dirty = True
 
-    def _delete(self, path: str) -> None:
-        self._begin()
-        self._gone += self._text.numbers(self._text.found(self._text.term("source", path)))
+    def _delete_source(self, path: str) -> None:
+        self._mark_dirty()
+        addresses = self._text.find_all(self._text.term_query("source", path))
+        self._deleted += self._text.numbers(addresses)
         self._text.delete("source", path)
 
     def _commit(self) -> None:
         if not self._dirty:
             return
         self._text.commit()
-        if self._gone:
-            vector_layout.forget(self._folder, self._gone)
+        if self._deleted:
+            vector_layout.delete_documents(self._folder, self._deleted)
         self._catalog.publish(self._next, self._pending)
         self._dirty = False
-        self._gone = []
+        self._deleted = []
         self._pending = {}
-        self._waiting = 0
+        self._uncommitted = 0
 
 
-def _mostly_gone(vectors: VectorIndex) -> bool:
-    """Tell whether more than half of the rows are of documents that are gone: they only take time.
+def _is_mostly_deleted(vectors: VectorIndex) -> bool:
+    """Tell whether more than half of the rows belong to deleted documents: they only cost time.
 
-    Documents that were gone when vectors were made have none: that is no reason to begin anew.
+    Documents that were deleted before vectors were made have no rows: no reason for a rebuild.
     """
     gone = int((vectors.documents[vectors.owners, vector_layout.WEIGHT] == 0).sum())
     return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
 
 
-def _unembedded(
+def _read_documents(
     text: TextIndex, first: int, end: int, tick: Callable[[int], object] | None
 ) -> Iterator[Document]:
     from memfs.search.semantic import Document  # likewise
 
     step = 2000
     for start in range(first, end, step):
-        addresses = text.found(text.numbered(start, min(end, start + step)))
+        addresses = text.find_all(text.number_query(start, min(end, start + step)))
         fields = ("num", "group", "said", "at", "weight")
         found = []
-        for address, number, *kept in zip(
+        for address, number, *values in zip(
             addresses, *(text.numbers(addresses, field) for field in fields), strict=True
         ):
-            content = text.document(address).get("text")
+            content = text.read_fields(address).get("text")
             if content:
-                found.append(Document(number, kept[0], str(content[0]), *kept[1:]))
+                found.append(Document(number, values[0], str(content[0]), *values[1:]))
         yield from sorted(found)
         if tick:
             tick(min(step, end - start))

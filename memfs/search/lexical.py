@@ -1,6 +1,6 @@
 """The full-text index (tantivy). Hot path: nothing here needs numpy.
 
-Queries are built from analysed words, never parsed: people's texts are no query language.
+Queries are built from analysed words, never parsed: a user's text is no query language.
 """
 
 import math
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = "v3/text"  # the number changes with the schema: another one is another index
+FOLDER = "v3/text"  # the number changes with the schema
 CHECKED = "v3/checked.json"
 EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
 MOST_TERMS = 32
@@ -28,8 +28,8 @@ _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
-_TYPO = 5  # letters from which a word may be mistyped
-# What a text is cut into to look for words: letters and digits are, and what is not ASCII.
+_TYPO = 5  # letters of a word that can be corrected
+# Splits a text into words: letters, digits and all that is not ASCII are kept, in lower case.
 _RUNS = bytes(
     byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32
     for byte in range(256)
@@ -37,7 +37,7 @@ _RUNS = bytes(
 
 
 class Term:
-    """One word of a query: as written, as indexed, its weight, and in how many documents it is."""
+    """A word of a query: as written, as indexed, its weight, and its document frequency."""
 
     __slots__ = ("frequency", "idf", "stem", "word")
 
@@ -49,44 +49,44 @@ class Term:
 
 
 class WantedStems:
-    """The stems of terms, and with which two letters words that have them begin; none: any."""
+    """The stems of terms, and the first two letters of words that may have them; empty: any."""
 
     __slots__ = ("starts", "stems")
 
     def __init__(self, terms: "Iterable[Term]") -> None:
         self.stems = {term.stem for term in terms}
         self.starts: set[bytes] = set()
-        if all(len(stem) > 1 for stem in self.stems):  # of "aed" one letter is left
+        if all(len(stem) > 1 for stem in self.stems):  # the stem of "aed" has one letter
             self.starts = {stem[:2].encode() for stem in self.stems}
             bent = (stem for stem in self.stems if stem[1:] == "ie")  # dying, lying and the like
             self.starts.update(f"{stem[0]}y".encode() for stem in bent)
 
 
 class TextIndex:
-    """One index folder. Readers see the last commit; one process writes at a time."""
+    """An index folder. Readers see the last commit; one process writes at a time."""
 
     def __init__(self, index: tantivy.Index) -> None:
-        index.register_tokenizer("memfs", _stems().build())
-        index.register_tokenizer("memfs_exact", _unstopped_words().build())
+        index.register_tokenizer("memfs", _build_stemmer().build())
+        index.register_tokenizer("memfs_exact", _build_word_analyzer().build())
         index.register_tokenizer("memfs_parts", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
         self._index = index
-        self._words = _plain().build()
-        self._stems = _stopped().build()
-        self._unstopped = _stems().build()
+        self._words = _build_content_analyzer().build()
+        self._stems = _build_content_stemmer().build()
+        self._all_stems = _build_stemmer().build()
         self.schema = index.schema
-        index.config_reader("manual")  # else a thread opens whatever comes there, and may panic
+        index.config_reader("manual")  # else a thread opens every new commit, and may panic
         self.searcher = index.searcher()
         self._writer: tantivy.IndexWriter | None = None
 
     @classmethod
     def open(cls, folder: str) -> "TextIndex | None":
-        """Open an index; None if there is none in `folder`, or one of another version."""
+        """Open an index; None if `folder` has none, or one of another version."""
         path = f"{folder}/{FOLDER}"
         looks = signatures.sign_files(path)
         if looks is None or "meta.json" not in looks:
             return None
         try:
-            if fresh := list_unchecked(folder, looks):
+            if fresh := list_files_to_check(folder, looks):
                 from memfs.search import segments
 
                 if not segments.are_whole(path, fresh):
@@ -99,7 +99,7 @@ class TextIndex:
 
     @classmethod
     def create(cls, folder: str) -> "TextIndex":
-        """Open an index, or make an empty one."""
+        """Open an index, or create an empty one."""
         found = cls.open(folder)
         if found is not None:
             return found
@@ -114,14 +114,14 @@ class TextIndex:
                 raise
             raise DamagedError(f"the index in {path} cannot be read", "search again") from error
 
-    def terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
-        """Return the words of `text` that can matter, the rarest first, at most `most`.
+    def parse_terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
+        """Return the content words of `text`, the rarest first, at most `most`.
 
-        Words that are in no document have frequency 0. A text of stop words alone keeps them.
+        Words that no document has have frequency 0. A text of stop words alone keeps them.
         """
-        found = self._pairs(text, self._words, self._stems)
+        found = self._map_stems(text, self._words, self._stems)
         if not found:
-            found = self._pairs(text, _unstopped_words().build(), self._unstopped)
+            found = self._map_stems(text, _build_word_analyzer().build(), self._all_stems)
         documents = self.searcher.num_docs
         terms = [
             Term(word, stem, self.searcher.doc_freq("text", stem), documents)
@@ -132,57 +132,57 @@ class TextIndex:
 
     def stems(self, text: str) -> set[str]:
         """Return the indexed forms of the words of a text."""
-        return set(self._unstopped.analyze(str(stopwords.replace_surrogates(text))))
+        return set(self._all_stems.analyze(str(stopwords.replace_surrogates(text))))
 
-    def held(self, wanted: WantedStems, text: str) -> set[str]:
-        """Return the stems that are wanted and that a text has a word for.
+    def match_stems(self, wanted: WantedStems, text: str) -> set[str]:
+        """Return the wanted stems that a text has a word for.
 
-        Words that begin otherwise are not even stemmed: of a long text that takes longest.
+        Only words with a fitting beginning are stemmed: that takes longest for a long text.
         """
         if not wanted.starts:
             return self.stems(text) & wanted.stems if wanted.stems else set()
-        cut = str(stopwords.replace_surrogates(text)).encode().translate(_RUNS)
-        runs = {*cut.split()}
+        words = str(stopwords.replace_surrogates(text)).encode().translate(_RUNS)
+        runs = {*words.split()}
         like = [run for run in runs if run[:2] in wanted.starts]
-        if not cut.isascii():
+        if not words.isascii():
             like += [run for run in runs if not run.isascii()]
-        found = self._unstopped.analyze(b" ".join(like).decode()) if like else ()
+        found = self._all_stems.analyze(b" ".join(like).decode()) if like else ()
         return wanted.stems.intersection(found)
 
-    def inner(self, part: str) -> Term:
-        """Return a word inside of words (see `identifiers`) as a term."""
+    def build_part_term(self, part: str) -> Term:
+        """Return a word part (see `identifiers`) as a term."""
         frequency = self.searcher.doc_freq("parts", part)
         return Term(part, part, frequency, self.searcher.num_docs)
 
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
-        """Return the query for any of `terms` and `more`, among the documents of `only`.
+        """Return the query for any of `terms` and `more`, among the documents that `only` matches.
 
-        None: nothing that could be found.
+        None if there is nothing to search for.
         """
-        wanted = [self.term("text", term.stem) for term in terms if term.frequency]
-        wanted += more
-        if not wanted:
+        queries = [self.term_query("text", term.stem) for term in terms if term.frequency]
+        queries += more
+        if not queries:
             return None
-        either = Query.boolean_query([(Occur.Should, each) for each in wanted])
+        either = Query.boolean_query([(Occur.Should, each) for each in queries])
         if only is None:
             return either
         return Query.boolean_query(
             [(Occur.Must, either), (Occur.Must, Query.const_score_query(only, 0.0))]
         )
 
-    def part(self, word: str, boost: float) -> Query:
-        """Return the query for a word inside of words: of an identifier, or a CJK text."""
-        return Query.boost_query(self.term("parts", word.lower()), boost)
+    def part_query(self, word: str, boost: float) -> Query:
+        """Return the query for a word part: of an identifier, or of a CJK text."""
+        return Query.boost_query(self.term_query("parts", word.lower()), boost)
 
-    def character(self, character: str) -> Query:
-        """Return the query for texts with a single CJK character (see `identifiers`)."""
+    def character_query(self, character: str) -> Query:
+        """Return the query for a single CJK character (see `identifiers`)."""
         return Query.regex_query(self.schema, "parts", f".?{character}.?")
 
-    def similar(self, term: Term) -> "Query | None":
-        """Return the query for what a word that no document has may have been meant to be.
+    def fuzzy_query(self, term: Term) -> "Query | None":
+        """Return the query for the corrections and completions of a word that no document has.
 
-        That is a word with one letter more, less, changed or swapped (two from 8 letters on), or
-        one that begins so; None for a short word.
+        A correction differs by one letter more, less, changed or swapped (two from 8 letters on), a
+        completion begins with the word. None for a short word.
         """
         if not may_be_mistyped(term.word):
             return None
@@ -192,19 +192,19 @@ class TextIndex:
         either = Query.disjunction_max_query([near, longer])
         return Query.boost_query(Query.const_score_query(either, 1.0), term.idf / 2)
 
-    def phrase(self, text: str) -> "Query | None":
-        """Return the query for words that follow each other; None for fewer than two."""
-        stems = self._unstopped.analyze(str(stopwords.replace_surrogates(text)))
+    def phrase_query(self, text: str) -> "Query | None":
+        """Return the query for adjacent words; None for fewer than two."""
+        stems = self._all_stems.analyze(str(stopwords.replace_surrogates(text)))
         if len(stems) < 2:
             return None
         return Query.boost_query(Query.phrase_query(self.schema, "text", list(stems)), 2.0)
 
-    def term(self, field: str, value: object) -> Query:
-        """Return the query for one exact value of a field."""
+    def term_query(self, field: str, value: object) -> Query:
+        """Return the query for an exact value of a field."""
         return Query.term_query(self.schema, field, stopwords.replace_surrogates(value))
 
-    def between(self, field: str, first: int | None, last: int | None) -> Query:
-        """Return the query for a range of a numeric field, both ends included, None: open."""
+    def range_query(self, field: str, first: int | None, last: int | None) -> Query:
+        """Return the query for a range of a numeric field, both ends included; None: open."""
         signed = field in _SIGNED
         least = -_FAR if signed else 0
         low = least if first is None else max(least, min(_FAR, first))
@@ -212,8 +212,8 @@ class TextIndex:
         kind = FieldType.Integer if signed else FieldType.Unsigned
         return Query.range_query(self.schema, field, kind, low, high)
 
-    def numbered(self, first: int, end: int = (1 << 63) - 1) -> Query:
-        """Return the query for the documents numbered `first` to before `end`."""
+    def number_query(self, first: int, end: int = (1 << 63) - 1) -> Query:
+        """Return the query for the documents from number `first` to before `end`."""
         return Query.range_query(
             self.schema, "num", FieldType.Unsigned, first, end, include_upper=False
         )
@@ -224,10 +224,10 @@ class TextIndex:
             return []
         return list(self.searcher.search(query, limit, count=False).hits)
 
-    def ordered(
+    def search_in_order(
         self, query: Query, field: str, limit: int, offset: int
     ) -> tuple[list[tantivy.DocAddress], int]:
-        """Return addresses in the rising order of a numeric field, and how many there are."""
+        """Return a page of addresses in ascending order of a numeric field, and their total."""
         found = self.searcher.search(
             query,
             max(1, limit),
@@ -236,59 +236,56 @@ class TextIndex:
             offset=offset,
             order=tantivy.Order.Asc,
         )
-        total = int(getattr(found, "count", 0) or 0)  # the stubs do not know it
+        total = int(getattr(found, "count", 0) or 0)  # missing in the stubs
         return [address for _, address in found.hits], total
 
-    def found(self, query: Query) -> list[tantivy.DocAddress]:
-        """Return the addresses of all documents that a query finds."""
+    def find_all(self, query: Query) -> list[tantivy.DocAddress]:
+        """Return the addresses of all documents that match a query."""
         return [address for _, address in self.search(query, max(1, self.searcher.num_docs))]
 
     def numbers(self, addresses: list[tantivy.DocAddress], field: str = "num") -> list[int]:
-        """Return the document numbers of addresses (or the values of another numeric field)."""
+        """Return the values of a numeric field at addresses (default: the document numbers)."""
         values = self.searcher.fast_field_values(field, addresses)
         return [int(value or 0) for value in values]
 
-    def located(self, numbers: "Iterable[int]") -> dict[int, tantivy.DocAddress]:
-        """Return the addresses of documents by number; those deleted are missing.
+    def find_addresses(self, numbers: "Iterable[int]") -> dict[int, tantivy.DocAddress]:
+        """Return the addresses of documents by number, without deleted ones.
 
-        One by one: one query for all takes twice the time, and does not tell which is which.
+        One query each: a joint query takes twice the time, and does not return the numbers.
         """
         found = {}
         for number in numbers:
-            for _, address in self.search(self.term("num", number), 1):
+            for _, address in self.search(self.term_query("num", number), 1):
                 found[number] = address
         return found
 
-    def opened(self, address: tantivy.DocAddress) -> tantivy.Document:
-        """Return a document: only what it is asked for becomes a value of Python."""
+    def load_document(self, address: tantivy.DocAddress) -> tantivy.Document:
+        """Return a document: fields are converted to Python values on access."""
         return self.searcher.doc(address)
 
-    def beside(self, address: tantivy.DocAddress, step: int) -> "tantivy.Document | None":
-        """Return the document that lies `step` behind another in its segment, also a deleted one.
-
-        None where the segment ends.
-        """
+    def load_neighbour(self, address: tantivy.DocAddress, step: int) -> "tantivy.Document | None":
+        """Return the document `step` positions on in its segment, also a deleted one; or None."""
         try:
-            return self.opened(tantivy.DocAddress(address.segment_ord, address.doc + step))
+            return self.load_document(tantivy.DocAddress(address.segment_ord, address.doc + step))
         except (ValueError, OverflowError):
             return None
 
-    def document(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
+    def read_fields(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
         """Return the stored fields of a document."""
-        found: dict[str, list[object]] = self.opened(address).to_dict()
+        found: dict[str, list[object]] = self.load_document(address).to_dict()
         return found
 
     def add(self, documents: "Iterable[dict[str, object]]") -> int:
         """Add documents (not visible before `commit`); return how many."""
-        from memfs.search.doc_json import prepared
+        from memfs.search.doc_json import prepare_document
 
-        return self.put(map(prepared, documents))
+        return self.add_json(map(prepare_document, documents))
 
-    def put(self, documents: "Iterable[str]") -> int:
-        """Add documents that `doc_json.prepared` has made ready.
+    def add_json(self, documents: "Iterable[str]") -> int:
+        """Add documents prepared by `doc_json.prepare_document`; return how many.
 
-        As JSON they take two thirds of the time of calls for each field. Raises `ValueError` for
-        values that the schema does not have.
+        JSON takes two thirds of the time of a call for each field. Raises `ValueError` for values
+        that do not fit the schema.
         """
         writer = self._open_writer()
         count = 0
@@ -306,25 +303,25 @@ class TextIndex:
         self._open_writer().delete_documents_by_query(query)
 
     def commit(self) -> None:
-        """Make everything added and deleted durable and visible; more may follow (see `finish`)."""
+        """Make all changes durable and visible; more may follow (see `finish`)."""
         if self._writer is None:
             return
         try:
             self._writer.commit()
-        except BaseException:  # a failed writer drops documents silently ever after: start anew
+        except BaseException:  # a failed writer silently drops all later documents: discard it
             self.rollback()
             raise
         self._index.reload()
         self.searcher = self._index.searcher()
 
     def finish(self) -> None:
-        """Let other processes write, after the last commit and what is being merged."""
+        """Release the writer after the last commit, once merges are done."""
         if self._writer is not None:
             writer, self._writer = self._writer, None
             writer.wait_merging_threads()
 
     def rollback(self) -> None:
-        """Forget what was added and deleted since the last commit."""
+        """Discard all changes since the last commit."""
         if self._writer is not None:
             writer, self._writer = self._writer, None
             writer.rollback()
@@ -335,7 +332,7 @@ class TextIndex:
         return self._writer
 
     @staticmethod
-    def _pairs(
+    def _map_stems(
         text: str, as_written: tantivy.TextAnalyzer, as_indexed: tantivy.TextAnalyzer
     ) -> dict[str, str]:
         """Map each indexed form to the word it comes from."""
@@ -347,14 +344,14 @@ class TextIndex:
         return found
 
 
-def list_unchecked(folder: str, looks: dict[str, str]) -> list[str]:
-    """List the files that an index is made of and nobody has looked into yet (see `segments`).
+def list_files_to_check(folder: str, looks: dict[str, str]) -> list[str]:
+    """List the files of an index whose checksums are not verified yet (see `segments`).
 
-    Others may be there: those that are being written. Raises `OSError`, `ValueError`.
+    Files that are being written are left out. Raises `OSError`, `ValueError`.
     """
-    told = fastjson.loads(files.read(f"{folder}/{FOLDER}/meta.json") or "")
+    meta = fastjson.loads(files.read(f"{folder}/{FOLDER}/meta.json") or "")
     used: dict[str, str] = {}
-    for each in told["segments"] if isinstance(told, dict) else ():
+    for each in meta["segments"] if isinstance(meta, dict) else ():
         deleted = (each.get("deletes") or {}).get("opstamp", "")
         used[str(each["segment_id"]).replace("-", "")] = f".{deleted}.del"
     found = fastjson.loads(files.read(f"{folder}/{CHECKED}") or "{}")
@@ -368,7 +365,7 @@ def list_unchecked(folder: str, looks: dict[str, str]) -> list[str]:
     ]
 
 
-def _unstopped_words() -> TextAnalyzerBuilder:
+def _build_word_analyzer() -> TextAnalyzerBuilder:
     return (
         TextAnalyzerBuilder(Tokenizer.simple())
         .filter(Filter.remove_long(_LONGEST))
@@ -377,23 +374,23 @@ def _unstopped_words() -> TextAnalyzerBuilder:
     )
 
 
-def _plain() -> TextAnalyzerBuilder:
-    return _unstopped_words().filter(Filter.custom_stopword(list(stopwords.STOP)))
+def _build_content_analyzer() -> TextAnalyzerBuilder:
+    return _build_word_analyzer().filter(Filter.custom_stopword(list(stopwords.STOP)))
 
 
-def _stopped() -> TextAnalyzerBuilder:
-    return _plain().filter(Filter.stemmer("english"))
+def _build_content_stemmer() -> TextAnalyzerBuilder:
+    return _build_content_analyzer().filter(Filter.stemmer("english"))
 
 
 def may_be_mistyped(word: str) -> bool:
-    """Tell whether a word that nobody wrote is long enough to be another one, mistyped."""
+    """Tell whether a word that no document has is long enough to be corrected."""
     return len(word) >= _TYPO and word.isalpha()
 
 
 def stems(text: str) -> set[str]:
-    """Return the indexed forms of the words of a text, without an index at hand."""
-    return set(_stems().build().analyze(text))
+    """Return the indexed forms of the words of a text, without an open index."""
+    return set(_build_stemmer().build().analyze(text))
 
 
-def _stems() -> TextAnalyzerBuilder:
-    return _unstopped_words().filter(Filter.stemmer("english"))
+def _build_stemmer() -> TextAnalyzerBuilder:
+    return _build_word_analyzer().filter(Filter.stemmer("english"))

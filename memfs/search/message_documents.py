@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memfs.core.records import Message
 
-_WEIGHTS = {"assistant": 85, "tool": 70}  # percent of what a user's own words count
+_WEIGHTS = {"assistant": 85, "tool": 70}  # percent of the weight of a user's message
 
 
 def document(message: Message) -> dict[str, object]:
@@ -24,7 +24,7 @@ def document(message: Message) -> dict[str, object]:
         "session": message.session,
         "project": message.project,
         "branch": message.branch,
-        "group": _group(message.host, message.session),
+        "group": _hash_session(message.host, message.session),
         "weight": _WEIGHTS.get(message.role, 100),
         "at": epoch(message.at) or 0,
         "time": message.at,
@@ -32,8 +32,8 @@ def document(message: Message) -> dict[str, object]:
 
 
 @functools.lru_cache(64)
-def _group(host: str, session: str) -> int:
-    """Return what ties the turns of a session together, 0 for a turn of none."""
+def _hash_session(host: str, session: str) -> int:
+    """Return the number that groups the turns of a session, 0 for a turn without a session."""
     if not session:
         return 0
     return zlib.crc32(f"{host}/{session}".encode("utf-8", "replace")) or 1

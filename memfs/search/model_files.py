@@ -1,7 +1,7 @@
-"""The files of an embedding model, looked at without numpy: are they whole, and which model is it.
+"""The files of an embedding model, checked without numpy: are they complete, and which model is it.
 
 A model2vec folder holds `model.safetensors`, `tokenizer.json` and `config.json`. Nothing in them
-is run; what they say of themselves is checked against how long they are.
+is executed; the sizes they declare are checked against the files' sizes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from memfs.files import outside
 BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
 TABLE, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
 FILES = (TABLE, TOKENIZER, CONFIG)
-MAX_TOKENS = 512  # of a text, where the model says nothing
+MAX_TOKENS = 512  # of a text, if the configuration sets none
 SIZES = {"I8": 1, "F16": 2, "BF16": 2, "F32": 4, "F64": 8}  # of an entry, in bytes
 _WHOLE = {"I32": 4, "I64": 8}  # of the mapping from tokens to rows
 _LONGEST_HEADER = 1 << 20
 _LONGEST_CONFIG = 1 << 20
 _LONGEST_TOKENIZER = 256 << 20
 _MOST_DIMS = 8192
-_PROBES, _PROBE = 24, 2048  # how often, and how many bytes of a file are read to know it again
+_PROBES, _PROBE = 24, 2048  # samples of a file for its fingerprint, and bytes of each
 
 
 class Tensor(NamedTuple):
@@ -37,10 +37,9 @@ class Tensor(NamedTuple):
 
 
 class ModelFiles(NamedTuple):
-    """A model that can be opened. `name` is another one where vectors would be.
+    """A model that can be opened. Models with different vectors have different names.
 
-    `size` is the number of tokens it has rows for, `longest` how many tokens of a text it reads
-    (0: all).
+    `size` is the number of tokens with rows, `longest` the most tokens read of a text (0: all).
     """
 
     folder: str
@@ -52,7 +51,7 @@ class ModelFiles(NamedTuple):
 
 
 def read(folder: str) -> ModelFiles:
-    """Look at the model in a folder; raises `StoreError` that says what is wrong with it."""
+    """Check the model in a folder; raises `StoreError` that says what is wrong with it."""
     path = f"{folder}/{TABLE}"
     for name, most in ((TABLE, 0), (TOKENIZER, _LONGEST_TOKENIZER)):
         found = outside.status(f"{folder}/{name}")
@@ -61,9 +60,9 @@ def read(folder: str) -> ModelFiles:
         if most and found.st_size > most:
             raise model_error(folder, f"{name} is larger than {most >> 20} MB")
     try:
-        header, tensors = _tensors(folder, path)
-        longest = _longest(folder)
-        name = _fingerprint(folder, header, longest)
+        header, tensors = _read_header(folder, path)
+        longest = _read_max_length(folder)
+        name = _compute_fingerprint(folder, header, longest)
     except OSError as error:
         raise model_error(folder, f"{error.filename}: {error.strerror}") from error
     table = tensors["embeddings"]
@@ -83,7 +82,7 @@ def model_error(folder: str, what: str) -> StoreError:
     )
 
 
-def _tensors(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
+def _read_header(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
     """Read the header of a safetensors file: 8 bytes of its length, then JSON."""
     with outside.open_stream(path) as handle:
         end = os.fstat(handle.fileno()).st_size
@@ -94,36 +93,36 @@ def _tensors(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
     try:
         found = json.loads(header)
         listed = {
-            name: Tensor(str(entry["dtype"]), tuple(entry["shape"]), 8 + length + _start(entry))
+            name: Tensor(str(entry["dtype"]), tuple(entry["shape"]), 8 + length + _offset(entry))
             for name, entry in found.items()
             if name in ("embeddings", "weights", "mapping")
         }
     except UNREADABLE as error:
         raise model_error(folder, f"the header of {TABLE} cannot be read") from error
-    _check(folder, listed, end)
+    _check_tensors(folder, listed, end)
     return header, listed
 
 
-def _start(entry: dict[str, list[object]]) -> int:
+def _offset(entry: dict[str, list[object]]) -> int:
     start, _ = entry["data_offsets"]
     if type(start) is not int or start < 0:
         raise ValueError("no offset")
     return start
 
 
-def _check(folder: str, tensors: dict[str, Tensor], end: int) -> None:
-    """Check types and shapes, and that each array lies in the file."""
+def _check_tensors(folder: str, tensors: dict[str, Tensor], end: int) -> None:
+    """Check types and shapes, and that each array lies within the file."""
     if "embeddings" not in tensors:
         raise model_error(folder, f"{TABLE} holds no 'embeddings'")
     for name, (dtype, shape, start) in tensors.items():
-        wanted = 2 if name == "embeddings" else 1
+        rank = 2 if name == "embeddings" else 1
         kinds = _WHOLE if name == "mapping" else SIZES
         if dtype not in kinds:
             raise model_error(folder, f"'{name}' is of type {dtype}, which memfs does not read")
         plain = all(type(each) is int and 0 < each < 1 << 31 for each in shape)
-        if len(shape) != wanted or not plain:
+        if len(shape) != rank or not plain:
             raise model_error(folder, f"'{name}' has the shape {list(shape)}")
-        if wanted == 2 and shape[1] > _MOST_DIMS:
+        if rank == 2 and shape[1] > _MOST_DIMS:
             raise model_error(folder, f"it has {shape[1]:,} dimensions, more than {_MOST_DIMS:,}")
         if start + kinds[dtype] * math.prod(shape) > end:
             raise model_error(folder, f"{TABLE} ends before '{name}' does")
@@ -134,8 +133,8 @@ def _check(folder: str, tensors: dict[str, Tensor], end: int) -> None:
         )
 
 
-def _longest(folder: str) -> int:
-    """Return how many tokens of a text the model reads, 0: all."""
+def _read_max_length(folder: str) -> int:
+    """Return the number of tokens that the model reads of a text, 0: all."""
     try:
         with outside.open_stream(f"{folder}/{CONFIG}") as handle:
             found = json.loads(handle.read(_LONGEST_CONFIG))
@@ -151,22 +150,22 @@ def _longest(folder: str) -> int:
     return longest
 
 
-def _fingerprint(folder: str, header: bytes, longest: int) -> str:
-    """Return 16 hex digits that another model, also one of the same shape, does not have.
+def _compute_fingerprint(folder: str, header: bytes, longest: int) -> str:
+    """Return 16 hex digits that tell a model from others, also from one of the same shape.
 
-    Training moves all rows: a look at some of them is enough, and takes less than a millisecond.
-    Rows changed by hand, a few of many, may go unnoticed.
+    Training changes all rows: a sample of them is enough, and takes less than a millisecond.
+    A few rows changed by hand may go unnoticed.
     """
     table = zlib.crc32(header)
     words = longest
     with outside.open_stream(f"{folder}/{TABLE}") as handle:
-        table = _probed(handle.fileno(), table)
+        table = _hash_samples(handle.fileno(), table)
     with outside.open_stream(f"{folder}/{TOKENIZER}") as handle:
-        words = _probed(handle.fileno(), words)
+        words = _hash_samples(handle.fileno(), words)
     return f"{table:08x}{words:08x}"
 
 
-def _probed(handle: int, checksum: int) -> int:
+def _hash_samples(handle: int, checksum: int) -> int:
     size = os.fstat(handle).st_size
     checksum = zlib.crc32(str(size).encode(), checksum)
     step = max(_PROBE, (size - _PROBE) // (_PROBES - 1))

@@ -1,4 +1,4 @@
-"""What a prompt brings to mind by its words alone: hits that clear a floor. Hot path."""
+"""Recall for a prompt by its words alone: hits that score above a floor. Hot path."""
 
 import math
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from tantivy import Document
 
-# A hit must hold two of the prompt's words (one in common is chance), score at least this share
-# of what they all weigh (idf), and enough by itself: "fix the tests" must not recall every time
-# that tests were fixed. What is enough grows with the store, as weights do: about two words that
+# A hit must contain two of the prompt's words (one in common is chance), score at least this share
+# of their total weight (idf), and an absolute minimum: "fix the tests" must not recall every time
+# that tests were fixed. The minimum grows with the store, as weights do: about two words that
 # one document in a hundred has. A silent hook is better than a wrong reminder.
 FLOOR = 0.5
 ENOUGH = 1.9
@@ -22,25 +22,22 @@ FEWEST_WORDS = 2
 _TERMS = 12
 _POOL = 24
 _SNIPPET = 300  # characters
-MOST_WORDS = 6  # that are named
+MOST_WORDS = 6  # in a reason
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
 
 
 def by_words(
     index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int
 ) -> "list[PromptHit]":
-    """Return at most `limit` passages, facts and entries for a prompt, best first.
-
-    Those in `shown` are left out.
-    """
+    """Return at most `limit` passages, facts and entries for a prompt, without those in `shown`."""
     if limit < 1:
         return []
-    terms = index.terms(trim_prompt(prompt), _TERMS)
+    terms = index.parse_terms(trim_prompt(prompt), _TERMS)
     query = index.query(terms)
     if query is None or len(terms) < FEWEST_WORDS:
         return []
     query = build_query(index, query, session, messages=False)
-    # A word that no document has can only speak against a hit; half of its weight does.
+    # A word that no document has only counts against a hit, with half of its weight.
     weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
     floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.searcher.num_docs / 10))
     wanted = WantedStems(terms)
@@ -50,18 +47,18 @@ def by_words(
     for score, address in index.search(query, _POOL):
         if score < floor:
             break
-        document = index.opened(address)
+        document = index.load_document(address)
         hit = PromptHit(document)
         if hit.id in seen or hit.text in texts:
             continue
         source = get_field(document, "source")
         if source and not files.is_file(source):
-            continue  # somebody removed it; the index is told of that by the next search
-        stems = index.held(wanted, hit.text)
+            continue  # removed; the next search deletes it from the index
+        stems = index.match_stems(wanted, hit.text)
         words = [term.word for term in terms if term.stem in stems]
         if len(words) < FEWEST_WORDS:
             continue
-        hit.told(words)
+        hit.set_reasons(words)
         texts.add(hit.text)
         found.append(hit)
         if len(found) == limit:
@@ -70,15 +67,15 @@ def by_words(
 
 
 def build_query(index: TextIndex, query: Query, session: str, *, messages: bool = True) -> Query:
-    """Return a query for what was said and kept, but in the running session.
+    """Return a query for messages and memory, without the running session.
 
-    There are no blocks in it, nor what tools were given and put out.
+    Blocks, and the inputs and outputs of tools, are excluded.
     """
-    out = [index.term("kind", "block"), index.term("role", "tool")]
+    out = [index.term_query("kind", "block"), index.term_query("role", "tool")]
     if not messages:
-        out.append(index.term("kind", "message"))
+        out.append(index.term_query("kind", "message"))
     if session:
-        out.append(index.term("session", session))
+        out.append(index.term_query("session", session))
     return Query.boolean_query([(Occur.Must, query), *[(Occur.MustNot, each) for each in out]])
 
 
@@ -99,11 +96,11 @@ class PromptHit:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """What a session was shown with it."""
+        """The ids that a session has seen once it is shown this hit."""
         return (self.id,)
 
-    def told(self, words: list[str], *more: str) -> None:
-        """Say why it came: the words of the prompt that are in it, and what else there is."""
+    def set_reasons(self, words: list[str], *more: str) -> None:
+        """Set the snippet and the reasons: the matching words, and `more`."""
         self.snippet = snippet(self.text, words, _SNIPPET)
         self.why = ("words: " + ", ".join(words[:MOST_WORDS]), *more) if words else more
 
@@ -114,6 +111,6 @@ def get_field(document: "Document", name: str) -> str:
 
 
 def trim_prompt(prompt: str) -> str:
-    """Return what counts of a prompt: of a long one the beginning and the end."""
+    """Return the part of a prompt that is searched for: of a long one the beginning and the end."""
     half = _LONGEST_PROMPT // 2
     return prompt if len(prompt) <= 2 * half else prompt[:half] + " " + prompt[-half:]

@@ -1,8 +1,8 @@
-"""What a prompt is about, and which of the candidates by words and meaning it brings up. Hot path.
+"""The subject of a prompt, and the candidates by words and meaning that fit it. Hot path.
 
-Most prompts talk about the work ("ok, run the tests again") and are about nothing that could be
-looked up: they are known by their words, before anything is searched. Of others, a hit has to clear
-a floor (see `_clears`). A silent hook is better than a wrong reminder.
+Most prompts are about the work ("ok, run the tests again"), and name nothing to look up: their
+words tell that before anything is searched. For others, a hit must score above a floor (see
+`_is_relevant`). A silent hook is better than a wrong reminder.
 """
 
 import math
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from memfs.search.lexical import Term, TextIndex
 
     class Found(Protocol):
-        """Candidates, side by side, and their places in the order in which they are looked at.
+        """Parallel lists of candidates, and their positions in ranking order.
 
-        `said` is equal for those that say the same, `group` for the turns of a session; 0: none.
+        `said` is equal for duplicates, `group` for the turns of a session; 0: none.
         """
 
         @property
@@ -37,28 +37,28 @@ if TYPE_CHECKING:
         @property
         def said(self) -> Sequence[int]: ...
 
-    Taken: TypeAlias = tuple[int, Document]  # its place too
+    Taken: TypeAlias = tuple[int, Document]  # its position, and it
 
 
-# A hit scores its cosine, and this much of the share that it holds of what the prompt's words weigh
-# (idf; a word that nobody ever wrote speaks against it); fewer than two words may be chance.
+# A hit's score is its cosine plus this much of its share of the weight of the prompt's words (idf;
+# words that no document has count against it); fewer than two words may be chance.
 SHARE = 0.75
 _FEWER = 0.15
-# In a larger store something is close to anything: what keeps prompts about other things silent
-# rises with the tenfold of its size, from 10 documents to 100,000 (where it is least
+# In a larger store something is close to anything: the floor that keeps off-topic prompts silent
+# rises with each tenfold of its size, from 10 documents to 100,000 (where it is least
 # sure). All these are round numbers near what one half of the questions of LoCoMo, devmembench and
 # precisionmembench chose, each asked in its own and in other stores, with prompts of real sessions.
 _FLOOR = 0.42
 _TENFOLD = 0.08
-CLOSE = 0.35  # a cosine worth naming as a reason
-_FEWEST = 2  # words of a prompt that say what it is about
-_PAIR = 0.5  # of a word is what two CJK characters are
+CLOSE = 0.35  # the least cosine that is shown as a reason
+_FEWEST = 2  # content words that a prompt needs
+_PAIR = 0.5  # a pair of CJK characters counts as half a word
 _MOST_PAIRS = 24
 _FIRST_CJK = "\u3040"
 _READ = 8  # candidates that are read, at most
-_ALIKE = 0.8  # of all their words have two texts in common that say the same
+_ALIKE = 0.8  # share of common words of two texts that are repetitions
 
-# Words for working together, and for time: they do not say what is worked on.
+# Words about cooperation and time: they do not tell the subject of the work.
 TALK = """
 ok okay yes no yep nope yeah sure thanks thank great good nice cool perfect fine right wrong
 correct bad hi hello hey morning evening sorry wow hmm lgtm job idea sense bit go going come get
@@ -78,13 +78,13 @@ yesterday tomorrow now week weeks month year day days ago recently later before 
 tuesday wednesday thursday friday saturday sunday january february march april june july august
 september october november december
 """
-_STEMS: set[str] = set()  # of these, once they were needed
+_STEMS: set[str] = set()  # their stems, filled on first use
 
 
 class PromptQuery:
-    """What a prompt is about: its words, the CJK pairs in it, and the idf of all together.
+    """The subject of a prompt: its content words, its CJK pairs, and their total idf.
 
-    `terms` are all that it says (see `TextIndex.terms`).
+    `terms` are all its words (see `TextIndex.parse_terms`).
     """
 
     __slots__ = ("pairs", "prompt", "terms", "wanted", "weight", "words")
@@ -101,77 +101,76 @@ class PromptQuery:
 
 
 def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery | None":
-    """Return what a prompt is about; None if that is nothing, or there is nothing to bring up.
+    """Return the subject of a prompt; None if it has none, or there is nothing to recall.
 
-    What it says of the work itself is left out.
+    Words about the work itself are left out.
     """
-    if _alone(text, session):
+    if _has_nothing_to_recall(text, session):
         return None
     prompt = prompt_bm25.trim_prompt(prompt)
     inner: dict[str, None] = {}
     if max(prompt, default="") >= _FIRST_CJK:
         from memfs.search import identifiers
 
-        inner = dict.fromkeys(part for part in identifiers.parts(prompt) if not part.isascii())
-    pairs = [text.inner(part) for part in list(inner)[:_MOST_PAIRS]]
-    terms = text.terms(prompt)
-    words = [term for term in terms if term.stem not in _talk()]
+        inner = dict.fromkeys(p for p in identifiers.extract_parts(prompt) if not p.isascii())
+    pairs = [text.build_part_term(part) for part in list(inner)[:_MOST_PAIRS]]
+    terms = text.parse_terms(prompt)
+    words = [term for term in terms if term.stem not in _load_talk_stems()]
     if inner:
-        words = [term for term in words if not inner.keys() & identifiers.parts(term.word)]
+        words = [term for term in words if not inner.keys() & identifiers.extract_parts(term.word)]
     return PromptQuery(prompt, terms, words, pairs) if _count(words, pairs) >= _FEWEST else None
 
 
 def select_relevant(
     text: "TextIndex",
-    asked: PromptQuery,
+    query: PromptQuery,
     found: "Found",
     document: "Callable[[int], Document | None]",
     session: str,
     shown: "Sequence[str]",
     limit: int,
 ) -> "list[Taken]":
-    """Return at most `limit` candidates that a prompt is about, in their order.
+    """Return at most `limit` candidates that are relevant to a prompt, in ranking order.
 
-    Turns of sessions are left out (see `recall`), those in `shown`, and what says the same as one
-    of them, as a better one, or as the prompt. `document` reads a candidate: None for one that is
-    gone.
+    Turns of sessions (see `recall`) and ids in `shown` are left out, and repetitions of those, of
+    better candidates, and of the prompt. `document` loads a candidate; None if it was deleted.
     """
-    taken = _Chosen(text, asked, found, document, session, shown)
+    selection = _Chosen(text, query, found, document, session, shown)
     read = 0
     for place in found.order:
-        if found.group[place] or found.cosine[place] + SHARE < taken.floor:
-            continue  # whatever words it holds
-        if read == _READ or len(taken.taken) >= limit:
+        if found.group[place] or found.cosine[place] + SHARE < selection.floor:
+            continue  # no words can lift it above the floor
+        if read == _READ or len(selection.taken) >= limit:
             break
-        read += taken.look(place)
-    return taken.taken
+        read += selection.add_if_relevant(place)
+    return selection.taken
 
 
 class _Chosen:
-    """The candidates that are brought up, looked at in their order."""
+    """The selected candidates, collected in ranking order."""
 
     def __init__(
         self,
         text: "TextIndex",
-        asked: PromptQuery,
+        query: PromptQuery,
         found: "Found",
         document: "Callable[[int], Document | None]",
         session: str,
         shown: "Sequence[str]",
     ) -> None:
-        self._text, self._asked, self._found, self._document = text, asked, found, document
+        self._text, self._query, self._found, self._document = text, query, found, document
         self._session, self._shown = session, set(shown)
-        self._known: list[set[str]] = []  # stems of what is there already
-        self._said: set[int] = set()
-        self._gone: set[str] = set()
+        self._known: list[set[str]] = []  # stems of the texts that are known
+        self._hashes: set[int] = set()
+        self._missing: set[str] = set()
         self.floor = _FLOOR + _TENFOLD * math.log10(max(10, text.searcher.num_docs))
-        self._prompt: set[str] = set()  # its stems, once they were needed
+        self._prompt: set[str] = set()  # its stems, filled on first use
         self.taken: list[Taken] = []
 
-    def look(self, place: int) -> bool:
-        """Take a candidate if it is to be brought up; tell whether it had to be read."""
+    def add_if_relevant(self, place: int) -> bool:
+        """Add a candidate if it is relevant; tell whether its document was read."""
         found = self._found
-        if found.said[place] in self._said:
+        if found.said[place] in self._hashes:
             return False
         document = self._document(place)
         if (
@@ -183,74 +182,74 @@ class _Chosen:
         content = prompt_bm25.get_field(document, "text")
         own = bool(self._session) and prompt_bm25.get_field(document, "session") == self._session
         if own or prompt_bm25.get_field(document, "id") in self._shown:
-            self._know(place, self._text.stems(content))
-        elif self._clears(found.cosine[place], content):
+            self._record_known(place, self._text.stems(content))
+        elif self._is_relevant(found.cosine[place], content):
             stems = self._text.stems(content)
             source = prompt_bm25.get_field(document, "source")
-            if not self._repeats(document, stems) and self._there(source):
-                self._know(place, stems)
+            if not self._is_repetition(document, stems) and self._source_exists(source):
+                self._record_known(place, stems)
                 self.taken.append((place, document))
         return True
 
-    def _clears(self, cosine: float, content: str) -> bool:
-        """Tell whether a text is about what the prompt is about."""
-        asked = self._asked
-        stems = self._text.held(asked.wanted, content)
-        words = [term for term in asked.words if term.stem in stems]
-        pairs = _pairs(asked, content) if asked.pairs else []
-        share = sum(term.idf for term in words + pairs) / asked.weight
+    def _is_relevant(self, cosine: float, content: str) -> bool:
+        """Tell whether a text scores above the floor for the prompt."""
+        query = self._query
+        stems = self._text.match_stems(query.wanted, content)
+        words = [term for term in query.words if term.stem in stems]
+        pairs = _match_pairs(query, content) if query.pairs else []
+        share = sum(term.idf for term in words + pairs) / query.weight
         fewer = _FEWER if _count(words, pairs) < _FEWEST else 0.0
         return cosine + SHARE * share - fewer > self.floor
 
-    def _repeats(self, document: "Document", stems: set[str]) -> bool:
-        """Tell whether a text says what is known: a person also what the prompt says."""
+    def _is_repetition(self, document: "Document", stems: set[str]) -> bool:
+        """Tell whether a text repeats a known one, or a user's message repeats the prompt."""
         if prompt_bm25.get_field(document, "role") == "user":
-            self._prompt = self._prompt or self._text.stems(self._asked.prompt)
-            if _alike(stems, self._prompt):
+            self._prompt = self._prompt or self._text.stems(self._query.prompt)
+            if _are_alike(stems, self._prompt):
                 return True
-        return any(_alike(stems, known) for known in self._known)
+        return any(_are_alike(stems, known) for known in self._known)
 
-    def _know(self, place: int, stems: set[str]) -> None:
+    def _record_known(self, place: int, stems: set[str]) -> None:
         self._known.append(stems)
         if self._found.said[place]:
-            self._said.add(self._found.said[place])
+            self._hashes.add(self._found.said[place])
 
-    def _there(self, source: str) -> bool:
-        """Tell whether a source is still there; the index is told of that by the next search."""
-        if source in self._gone or (source and not files.is_file(source)):
-            self._gone.add(source)
+    def _source_exists(self, source: str) -> bool:
+        """Tell whether a source file exists; the next search deletes a missing one's documents."""
+        if source in self._missing or (source and not files.is_file(source)):
+            self._missing.add(source)
             return False
         return True
 
 
-def _alone(text: "TextIndex", session: str) -> bool:
-    """Tell whether there is nothing that could be brought up, as in a project's first session."""
+def _has_nothing_to_recall(text: "TextIndex", session: str) -> bool:
+    """Tell whether there is nothing to recall, as in a project's first session."""
     searcher = text.searcher
     never = searcher.doc_freq("kind", "block")
     never += (
         searcher.doc_freq("session", str(stopwords.replace_surrogates(session))) if session else 0
     )
     if never < searcher.num_docs:
-        return False  # which takes no search to tell
+        return False  # no search is needed
     return not text.search(prompt_bm25.build_query(text, Query.all_query(), session), 1)
 
 
-def _talk() -> set[str]:
+def _load_talk_stems() -> set[str]:
     if not _STEMS:
         _STEMS.update(lexical.stems(TALK))
     return _STEMS
 
 
-def _pairs(asked: PromptQuery, content: str) -> "list[Term]":
+def _match_pairs(query: PromptQuery, content: str) -> "list[Term]":
     from memfs.search import identifiers
 
-    parts = set(identifiers.parts(content))
-    return [term for term in asked.pairs if term.stem in parts]
+    parts = set(identifiers.extract_parts(content))
+    return [term for term in query.pairs if term.stem in parts]
 
 
 def _count(words: "list[Term]", pairs: "list[Term]") -> float:
     return len(words) + _PAIR * len(pairs)
 
 
-def _alike(one: set[str], other: set[str]) -> bool:
+def _are_alike(one: set[str], other: set[str]) -> bool:
     return len(one & other) >= _ALIKE * max(1, len(one | other))

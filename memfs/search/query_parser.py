@@ -1,4 +1,4 @@
-"""What a question asks for: words, phrases in quotes, identifiers and paths, CJK, and a time."""
+"""Parsing a question: words, quoted phrases, identifiers and paths, CJK, and a period."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     from memfs.search.dates import Period
 
-_MOST = 20_000  # characters that are looked at
+_MOST = 20_000  # characters that are parsed
 _MOST_PARTS = 24
 _MOST_PHRASES = 8
 _QUOTED = re.compile(r'"([^"\n]{3,300})"|`([^`\n]{3,300})`|“([^”\n]{3,300})”')
 
 
 class Question(NamedTuple):
-    """A question taken apart. `text` is what words and vectors are looked for with.
+    """A parsed question. `text` is the text to search for.
 
-    `parts` are words inside of words (see `identifiers`), `names` the identifiers as written.
+    `parts` are its word parts (see `identifiers`), `names` the identifiers as written.
     """
 
     text: str
@@ -32,16 +32,13 @@ class Question(NamedTuple):
 
 
 def read(text: str, now: datetime | None) -> Question:
-    """Take a question apart; `now` is the local time that "last week" is seen from.
-
-    None: that of the clock.
-    """
+    """Parse a question; `now` is the local time for "last week" (None: that of the clock)."""
     head = text[:_MOST]
     period = dates.read(head, now)
     phrases = ["".join(groups) for groups in _QUOTED.findall(head)]
-    parts = dict.fromkeys(identifiers.parts(head))
+    parts = dict.fromkeys(identifiers.extract_parts(head))
     return Question(
-        _without(text, period),
+        _remove_period(text, period),
         tuple(phrases)[:_MOST_PHRASES],
         tuple(identifiers.names(head)),
         tuple(parts)[:_MOST_PARTS],
@@ -49,7 +46,7 @@ def read(text: str, now: datetime | None) -> Question:
     )
 
 
-def _without(text: str, period: Period | None) -> str:
-    """Return a question without what only names a time (see `dates`), if it says more."""
-    said = period.rest + text[_MOST:] if period else text
-    return said if any(map(str.isalnum, said)) else text
+def _remove_period(text: str, period: Period | None) -> str:
+    """Return a question without its period (see `dates`), unless nothing else is left."""
+    rest = period.rest + text[_MOST:] if period else text
+    return rest if any(map(str.isalnum, rest)) else text

@@ -1,6 +1,6 @@
-"""A ranking: the candidates in their order, what is known of each, and what says the same once.
+"""A ranking: the candidates in order, the evidence for each, and their duplicates.
 
-Plain lists: whoever made the ranking may have used numpy, whoever shows it does not.
+Plain lists: the maker of a ranking may use numpy, its reader needs none.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ if TYPE_CHECKING:
     from memfs.search.lexical import Query, Term, TextIndex
     from memfs.search.query_parser import Question
 
-POOL = 1000  # the order by words alone does not depend on how many are looked at
-IN_TIME = 0.25  # what a hit is worth more for being of the time that the question names
+POOL = 1000  # candidates by words alone; their order does not depend on it
+IN_TIME = 0.25  # bonus of a hit from the period that the question names
 
 _FURTHER = 1 / 3
-_NONE = (0, 0)  # beside what stands alone
+_NONE = (0, 0)  # neighbours of a single document
 
 
 @dataclass
 class Ranking:
-    """`order` are places in the other lists, the best first; what is gone is not in it.
+    """`order` are positions in the other lists, the best first, without deleted documents.
 
-    `lexical` is BM25, `around` with that of the turns beside it. `near` are the numbers of the
-    turns right before and after, 0 for none. `said` is equal for those
-    that say the same, 0: like no other; `group` for the turns of a session, 0: of none.
-    `addresses` are those known by now, by number.
+    `lexical` is BM25, `around` includes the neighbouring turns. `near` are the numbers of the
+    turns right before and after, 0 for none. `said` is equal for duplicates (0: unique), `group`
+    for the turns of a session (0: none). `addresses` are the known ones, by number.
     """
 
     order: list[int]
@@ -46,14 +45,14 @@ class Ranking:
     group: list[int]
     in_time: list[bool]
     addresses: dict[int, DocAddress]
-    vector: Any = None  # of the question, int8, where it has one
+    vector: Any = None  # of the question, int8; None for words alone
 
-    def once(self) -> tuple[list[int], dict[int, int]]:
-        """Return the order without what says the same as a better one, and how many do, if any."""
-        return self._once([0] * len(self.said))
+    def deduplicate(self) -> tuple[list[int], dict[int, int]]:
+        """Return the order without duplicates, and how many duplicates each of it has, if any."""
+        return self._deduplicate([0] * len(self.said))
 
-    def _once(self, groups: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-        """Return what `once` does, where only those of one group can say the same."""
+    def _deduplicate(self, groups: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+        """Do what `deduplicate` does, where only candidates of one group are duplicates."""
         alike: dict[int, int] = {}
         first: dict[tuple[int, int], int] = {}
         kept = []
@@ -66,13 +65,13 @@ class Ranking:
             kept.append(place)
         return kept, alike
 
-    def sessions(self) -> list[tuple[float, list[int]]]:
-        """Return the sessions, the best first: score, and turns, the best first.
+    def rank_sessions(self) -> list[tuple[float, list[int]]]:
+        """Return the score and the turns of each session, the best first.
 
-        A session scores as its best turn, and a third, a ninth and so on of the further ones.
+        A session scores as its best turn, plus a third, a ninth and so on of the further ones.
         """
         turns: dict[int, list[int]] = {}
-        for place in self._once(self.group)[0]:
+        for place in self._deduplicate(self.group)[0]:
             if self.group[place]:
                 turns.setdefault(self.group[place], []).append(place)
         scored = [
@@ -82,14 +81,14 @@ class Ranking:
         return sorted(scored, key=lambda pair: -pair[0])
 
 
-def by_words(text: TextIndex, asked: Question, terms: list[Term], only: Query | None) -> Ranking:
+def by_words(text: TextIndex, question: Question, terms: list[Term], only: Query | None) -> Ranking:
     """Rank by words alone."""
-    found = bm25.find_matches(text, asked, terms, only, POOL)
+    found = bm25.find_matches(text, question, terms, only, POOL)
     count = len(found.numbers)
     top = max(found.scores, default=1.0)
     in_time = [False] * count
-    if asked.period:
-        since, until, _ = asked.period
+    if question.period:
+        since, until, _ = question.period
         in_time = [since <= at <= until for at in text.numbers(found.addresses, "at")]
     scores = [
         score / top + (IN_TIME if timely else 0.0)

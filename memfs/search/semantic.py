@@ -1,8 +1,8 @@
 """The vector index: int8 rows in append-only files.
 
-A document has one row for each window of its text. Row files only grow; `rows.json`, written last
-and atomically, says how much of them counts, so a reader sees the old or the new, never half. A
-cold process scans them exactly; one that was told to get warm looks into a graph.
+A document has a row for each window of its text. Row files only grow; `rows.json`, written last and
+atomically, holds how many rows count, so a reader sees the old or the new state. A cold process
+scans the rows exactly; a warm one searches a graph.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
 _LATEST = (1 << 32) - 1  # seconds; the year 2106
 _BATCH = 256  # documents encoded at a time
-_TAIL = 4096  # documents: a session that goes on is found again among so many
-_SPARE = 1.3  # rows looked for to find a document each
-_ENOUGH = 0.75  # of the documents asked for
+_TAIL = 4096  # documents: among so many the last turn of a running session is found
+_SPARE = 1.3  # rows to search for each document wanted
+_ENOUGH = 0.75  # of the documents wanted
 _USUAL = 100  # percent
 
 
 class Document(NamedTuple):
-    """What gets vectors, and what ranking asks of it.
+    """A document to embed, with the fields that ranking needs.
 
-    `group` ties a conversation's turns together, 0: it stands alone. `said` is the same for texts
-    that say the same (see `lexical`), `at` seconds since 1970, `weight` percent.
+    `group` is equal for the turns of a session, 0: none. `said` is equal for duplicates (see
+    `doc_json`), `at` seconds since 1970, `weight` percent.
     """
 
     number: int
@@ -64,7 +64,7 @@ class Document(NamedTuple):
 
 
 class VectorIndex:
-    """The rows that a model gives to all documents, ordered by document number."""
+    """The rows of a model for all documents, ordered by document number."""
 
     def __init__(self, folder: str, encoder: Encoder) -> None:
         self._root, self._folder = folder, vector_manifest.path(folder, encoder.name)
@@ -72,38 +72,38 @@ class VectorIndex:
         self.encoder = encoder
         self.extent = self._load_extent()
         self.graph: HnswGraph | None = None
-        self._latest: dict[int, int] = {}  # the last document of each group, while some are added
-        self._after: dict[int, int] = {}  # what is to be written of those that are there already
+        self._latest: dict[int, int] = {}  # the last document of each group, during `extend`
+        self._after: dict[int, int] = {}  # new values of the AFTER column, by document
         self._map()
 
     def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
-        """Get ready for many searches: open the graph of the rows, or make it (see `hnsw`)."""
-        from memfs.search import hnsw, threads  # one search needs neither
+        """Prepare for many searches: open the graph of the rows, or build it (see `hnsw`)."""
+        from memfs.search import hnsw, threads  # not for a single search
 
         threads.start_threads()
         path, model = self._folder, self.encoder.name
         self.graph = hnsw.open_graph(path, model, self.vectors, build=build, tick=tick)
 
-    def follow(self) -> VectorIndex:
-        """Open the index again, after rows were added; the graph is taken over if only that."""
+    def reopen(self) -> VectorIndex:
+        """Return the index with the rows added since; its graph is kept if rows were only added."""
         made = VectorIndex(self._root, self.encoder)
         if made._file == self._file is not None and made.extent.rows >= self.extent.rows:
             made.graph = self.graph
         return made
 
     def extend(self, documents: Iterator[Document], end: int) -> None:
-        """Add the windows of documents in rising order; `end` is one past the last number."""
-        if not self.extent.rows:  # files of another model may be mapped by readers: no truncating
+        """Add the windows of documents in ascending order; `end` is one past the last number."""
+        if not self.extent.rows:  # readers may map old files: remove them, do not truncate
             self.clear()
         files.make_folder(self._folder, private=True, durable=False)
         names = (VECTORS, OWNERS, self._tokens_file, "ends.u64", DOCUMENTS)
         opened = [logs.open_appending(self._path(name)) for name in names]
-        self._latest, self._after = self._tail(), {}
+        self._latest, self._after = self._find_latest(), {}
         try:
-            self._cut(opened)
+            self._truncate(opened)
             for batch in _batches(documents):
                 self._append(opened, batch)
-            rest = self._noted(end, np.zeros(0, np.uint32), [])  # they have no rows
+            rest = self._build_records(end, np.zeros(0, np.uint32), [])  # without text: no rows
             opened[4].write(rest.tobytes())
             for file in opened:
                 file.flush()
@@ -118,13 +118,13 @@ class VectorIndex:
         self._map()
 
     def clear(self) -> None:
-        """Forget every row (readers keep the files they have mapped)."""
+        """Remove all rows; readers keep the files they have mapped."""
         trees.remove(self._folder)
-        self.extent = self._nothing()
+        self.extent = self._make_empty_extent()
         self.graph = None
         self._map()
 
-    def nearest(
+    def find_nearest(
         self,
         query: NDArray[np.int8],
         limit: int,
@@ -134,31 +134,31 @@ class VectorIndex:
     ) -> NDArray[np.int64]:
         """Return the numbers of the documents nearest to a vector, the best first.
 
-        Those that are gone are not among them. Not many fewer than `limit`, however many windows
-        the nearest of them have. `exact`: all rows are looked at, not the graph (see `hnsw`).
+        Deleted documents are left out. About `limit` are found, however many windows the nearest
+        documents have. `exact`: scan all rows, without the graph (see `hnsw`).
         """
         vectors, owners = self.vectors, self.owners
         if allowed is not None:
-            keep = flatten_ranges(*self.spans(allowed))
+            keep = flatten_ranges(*self.get_row_ranges(allowed))
             vectors, owners = vectors[keep], owners[keep]
         if not len(vectors) or not query.any():
             return np.zeros(0, np.int64)
         graph = None if exact or allowed is not None else self.graph
-        windows = len(self.owners) / max(1, self.extent.documents)  # of a document
-        wanted = min(len(vectors), math.ceil(limit * _SPARE * max(1.0, windows)))
+        windows = len(self.owners) / max(1, self.extent.documents)  # per document
+        depth = min(len(vectors), math.ceil(limit * _SPARE * max(1.0, windows)))
         while True:
             if graph is None:
-                found, _ = exact_search.nearest(vectors, query, wanted)
+                found, _ = exact_search.find_nearest(vectors, query, depth)
             else:
-                found, _ = graph.nearest(vectors, query, wanted)
+                found, _ = graph.find_nearest(vectors, query, depth)
             numbers = drop_repeats(owners[found].astype(np.int64))
-            numbers = numbers[self.of(numbers)[:, WEIGHT] > 0]
-            if len(numbers) >= limit * _ENOUGH or wanted == len(vectors):
+            numbers = numbers[self.get_records(numbers)[:, WEIGHT] > 0]
+            if len(numbers) >= limit * _ENOUGH or depth == len(vectors):
                 return numbers[:limit]
-            wanted = min(len(vectors), wanted * 4)
+            depth = min(len(vectors), depth * 4)
 
-    def of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """Return what is kept of documents (see `vector_layout`), 0 for one that is unknown."""
+    def get_records(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Return the records of documents (see `vector_layout`), 0 for an unknown document."""
         count = self.extent.documents
         found = self.documents.take(numbers, 0, mode="clip")  # a copy, and fast
         if numbers.max(initial=0) >= count:
@@ -167,87 +167,84 @@ class VectorIndex:
             found[unknown, FIRST] = self.extent.rows
         return np.asarray(found, np.uint32)
 
-    def spans(
-        self, numbers: NDArray[np.int64], kept: NDArray[np.uint32] | None = None
+    def get_row_ranges(
+        self, numbers: NDArray[np.int64], records: NDArray[np.uint32] | None = None
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first row of each document, and how many it has."""
-        kept = self.of(numbers) if kept is None else kept
-        first = kept[..., FIRST].astype(np.intp)
-        return first, self.of(numbers + 1)[..., FIRST] - first
+        """Return the first row of each document, and its number of rows."""
+        records = self.get_records(numbers) if records is None else records
+        first = records[..., FIRST].astype(np.intp)
+        return first, self.get_records(numbers + 1)[..., FIRST] - first
 
-    def cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def get_cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosine of each row to a vector."""
         return 1.0 - exact_search.distances(self.vectors.take(rows, 0, mode="clip"), query)
 
-    def nearness(self, query: NDArray[np.int8]) -> Callable[[list[int]], list[float]]:
-        """Return what gives the cosines of documents to a vector, by their numbers."""
+    def build_scorer(self, query: NDArray[np.int8]) -> Callable[[list[int]], list[float]]:
+        """Return a function that returns the cosines of documents to a vector, by number."""
 
-        def near(numbers: list[int]) -> list[float]:
-            wanted = np.array(numbers, np.int64)
-            first, counts = self.spans(wanted)
-            found = fusion.most(self.cosines(query, flatten_ranges(first, counts)), counts)
+        def score(numbers: list[int]) -> list[float]:
+            documents = np.array(numbers, np.int64)
+            first, counts = self.get_row_ranges(documents)
+            found = fusion.most(self.get_cosines(query, flatten_ranges(first, counts)), counts)
             return [float(each) for each in found]
 
-        return near
+        return score
 
-    def neighbours(
-        self, numbers: NDArray[np.int64], most: int, kept: NDArray[np.uint32] | None = None
+    def find_neighbours(
+        self, numbers: NDArray[np.int64], most: int, records: NDArray[np.uint32] | None = None
     ) -> NDArray[np.int64]:
-        """Return for each document those of its group beside it: `most` before, `most` after.
+        """Return the neighbours of each document in its group: `most` before, `most` after.
 
-        n x 2 most: those before it, the nearest first, then those after it; 0 for none. `kept` is
-        what is known of the documents (see `of`).
+        n x 2 most: those before it, the nearest first, then those after it; 0 for none. `records`
+        are those of the documents (see `get_records`).
         """
         found = np.zeros((len(numbers), 2, most), np.int64)
-        kept = self.of(numbers) if kept is None else kept
-        group = kept[:, None, GROUP]  # what is in none has nothing beside it
-        beside = kept[:, BEFORE:].astype(np.int64)
+        records = self.get_records(numbers) if records is None else records
+        group = records[:, None, GROUP]  # a document without a group has no neighbours
+        beside = records[:, BEFORE:].astype(np.int64)
         for step in range(most):
-            kept = self.of(beside)
-            there = (kept[..., GROUP] == group) & (kept[..., WEIGHT] > 0)  # finished, and not gone
+            records = self.get_records(beside)
+            there = (records[..., GROUP] == group) & (records[..., WEIGHT] > 0)  # written, not gone
             beside *= there
             found[:, :, step] = beside
             if step + 1 < most:
-                beside[:, 0], beside[:, 1] = kept[:, 0, BEFORE], kept[:, 1, AFTER]
+                beside[:, 0], beside[:, 1] = records[:, 0, BEFORE], records[:, 1, AFTER]
                 beside *= there
         return found.reshape(len(numbers), 2 * most)
 
-    def weights(self, tokens: TokenIds) -> NDArray[np.float32]:
-        """Return what each token of a question says: its norm in the model by its rarity here.
-
-        They add up to 1.
-        """
+    def weigh_tokens(self, tokens: TokenIds) -> NDArray[np.float32]:
+        """Return the weight of each token of a question: its norm times its idf; the sum is 1."""
         count = max(1, self.extent.rows)
         idf = np.log(1 + count / (1 + self.frequencies[tokens].astype(np.float64)))
-        found = self.encoder.norms(tokens).astype(np.float64) * idf
+        found = self.encoder.compute_norms(tokens).astype(np.float64) * idf
         return np.asarray(found / max(float(found.sum()), 1e-9), np.float32)
 
-    def tokens_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], TokenIds]:
-        """Return how many tokens each row has, and the ids of all, one row after the other."""
+    def get_tokens(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], TokenIds]:
+        """Return the number of tokens in each row, and the ids of all, row by row."""
         begins = np.where(rows > 0, self.ends[rows - 1], 0).astype(np.intp)
         counts = self.ends[rows].astype(np.intp) - begins
         return counts, np.take(self.tokens, flatten_ranges(begins, counts), mode="clip")
 
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
-        self._file = self._identity()  # before it is mapped: what is mapped keeps its number
-        vectors = self._mapped(VECTORS, np.int8, extent.rows * dims)
+        self._file = self._get_file_id()  # before mapping: a mapped file keeps its inode
+        vectors = self._map_array(VECTORS, np.int8, extent.rows * dims)
         self.vectors = np.asarray(vectors, np.int8).reshape(-1, dims)
-        self.owners = self._mapped(OWNERS, np.uint32, extent.rows)
-        self.tokens = self._mapped(self._tokens_file, self.encoder.ids, extent.tokens)
-        self.ends = self._mapped("ends.u64", np.uint64, extent.rows)
+        self.owners = self._map_array(OWNERS, np.uint32, extent.rows)
+        self.tokens = self._map_array(self._tokens_file, self.encoder.ids, extent.tokens)
+        self.ends = self._map_array("ends.u64", np.uint64, extent.rows)
         count = extent.documents
-        documents = self._mapped(DOCUMENTS, np.uint32, count * COLUMNS)
-        none = np.zeros(COLUMNS, np.uint32)  # something to look at where there is nothing
+        documents = self._map_array(DOCUMENTS, np.uint32, count * COLUMNS)
+        none = np.zeros(COLUMNS, np.uint32)  # a row to take where there are none
         self.documents = (documents if count else none).reshape(-1, COLUMNS)
         self.frequencies = self._load_frequencies()
 
-    def _identity(self) -> tuple[int, int] | None:
+    def _get_file_id(self) -> tuple[int, int] | None:
         status = files.status(self._path(VECTORS))
         return (status.st_dev, status.st_ino) if status else None
 
     def _load_frequencies(self) -> NDArray[np.uint32]:
-        """Return how often each token occurs; counted again if the file is lost or damaged."""
+        """Return the frequency of each token; counted again if the file is missing or damaged."""
         size = self.encoder.size
         try:
             with logs.open_stream(self._path("frequencies.npy")) as handle:
@@ -258,7 +255,7 @@ class VectorIndex:
             return found.astype(np.uint32)
         return np.bincount(self.tokens, minlength=size).astype(np.uint32)
 
-    def _mapped(self, name: str, kind: type, count: int) -> NDArray[np.generic]:
+    def _map_array(self, name: str, kind: type, count: int) -> NDArray[np.generic]:
         if not count:
             return np.zeros(0, kind)
         size = count * np.dtype(kind).itemsize
@@ -272,49 +269,49 @@ class VectorIndex:
         tokens = np.concatenate(encoded.tokens) if encoded.tokens else np.zeros(0, ids)
         ends = self.extent.tokens + np.cumsum(lengths, dtype=np.uint64)
         owners = np.array([number for number, _ in pieces], np.uint32)
-        noted = self._noted(batch[-1].number + 1, owners, batch)
+        records = self._build_records(batch[-1].number + 1, owners, batch)
         opened[0].write(np.rint(encoded.vectors * vector_layout.LARGEST).astype(np.int8).tobytes())
         opened[1].write(owners.tobytes())
         opened[2].write(tokens.astype(ids).tobytes())
         opened[3].write(ends.astype(np.uint64).tobytes())
-        opened[4].write(noted.tobytes())
+        opened[4].write(records.tobytes())
         counts = np.bincount(tokens, minlength=len(self.frequencies))
         self.frequencies = self.frequencies + counts.astype(np.uint32)
-        self.extent.documents += len(noted)
+        self.extent.documents += len(records)
         self.extent.rows += len(pieces)
         self.extent.tokens += len(tokens)
 
-    def _noted(
+    def _build_records(
         self, end: int, owners: NDArray[np.uint32], batch: list[Document]
     ) -> NDArray[np.uint32]:
-        """Return what is kept of the documents up to `end`, those of `batch` among them."""
+        """Return the records of the new documents up to `end`, those of `batch` among them."""
         begin = self.extent.documents
-        noted = np.zeros((max(0, end - begin), COLUMNS), np.uint32)
-        noted[:, FIRST] = self.extent.rows + np.searchsorted(owners, np.arange(begin, end))
+        records = np.zeros((max(0, end - begin), COLUMNS), np.uint32)
+        records[:, FIRST] = self.extent.rows + np.searchsorted(owners, np.arange(begin, end))
         for document in batch:
-            mine = noted[document.number - begin]
-            mine[GROUP], mine[SAID] = document.group, document.said
-            mine[AT] = max(0, min(_LATEST, document.at))
-            mine[WEIGHT] = document.weight or _USUAL
+            record = records[document.number - begin]
+            record[GROUP], record[SAID] = document.group, document.said
+            record[AT] = max(0, min(_LATEST, document.at))
+            record[WEIGHT] = document.weight or _USUAL
             if document.group:
                 before = self._latest.get(document.group, 0)
-                mine[BEFORE] = before
+                record[BEFORE] = before
                 if before and before >= begin:
-                    noted[before - begin, AFTER] = document.number
-                elif before:  # it is in the file already
+                    records[before - begin, AFTER] = document.number
+                elif before:  # its record is already in the file
                     self._after[before] = document.number
                 self._latest[document.group] = document.number
-        return noted
+        return records
 
-    def _tail(self) -> dict[int, int]:
-        """Return the latest document of each group that had some not long ago."""
+    def _find_latest(self) -> dict[int, int]:
+        """Return the latest document of each group among the last `_TAIL` documents."""
         count = self.extent.documents
         groups = self.documents[max(0, count - _TAIL) : count, GROUP].tolist()
         first = count - len(groups)
         return {group: number for number, group in enumerate(groups, first) if group}
 
-    def _cut(self, opened: list) -> None:  # type: ignore[type-arg]
-        """Drop what a killed run appended behind the extent."""
+    def _truncate(self, opened: list) -> None:  # type: ignore[type-arg]
+        """Remove data beyond the extent, which a killed run appended."""
         extent = self.extent
         sizes = (
             extent.rows * self.encoder.dims,
@@ -327,15 +324,15 @@ class VectorIndex:
             file.truncate(size)
 
     def _load_extent(self) -> Extent:
-        found = vector_manifest.extent(self._root, self.encoder.name)
+        found = vector_manifest.load_extent(self._root, self.encoder.name)
         found.source = self.encoder.folder
-        return found if self._whole(found) else self._nothing()
+        return found if self._is_complete(found) else self._make_empty_extent()
 
-    def _nothing(self) -> Extent:
+    def _make_empty_extent(self) -> Extent:
         return Extent(self.encoder.name, source=self.encoder.folder)
 
-    def _whole(self, extent: Extent) -> bool:
-        """Tell whether the files are at least as long as the extent says."""
+    def _is_complete(self, extent: Extent) -> bool:
+        """Tell whether the files are at least as long as the extent requires."""
         needed = {
             VECTORS: extent.rows * self.encoder.dims,
             OWNERS: extent.rows * 4,
@@ -349,7 +346,7 @@ class VectorIndex:
             return not extent.rows
 
     def _save_extent(self) -> None:
-        data = self.extent.written().encode()
+        data = self.extent.to_json().encode()
         atomic.write_derived(self._path(vector_manifest.ROWS), data, durable=True)
 
     def _save_frequencies(self) -> None:
@@ -362,7 +359,7 @@ class VectorIndex:
 
 
 def flatten_ranges(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the numbers of ranges, `counts` from `first` on, one range after the other."""
+    """Return the numbers of all ranges in one array: `counts` numbers from `first` on."""
     if counts.min(initial=1) == counts.max(initial=1) == 1:  # most texts are short
         return first
     ends = counts.cumsum()
@@ -372,7 +369,7 @@ def flatten_ranges(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray
 
 
 def drop_repeats(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return each number once, where it comes first."""
+    """Return the distinct numbers in order of their first occurrence."""
     return np.array(list(dict.fromkeys(numbers.tolist())), np.int64)
 
 

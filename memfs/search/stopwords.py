@@ -1,6 +1,6 @@
-"""Words that say nothing about what a question is after, and text as tantivy takes it. Hot path.
+"""English stop words, and cleaning of text for tantivy. Hot path.
 
-Articles, pronouns, auxiliaries and prepositions of English, and the words questions are made of.
+Articles, pronouns, auxiliaries, prepositions, and the words questions are made of.
 """
 
 _TEXT = """

@@ -1,4 +1,4 @@
-"""Vectors of a few texts, by the model that ships with memfs; it is loaded for the first ones."""
+"""Vectors of a few texts by the bundled model, which is loaded at the first call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def embed_texts(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return a unit vector for each text, (n, dimensions); that of a text without words is zero."""
-    from memfs.search.encoder import bundled  # with numpy and the tokenizer: 100 ms
+    """Return a unit vector for each text, (n, dimensions); zero for a text without words."""
+    from memfs.search.encoder import load_bundled  # with numpy and the tokenizer: 100 ms
 
-    return bundled().encode(list(texts)).vectors
+    return load_bundled().encode(list(texts)).vectors

@@ -1,7 +1,7 @@
-"""Threads of this process for a part of a search, while its caller does another.
+"""A thread pool: a part of a search runs in it while the caller does another part.
 
-That pays where most of both is computed outside of Python, and searches follow each other: one
-takes up to a tenth less time. A core that rests takes as long to wake as it would save.
+That pays if most of both is computed outside of Python, and searches follow each other: a search
+takes up to a tenth less time. An idle core takes as long to wake as a thread would save.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-_SOON = 0.01  # seconds after the last call was begun, in which a core is awake
+_SOON = 0.01  # seconds since the last call, within which a core is awake
 _last = 0.0
 _threads: ThreadPoolExecutor | None = None
 
 
 def start_threads() -> None:
-    """Let there be threads: for a process that searches more than once."""
+    """Create the thread pool: for a process that searches more than once."""
     if _threads is None:
         with suppress(RuntimeError):  # the interpreter ends
-            _renew()
+            _create_pool()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_renew)  # a forked process has none of them
+            os.register_at_fork(after_in_child=_create_pool)  # a forked process has none of them
 
 
 def begin_call(call: Callable[[], Result]) -> Callable[[], Result]:
-    """Begin a call in another thread; return what waits for its result, or raises what it raised.
+    """Start a call in the pool; return a function that waits for its result, or raises its error.
 
-    Where that does not pay, or there are no threads (none were made ready, there is no room for
-    one, the interpreter ends), it is the call itself; and who waits makes it where no thread has
-    come to that by then.
+    Where a thread does not pay or none is available, that function is the call itself. A call
+    that no thread has started by then runs in the caller.
     """
     global _last
     before, _last = _last, time.monotonic()
@@ -46,12 +45,12 @@ def begin_call(call: Callable[[], Result]) -> Callable[[], Result]:
     try:
         begun = _threads.submit(call)
     except RuntimeError:
-        _renew()  # it keeps what it could not begin
+        _create_pool()  # the old pool still queues the failed call
         return call
     return lambda: call() if begun.cancel() else begun.result()
 
 
-def _renew() -> None:
+def _create_pool() -> None:
     global _threads  # noqa: PLW0603 - one for all indexes
     from concurrent.futures import ThreadPoolExecutor  # for the first large search
 

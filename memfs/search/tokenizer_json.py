@@ -1,7 +1,7 @@
-"""What a model's `tokenizer.json` would have its library do, looked at before that is told.
+"""Checks a model's `tokenizer.json` before its library loads it.
 
-It is a program of sorts: texts that grow without end, or a table that says it is larger than it is,
-end the process, and nothing can be caught.
+Such a file works like a program: texts that grow without end, or a table that declares more than
+its size, end the process, and no exception can be caught.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_STEPS = 100
-_MOST_GROWTH = 1000  # times: what all steps together may make of a character
+_MOST_GROWTH = 1000  # the most characters that all steps may make of one
 _LARGEST = 256 << 20
 _WORD = 4  # bytes
 
@@ -28,14 +28,14 @@ class _Told(msgspec.Struct):
 
 
 def problem(path: str) -> str:
-    """Return what is wrong with the steps of a tokenizer, "" for nothing. Raises `OSError`."""
+    """Return the problem with a tokenizer's steps, "" for none. Raises `OSError`."""
     with outside.open_stream(path) as handle:
         data = handle.read(_LARGEST)
     try:
-        told = msgspec.json.decode(data, type=_Told)
-        steps = [*_steps(told.normalizer), *_steps(told.pre_tokenizer)]
+        pipeline = msgspec.json.decode(data, type=_Told)
+        steps = [*_iterate_steps(pipeline.normalizer), *_iterate_steps(pipeline.pre_tokenizer)]
     except (ValueError, RecursionError):
-        return ""  # the library says what is wrong with it, and where
+        return ""  # the library reports what is wrong, and where
     if len(steps) > _MOST_STEPS:
         return f"it takes {len(steps):,} steps, more than {_MOST_STEPS}"
     growth = 1
@@ -49,9 +49,9 @@ def problem(path: str) -> str:
     return "texts would grow without end" if growth > _MOST_GROWTH else ""
 
 
-def _steps(told: object) -> Iterator[dict[str, object]]:
-    """Yield every mapping below a value: a sequence holds others."""
-    waiting = [told]
+def _iterate_steps(value: object) -> Iterator[dict[str, object]]:
+    """Yield all mappings inside a value, also nested ones."""
+    waiting = [value]
     while waiting:
         each = waiting.pop()
         if isinstance(each, dict):
@@ -62,7 +62,7 @@ def _steps(told: object) -> Iterator[dict[str, object]]:
 
 
 def _is_whole(charsmap: str) -> bool:
-    """Tell whether a table of characters is as long as it says: its size is in its first bytes."""
+    """Tell whether a table of characters has the size that its first bytes declare."""
     try:
         data = base64.b64decode(charsmap, validate=True)
     except ValueError:

@@ -1,6 +1,6 @@
-"""What the vector index keeps of each document, and how one is marked as gone. Hot path.
+"""The record of each document in the vector index, and its deletion. Hot path.
 
-Nothing here needs numpy: a hook that indexes one message takes documents out, too.
+Nothing here needs numpy: a hook that indexes one message deletes documents, too.
 """
 
 import mmap
@@ -12,23 +12,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-FOLDER = "v3/vectors"  # the number changes with the files: others are another index
+FOLDER = "v3/vectors"  # the number changes with the file formats
 VECTORS, OWNERS, DOCUMENTS = "vectors.i8", "owners.u32", "documents.u32"
-# The columns: its first row, what ties it to others, what it says (see `lexical`), seconds since
-# 1970, percent that it counts (0: it is gone), the documents of its group before and after it.
+# The columns: its first row, its session's group, its duplicate hash (`doc_json`), seconds since
+# 1970, weight in percent (0: deleted), the documents of its group before and after it.
 FIRST, GROUP, SAID, AT, WEIGHT, BEFORE, AFTER = range(7)
 COLUMNS = 7
-LARGEST = 127  # of a row's entries
+LARGEST = 127  # the largest entry of a row
 
 
-def forget(folder: str, numbers: "Iterable[int]") -> None:
-    """Mark documents of the index in `folder` as gone, also for those who have it open.
+def delete_documents(folder: str, numbers: "Iterable[int]") -> None:
+    """Mark documents of the index in `folder` as deleted, in every model's vectors.
 
-    For good: numbers are not given twice. Each model has vectors of its own.
+    Processes that have the index open see it. It is final: numbers are not reused.
     """
     try:
         models = [name for name, is_folder in files.entries(f"{folder}/{FOLDER}") if is_folder]
-    except OSError:  # no vectors: what is gone gets none
+    except OSError:  # no vectors: deleted documents get none
         return
     gone = dict.fromkeys(numbers, 0)
     for model in models:
@@ -36,7 +36,7 @@ def forget(folder: str, numbers: "Iterable[int]") -> None:
 
 
 def write(path: str, column: int, values: "Mapping[int, int]") -> None:
-    """Set a column of documents by number, in place; what the file does not have is left out."""
+    """Set a column of documents by number, in place; unknown numbers are ignored."""
     try:
         file, status = files.open_file(path, os.O_RDWR)
     except OSError:
@@ -53,10 +53,7 @@ def write(path: str, column: int, values: "Mapping[int, int]") -> None:
 
 
 def map_file(path: str, size: int = 0) -> mmap.mmap:
-    """Map a file of an index for reading, or its first `size` bytes.
-
-    Raises `OSError`, or `ValueError` if it has fewer.
-    """
+    """Map a file of an index, or its first `size` bytes (`ValueError` if fewer; `OSError`)."""
     handle = files.open_file(path)[0]
     try:
         return mmap.mmap(handle, size, access=mmap.ACCESS_READ)

@@ -1,6 +1,6 @@
-"""Whose vectors are searched, and how many of them count. Hot path: numpy is not needed.
+"""The model whose vectors are searched, and how many rows count. Hot path: numpy is not needed.
 
-Those of each model lie in a folder of its name; `vectors/serving` names the model that is searched.
+Each model's vectors are in a folder of its name; `vectors/serving` holds the active model's name.
 """
 
 import os
@@ -28,8 +28,8 @@ class Extent:
         self.documents = documents
         self.source = source
 
-    def written(self) -> str:
-        """Return it as the file holds it."""
+    def to_json(self) -> str:
+        """Return the content of the manifest file."""
         return fastjson.dumps({name: getattr(self, name) for name in self.__slots__})
 
 
@@ -38,11 +38,11 @@ def path(index: str, model: str) -> str:
     return f"{index}/{FOLDER}/{model}"
 
 
-def extent(index: str, model: str) -> Extent:
-    """Return how much there is of a model's vectors: nothing if the file is lost or damaged."""
+def load_extent(index: str, model: str) -> Extent:
+    """Return the extent of a model's vectors; an empty one if the file is missing or damaged."""
     try:
-        told = fastjson.loads(files.read(f"{path(index, model)}/{ROWS}", cap=_LONGEST) or "")
-        found = Extent(**told) if isinstance(told, dict) else Extent("")
+        data = fastjson.loads(files.read(f"{path(index, model)}/{ROWS}", cap=_LONGEST) or "")
+        found = Extent(**data) if isinstance(data, dict) else Extent("")
     except (OSError, ValueError, TypeError):
         return Extent(model)
     counts = (found.rows, found.tokens, found.documents)
@@ -50,13 +50,13 @@ def extent(index: str, model: str) -> Extent:
     return found if plain and found.model == model else Extent(model)
 
 
-def load_served(index: str) -> "Extent | None":
-    """Return the vectors that are searched, None if there are none yet."""
+def load_active_extent(index: str) -> "Extent | None":
+    """Return the extent of the vectors that are searched, None if there are none yet."""
     try:
         name = files.read(f"{index}/{FOLDER}/{POINTER}", cap=_LONGEST)
     except OSError:
         return None
     if not name or name != os.path.basename(name) or name.startswith("."):
         return None
-    found = extent(index, name)
+    found = load_extent(index, name)
     return found if found.documents else None

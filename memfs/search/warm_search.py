@@ -1,4 +1,4 @@
-"""What a prompt brings to mind, by words and meaning, in a process that keeps its index open."""
+"""Recall for a prompt by words and meaning, in a process that keeps its index open."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from memfs.search.hit_builder import HitBuilder
     from memfs.search.prompt_relevance import PromptQuery
 
-_RERANKED = 12  # at most 8 are read; on LoCoMo and devmembench 25 bring up the same
+_RERANKED = 12  # at most 8 are read; on LoCoMo and devmembench 25 give the same hits
 
 
 class WarmLookup(NamedTuple):
-    """What a prompt is about, and what the index has that is near to it."""
+    """The subject of a prompt, and a builder with the ranking for it."""
 
     asked: PromptQuery
     told: HitBuilder
 
 
 def look_up(engine: Engine, prompt: str, session: str) -> WarmLookup | None:
-    """Look a prompt of a session up; None if there is nothing that it could bring up."""
-    asked = prompt_relevance.parse_prompt(engine.text, prompt, session)
-    told = engine.told(asked.prompt, terms=asked.terms, reranked=_RERANKED) if asked else None
-    return WarmLookup(asked, told) if asked and told else None
+    """Search the index for a prompt of a session; None if there is nothing to recall."""
+    query = prompt_relevance.parse_prompt(engine.text, prompt, session)
+    builder = engine.rank(query.prompt, terms=query.terms, reranked=_RERANKED) if query else None
+    return WarmLookup(query, builder) if query and builder else None

@@ -47,7 +47,7 @@ class StoreSession:
             if signature == self._published:
                 return
             self._published = signature
-            engine = self.index.opened("hybrid")
+            engine = self.index.get_engine("hybrid")
             if engine.vectors is not None:
                 engine.vectors.warm(build=False)
             self.engine = engine
@@ -56,4 +56,4 @@ class StoreSession:
         engine = self.engine
         name = engine.vectors.encoder.name if engine and engine.vectors else ""
         index = self._place.home.index
-        return active_model.get_signature(index, name), active_model.graphed(index, name)
+        return active_model.get_signature(index, name), active_model.sign_graph(index, name)

@@ -113,7 +113,7 @@ def read_changes(
     logs = None if everything else [path for path in sorted(tally.logs) if files.is_file(path)]
     if logs == [] or not index_sources.sources(place, logs):
         return False
-    done = index_sources.sync(place, embed=False, wait=PATIENCE, said=logs, stage=_report_progress)
+    done = index_sources.sync(place, embed=False, wait=PATIENCE, logs=logs, stage=_report_progress)
     if done is None:
         raise LockedError("somebody else indexes")
     return True
@@ -124,9 +124,9 @@ def finish_store(place: Place, wait: Callable[[], object]) -> None:
     with suppress(LockedError):
         if vector_rebuild.run(place, _report_progress("embedding", 0), wait):
             _send({"published": True})
-        served = vector_manifest.load_served(place.home.index)
+        served = vector_manifest.load_active_extent(place.home.index)
         if served and served.rows >= hnsw.FEWEST:
-            IndexSession(place).graph(_report_progress("graph", 0))
+            IndexSession(place).load_graph(_report_progress("load_graph", 0))
             _send({"published": True})
         wait()
         if Graph(place).update_all(_report_progress("flow", 0), wait=PATIENCE):

@@ -57,12 +57,12 @@ def verify(world: World) -> None:
     place = world.place()
     text = TextIndex.open(place.home.index)
     assert text
-    found = [text.document(address) for _, address in text.search(text.numbered(0), 1000)]
+    found = [text.read_fields(address) for _, address in text.search(text.number_query(0), 1000)]
     wanted = [
         each["id"] for one in index_sources.sources(place) for each in documents.documents(one, 0)
     ]
     assert Counter(str(each["id"][0]) for each in found) == Counter(map(str, wanted))
-    vectors = semantic.VectorIndex(place.home.index, encoder.bundled())
+    vectors = semantic.VectorIndex(place.home.index, encoder.load_bundled())
     rows = Counter(vectors.owners.tolist())
     assert {rows[int(str(each["num"][0]))] for each in found} == {1}
     assert list(vectors.owners) == sorted(vectors.owners)
@@ -76,7 +76,7 @@ def check(world: World, _: Seen[None]) -> None:
 
 @pytest.fixture
 def searched(world: World) -> World:
-    encoder.bundled()
+    encoder.load_bundled()
     ingest(world, conversation(4))
     archive.run(
         world.place(), "Green tea is best at 70 degrees.", importance=5, tags=(), origin=ORIGIN

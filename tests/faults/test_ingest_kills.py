@@ -60,11 +60,11 @@ def indexed(project: Path) -> Counter[tuple[str, str]]:
     assert text
     found: Counter[tuple[str, str]] = Counter()
     numbers = set()
-    for _, address in text.search(text.numbered(0), 100_000):
-        document = text.document(address)
+    for _, address in text.search(text.number_query(0), 100_000):
+        document = text.read_fields(address)
         found[str(document["id"][0]), str(document["text"][0])] += 1
         numbers.add(document["num"][0])
-    assert numbers == set(VectorIndex(folder, encoder.bundled()).owners.tolist())
+    assert numbers == set(VectorIndex(folder, encoder.load_bundled()).owners.tolist())
     return found
 
 

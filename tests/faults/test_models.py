@@ -30,7 +30,7 @@ def searched(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> W
     monkeypatch.setattr(vector_rebuild, "_PAUSE", 0)
     for text in TEXTS:
         archive.run(world.place(), text, importance=5, tags=(), origin=ORIGIN)
-    step = partial(look, world, encoder.bundled().name)
+    step = partial(look, world, encoder.load_bundled().name)
     assert harness.run(str(world.root), [step]).status == DONE
     place = world.place()
     assert place.user
@@ -43,7 +43,7 @@ def look(world: World, *names: str) -> None:
     engine = IndexSession(world.place()).engine("hybrid")
     assert engine.vectors
     assert engine.vectors.encoder.name in names
-    every = [address for _, address in engine.text.search(engine.text.numbered(0), 1000)]
+    every = [address for _, address in engine.text.search(engine.text.number_query(0), 1000)]
     assert len(every) > len(TEXTS)
     assert set(engine.text.numbers(every)) <= set(engine.vectors.owners.tolist())
     hits = engine.search("bread oven", mode="semantic").hits
@@ -51,7 +51,7 @@ def look(world: World, *names: str) -> None:
 
 
 def served(world: World) -> str:
-    now = vector_manifest.load_served(world.place().home.index)
+    now = vector_manifest.load_active_extent(world.place().home.index)
     return now.model if now else ""
 
 
@@ -64,9 +64,9 @@ def remake(world: World) -> None:
 
 
 def wanted(world: World) -> str:
-    found = model_config.load_wanted(world.place()).files
+    found = model_config.load_wanted_model(world.place()).files
     assert found
-    assert found.name != encoder.bundled().name
+    assert found.name != encoder.load_bundled().name
     return found.name
 
 
@@ -82,10 +82,10 @@ def finish(world: World, former: str, new: str) -> None:
 
 def check(world: World, seen: Seen[str]) -> None:
     assert served(world) in (seen.old, seen.new)
-    now = vector_manifest.load_served(world.place().home.index)
+    now = vector_manifest.load_active_extent(world.place().home.index)
     assert now
     assert now.documents > len(TEXTS), "what is searched has all documents"
-    step = partial(finish, world, encoder.bundled().name, wanted(world))
+    step = partial(finish, world, encoder.load_bundled().name, wanted(world))
     result = harness.run(str(world.root), [step])
     assert result.status == DONE, result.error
 

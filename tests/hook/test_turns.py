@@ -112,7 +112,7 @@ def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
     def messages() -> int:
         index = TextIndex.open(place.home.index)
         assert index
-        return len(index.search(index.term("kind", "message"), 10))
+        return len(index.search(index.term_query("kind", "message"), 10))
 
     call(said("zero", "lemon curd"))
     with lock.hold_lock(place.home, name=index_sources.LOCK):

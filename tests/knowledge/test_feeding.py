@@ -44,8 +44,8 @@ def documents(place: Place) -> Counter[str]:
     text = TextIndex.open(place.home.index)
     assert text
     found: Counter[str] = Counter()
-    for _, address in text.search(text.numbered(0), 1000):
-        document = text.document(address)
+    for _, address in text.search(text.number_query(0), 1000):
+        document = text.read_fields(address)
         document.pop("num")
         found[repr(sorted(document.items()))] += 1
     return found

@@ -59,7 +59,7 @@ def test_another_model_is_taken_with_all_documents(
     taken = model.use_model(place, str(mine), stage)
     assert taken == model.ModelChange(str(mine), str(settings(place)), "", "made")
     assert settings(place).read_text() == f'memfs: 1  # ours\nmax_blocks: 12\nembedding: "{mine}"\n'
-    now = vector_manifest.load_served(place.home.index)
+    now = vector_manifest.load_active_extent(place.home.index)
     assert now
     assert now.model == model_files.read(str(mine)).name
     look = model.load_status(place)
@@ -72,7 +72,7 @@ def test_another_model_is_taken_with_all_documents(
     assert (look.share, look.former, look.problem) == (1.0, "", "")
     assert find(kept, "semantic").hits[0].text == "bread from the oven"
     assert model.use_model(place, "bundled", stage).state == "made"
-    assert model.load_status(place).vocabulary == encoder.bundled().size
+    assert model.load_status(place).vocabulary == encoder.load_bundled().size
 
 
 def test_a_folder_is_looked_for_from_where_one_is(

@@ -225,7 +225,7 @@ def test_the_vectors_follow(place: Place, store: Store) -> None:
         ("embedding", done.added): done.added,
     }
     hits = (
-        index_sources.open_index(place, model_config.load_wanted(place).files)
+        index_sources.open_index(place, model_config.load_wanted_model(place).files)
         .search("a loaf from the oven")
         .hits
     )

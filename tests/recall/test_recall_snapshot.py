@@ -61,22 +61,22 @@ def add_in_place(path: Path) -> None:
 
 def test_all_files_are_listed_with_what_they_look_like(store: Store) -> None:
     look = RecallSnapshot(store)
-    assert look.look() == whole(store)
-    assert len(look.look()) == COUNT
-    assert look.look() is look.look(), "nothing is compared that did not change"
+    assert look.list_files() == whole(store)
+    assert len(look.list_files()) == COUNT
+    assert look.list_files() is look.list_files(), "nothing is compared that did not change"
 
 
 def test_a_store_without_sessions_gets_some(place: Place) -> None:
     look = RecallSnapshot(place.home)
-    assert look.look() == []
+    assert look.list_files() == []
     recall.write_session(str(file(place.home, "s")), [message("s", "hello")])
-    assert look.look() == whole(place.home) != []
+    assert look.list_files() == whole(place.home) != []
 
 
 @pytest.mark.parametrize("change", ["new", "gone", "replaced", "renamed", "folder"])
 def test_files_that_come_go_or_are_replaced_are_seen_at_once(store: Store, change: str) -> None:
     look = RecallSnapshot(store)
-    before = look.look()
+    before = look.list_files()
     old = file(store, OLD)
     if change == "new":
         add_in_place(file(store, "another"))
@@ -88,40 +88,40 @@ def test_files_that_come_go_or_are_replaced_are_seen_at_once(store: Store, chang
         old.rename(old.with_name("t.jsonl"))
     else:
         old.parent.rename(old.parent.with_name("other"))
-    assert look.look() == whole(store) != before
+    assert look.list_files() == whole(store) != before
 
 
 def test_a_session_that_goes_on_is_seen_at_once(store: Store) -> None:
     look = RecallSnapshot(store)
-    look.look()
+    look.list_files()
     add_in_place(file(store, LATEST))
-    assert look.look() == whole(store)
+    assert look.list_files() == whole(store)
 
 
 def test_what_memfs_itself_adds_to_an_old_session_is_seen_at_once(store: Store) -> None:
     look = RecallSnapshot(store)
-    look.look()
+    look.list_files()
     log = recall.RecallLog(store, "bench", Identity(OLD, ""))
     read = Transcript([message(OLD, "good to see you again", "m2")], 100, 0, 0)
     state = checkpoint.ReadState("/t.jsonl", 50, "", os.path.getsize(log.path))
     log.extend(state, "/t.jsonl", recall.rows(read), "")
     recall.flush([(log, state)])
-    assert look.look() == whole(store)
+    assert look.list_files() == whole(store)
 
 
 def test_an_old_file_that_something_writes_to_is_seen_when_all_are_looked_at(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = RecallSnapshot(store)
-    before = look.look()
+    before = look.list_files()
     add_in_place(file(store, OLD))
-    assert look.look() == before, "it was not looked at: there may be thousands"
+    assert look.list_files() == before, "it was not looked at: there may be thousands"
     monkeypatch.setattr(recall_snapshot, "_AGAIN", 0)
-    assert RecallSnapshot(store).look() == whole(store)
+    assert RecallSnapshot(store).list_files() == whole(store)
     look = RecallSnapshot(store)
-    look.look()
+    look.list_files()
     add_in_place(file(store, OLD))
-    assert look.look() == whole(store)
+    assert look.list_files() == whole(store)
 
 
 def test_a_folder_that_changed_just_now_is_not_relied_on(store: Store) -> None:
@@ -130,10 +130,10 @@ def test_a_folder_that_changed_just_now_is_not_relied_on(store: Store) -> None:
     now = time.time()
     os.utime(folder, (now, now))
     look = RecallSnapshot(store)
-    look.look()
+    look.list_files()
     file(store, OLD).unlink()
     os.utime(folder, (now, now))
-    assert look.look() == whole(store)
+    assert look.list_files() == whole(store)
 
 
 def test_a_memory_that_is_open_finds_what_was_said_meanwhile(place: Place, store: Store) -> None:

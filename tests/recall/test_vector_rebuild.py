@@ -47,7 +47,7 @@ def configure(place: Place, value: object) -> None:
 
 
 def name(place: Place) -> str:
-    now = vector_manifest.load_served(place.home.index)
+    now = vector_manifest.load_active_extent(place.home.index)
     return now.model if now else ""
 
 
@@ -61,7 +61,7 @@ def searched(kept: IndexSession) -> str:
 def indexed(place: Place, store: Store) -> IndexSession:
     keep(store, *TEXTS)
     kept = IndexSession(place)
-    assert searched(kept) == encoder.bundled().name == name(place)
+    assert searched(kept) == encoder.load_bundled().name == name(place)
     return kept
 
 
@@ -73,10 +73,10 @@ def test_few_documents_get_their_vectors_in_the_search(
     assert searched(indexed) == new == name(place)
     assert searched(IndexSession(place)) == new
     assert indexed.engine("hybrid").search("oven", mode="semantic").hits[0].text == TEXTS[0]
-    assert not Path(place.home.index, "v3/vectors", encoder.bundled().name).exists()
+    assert not Path(place.home.index, "v3/vectors", encoder.load_bundled().name).exists()
     assert not Path(place.home.local, vector_rebuild.LOCK).exists(), "nobody else was asked"
     configure(place, "bundled")
-    assert searched(indexed) == encoder.bundled().name
+    assert searched(indexed) == encoder.load_bundled().name
 
 
 def test_many_are_left_and_the_former_model_serves(
@@ -84,14 +84,17 @@ def test_many_are_left_and_the_former_model_serves(
 ) -> None:
     monkeypatch.setattr(model_config, "FEW", 2)
     configure(place, mine)
-    assert searched(indexed) == encoder.bundled().name == searched(IndexSession(place))
+    assert searched(indexed) == encoder.load_bundled().name == searched(IndexSession(place))
     assert indexed.note == (
         f"searched by the former model until memfs ingest has made those of {mine}"
     )
     keep(store, "a blue piano that came meanwhile")
     found = indexed.engine("hybrid").search("blue piano", mode="hybrid").hits
     assert "a blue piano that came meanwhile" in [hit.text for hit in found], "by its words"
-    assert vector_manifest.extent(place.home.index, model_files.read(str(mine)).name).documents == 0
+    assert (
+        vector_manifest.load_extent(place.home.index, model_files.read(str(mine)).name).documents
+        == 0
+    )
     look = embedding_status.load_status(place)
     assert (look.share, look.former) == (0.0, model_files.BUNDLED)
     told: list[int] = []
@@ -130,14 +133,14 @@ def test_a_run_that_is_killed_is_gone_on_with(
     command = [sys.executable, "-c", code, place.home.top]
     process = subprocess.Popen(command)
     deadline = time.monotonic() + 60
-    while vector_manifest.extent(store.index, new).documents < 20:
+    while vector_manifest.load_extent(store.index, new).documents < 20:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = vector_manifest.extent(store.index, new).documents
+    done = vector_manifest.load_extent(store.index, new).documents
     assert 20 <= done < 120
-    assert name(place) == encoder.bundled().name
+    assert name(place) == encoder.load_bundled().name
     told: list[int] = []
     assert vector_rebuild.run(place, told.append)
     assert sum(told) <= embedding_status.load_status(place).documents - done + 1
@@ -167,7 +170,7 @@ def test_what_is_wrong_with_a_model_is_told_and_words_find(
 ) -> None:
     configure(place, mine)
     (mine / "model.safetensors").write_bytes(b"")
-    assert searched(indexed) == encoder.bundled().name, "the former model is there"
+    assert searched(indexed) == encoder.load_bundled().name, "the former model is there"
     assert "by the vectors of the former model" in indexed.note
     assert str(mine) in indexed.note
     shutil.rmtree(place.home.index)
@@ -207,7 +210,7 @@ def test_a_former_model_that_is_gone_leaves_words_until_the_new_one_is_ready(
     assert searched(kept) == ""
     assert "until memfs ingest has made the vectors of bundled" in kept.note
     assert vector_rebuild.run(place)
-    assert searched(kept) == encoder.bundled().name
+    assert searched(kept) == encoder.load_bundled().name
     assert kept.note == ""
 
 
@@ -225,7 +228,7 @@ def test_none_leaves_vectors_and_makes_none(
     assert fresh.engine("hybrid").vectors is None
     assert fresh.note == ""
     configure(place, "bundled")
-    assert searched(fresh) == encoder.bundled().name
+    assert searched(fresh) == encoder.load_bundled().name
     assert embedding_status.load_status(place).share == 1.0
 
 

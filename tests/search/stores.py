@@ -67,8 +67,8 @@ class Corpus:
     def ids(self) -> list[str]:
         """The ids of all indexed documents, with repetitions, sorted."""
         text = self.engine("text").text
-        found = text.search(text.numbered(0), 10_000)
-        return sorted(str(text.document(address)["id"][0]) for _, address in found)
+        found = text.search(text.number_query(0), 10_000)
+        return sorted(str(text.read_fields(address)["id"][0]) for _, address in found)
 
 
 def lines(*documents: Document) -> bytes:

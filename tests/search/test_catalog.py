@@ -16,18 +16,18 @@ from memfs.search.catalog import Catalog, KnownSource
 
 def test_what_was_published_is_known_again(tmp_path: Path) -> None:
     first = Catalog(str(tmp_path / "index"))
-    assert (first.known(), first.get("next")) == ({}, "")
+    assert (first.list_sources(), first.get("next")) == ({}, "")
     first.put("dirty", "1")
     odd = os.fsdecode(b"/w/\xff\xc3\xa9 'x'.md")
     first.publish(7, {"/a": KnownSource("1:2:3", 9, "m"), odd: KnownSource("", 0), "/never": None})
     first.close()
     again = Catalog(str(tmp_path / "index"))
-    assert again.known() == {"/a": KnownSource("1:2:3", 9, "m"), odd: KnownSource("", 0, "")}
+    assert again.list_sources() == {"/a": KnownSource("1:2:3", 9, "m"), odd: KnownSource("", 0, "")}
     assert (again.get("next"), again.get("dirty")) == ("7", "")
     again.publish(8, {"/a": None, odd: KnownSource("4:5:6", 1)})
-    assert again.known() == {odd: KnownSource("4:5:6", 1, "")}
+    assert again.list_sources() == {odd: KnownSource("4:5:6", 1, "")}
     again.clear()
-    assert (again.known(), again.get("next")) == ({}, "")
+    assert (again.list_sources(), again.get("next")) == ({}, "")
     again.close()
 
 
@@ -38,7 +38,7 @@ def test_nothing_is_published_by_halves(tmp_path: Path) -> None:
         one.publish(2, {"/a": None, "/b": KnownSource(None, 1)})  # type: ignore[arg-type]
     one.close()
     again = Catalog(str(tmp_path))
-    assert again.known() == {"/a": KnownSource("1:1:1", 1)}
+    assert again.list_sources() == {"/a": KnownSource("1:1:1", 1)}
     assert again.get("next") == "1"
     again.close()
 
@@ -49,7 +49,7 @@ def test_a_damaged_catalog_is_made_anew(tmp_path: Path, damage: bytes) -> None:
     folder.mkdir()
     (folder / "catalog.sqlite").write_bytes(damage)
     made = Catalog(str(folder))
-    assert made.known() == {}
+    assert made.list_sources() == {}
     made.publish(3, {})
     made.close()
     assert os.listdir(folder) == ["catalog.sqlite"]
@@ -61,7 +61,7 @@ def test_a_catalog_of_another_shape_is_made_anew(tmp_path: Path) -> None:
     other.close()
     made = Catalog(str(tmp_path))
     made.publish(3, {"/a": KnownSource("1:1:1", 1, "x")})
-    assert made.known() == {"/a": KnownSource("1:1:1", 1, "x")}
+    assert made.list_sources() == {"/a": KnownSource("1:1:1", 1, "x")}
     made.close()
 
 

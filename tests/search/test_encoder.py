@@ -43,16 +43,16 @@ def cosines(one: NDArray[np.float32], two: NDArray[np.float32]) -> NDArray[np.fl
 
 
 def test_the_vectors_are_those_of_model2vec(reference: StaticModel) -> None:
-    ours = encoder.bundled().encode(TEXTS)
+    ours = encoder.load_bundled().encode(TEXTS)
     theirs = np.asarray(reference.encode(TEXTS), np.float32)
-    assert ours.vectors.shape == theirs.shape == (len(TEXTS), encoder.bundled().dims)
+    assert ours.vectors.shape == theirs.shape == (len(TEXTS), encoder.load_bundled().dims)
     assert ours.vectors.dtype == np.float32
     assert cosines(ours.vectors, theirs).min() > 0.999
 
 
 def test_a_long_text_is_cut_where_model2vec_cuts_it(reference: StaticModel) -> None:
     text = " ".join(f"number {n} of a long list" for n in range(1000))
-    ours = encoder.bundled().encode([text])
+    ours = encoder.load_bundled().encode([text])
     assert len(ours.tokens[0]) == MAX_TOKENS
     assert cosines(ours.vectors, np.asarray(reference.encode([text]), np.float32))[0] > 0.99
 
@@ -60,7 +60,7 @@ def test_a_long_text_is_cut_where_model2vec_cuts_it(reference: StaticModel) -> N
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=4))
 @settings(max_examples=60, deadline=None)
 def test_any_texts_have_the_vectors_of_model2vec(reference: StaticModel, texts: list[str]) -> None:
-    ours = encoder.bundled().encode(texts).vectors
+    ours = encoder.load_bundled().encode(texts).vectors
     theirs = np.asarray(reference.encode(texts), np.float32)
     for mine, other in zip(ours, theirs, strict=True):
         assert mine @ other > 0.999 or not (mine.any() or other.any())
@@ -69,31 +69,31 @@ def test_any_texts_have_the_vectors_of_model2vec(reference: StaticModel, texts: 
 @given(st.text(st.characters(exclude_categories=[]), max_size=40))
 @settings(max_examples=60, deadline=None)
 def test_any_text_has_a_unit_or_a_zero_vector(text: str) -> None:
-    found = encoder.bundled().encode([text])
+    found = encoder.load_bundled().encode([text])
     length = float(np.linalg.norm(found.vectors[0]))
     assert length == pytest.approx(1.0, abs=1e-4) if len(found.tokens[0]) else length == 0
 
 
 def test_empty_texts_have_zero_vectors() -> None:
-    found = encoder.bundled().encode(["", "  \n", "word"])
+    found = encoder.load_bundled().encode(["", "  \n", "word"])
     assert [bool(row.any()) for row in found.vectors] == [False, False, True]
     assert [len(row) for row in found.tokens] == [0, 0, 1]
 
 
 def test_no_texts_have_no_vectors() -> None:
-    found = encoder.bundled().encode([])
-    assert found.vectors.shape == (0, encoder.bundled().dims)
+    found = encoder.load_bundled().encode([])
+    assert found.vectors.shape == (0, encoder.load_bundled().dims)
     assert found.tokens == []
 
 
 def test_half_a_surrogate_pair_does_no_harm() -> None:
-    one, two = encoder.bundled().encode(["bread \ud83d", "bread ?"]).vectors
+    one, two = encoder.load_bundled().encode(["bread \ud83d", "bread ?"]).vectors
     assert one @ two == pytest.approx(1.0)
 
 
 def test_unknown_tokens_are_left_out() -> None:
-    model = encoder.bundled()
-    plain, odd = model.tokens(["word", "word \U0010fffd\ue000"])
+    model = encoder.load_bundled()
+    plain, odd = model.tokenize(["word", "word \U0010fffd\ue000"])
     assert odd.tolist() == plain.tolist()
 
 
@@ -103,9 +103,9 @@ def unit_rows(model: Encoder, tokens: NDArray[np.integer]) -> NDArray[np.float32
 
 
 def test_norms_are_the_lengths_of_what_is_added_up() -> None:
-    model = encoder.bundled()
-    tokens = model.tokens(["the deployment failed"])[0]
-    rows, norms = unit_rows(model, tokens), model.norms(tokens)
+    model = encoder.load_bundled()
+    tokens = model.tokenize(["the deployment failed"])[0]
+    rows, norms = unit_rows(model, tokens), model.compute_norms(tokens)
     summed = (rows * norms[:, None]).sum(axis=0)
     vector = model.encode(["the deployment failed"]).vectors[0]
     assert vector @ summed / np.linalg.norm(summed) == pytest.approx(1.0, abs=1e-5)
@@ -118,10 +118,10 @@ def test_the_name_changes_with_the_model(tmp_path: Path) -> None:
     folder.mkdir()
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
         shutil.copyfile(f"{BUNDLED}/{name}", folder / name)
-    assert Encoder(str(folder)).name == encoder.bundled().name
+    assert Encoder(str(folder)).name == encoder.load_bundled().name
     with (folder / "model.safetensors").open("ab") as file:
         file.write(b"\0")
-    assert Encoder(str(folder)).name != encoder.bundled().name
+    assert Encoder(str(folder)).name != encoder.load_bundled().name
 
 
 def test_a_model_without_weights_weighs_its_tokens_alike(tmp_path: Path) -> None:
@@ -152,12 +152,12 @@ def test_a_model_without_weights_weighs_its_tokens_alike(tmp_path: Path) -> None
 
 
 def test_cosines_of_tokens_are_those_of_their_rows() -> None:
-    model = encoder.bundled()
+    model = encoder.load_bundled()
     tokens, others = np.array([5, 900, 40_000], np.uint16), np.array([0, 5, 7, 40_000])
     wanted = unit_rows(model, tokens) @ unit_rows(model, others).T
-    assert np.allclose(model.cosines(tokens, others), wanted, atol=1e-3)
-    assert model.cosines(tokens[:0], others).shape == (0, 4)
-    assert model.cosines(tokens, others[:0]).shape == (3, 0)
+    assert np.allclose(model.compute_cosines(tokens, others), wanted, atol=1e-3)
+    assert model.compute_cosines(tokens[:0], others).shape == (0, 4)
+    assert model.compute_cosines(tokens, others[:0]).shape == (3, 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")

@@ -16,7 +16,7 @@ def test_a_scan_is_a_sort_by_cosine(count: int, limit: int, seed: int) -> None:
     lot = np.random.default_rng(seed)
     rows = lot.integers(-3, 4, (count, 8)).astype(np.int8)
     query = lot.integers(-3, 4, 8).astype(np.int8)
-    numbers, distances = exact_search.nearest(rows, query, limit)
+    numbers, distances = exact_search.find_nearest(rows, query, limit)
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(query)
     cosines = rows.astype(float) @ query / np.maximum(lengths, 1e-9)
     wanted = np.sort(1 - cosines)[:limit]
@@ -28,9 +28,9 @@ def test_a_scan_is_a_sort_by_cosine(count: int, limit: int, seed: int) -> None:
 def test_chunks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).integers(-9, 10, (100, 16)).astype(np.int8)
     rows[::4] = rows[3]
-    whole = exact_search.nearest(rows, rows[3], 30)
+    whole = exact_search.find_nearest(rows, rows[3], 30)
     monkeypatch.setattr(exact_search, "_CHUNK", 7)
-    for mine, theirs in zip(exact_search.nearest(rows, rows[3], 30), whole, strict=True):
+    for mine, theirs in zip(exact_search.find_nearest(rows, rows[3], 30), whole, strict=True):
         assert mine.tolist() == theirs.tolist()
     assert whole[0][:26].tolist() == sorted([3, *range(0, 100, 4)]), "of equals the earlier first"
 

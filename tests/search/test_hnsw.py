@@ -46,8 +46,8 @@ def recall(found: HnswGraph, rows: Rows, queries: Rows, depth: int = 50) -> floa
     """Share of the nearest that are found; what is as near as the last of them counts, too."""
     shares = []
     for query in queries:
-        _, exact = exact_search.nearest(rows, query, depth)
-        _, mine = found.nearest(rows, query, depth)
+        _, exact = exact_search.find_nearest(rows, query, depth)
+        _, mine = found.find_nearest(rows, query, depth)
         shares.append(float((mine <= exact[-1] + 1e-4).mean()) if len(mine) == depth else 0.0)
     return float(np.mean(shares))
 
@@ -56,11 +56,11 @@ def test_a_graph_finds_what_a_scan_finds(tmp_path: Path) -> None:
     rows, queries = made(2000), made(20, 1)
     found = built(tmp_path, rows)
     assert recall(found, rows, queries) > 0.9
-    numbers, distances = found.nearest(rows, rows[7], 10)
+    numbers, distances = found.find_nearest(rows, rows[7], 10)
     assert numbers[0] == 7
     assert distances.tolist() == sorted(distances.tolist())
     # It is made by several threads, each time another one: it may miss one of the ten.
-    nearest, exact = exact_search.nearest(rows, rows[7], 10)
+    nearest, exact = exact_search.find_nearest(rows, rows[7], 10)
     assert len(set(numbers.tolist()) & set(nearest.tolist())) >= 9
     assert (distances >= exact - 1e-3).all()
     assert np.allclose(distances[:8], exact_search.distances(rows[numbers[:8]], rows[7]), atol=1e-3)
@@ -79,7 +79,9 @@ def test_a_kept_graph_is_opened_again(tmp_path: Path) -> None:
     again = kept(tmp_path, rows)
     assert again
     for query in made(5, 1):
-        assert np.array_equal(again.nearest(rows, query, 9)[0], first.nearest(rows, query, 9)[0])
+        assert np.array_equal(
+            again.find_nearest(rows, query, 9)[0], first.find_nearest(rows, query, 9)[0]
+        )
     built(tmp_path, rows)
     assert sorted(path.name for path in tmp_path.iterdir()) == files, "nothing was built anew"
 
@@ -91,7 +93,7 @@ def test_what_came_later_is_found_beside_the_graph_and_added_when_it_is_much(
     built(tmp_path, rows[:950])
     found = built(tmp_path, rows)
     assert found.rows == 950
-    assert found.nearest(rows, rows[980], 3)[0][0] == 980
+    assert found.find_nearest(rows, rows[980], 3)[0][0] == 980
     grown = built(tmp_path, made(1400))
     assert grown.rows == 1400
     assert recall(grown, made(1400), made(20, 1)) > 0.9
@@ -116,7 +118,7 @@ def test_many_equal_rows_hide_nothing(tmp_path: Path, share: float) -> None:
     rows[same] = rows[same[0]]
     found = built(tmp_path, rows)
     assert recall(found, rows, made(20, 1), 20) > 0.9
-    numbers, distances = found.nearest(rows, rows[same[0]], 300)
+    numbers, distances = found.find_nearest(rows, rows[same[0]], 300)
     assert len(set(numbers.tolist())) == len(numbers)
     assert np.count_nonzero(distances < 1e-4) == 100
     assert set(numbers[:100].tolist()) == set(np.sort(same)[-100:].tolist()), "the latest of them"
@@ -126,12 +128,12 @@ def test_rows_of_zeros_are_near_to_nothing(tmp_path: Path) -> None:
     rows = made(400)
     rows[::2] = 0
     found = built(tmp_path, rows)
-    numbers, distances = found.nearest(rows, rows[7], 50)
+    numbers, distances = found.find_nearest(rows, rows[7], 50)
     assert numbers[0] == 7
     assert (numbers % 2 == 1).all()
     assert np.isfinite(distances).all()
     nothing = built(tmp_path / "nothing", np.zeros((200, DIMS), np.int8))
-    assert not len(nothing.nearest(np.zeros((200, DIMS), np.int8), rows[7], 5)[0])
+    assert not len(nothing.find_nearest(np.zeros((200, DIMS), np.int8), rows[7], 5)[0])
 
 
 def test_a_graph_of_other_rows_or_of_another_model_is_not_used(tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_a_graph_of_other_rows_or_of_another_model_is_not_used(tmp_path: Path) -
     assert kept(tmp_path, rows[:499]) is None
     assert kept(tmp_path, rows, "model-2") is None
     assert kept(tmp_path, rows)
-    assert built(tmp_path, other).nearest(other, other[250], 1)[0].tolist() == [250]
+    assert built(tmp_path, other).find_nearest(other, other[250], 1)[0].tolist() == [250]
     assert kept(tmp_path, rows) is None
 
 
@@ -158,7 +160,7 @@ def test_a_damaged_file_is_not_used_and_made_again(tmp_path: Path, damage: str) 
         data[len(data) // 2] ^= 1
         path.write_bytes(data[: {"cut": -9, "flip": None, "empty": 0}[damage]])
     assert kept(tmp_path, rows) is None
-    assert built(tmp_path, rows).nearest(rows, rows[3], 1)[0].tolist() == [3]
+    assert built(tmp_path, rows).find_nearest(rows, rows[3], 1)[0].tolist() == [3]
     assert kept(tmp_path, rows)
 
 
@@ -188,17 +190,17 @@ def test_a_stamp_names_no_file_elsewhere(tmp_path: Path) -> None:
 def test_a_reader_keeps_what_it_opened(tmp_path: Path) -> None:
     rows = made(2000)
     reader = built(tmp_path, rows[:1000])
-    before = reader.nearest(rows, rows[5], 20)[0].tolist()
+    before = reader.find_nearest(rows, rows[5], 20)[0].tolist()
     for count in (1500, 2000):
         built(tmp_path, rows[:count])
     assert reader.rows == 1000
-    assert reader.nearest(rows, rows[5], 20)[0].tolist() == before
+    assert reader.find_nearest(rows, rows[5], 20)[0].tolist() == before
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_file(tmp_path: Path) -> None:
     rows = made(300)
     found = built(tmp_path / "is" / "not", rows)
-    assert found.nearest(rows, rows[5], 1)[0].tolist() == [5]
+    assert found.find_nearest(rows, rows[5], 1)[0].tolist() == [5]
     assert not (tmp_path / "is").exists()
 
 
@@ -213,12 +215,12 @@ def test_what_a_killed_build_left_is_removed(tmp_path: Path) -> None:
 def test_threads_search_one_graph(tmp_path: Path) -> None:
     rows = made(2000)
     found = built(tmp_path, rows)
-    alone = [found.nearest(rows, rows[row], 5)[0].tolist() for row in range(1100)]
+    alone = [found.find_nearest(rows, rows[row], 5)[0].tolist() for row in range(1100)]
     wrong: list[int] = []
 
     def work(first: int) -> None:
         for row in range(first, first + 300):
-            if found.nearest(rows, rows[row], 5)[0].tolist() != alone[row]:
+            if found.find_nearest(rows, rows[row], 5)[0].tolist() != alone[row]:
                 wrong.append(row)
 
     threads = [threading.Thread(target=work, args=(first,)) for first in (0, 400, 800)]
@@ -239,7 +241,7 @@ for round in range(60):
     found = hnsw.open_graph(sys.argv[1], "model-1", rows, build=False)
     if found:
         assert found.rows in range(400, 2001), found.rows
-        hits = sum(found.nearest(rows, rows[n], 3)[0][0] == n for n in range(0, 400, 20))
+        hits = sum(found.find_nearest(rows, rows[n], 3)[0][0] == n for n in range(0, 400, 20))
         assert hits > 17, hits
 """
 

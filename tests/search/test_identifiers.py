@@ -37,7 +37,7 @@ PIECES = st.sampled_from(
 @given(st.lists(st.one_of(PIECES, st.text(max_size=4)), max_size=12).map("".join))
 def test_all_parts_of_a_text_are_joined(text: str) -> None:
     found = identifiers.join_parts(text).split()
-    assert set(found) == {part for part in identifiers.parts(text) if part.strip()}
+    assert set(found) == {part for part in identifiers.extract_parts(text) if part.strip()}
 
 
 def test_what_is_remembered_is_bounded() -> None:

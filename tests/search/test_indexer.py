@@ -43,9 +43,9 @@ def embedded(corpus: Corpus) -> dict[str, int]:
     engine = corpus.engine()
     assert engine.vectors
     found: dict[str, int] = {}
-    for _, address in engine.text.search(engine.text.numbered(0), 10_000):
-        ident = str(engine.text.document(address)["id"][0])
-        _, counts = engine.vectors.spans(np.array(engine.text.numbers([address])))
+    for _, address in engine.text.search(engine.text.number_query(0), 10_000):
+        ident = str(engine.text.read_fields(address)["id"][0])
+        _, counts = engine.vectors.get_row_ranges(np.array(engine.text.numbers([address])))
         found[ident] = found.get(ident, 0) + int(counts[0])
     return found
 
@@ -266,7 +266,7 @@ def test_vectors_catch_up_with_words(corpus: Corpus) -> None:
 def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> None:
     corpus.update(embed=True)
     before = embedded(corpus)
-    rows = Path(vector_manifest.path(corpus.index, encoder.bundled().name), "rows.json")
+    rows = Path(vector_manifest.path(corpus.index, encoder.load_bundled().name), "rows.json")
     if damage == "gone":
         rows.unlink()
     elif damage == "torn":
@@ -274,11 +274,11 @@ def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> 
     elif damage == "other":
         rows.write_text(rows.read_text().replace('"model": "', '"model": "not-'))
     else:
-        vectors = VectorIndex(corpus.index, encoder.bundled())
+        vectors = VectorIndex(corpus.index, encoder.load_bundled())
         vectors.extend(iter([semantic.Document(50, 0, "from a future that was lost")]), 60)
     corpus.update(embed=True)
     assert embedded(corpus) == before
-    vectors = VectorIndex(corpus.index, encoder.bundled())
+    vectors = VectorIndex(corpus.index, encoder.load_bundled())
     assert vectors.extent.rows == sum(before.values())
 
 
@@ -287,7 +287,7 @@ def test_the_dead_do_not_pile_up_before_the_living(corpus: Corpus) -> None:
     for number in range(130):
         corpus.write("one.md", document("p1", f"the deployment notes, edition {number}"))
         corpus.update(embed=True)
-    vectors = VectorIndex(corpus.index, encoder.bundled())
+    vectors = VectorIndex(corpus.index, encoder.load_bundled())
     assert vectors.extent.rows < 120
     assert set(embedded(corpus).values()) == {1}
     assert corpus.engine().search("deployment", mode="semantic").hits[0].id == "p1"
@@ -298,7 +298,7 @@ def test_what_a_killed_run_took_out_is_not_near_anything(corpus: Corpus) -> None
     text = TextIndex.open(corpus.index)
     assert text
     path = corpus.files / "one.md"
-    (number,) = text.numbers(text.found(text.term("source", str(path))))
+    (number,) = text.numbers(text.find_all(text.term_query("source", str(path))))
     path.unlink()
     text.delete("source", str(path))
     text.commit()  # and then it was killed: nobody noted which documents those were
@@ -309,7 +309,7 @@ def test_what_a_killed_run_took_out_is_not_near_anything(corpus: Corpus) -> None
     corpus.update(embed=True)
     vectors = corpus.engine().vectors
     assert vectors
-    assert vectors.of(np.arange(number + 1))[:, WEIGHT].tolist()[1:] == [
+    assert vectors.get_records(np.arange(number + 1))[:, WEIGHT].tolist()[1:] == [
         0 if each == number else 100 for each in range(1, number + 1)
     ]
 
@@ -324,7 +324,7 @@ def test_what_is_gone_is_left_out_once(corpus: Corpus) -> None:
     indexer.embed()
     assert indexer.embed() == 0
     indexer.close()
-    assert VectorIndex(corpus.index, encoder.bundled()).extent.rows < 250
+    assert VectorIndex(corpus.index, encoder.load_bundled()).extent.rows < 250
 
 
 def test_progress_is_told_document_by_document(corpus: Corpus) -> None:

@@ -37,10 +37,10 @@ def index(tmp_path: Path) -> TextIndex:
 
 
 def found(index: TextIndex, text: str) -> list[str]:
-    query = index.query(index.terms(text))
+    query = index.query(index.parse_terms(text))
     if query is None:
         return []
-    return [str(index.document(address)["id"][0]) for _, address in index.search(query, 100)]
+    return [str(index.read_fields(address)["id"][0]) for _, address in index.search(query, 100)]
 
 
 def test_there_is_no_index_before_it_is_made(tmp_path: Path) -> None:
@@ -67,33 +67,33 @@ def test_words_are_found_in_any_form(index: TextIndex) -> None:
 
 
 def test_common_words_count_only_where_there_are_no_others(index: TextIndex) -> None:
-    assert [term.word for term in index.terms("What was the payment of?")] == ["payment"]
+    assert [term.word for term in index.parse_terms("What was the payment of?")] == ["payment"]
     assert found(index, "to be or not to be")[0] == "d3"
-    assert {term.word for term in index.terms("to be")} == {"to", "be"}
+    assert {term.word for term in index.parse_terms("to be")} == {"to", "be"}
 
 
 def test_a_stop_word_is_one_whatever_its_form(index: TextIndex) -> None:
-    assert index.terms("payment " + " ".join(stopwords.STOP).upper())[0].word == "payment"
-    assert len(index.terms("payment " + " ".join(stopwords.STOP))) == 1
+    assert index.parse_terms("payment " + " ".join(stopwords.STOP).upper())[0].word == "payment"
+    assert len(index.parse_terms("payment " + " ".join(stopwords.STOP))) == 1
 
 
 def test_terms_come_rarest_first_and_unknown_ones_last(index: TextIndex) -> None:
-    terms = index.terms("payment unheard service Fridays")
+    terms = index.parse_terms("payment unheard service Fridays")
     assert [term.word for term in terms][-2:] == ["payment", "unheard"]
     assert [term.frequency for term in terms] == [1, 1, 2, 0]
     assert terms[-1].idf > terms[0].idf > terms[2].idf > 0
-    assert len(index.terms(" ".join(f"w{n}" for n in range(100)))) == MOST_TERMS
-    assert len(index.terms("one1 two2 three3", 2)) == 2
+    assert len(index.parse_terms(" ".join(f"w{n}" for n in range(100)))) == MOST_TERMS
+    assert len(index.parse_terms("one1 two2 three3", 2)) == 2
 
 
 def test_every_word_is_known_by_how_its_stem_begins(index: TextIndex) -> None:
-    vocabulary = [*encoder.bundled().check()._tokenizer.get_vocab(), "aed"]
+    vocabulary = [*encoder.load_bundled().check()._tokenizer.get_vocab(), "aed"]
     vocabulary += [f"{first}ying" for first in string.ascii_lowercase]
     for word in vocabulary:
         for stem in index.stems(word):
-            assert index.held(WantedStems([Term(word, stem, 1, 1)]), f"The {word}, of course") == {
-                stem
-            }
+            assert index.match_stems(
+                WantedStems([Term(word, stem, 1, 1)]), f"The {word}, of course"
+            ) == {stem}
 
 
 @given(
@@ -104,12 +104,14 @@ def test_every_word_is_known_by_how_its_stem_begins(index: TextIndex) -> None:
 def test_words_that_a_text_holds_are_those_that_are_indexed(
     index: TextIndex, asked: list[str], text: str
 ) -> None:
-    terms = [term for each in asked for term in index.terms(each)]
-    assert index.held(WantedStems(terms), text) == index.stems(text) & {term.stem for term in terms}
+    terms = [term for each in asked for term in index.parse_terms(each)]
+    assert index.match_stems(WantedStems(terms), text) == index.stems(text) & {
+        term.stem for term in terms
+    }
 
 
 def test_the_same_stem_is_one_term(index: TextIndex) -> None:
-    assert [(term.word, term.stem) for term in index.terms("payments Payment")] == [
+    assert [(term.word, term.stem) for term in index.parse_terms("payments Payment")] == [
         ("payments", "payment")
     ]
 
@@ -134,7 +136,7 @@ def test_any_text_can_be_added(tmp_path: Path, text: str) -> None:
     index.add([{"id": text, "session": text, "tag": [text, "x"], "text": text, "num": 1}])
     index.commit()
     assert index.searcher.num_docs == 1
-    assert len(index.search(index.term("session", text), 5)) == 1
+    assert len(index.search(index.term_query("session", text), 5)) == 1
     index.delete("session", text)
     index.commit()
     assert index.searcher.num_docs == 0
@@ -209,7 +211,7 @@ def test_a_failed_commit_does_not_lose_later_documents(index: TextIndex) -> None
 
 def test_what_is_deleted_is_gone_after_the_commit(index: TextIndex) -> None:
     index.delete("id", "d0")
-    index.delete_matching(index.numbered(2, 3))
+    index.delete_matching(index.number_query(2, 3))
     assert index.searcher.num_docs == 4
     index.commit()
     assert sorted(found(index, "deploy paid payment not")) == ["d1"]
@@ -232,13 +234,13 @@ def test_ranges_include_both_ends(tmp_path: Path) -> None:
     index.commit()
 
     def between(first: int | None, last: int | None) -> list[str]:
-        hits = index.search(index.between("at", first, last), 10)
-        return sorted(str(index.document(address)["id"][0]) for _, address in hits)
+        hits = index.search(index.range_query("at", first, last), 10)
+        return sorted(str(index.read_fields(address)["id"][0]) for _, address in hits)
 
     assert between(0, 10) == ["0", "10"]
     assert between(None, 0) == ["-5", "0"]
     assert between(11, None) == ["20"]
     assert len(between(None, None)) == len(between(-(10**30), 10**30)) == 4
     assert between(30, 10) == []
-    assert len(index.search(index.numbered(1, 3), 10)) == 2
-    assert index.search(index.numbered(0), 0) == []
+    assert len(index.search(index.number_query(1, 3), 10)) == 2
+    assert index.search(index.number_query(0), 0) == []

@@ -116,13 +116,16 @@ def test_vectors_of_two_models_lie_beside_each_other(tmp_path: Path) -> None:
     for model, end in ((one, 3), (two, 2)):
         texts = (Document(number, 0, WORDS[number]) for number in range(1, end))
         VectorIndex(index, model).extend(texts, end)
-    assert [vector_manifest.extent(index, model.name).documents for model in (one, two)] == [3, 2]
-    assert vector_manifest.load_served(index) is None
+    assert [vector_manifest.load_extent(index, model.name).documents for model in (one, two)] == [
+        3,
+        2,
+    ]
+    assert vector_manifest.load_active_extent(index) is None
     active_model.serve(index, one.name)
-    now = vector_manifest.load_served(index)
+    now = vector_manifest.load_active_extent(index)
     assert now
     assert (now.model, now.source) == (one.name, str(tmp_path / "1"))
-    assert vector_manifest.extent(index, two.name).documents == 0
+    assert vector_manifest.load_extent(index, two.name).documents == 0
     assert sorted(os.listdir(f"{index}/v3/vectors")) == sorted([one.name, "serving"])
 
 
@@ -131,7 +134,7 @@ def test_a_pointer_to_nothing_is_none(tmp_path: Path, text: str) -> None:
     folder = tmp_path / "v3/vectors"
     folder.mkdir(parents=True)
     (folder / "serving").write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert vector_manifest.load_served(str(tmp_path)) is None
+    assert vector_manifest.load_active_extent(str(tmp_path)) is None
 
 
 def test_what_lay_there_before_models_had_folders_is_removed(tmp_path: Path) -> None:
@@ -143,7 +146,7 @@ def test_what_lay_there_before_models_had_folders_is_removed(tmp_path: Path) -> 
     (folder / "vectors.i8").write_bytes(b"\x01" * 256)
     (folder / "rows.json").write_text('{"model": "model-(47955, 256)-12468460", "rows": 1}')
     corpus.update(embed=True)
-    assert sorted(os.listdir(folder)) == sorted([encoder.bundled().name, "serving"])
+    assert sorted(os.listdir(folder)) == sorted([encoder.load_bundled().name, "serving"])
 
 
 def header(folder: Path, change: Callable[[dict[str, dict[str, object]]], object]) -> None:
@@ -255,7 +258,7 @@ def test_numbers_that_are_none_do_no_harm(tmp_path: Path, value: float, dtype: t
     assert np.isfinite(found.vectors).all()
     assert found.vectors[1].any()
     with np.errstate(over="ignore"):
-        assert np.isfinite(model.cosines(found.tokens[0], np.arange(11))).all()
+        assert np.isfinite(model.compute_cosines(found.tokens[0], np.arange(11))).all()
 
 
 def test_a_token_without_a_row_is_left_out(tmp_path: Path) -> None:
@@ -263,4 +266,4 @@ def test_a_token_without_a_row_is_left_out(tmp_path: Path) -> None:
     path = folder / "tokenizer.json"
     path.write_text(path.read_text().replace('"oven": 3', '"oven": 300'))
     model = Encoder(str(folder)).check()
-    assert [row.tolist() for row in model.tokens(["oven bread", "oven"])] == [[1], []]
+    assert [row.tolist() for row in model.tokenize(["oven bread", "oven"])] == [[1], []]

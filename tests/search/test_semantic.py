@@ -33,11 +33,11 @@ NAMES = ("vectors.i8", "owners.u32", "tokens.u16", "ends.u64", "documents.u32")
 
 
 def opened(folder: Path) -> VectorIndex:
-    return VectorIndex(str(folder), encoder.bundled())
+    return VectorIndex(str(folder), encoder.load_bundled())
 
 
 def lies(folder: Path) -> Path:
-    return Path(vector_manifest.path(str(folder), encoder.bundled().name))
+    return Path(vector_manifest.path(str(folder), encoder.load_bundled().name))
 
 
 def filled(folder: Path) -> VectorIndex:
@@ -50,11 +50,11 @@ def nearest(
     index: VectorIndex, text: str, limit: int = 3, allowed: list[int] | None = None
 ) -> list[int]:
     only = None if allowed is None else np.array(allowed, np.int64)
-    return [*map(int, index.nearest(vector(text), limit, only))]
+    return [*map(int, index.find_nearest(vector(text), limit, only))]
 
 
 def vector(text: str) -> NDArray[np.int8]:
-    found = encoder.bundled().encode([text]).vectors[0]
+    found = encoder.load_bundled().encode([text]).vectors[0]
     return np.asarray(np.rint(found * 127), np.int8)
 
 
@@ -63,13 +63,13 @@ def numbers(*found: int) -> NDArray[np.int64]:
 
 
 def rows_of(index: VectorIndex, number: int) -> NDArray[np.intp]:
-    (first,), (count,) = index.spans(numbers(number))
+    (first,), (count,) = index.get_row_ranges(numbers(number))
     return np.arange(first, first + count)
 
 
 def content(index: VectorIndex) -> tuple[object, ...]:
     return (
-        index.extent.written(),
+        index.extent.to_json(),
         index.vectors.tobytes(),
         index.owners.tolist(),
         index.tokens.tolist(),
@@ -106,15 +106,15 @@ def test_only_allowed_documents_are_looked_at(tmp_path: Path) -> None:
 
 def test_rows_belong_to_documents_and_tokens_to_lies(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    model = encoder.bundled()
+    model = encoder.load_bundled()
     assert [len(rows_of(index, number)) for number in (1, 2, 3)] == [1, 1, 1]
     assert len(rows_of(index, 5)) == len(split(TEXTS[4]))
     assert not rows_of(index, 6).size
     for document in DOCUMENTS:
-        counts, tokens = index.tokens_of(rows_of(index, document.number))
+        counts, tokens = index.get_tokens(rows_of(index, document.number))
         lies = np.split(tokens, np.cumsum(counts)[:-1])
         for lie, piece in zip(lies, split(document.text), strict=True):
-            assert lie.tolist() == model.tokens([piece])[0].tolist()
+            assert lie.tolist() == model.tokenize([piece])[0].tolist()
     occurring = np.bincount(index.tokens, minlength=len(model.table))
     assert index.frequencies.tolist() == occurring.tolist()
 
@@ -214,7 +214,7 @@ def test_the_extent_is_readable(tmp_path: Path) -> None:
     index = filled(tmp_path)
     saved = json.loads((lies(tmp_path) / "rows.json").read_text())
     assert saved == {
-        "model": encoder.bundled().name,
+        "model": encoder.load_bundled().name,
         "rows": len(index.owners),
         "tokens": len(index.tokens),
         "documents": len(DOCUMENTS) + 1,
@@ -234,21 +234,21 @@ def test_windows_cover_a_text_and_overlap(count: int) -> None:
 
 def test_neighbours_are_of_the_same_group_and_nearest_first(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    assert index.neighbours(numbers(1, 4, 3, 5, 99), 2).tolist() == [
+    assert index.find_neighbours(numbers(1, 4, 3, 5, 99), 2).tolist() == [
         [0, 0, 2, 4],
         [2, 1, 0, 0],
         [0, 0, 0, 0],
         [0, 0, 0, 0],
         [0, 0, 0, 0],
     ], "group 0 stands alone"
-    assert index.neighbours(numbers(4), 1).tolist() == [[2, 0]]
-    assert index.neighbours(numbers(), 2).shape == (0, 4)
-    assert opened(tmp_path / "empty").neighbours(numbers(1), 2).tolist() == [[0, 0, 0, 0]]
+    assert index.find_neighbours(numbers(4), 1).tolist() == [[2, 0]]
+    assert index.find_neighbours(numbers(), 2).shape == (0, 4)
+    assert opened(tmp_path / "empty").find_neighbours(numbers(1), 2).tolist() == [[0, 0, 0, 0]]
 
 
 def test_of_each_document_is_kept_what_ranking_asks_for(tmp_path: Path) -> None:
     index = filled(tmp_path)
-    kept = index.of(numbers(0, 1, 3, 5, 99))
+    kept = index.get_records(numbers(0, 1, 3, 5, 99))
     assert kept[:, GROUP].tolist() == [0, 7, 9, 0, 0]
     assert kept[:, SAID].tolist() == [0, 101, 103, 105, 0]
     assert kept[:, AT].tolist() == [0, 1_000_001, 1_000_003, 1_000_005, 0]
@@ -258,11 +258,11 @@ def test_of_each_document_is_kept_what_ranking_asks_for(tmp_path: Path) -> None:
 def test_what_is_gone_is_not_near_anything_also_for_those_who_read(tmp_path: Path) -> None:
     index = filled(tmp_path)
     assert nearest(index, "baking a loaf of bread")[0] == 1
-    vector_layout.forget(str(tmp_path), [1, 77])
+    vector_layout.delete_documents(str(tmp_path), [1, 77])
     for each in (index, opened(tmp_path)):
         assert 1 not in nearest(each, "baking a loaf of bread", 9)
-        assert each.of(numbers(1, 2))[:, WEIGHT].tolist() == [0, 92]
-    vector_layout.forget(str(tmp_path / "none"), [1])
+        assert each.get_records(numbers(1, 2))[:, WEIGHT].tolist() == [0, 92]
+    vector_layout.delete_documents(str(tmp_path / "none"), [1])
     assert not (tmp_path / "none").exists()
 
 
@@ -278,9 +278,9 @@ def test_a_text_of_many_windows_leaves_room_for_others(tmp_path: Path) -> None:
 def test_cosines_are_those_of_the_lies(tmp_path: Path) -> None:
     index = filled(tmp_path)
     of = rows_of(index, 5)
-    query = encoder.bundled().encode(["apple pie"]).vectors[0]
-    exact = encoder.bundled().encode(split(TEXTS[4])).vectors @ query
-    found = index.cosines(vector("apple pie"), of)
+    query = encoder.load_bundled().encode(["apple pie"]).vectors[0]
+    exact = encoder.load_bundled().encode(split(TEXTS[4])).vectors @ query
+    found = index.get_cosines(vector("apple pie"), of)
     assert np.allclose(found, exact, atol=0.02)
     assert found.argmax() == len(of) - 1, "the pie is at the end"
 
@@ -296,18 +296,18 @@ def test_a_session_that_goes_on_in_later_runs_keeps_its_neighbours(tmp_path: Pat
     for end in range(2, 8):  # one message at a time, as it is after each turn, two sessions mixed
         number = end - 1
         index.extend(iter([Document(number, 7 + number % 2, f"turn {number}")]), end)
-    assert index.neighbours(numbers(1, 4, 6), 2).tolist() == [
+    assert index.find_neighbours(numbers(1, 4, 6), 2).tolist() == [
         [0, 0, 3, 5],
         [2, 0, 6, 0],
         [4, 2, 0, 0],
     ]
-    assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 0, 6, 0]]
+    assert opened(tmp_path).find_neighbours(numbers(4), 2).tolist() == [[2, 0, 6, 0]]
 
 
 def test_a_neighbour_that_was_never_finished_is_none(tmp_path: Path) -> None:
     """A killed run told a document of the next one, which became another one afterwards."""
     index = filled(tmp_path)
     vector_layout.write(f"{index._folder}/documents.u32", vector_layout.AFTER, {4: 6})
-    assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
+    assert opened(tmp_path).find_neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
     index.extend(iter([Document(6, 9, "of another session")]), 7)
-    assert opened(tmp_path).neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
+    assert opened(tmp_path).find_neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]

@@ -78,7 +78,7 @@ def test_meaning_alone_is_not_left_to_the_graph(
 ) -> None:
     """A graph loses some of the nearest: where words find nothing, all rows are looked at."""
     monkeypatch.setattr(hnsw, "FEWEST", 5)
-    monkeypatch.setattr(hnsw, "_FEWEST_LOOKED_AT", 1)
+    monkeypatch.setattr(hnsw, "_LEAST_EXPANSION", 1)
     monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
     lot = random.Random(3)  # noqa: S311 - texts, no secrets
     texts = [" ".join("".join(lot.sample("aeioulmnrst", 4)) for _ in range(9)) for _ in range(1500)]
@@ -91,9 +91,9 @@ def test_meaning_alone_is_not_left_to_the_graph(
     missed = 0
     for subject in ("bread", "garden", "kernel", "postgres", "marmalade"):  # like none of them
         asked = (ready.vectors.encoder.encode([subject]).vectors[0] * 127).astype("int8")
-        exact = cold.vectors.nearest(asked, 48).tolist()
-        assert ready.vectors.nearest(asked, 48, exact=True).tolist() == exact
-        missed += ready.vectors.nearest(asked, 48).tolist() != exact
+        exact = cold.vectors.find_nearest(asked, 48).tolist()
+        assert ready.vectors.find_nearest(asked, 48, exact=True).tolist() == exact
+        missed += ready.vectors.find_nearest(asked, 48).tolist() != exact
         assert hits(ready, subject) == hits(cold, subject) != []
         for only in (None, Filter(kinds=("message",))):  # a filter that is not listed, too
             both = [each.search(subject, mode="semantic", only=only).hits for each in (ready, cold)]

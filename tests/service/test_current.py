@@ -23,7 +23,7 @@ HOSTS = Path(__file__).parent.parent / "hosts/fixtures"
 
 def found(place: Place, word: str) -> int:
     """Count what the index as it is published holds of a word: nothing is read for that."""
-    engine = IndexSession(place).opened("text")
+    engine = IndexSession(place).get_engine("text")
     return len(engine.search(word, mode="text", only=Filter(), limit=9, offset=0).hits)
 
 

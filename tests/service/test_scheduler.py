@@ -115,7 +115,7 @@ def test_what_waits_for_a_store_is_one_job(
             work.add(other, {str(path)})
         assert len(work.describe_jobs()) == 2
     until(lambda: other in published)
-    assert IndexSession(place).engine("text").list_dated(Filter(kinds=("message",))).total == 20
+    assert IndexSession(place).engine("text").list_by_time(Filter(kinds=("message",))).total == 20
 
 
 def test_a_job_that_meets_another_process_is_done_again(
@@ -172,7 +172,7 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     assert time.monotonic() - began < 5
     assert "Traceback" not in running.log(home)
     only = Filter(kinds=("message",))
-    assert IndexSession(place).engine("text").list_dated(only, limit=1, offset=0).total == 20_000
+    assert IndexSession(place).engine("text").list_by_time(only, limit=1, offset=0).total == 20_000
     assert not spool.list_notes(place.home)
 
 
@@ -196,7 +196,7 @@ def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
     work.start()
     until(lambda: slow in published)
     until(lambda: quick in published)
-    assert IndexSession(place).engine("text").list_dated(Filter(), limit=1, offset=0).total >= 2
+    assert IndexSession(place).engine("text").list_by_time(Filter(), limit=1, offset=0).total >= 2
 
 
 def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
@@ -261,7 +261,7 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
         until(rests)
     (battery / "status").write_text("Charging\n")
     until(lambda: not work.describe_jobs())
-    served = vector_manifest.load_served(slow.place.home.index)
+    served = vector_manifest.load_active_extent(slow.place.home.index)
     assert served
     assert served.documents >= 2000
 
@@ -281,7 +281,7 @@ def test_what_is_said_is_found_while_what_was_said_before_is_finished(
         work.add(held, set())
         until(lambda: published)
         published.clear()
-        found = IndexSession(place).engine("text").list_dated(Filter(kinds=("message",)))
+        found = IndexSession(place).engine("text").list_by_time(Filter(kinds=("message",)))
         assert found.total >= number
         until(lambda: work.is_busy(held))
     work.stop()

@@ -36,7 +36,7 @@ def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.Monke
     held.refresh()
     assert not held.is_stale()
     monkeypatch.setattr(hnsw, "FEWEST", 1)
-    IndexSession(place).graph()
+    IndexSession(place).load_graph()
     assert held.is_stale()
     held.refresh()
     assert held.session.engine
@@ -164,7 +164,7 @@ def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
     made.stores.for_place(place)
 
     def texts() -> list[str]:
-        page = IndexSession(place).opened("text").list_dated(Filter(kinds=("message",)))
+        page = IndexSession(place).get_engine("text").list_by_time(Filter(kinds=("message",)))
         return [hit.text for hit in page.hits]
 
     running.until(lambda: texts() == ["gophers dig new.jsonl"])

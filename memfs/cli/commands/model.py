@@ -80,7 +80,7 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
             ("vocabulary", f"{found.vocabulary:,} tokens"),
         ]
     if not found.off:
-        facts.append(("index", f"{found.line()}, {console.format_size(found.bytes)}"))
+        facts.append(("index", f"{found.format_line()}, {console.format_size(found.bytes)}"))
     if found.former:
         facts.append(("meanwhile", f"{found.former} is searched; memfs ingest makes the rest"))
     return facts

@@ -35,7 +35,7 @@ def store_facts(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> li
     one. Without `unlike`, duplicates in other words are stored, too.
     """
     new = sorted(new, key=lambda fact: fact.at)
-    words = model_config.load_wanted(place).off
+    words = model_config.load_wanted_model(place).off
     added: list[Fact] = []
     for tier, store in place.lasting():
         alone = place.project is None

@@ -295,9 +295,9 @@ class Graph:
         )
 
     def _encoder(self) -> Encoder | None:
-        if model_config.load_wanted(self._place).off:
+        if model_config.load_wanted_model(self._place).off:
             return None
-        return encoder.bundled()
+        return encoder.load_bundled()
 
 
 def _parse_turn_id(ident: str) -> tuple[str, int]:

@@ -278,7 +278,7 @@ class SessionGraph:
         query = np.rint(self._encoder.encode([text]).vectors[0] * 127).astype(np.int8)
         if not query.any():
             return {}
-        places, far = exact_search.nearest(rows, query, _POOL)
+        places, far = exact_search.find_nearest(rows, query, _POOL)
         pairs = zip(places.tolist(), far.tolist(), strict=True)
         return {place + 1: 1.0 - distance for place, distance in pairs if distance < 1}
 

@@ -25,4 +25,4 @@ def check_model(place: Place) -> Iterator[Finding]:
             "memfs model use none removes them",
         )
     elif found.documents or found.off:
-        yield Finding("ok", f"embedding: {found.line()}")
+        yield Finding("ok", f"embedding: {found.format_line()}")

@@ -50,7 +50,7 @@ def begin(world: World) -> Target:
             found.get(key)
         for store in place.stores():
             config.problems(store)
-        model_config.load_wanted(place)
+        model_config.load_wanted_model(place)
         turn += 1
         if turn % 4 == 0:
             world.through(doors[turn // 4 % len(doors)])

@@ -41,7 +41,7 @@ def begin(world: World) -> Target:
             Path(folder / "graph.json").write_text(json.dumps(told))
         found = hnsw.open_graph(str(folder), "model", rows)
         assert found is not None
-        numbers, distances = found.nearest(rows, rows[5], 20)
+        numbers, distances = found.find_nearest(rows, rows[5], 20)
         assert 5 in numbers.tolist(), "a row is not near to itself"
         assert len(numbers) == len(distances)
         assert 0 <= numbers.min() <= numbers.max() < _ROWS

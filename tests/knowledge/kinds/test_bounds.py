@@ -264,7 +264,7 @@ def test_a_purge_waits_for_whoever_adds_windows(place: Place) -> None:
 
 def test_recall_that_is_rewritten_takes_its_turns_along(place: Place) -> None:
     path = say(place, "one", *FIXED)
-    model = encoder.bundled()
+    model = encoder.load_bundled()
     builder.update(place.home, model)
     recall.rewrite(path, lambda text: text.replace("payment", "harbour"))
     builder.update(place.home, model)

@@ -20,8 +20,8 @@ from tests.knowledge.session_graph.conftest import FIXED, say
 
 
 def built(place: Place) -> SessionGraph:
-    builder.update(place.home, encoder.bundled())
-    return SessionGraph(place.home.index, encoder.bundled())
+    builder.update(place.home, encoder.load_bundled())
+    return SessionGraph(place.home.index, encoder.load_bundled())
 
 
 def test_a_turn_says_what_was_wanted_done_and_how_it_came_out(place: Place) -> None:
@@ -42,7 +42,7 @@ def test_a_turn_says_what_was_wanted_done_and_how_it_came_out(place: Place) -> N
 
 def test_edges(place: Place) -> None:
     say(place, "one", *FIXED)
-    builder.update(place.home, encoder.bundled())
+    builder.update(place.home, encoder.load_bundled())
     with closing(database.open_database(place.home.index)) as db:
         kinds = dict(db.execute("SELECT type, count(*) FROM edge GROUP BY type").fetchall())
         solved = db.execute("SELECT source, target FROM edge WHERE type = 'resolves'").fetchall()
@@ -107,7 +107,7 @@ def test_patterns_recur(place: Place) -> None:
 
 def test_only_what_is_new_is_read(place: Place) -> None:
     say(place, "one", *FIXED[:5])
-    model = encoder.bundled()
+    model = encoder.load_bundled()
     assert builder.update(place.home, model).messages == 5
     assert builder.update(place.home, model).messages == 0
     say(place, "one", *FIXED[5:], start=5)
@@ -151,7 +151,7 @@ def test_a_name_that_was_blanked_out_by_hand_in_the_middle_is_gone(place: Place)
 
 def test_a_damaged_graph_is_made_anew(place: Place) -> None:
     say(place, "one", *FIXED)
-    builder.update(place.home, encoder.bundled())
+    builder.update(place.home, encoder.load_bundled())
     with open(f"{place.home.index}/{database.FILE}", "r+b") as handle:
         handle.write(b"rubbish" * 100)
     with built(place) as graph:
