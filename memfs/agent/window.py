@@ -141,7 +141,7 @@ class AgentWindow:
             f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
             f"context, in the archive {passages:,} passages."
         )
-        instructions = f"{resources.text('templates', 'agent.md').strip()}\n{state}\n"
+        instructions = f"{resources.read_text('templates', 'agent.md').strip()}\n{state}\n"
         return f"{instructions}\n{self._blocks()}"
 
     def _blocks(self) -> str:

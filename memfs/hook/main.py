@@ -37,5 +37,5 @@ def main(call: HookCall) -> int:
         set_clock(0)
         from memfs.store import hook_log
 
-        hook_log.line(told[0], told[1], error)
+        hook_log.log_error(told[0], told[1], error)
     return 0

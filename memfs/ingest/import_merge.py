@@ -66,13 +66,13 @@ def items(store: Store, found: Mapping[str, bytes]) -> list[ImportItem]:
     Raises `LinkError` where something would be written behind a link.
     """
     made = [
-        *_passages(store, list_files(found, _PASSAGES)),
-        *_facts(store, list_files(found, _FACTS)),
-        *_static(store, list_files(found, _STATIC)),
-        *_sessions(store, list_files(found, _SAID)),
-        *_sessions(store, list_files(found, _ASIDE)),
-        *_local(store, "windows", list_files(found, _WINDOWS)),
-        *_local(store, "outcomes", list_files(found, _OUTCOMES)),
+        *_plan_passages(store, list_files(found, _PASSAGES)),
+        *_plan_facts(store, list_files(found, _FACTS)),
+        *_plan_static(store, list_files(found, _STATIC)),
+        *_plan_sessions(store, list_files(found, _SAID)),
+        *_plan_sessions(store, list_files(found, _ASIDE)),
+        *_plan_local(store, "windows", list_files(found, _WINDOWS)),
+        *_plan_local(store, "outcomes", list_files(found, _OUTCOMES)),
     ]
     for item in made:
         if item.path:
@@ -123,7 +123,7 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
     return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
 
 
-def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     paths = archive.sources(store) if found else []
     known = {archive.merge_passages(each.text) for path in paths if (each := archive.read(path))}
     taken = {os.path.basename(path).removesuffix(archive.SUFFIX).casefold() for path in paths}
@@ -157,7 +157,7 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportIt
         yield ImportItem("passage", ident, "new", passage.text, path, text, signs=signs)
 
 
-def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         stem = name.removeprefix("facts/").removesuffix(".jsonl")
         if not _MONTH.fullmatch(stem):
@@ -166,19 +166,19 @@ def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]
             )
             continue
         path = f"{store.root}/{name}"
-        yield from _lines("facts", name, data, path)
+        yield from _plan_lines("facts", name, data, path)
 
 
-def _local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         short = name.removeprefix("local/")
         if not all(map(_NAME.fullmatch, short.split("/"))):
             yield ImportItem(kind, name, "refused", f"cannot import {name}: not a name of ours")
             continue
-        yield from _lines(kind, name, data, f"{store.local}/{short}")
+        yield from _plan_lines(kind, name, data, f"{store.local}/{short}")
 
 
-def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
+def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
     """Take the lines of a file that are not in ours, each of them a JSON object."""
     before = files.decode(logs.read_whole(path) or b"")
     known = set(before.split("\n"))
@@ -186,7 +186,7 @@ def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         if not line.strip() or line in known:
             continue
-        wrong = _line_problem(line)
+        wrong = _find_line_problem(line)
         if wrong:
             why = f"cannot import line {number} of {name}: {wrong}"
             yield ImportItem(kind, name, "refused", why)
@@ -202,7 +202,7 @@ def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]
         yield ImportItem(kind, name, "same")
 
 
-def _line_problem(line: str) -> str:
+def _find_line_problem(line: str) -> str:
     try:
         fact = json.loads(line)
     except (ValueError, RecursionError):
@@ -215,7 +215,7 @@ def _line_problem(line: str) -> str:
     return f"it holds a secret ({held[0].type})" if held else ""
 
 
-def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         key = name.removeprefix("static/").removesuffix(".md")
         text, wrong = read_part(key, data)
@@ -240,7 +240,7 @@ def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem
             yield ImportItem("static", key, "refused", why)
 
 
-def _sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         short = name.removeprefix("local/recall/")
         parts = short.split("/")
@@ -274,22 +274,22 @@ def _clean(message: Message) -> Message | None:
     """Return a message as our own ingestion would keep it; None if it is none."""
     if not all(isinstance(word, str) for word in message[:-1]) or not message.id:
         return None
-    text = storable(_text(message.text))
+    text = storable(_replace_surrogates(message.text))
     made = message._replace(
-        id=_text(message.id),
-        session=_text(message.session),
-        host=_text(message.host),
-        project=_text(message.project),
-        branch=_text(message.branch),
-        at=_text(message.at),
-        role=_text(message.role),
+        id=_replace_surrogates(message.id),
+        session=_replace_surrogates(message.session),
+        host=_replace_surrogates(message.host),
+        project=_replace_surrogates(message.project),
+        branch=_replace_surrogates(message.branch),
+        at=_replace_surrogates(message.at),
+        role=_replace_surrogates(message.role),
         text=cap(text) if message.role == "tool" else text,
-        tool=_text(message.tool),
+        tool=_replace_surrogates(message.tool),
         side=message.side is True,
     )
     return redact_names(made)
 
 
-def _text(word: str) -> str:
+def _replace_surrogates(word: str) -> str:
     """Return a text without halves of characters."""
     return word.encode("utf-8", "replace").decode()

@@ -51,13 +51,15 @@ def find(paths: list[str]) -> list[str]:
     for path in paths:
         if os.path.isdir(path):
             for folder, _, names in os.walk(path):
-                found.extend(f"{folder}/{name}" for name in names if is_named(f"{folder}/{name}"))
+                found.extend(
+                    f"{folder}/{name}" for name in names if is_transcript_name(f"{folder}/{name}")
+                )
         else:
             found.append(path)
-    return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
+    return sorted(dict.fromkeys(found), key=lambda path: (_get_modified_at(path), path))
 
 
-def is_named(path: str) -> bool:
+def is_transcript_name(path: str) -> bool:
     """Tell whether a file is named like one that holds sessions."""
     folder, name = os.path.split(path)
     if name.endswith(".jsonl") or name in ("opencode.db", ".aider.chat.history.md"):
@@ -123,7 +125,7 @@ def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Iden
     return []
 
 
-def _modified(path: str) -> float:
+def _get_modified_at(path: str) -> float:
     try:
         return os.path.getmtime(path)
     except OSError:

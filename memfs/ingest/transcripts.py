@@ -94,20 +94,20 @@ def ingest_transcripts(
     """
     work = _Work(store, tally, tick, index, session, known)
     try:
-        parts = workers.read_all(work.parts(paths), work.left)
-        with _no_collection(), closing(parts) as read:
+        parts = workers.read_all(work.iter_parts(paths), work.get_remaining)
+        with _pause_gc(), closing(parts) as read:
             for part, found in read:
                 if part is None or found is None:
-                    work.settle()
+                    work.flush()
                 else:
-                    work.take(part, found)
-        work.settle()
+                    work.write_result(part, found)
+        work.flush()
     finally:
-        work.drop()
+        work.discard_drafts()
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _pause_gc() -> Iterator[None]:
     """Look for no cycles: what is read holds none, and looking takes a twentieth of the time."""
     enabled = gc.isenabled()
     gc.disable()
@@ -147,7 +147,7 @@ class _Work:
         ] = {}  # by that of the log
         self._bytes = 0
 
-    def parts(self, paths: list[str]) -> Iterator[TranscriptPart | None]:
+    def iter_parts(self, paths: list[str]) -> Iterator[TranscriptPart | None]:
         """Yield what is to be read; None asks for what is under way to be settled first.
 
         A copy of a session that is being read is left for later, so that all of them wait once.
@@ -158,14 +158,14 @@ class _Work:
             later: dict[str, str] = {}  # logs by path
             for path in paths:
                 try:
-                    yield from self._parts(path, later)
+                    yield from self._iter_file_parts(path, later)
                 except OSError as error:  # unreadable, or removed meanwhile
                     self._tally.skip(path, error.strerror or transcript_files.UNREADABLE)
             paths = list(later)
             if paths:
                 yield None
 
-    def _parts(self, path: str, later: dict[str, str]) -> Iterator[TranscriptPart | None]:
+    def _iter_file_parts(self, path: str, later: dict[str, str]) -> Iterator[TranscriptPart | None]:
         status = outside.status(path)
         if status is None:
             os.stat(path)  # raises what is wrong, if it cannot be looked at
@@ -180,28 +180,28 @@ class _Work:
                 path, "" if self._only else self._store.top, self._only
             )
         if not found:
-            self._tick(size)
+            self._report_progress(size)
             self._tally.skip(path, transcript_files.UNKNOWN if size else transcript_files.EMPTY)
         for place, (host, identity) in enumerate(found):
-            yield from self._session(path, 0 if place else size, host, identity, later)
+            yield from self._iter_session_parts(path, 0 if place else size, host, identity, later)
 
-    def _session(
+    def _iter_session_parts(
         self, path: str, size: int, host: str, identity: Identity, later: dict[str, str]
     ) -> Iterator[TranscriptPart | None]:
         """Yield what is to be read of a session; its size is 0 behind the first one of a file."""
-        log = self._log(recall.RecallLog(self._store, host, identity))
+        log = self._get_log(recall.RecallLog(self._store, host, identity))
         self._tally.logs.add(log.path)
         if log.path in self._reading or log.path in later.values():
             later[path] = log.path
             return
         waiting = self._unsettled.get(log.path)
-        log, state = waiting or (log, log.state())
-        start = _resume(path, size, identity, state)
+        log, state = waiting or (log, log.load_state())
+        start = _find_start(path, size, identity, state)
         whole = start == 0 and (state is not None or files.is_file(log.path))
         if whole and waiting:  # what takes its place has to find all of it
             later[path] = log.path
             return
-        self._tick(size if start is None else start)
+        self._report_progress(size if start is None else start)
         if start is None:
             self._tally.skip(path, _EARLIER)
         elif start != size or not state or (identity.mark and identity.mark != state.print):
@@ -211,16 +211,16 @@ class _Work:
             if whole:
                 job.draft = recall.RecallDraft(log)
             else:
-                job.fed = self._follows(log.path, state.kept if state else 0)
-            yield from workers.parts(host, identity, path, start, size, indexed=job.fed)
+                job.fed = self._is_index_current(log.path, state.kept if state else 0)
+            yield from workers.split_parts(host, identity, path, start, size, indexed=job.fed)
 
-    def _follows(self, log: str, kept: int) -> bool:
+    def _is_index_current(self, log: str, kept: int) -> bool:
         """Tell whether the index has all of a recall file, so that it can be fed what comes."""
         if log in self._unsettled:
             return self._fed.get(log) == kept
         return self._index is not None and self._index.follows(log, kept)
 
-    def left(self) -> int:
+    def get_remaining(self) -> int:
         """Return how many bytes are still to be read or passed over."""
         return self._size - self._told
 
@@ -228,12 +228,12 @@ class _Work:
     def _size(self) -> int:
         return transcript_files.measure_size(self._paths)
 
-    def _tick(self, size: int) -> None:
+    def _report_progress(self, size: int) -> None:
         self._told += size
         if self._tell:
             self._tell(size)
 
-    def _log(self, log: recall.RecallLog) -> recall.RecallLog:
+    def _get_log(self, log: recall.RecallLog) -> recall.RecallLog:
         """Return a log that was met a moment ago instead: it knows what it holds."""
         log = self._met.pop(log.path, log)
         self._met[log.path] = log
@@ -241,17 +241,17 @@ class _Work:
             del self._met[next(iter(self._met))]
         return log
 
-    def take(self, part: TranscriptPart, found: workers.Result) -> None:
+    def write_result(self, part: TranscriptPart, found: workers.Result) -> None:
         """Write what a part gave."""
         job = self._jobs.get((part.path, part.identity))
-        self._tick(part.end - part.start)
+        self._report_progress(part.end - part.start)
         if job is None:
             return
         if isinstance(found, OSError):
-            self._end(part, job, found.strerror or transcript_files.UNREADABLE)
+            self._finish(part, job, found.strerror or transcript_files.UNREADABLE)
             return
         if part.start and found.before != job.mark:
-            self._end(part, job, "was rewritten while it was read; the next run reads it again")
+            self._finish(part, job, "was rewritten while it was read; the next run reads it again")
             return
         job.mark = found.mark
         job.malformed += found.rows.malformed
@@ -261,10 +261,10 @@ class _Work:
         else:
             self._extend(job, found)
         if part.end == job.size:
-            self._end(part, job, self._kept(job) if job.draft else "")
+            self._finish(part, job, self._replace_recall_file(job) if job.draft else "")
         self._bytes += part.end - part.start
         if self._bytes >= _BATCH_BYTES or len(self._unsettled) >= _BATCH_FILES:
-            self.settle()
+            self.flush()
 
     def _extend(self, job: _Job, found: workers.TranscriptRead) -> None:
         job.state = job.state or checkpoint.ReadState()
@@ -279,7 +279,7 @@ class _Work:
             self._index.feed(job.log.path, found.documents)
             self._fed[job.log.path] = job.state.kept
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Make durable what was read, and write down up to where."""
         recall.flush(list(self._unsettled.values()))
         self._unsettled.clear()
@@ -288,14 +288,14 @@ class _Work:
             self._fed.clear()
         self._bytes = 0
 
-    def drop(self) -> None:
+    def discard_drafts(self) -> None:
         """Leave no draft behind."""
         for job in self._jobs.values():
             if job.draft:
-                job.draft.drop()
+                job.draft.discard()
 
     @staticmethod
-    def _kept(job: _Job) -> str:
+    def _replace_recall_file(job: _Job) -> str:
         """Let a transcript that was read whole take the place of what is kept, or say why not."""
         draft, state = job.draft, job.state
         if draft is None:
@@ -308,9 +308,9 @@ class _Work:
             return ""
         return "holds no messages any more; what it said before is kept"
 
-    def _end(self, part: TranscriptPart, job: _Job, reason: str) -> None:
+    def _finish(self, part: TranscriptPart, job: _Job, reason: str) -> None:
         if job.draft:
-            job.draft.drop()
+            job.draft.discard()
         del self._jobs[part.path, part.identity]
         self._reading.discard(job.log.path)
         tally = self._tally
@@ -339,10 +339,10 @@ def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
     with lock.hold_lock(store, wait, LOCK):
         for note, _, path, name in spool.list_notes(store):
             session(store, path, tally, name)
-            spool.done(note)
+            spool.remove_note(note)
 
 
-def _resume(
+def _find_start(
     path: str, size: int, identity: Identity, state: checkpoint.ReadState | None
 ) -> int | None:
     """Return the byte to read from; None for a file that a later version has replaced."""

@@ -72,7 +72,7 @@ class TranscriptRead(NamedTuple):
 Result: TypeAlias = "TranscriptRead | OSError"
 
 
-def parts(
+def split_parts(
     host: str, identity: Identity, path: str, start: int, size: int, *, indexed: bool = False
 ) -> Iterator[TranscriptPart]:
     """Cut what stands between two bytes of a file into parts that end where a line does.
@@ -91,7 +91,7 @@ def parts(
             end = min(size, start + PART)
             if end < size:
                 handle.seek(end)
-                end = min(size, end + _rest_of_line(handle.read, size - end))
+                end = min(size, end + _measure_line_rest(handle.read, size - end))
             yield TranscriptPart(host, identity, path, start, end, indexed)
             start = end
 
@@ -101,7 +101,7 @@ def read(part: TranscriptPart) -> Result:
     try:
         if part.identity.mark:
             found = hosts.collection(part.host).read_session(part.path, part.identity)
-            return _found(found, "", part.identity.mark, part)
+            return _make_result(found, "", part.identity.mark, part)
         with outside.open_stream(part.path) as handle:
             handle.seek(max(0, part.start - BEFORE))
             earlier = handle.read(min(part.start, BEFORE))
@@ -113,14 +113,14 @@ def read(part: TranscriptPart) -> Result:
             mark = checkpoint.fingerprint_of(handle, found.end)
     except OSError as error:
         return error
-    return _found(found, before, mark, part)
+    return _make_result(found, before, mark, part)
 
 
-def _found(found: Transcript, before: str, mark: str, part: TranscriptPart) -> TranscriptRead:
-    found = _storable(found)
+def _make_result(found: Transcript, before: str, mark: str, part: TranscriptPart) -> TranscriptRead:
+    found = _clean_transcript(found)
     wanted = found.messages if part.indexed else ()
     documents = [doc_json.encoded(message_documents.document(message)) for message in wanted]
-    return TranscriptRead(recall.rows(found), before, mark, documents)
+    return TranscriptRead(recall.encode_rows(found), before, mark, documents)
 
 
 def read_all(
@@ -137,7 +137,7 @@ def read_all(
         for number, part in enumerate(wanted):
             if part is None:
                 while given:
-                    yield _take(given)
+                    yield _take_result(given)
                 ahead = 0
                 yield None, None
                 continue
@@ -147,14 +147,14 @@ def read_all(
                 continue
             started = started or [_Worker() for _ in range(workers())]
             worker = started[number % len(started)]
-            worker.give(part)
+            worker.send(part)
             given.append((part, worker))
             ahead += part.end - part.start
             while ahead > _AHEAD * len(started) or len(given) > _PARTS_AHEAD * len(started):
                 ahead -= given[0][0].end - given[0][0].start
-                yield _take(given)
+                yield _take_result(given)
         while given:
-            yield _take(given)
+            yield _take_result(given)
     finally:
         for worker in started:
             worker.close()
@@ -167,9 +167,9 @@ def workers() -> int:
     return min(_MOST_WORKERS, os.cpu_count() or 1)
 
 
-def _take(given: deque[tuple[TranscriptPart, _Worker]]) -> tuple[TranscriptPart, Result]:
+def _take_result(given: deque[tuple[TranscriptPart, _Worker]]) -> tuple[TranscriptPart, Result]:
     part, worker = given.popleft()
-    return part, worker.take(part)
+    return part, worker.receive(part)
 
 
 class _Worker:
@@ -189,11 +189,11 @@ class _Worker:
         )
         _widen(self.process.stdout)
 
-    def give(self, part: TranscriptPart) -> None:
+    def send(self, part: TranscriptPart) -> None:
         with suppress(OSError):
             _send(self.process.stdin, part)
 
-    def take(self, part: TranscriptPart) -> Result:
+    def receive(self, part: TranscriptPart) -> Result:
         try:
             found: Result = _receive(self.process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -203,7 +203,7 @@ class _Worker:
     def close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout):
             with suppress(OSError):
-                _open(pipe).close()
+                _require_pipe(pipe).close()
         try:
             self.process.wait(5)
         except subprocess.TimeoutExpired:
@@ -222,12 +222,12 @@ def serve() -> None:
 
 
 def _send(pipe: IO[bytes] | None, value: TranscriptPart | Result) -> None:
-    pickle.dump(value, _open(pipe), pickle.HIGHEST_PROTOCOL)
-    _open(pipe).flush()
+    pickle.dump(value, _require_pipe(pipe), pickle.HIGHEST_PROTOCOL)
+    _require_pipe(pipe).flush()
 
 
 def _receive(pipe: IO[bytes] | None) -> Any:
-    return pickle.load(_open(pipe))  # noqa: S301 - between processes of our own
+    return pickle.load(_require_pipe(pipe))  # noqa: S301 - between processes of our own
 
 
 def _widen(pipe: IO[bytes] | None) -> None:
@@ -236,28 +236,28 @@ def _widen(pipe: IO[bytes] | None) -> None:
         import fcntl  # not on Windows
 
         with suppress(OSError):  # a user with very many pipes
-            fcntl.fcntl(_open(pipe), fcntl.F_SETPIPE_SZ, _PIPE)
+            fcntl.fcntl(_require_pipe(pipe), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
-def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise EOFError
     return pipe
 
 
-def _kept(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Return what of a text may be kept: of a short one without looking at it again."""
-    return _remembered(text) if len(text) <= _SHORT else storable(text)
+    return _clean_cached(text) if len(text) <= _SHORT else storable(text)
 
 
 @functools.lru_cache(4096)
-def _remembered(text: str) -> str:
+def _clean_cached(text: str) -> str:
     return storable(text)
 
 
-def _storable(found: Transcript) -> Transcript:
+def _clean_transcript(found: Transcript) -> Transcript:
     """Return a reading without secrets and private parts: before anything of it is written."""
-    kept = [redact_names(each)._replace(text=_kept(each.text)) for each in found.messages]
+    kept = [redact_names(each)._replace(text=_clean_text(each.text)) for each in found.messages]
     folder = store_paths.model_folder()
     kept = [message for message in kept if message.text and not _is_ours(message, folder)]
     left_out = found.left_out + len(found.messages) - len(kept)
@@ -274,7 +274,7 @@ def _is_ours(message: Message, folder: str) -> bool:
     return prompt or message.project == folder
 
 
-def _rest_of_line(more: Callable[[int], bytes], most: int) -> int:
+def _measure_line_rest(more: Callable[[int], bytes], most: int) -> int:
     """Return how many bytes there are up to the end of a line, `most` if it does not end."""
     seen = 0
     while seen < most:

@@ -49,7 +49,7 @@ def answer_hook(arguments: dict[str, object]) -> str:
             return text(found)
         host_event.run(call, told, said.append, lambda _: None)
     except Exception as error:  # noqa: BLE001 - a hook never disturbs a session
-        hook_log.line(told[0], told[1], error)
+        hook_log.log_error(told[0], told[1], error)
         return QUIET
     return text(b"".join(said))
 

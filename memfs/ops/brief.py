@@ -165,7 +165,7 @@ def forget_shown(event: Event) -> None:
     """Forget that a session was shown anything: the reply did not reach it."""
     place = blocks.find_answering(event)
     if place is not None:
-        sessions.forget(place.home, place.session)
+        sessions.forget_shown(place.home, place.session)
 
 
 def _recall(

@@ -106,7 +106,7 @@ class _Session:
     def open_stores(self, wanted: list[Edit]) -> None:
         """Lock the stores the edits need, in one order for all: no two calls wait in turn."""
         tiers = {self._tier_of(edit) for edit in wanted}
-        stores = {store.root: store for tier, store in self.place.tiers() if tier in tiers}
+        stores = {store.root: store for tier, store in self.place.list_tiers() if tier in tiers}
         for store in sorted(stores.values(), key=lambda store: os.path.realpath(store.local)):
             opened = writer.writing(store, self.place)
             self._writers[store.root] = self._stack.enter_context(opened)
@@ -199,7 +199,7 @@ class _Session:
             return Rejected(error.message, error.hint)
 
     def _draft(self, tier: str, label: str, path: str) -> _Draft:
-        text, version = self._writer(tier).settle(tier, label, path)
+        text, version = self._writer(tier).adopt_current(tier, label, path)
         draft = _Draft(tier, label, path, text, text, version)
         self._drafts[tier, label] = draft
         return draft
@@ -301,8 +301,8 @@ class _Session:
         text = yaml_edit.write("", head, "\n") + (value + "\n" if value else "")
         path = blocks.path_of(self.place, tier, label)
         made = self._writer(tier)
-        head_before = made.head(tier, label)
-        before, version = made.settle(tier, label, path) if head_before else (None, 0)
+        head_before = made.get_head(tier, label)
+        before, version = made.adopt_current(tier, label, path) if head_before else (None, 0)
         draft = _Draft(tier, label, path, before, text, version, "create")
         self._drafts[tier, label] = draft
         return None
@@ -335,8 +335,8 @@ class _Session:
         made = self._writer(draft.tier)
         version = draft.version
         before = None
-        if made.head(draft.tier, label):
-            before, journalled = made.settle(draft.tier, label, path)
+        if made.get_head(draft.tier, label):
+            before, journalled = made.adopt_current(draft.tier, label, path)
             version = max(version, journalled)
         text = draft.text
         self._drafts[draft.tier, label] = _Draft(

@@ -117,7 +117,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
     _refuse_unkept(origin)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as made:
-        now, _ = made.settle(tier, name, _path(place, tier, name))
+        now, _ = made.adopt_current(tier, name, _path(place, tier, name))
         _refuse_read_only("undo", name, now)
         target = _undoable(versions.entries(place, tier, name))
         if target is None:
@@ -125,7 +125,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
         changes = []
         for entry in _together(place, made, target):
             path = _path(place, entry.tier, entry.label)
-            text, number = made.settle(entry.tier, entry.label, path)
+            text, number = made.adopt_current(entry.tier, entry.label, path)
             changes.append(
                 Change(
                     entry.tier,
@@ -149,7 +149,7 @@ def restore(place: Place, label: str, wanted: str, origin: Origin) -> Restored:
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as made:
         path = _path(place, tier, name)
-        now, current = made.settle(tier, name, path)
+        now, current = made.adopt_current(tier, name, path)
         _refuse_read_only("restore", name, now)
         block = blocks.make(tier, name, path, text)
         if block.version and not block.codec:  # the bytes of another encoding stay as they are
@@ -197,7 +197,7 @@ def _together(place: Place, made: writer.Writer, target: JournalEntry) -> list[J
         and target.reason.startswith(f"{'to' if target.after is None else 'from'} {entry.label}")
     ]
     for mate in mates:
-        head = made.head(mate.tier, mate.label)
+        head = made.get_head(mate.tier, mate.label)
         if head is None or head.id != mate.id:
             raise RejectedError(
                 f"cannot undo the rename of '{mate.label}' to '{target.label}': there is a newer "

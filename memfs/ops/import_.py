@@ -183,7 +183,7 @@ def _around(place: Place, home: str) -> list[ForeignFile]:
 
 def _apart(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
     """Refuse what stands in a store of ours: it is memory already."""
-    roots = [os.path.realpath(store.root) + os.sep for _, store in place.tiers()]
+    roots = [os.path.realpath(store.root) + os.sep for _, store in place.list_tiers()]
     return [
         source._replace(problem=source.problem or "it is in the store already")
         if os.path.realpath(source.path).startswith(tuple(roots))
@@ -303,8 +303,8 @@ class _Merging:
         place, tier = self._place, self._tier
         found = blocks.resolve_label(place, labels.qualified(tier, label))
         path = found[2] if found else blocks.path_of(place, tier, label)
-        if self._made and (found or self._made.head(tier, label)):
-            text, version = self._made.settle(tier, label, path)
+        if self._made and (found or self._made.get_head(tier, label)):
+            text, version = self._made.adopt_current(tier, label, path)
             return path, text, version
         return path, blocks.read_whole_block(path) if found else None, 0
 
@@ -338,7 +338,7 @@ class _Merging:
 
     def _untouched(self, label: str, ours: str) -> bool:
         """Tell whether a block is still as `memfs init` made it: nobody wrote anything in it."""
-        head = journal_query.head(self._place, self._tier, label)
+        head = journal_query.get_head(self._place, self._tier, label)
         last = journal.entry_at(self._store, head.offset) if head else None
         return bool(last and last.op == "create" and last.actor == "system" and last.after == ours)
 

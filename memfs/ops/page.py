@@ -95,7 +95,7 @@ def page_out(
         why = f"{len(ids)} archived, {discarded} discarded"
         change = held.change(OUT, body, len(gone) + block.paged_out, origin, why)
     store = place.store(block.tier)
-    notes = [autocommit.archived(place, store, where, origin) for _, where in kept]
+    notes = [autocommit.commit_passage(place, store, where, origin) for _, where in kept]
     notes.append(instruction_sections.finish_edit(place, [change], origin))
     return replace(planned, note="; ".join(filter(None, notes)))
 
@@ -184,7 +184,7 @@ def _opened(place: Place, label: str) -> Iterator[_Held]:
     tier, name = versions.resolve(place, label)
     path = blocks.get(place, labels.qualified(tier, name)).path
     with writer.writing(place.store(tier), place) as made:
-        text, version = made.settle(tier, name, path)
+        text, version = made.adopt_current(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
         _refuse(block)
         yield _Held(block, version, text, made)

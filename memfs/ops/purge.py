@@ -198,7 +198,7 @@ def _blocks(store: Store, place: Place) -> None:
             if (tier == labels.SESSION) != bool(place.session):
                 continue
             try:
-                text, version = made.settle(tier, label, path)
+                text, version = made.adopt_current(tier, label, path)
             except StoreError:  # too large for an edit: its file is rewritten afterwards
                 continue
             if text is not None and redact(text) != text:

@@ -39,7 +39,7 @@ def _clear(place: Place, event: Event) -> None:
         if not place.session or not files.is_file(path):
             continue
         with writer.writing(place.home, place) as made:
-            text, version = made.settle(labels.SESSION, str(label), path)
+            text, version = made.adopt_current(labels.SESSION, str(label), path)
             block = blocks.make(labels.SESSION, str(label), path, text or "")
             if block.value and not block.read_only and not block.problem:
                 head = yaml_edit.set_keys(

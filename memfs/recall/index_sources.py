@@ -35,7 +35,7 @@ def sources(place: Place, said: Iterable[str] | None = None) -> list[IndexSource
     """
     logs = recall.sources(place.home) if said is None else said
     found = [IndexSource(path, "message", grows=True) for path in logs]
-    for tier, store in place.lasting():
+    for tier, store in place.list_lasting_tiers():
         found += [IndexSource(path, "passage", tier=tier) for path in archive.sources(store)]
         found += [
             IndexSource(path, "window", tier=tier, grows=True)

@@ -117,7 +117,7 @@ class Service:
         inside = f"{held.place.home.local}/{spool.FOLDER}/"
         notes = {path for path in paths if path.startswith(inside)}
         own = {path for path in paths - notes if _within(path, held)}
-        said = {path for path in paths - notes - own if transcript_files.is_named(path)}
+        said = {path for path in paths - notes - own if transcript_files.is_transcript_name(path)}
         said = set(filter(os.path.isfile, said))
         if own or said or any(map(os.path.exists, notes)):
             self._work.add(held, said, everything=bool(own))
@@ -183,4 +183,4 @@ def _resident() -> int:
 
 
 def _within(path: str, held: LoadedStore) -> bool:
-    return any(path.startswith(f"{store.root}/") for _, store in held.place.tiers())
+    return any(path.startswith(f"{store.root}/") for _, store in held.place.list_tiers())

@@ -174,7 +174,7 @@ def _files(paths: list[str]) -> list[str]:
         for folder, _, names in os.walk(top):  # of a file: nothing
             for path in (f"{folder}/{name}" for name in names):
                 with suppress(OSError):
-                    if transcript_files.is_named(path) and os.stat(path).st_mtime > least:
+                    if transcript_files.is_transcript_name(path) and os.stat(path).st_mtime > least:
                         found.append(path)
     return found
 

@@ -40,18 +40,18 @@ def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
             for change in changes
             if change.tier != labels.SESSION and place.store(change.tier).root == store.root
         ]
-        settings = _settings(place, store)
+        settings = _load_settings(place, store)
         if mine and settings.get("git.commit") == EDIT:
             names = ", ".join(change.label for change in mine)
             ops = list(dict.fromkeys(change.op for change in mine))
             subject = origin.reason or f"memory: {' and '.join(ops)} {names}"
-            message = _message(subject, [], ops, origin)
+            message = _format_message(subject, [], ops, origin)
             paths = [os.path.relpath(change.path, store.root) for change in mine]
             notes.append(_commit(store, paths, message, settings))
     return "; ".join(note for note in notes if note)
 
 
-def archived(place: Place, store: Store, path: str, origin: Origin) -> str:
+def commit_passage(place: Place, store: Store, path: str, origin: Origin) -> str:
     """Commit a new passage if each edit is to be; return why it was not, or ""."""
     subject = origin.reason or "memory: archive a passage"
     return commit_files(place, store, [path], "archive", subject, origin)
@@ -61,18 +61,18 @@ def commit_files(
     place: Place, store: Store, paths: list[str], op: str, subject: str, origin: Origin
 ) -> str:
     """Commit files that one operation wrote, as `archived` does."""
-    settings = _settings(place, store)
+    settings = _load_settings(place, store)
     if not paths or settings.get("git.commit") != EDIT:
         return ""
     names = [os.path.relpath(path, store.root) for path in paths]
-    return _commit(store, names, _message(subject, [], [op], origin), settings)
+    return _commit(store, names, _format_message(subject, [], [op], origin), settings)
 
 
 def commit_session(place: Place, origin: Origin) -> str:
     """Commit what a session left uncommitted, if each session is to be; return why not, or ""."""
     notes = []
     for store in place.stores():
-        settings = _settings(place, store)
+        settings = _load_settings(place, store)
         if settings.get("git.commit") == SESSION:
             session = storable(origin.session)  # as the journal and the trailer have it
             edits = [
@@ -83,17 +83,17 @@ def commit_session(place: Place, origin: Origin) -> str:
                 and entry.tier == store.tier
             ]
             subject = f"memory: session {session[:8]}"
-            message = _message(subject, edits, [SESSION], origin)
+            message = _format_message(subject, edits, [SESSION], origin)
             notes.append(_commit(store, list(_OURS), message, settings))
     return "; ".join(note for note in notes if note)
 
 
-def _settings(place: Place, store: Store) -> Settings:
+def _load_settings(place: Place, store: Store) -> Settings:
     """Return the settings that hold for a store: a repository has no say in its user's own."""
     return config.load(Place(None, store) if store.tier == labels.USER else place)
 
 
-def _message(subject: str, body: list[str], ops: list[str], origin: Origin) -> str:
+def _format_message(subject: str, body: list[str], ops: list[str], origin: Origin) -> str:
     first, *rest = [line.rstrip() for line in make_plain(storable(subject)).split("\n")] or [""]
     who = origin.actor + (f" ({origin.host})" if origin.host else "")
     trailers = [f"Memfs-Op: {op}" for op in ops] + [f"Memfs-Actor: {who}"]
@@ -111,7 +111,7 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
     if not changed or known is None:
         return ""
     head = git.checked_out(store.root)
-    why = "git does not answer" if head is None else _hindrance(head, settings)
+    why = "git does not answer" if head is None else _find_hindrance(head, settings)
     if head is not None and not why:
         try:
             why = commit_writer.commit(store.root, head, changed, known, message)
@@ -120,7 +120,7 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
     return f"not committed: {why}" if why else ""
 
 
-def _hindrance(head: git.GitHead, settings: Settings) -> str:
+def _find_hindrance(head: git.GitHead, settings: Settings) -> str:
     """Say why nothing may be committed here just now, or ""."""
     for name, what in _BUSY.items():
         if os.path.exists(f"{head.folder}/{name}"):

@@ -46,7 +46,7 @@ class Place:
             raise AssertionError("a place has a store: see `here` and `serving`")
         return store
 
-    def tiers(self) -> list[tuple[str, Store]]:
+    def list_tiers(self) -> list[tuple[str, Store]]:
         """Return the tiers that exist here, in the order bare labels resolve."""
         found = []
         if self.project and self.session:
@@ -57,17 +57,17 @@ class Place:
             found.append((labels.USER, self.user))
         return found
 
-    def lasting(self) -> list[tuple[str, Store]]:
+    def list_lasting_tiers(self) -> list[tuple[str, Store]]:
         """Return the tiers that outlive a session: each has a store of its own."""
-        return [(tier, store) for tier, store in self.tiers() if tier != labels.SESSION]
+        return [(tier, store) for tier, store in self.list_tiers() if tier != labels.SESSION]
 
     def stores(self) -> list[Store]:
         """Return the stores, each once: session and project tier share one."""
-        return [store for _, store in self.lasting()]
+        return [store for _, store in self.list_lasting_tiers()]
 
     def store(self, tier: str) -> Store:
         """Return the store of a tier; raises `StoreError` saying how to get one."""
-        for name, store in self.tiers():
+        for name, store in self.list_tiers():
             if name == tier:
                 return store
         hint = {
@@ -85,7 +85,7 @@ def find_place(start: str, session: str = "") -> Place:
     where it is. Nor is anything used of a store while git does not say whether that folder came.
     """
     place = Place(store_paths.find(start), store_paths.user_store(), session)
-    if not place.tiers():
+    if not place.list_tiers():
         store_paths.require(start)
     if place.project is not None:
         from memfs.store import local_folder
@@ -102,14 +102,14 @@ def find_serving(start: str, session: str) -> Place | None:
     what came with it.
     """
     project = store_paths.find(start or ".")
-    if project and not (store_paths.is_trusted(project) and _serves(project)):
+    if project and not (store_paths.is_trusted(project) and _can_serve(project)):
         project = None
     place = Place(project, store_paths.user_store(), session)
     place.unread = []
-    return place if place.tiers() else None
+    return place if place.list_tiers() else None
 
 
-def _serves(store: Store) -> bool:
+def _can_serve(store: Store) -> bool:
     try:
         return _is_clean(store)
     except StoreError:  # the start of a session tells of it (`ops.brief`)
@@ -136,7 +136,7 @@ def find_answering(event: "Event") -> Place | None:
 def paths(place: Place) -> list[tuple[str, str, str]]:
     """List (tier, label, path) of every block file, nearest tier first, sorted by label."""
     found: list[tuple[str, str, str]] = []
-    for tier, store in place.tiers():
+    for tier, store in place.list_tiers():
         folder = store_paths.block_folder(store, tier, place.session)
         listed: list[tuple[str, str]] = []
         try:
@@ -173,7 +173,7 @@ def read_texts(place: Place) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for tier, label, path in paths(place):
         try:
-            found[labels.qualified(tier, label)] = _text(path)[0]
+            found[labels.qualified(tier, label)] = _read_text(path)[0]
         except OSError:
             found[labels.qualified(tier, label)] = None
     return found
@@ -199,7 +199,7 @@ def read(
 ) -> "Block":
     """Read one block file that exists; of one that is too large, the beginning."""
     try:
-        raw, size = _text(path)
+        raw, size = _read_text(path)
     except OSError as error:
         block = make(tier, label, path, "")
         block.problem = f"cannot be read: {error.strerror}"
@@ -289,7 +289,7 @@ def front_matter(head: str) -> dict[str, object]:
     return full_reader(frontmatter.inner(head))[0] if found is None else found
 
 
-def _text(path: str) -> tuple[str, int]:
+def _read_text(path: str) -> tuple[str, int]:
     """Return (text, 0) of a block file; of one too large (its beginning and a note, its size).
 
     The note is part of the text, so that a session is told when such a file changes its size.

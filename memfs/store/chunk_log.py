@@ -33,7 +33,7 @@ SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
 _LEVELS = 2  # of folders: one for each kind
-_TOLD = 1000  # that leave, before it is written down: they are told again by their bounds
+_EVICTIONS = 1000  # that leave, before it is written down: they are told again by their bounds
 
 
 class ChunkWindow(NamedTuple):
@@ -75,7 +75,7 @@ def read(path: str, start: int = 0) -> Iterator[ChunkWindow]:
     with logs.open_stream(path) as handle:
         handle.seek(start)
         for line in handle:
-            found = _parsed(line)
+            found = _parse_line(line)
             if found is not None:
                 yield found
 
@@ -89,11 +89,11 @@ class ChunkLog:
         self.whose = f"{FOLDER}/{self.name}"
         self._folder = f"{folder(store)}/{self.name}"
         self._segment = ""  # the last one
-        self._looks: tuple[Signature | None, Signature | None] = (None, None)
+        self._signatures: tuple[Signature | None, Signature | None] = (None, None)
         self._end = 0  # of the last whole line that was read in it
         self._last = ""  # the id of its last line
         self._live: OrderedDict[str, ChunkMark] | None = None
-        self._left = 0  # since it was written down
+        self._evicted = 0  # since it was written down
         self.bytes = 0  # of those that are live
 
     @contextmanager
@@ -103,10 +103,10 @@ class ChunkLog:
             self._catch_up(mend=True)
             yield
 
-    def live(self) -> Mapping[str, ChunkMark]:
+    def get_live(self) -> Mapping[str, ChunkMark]:
         """Return what did not leave, by id, the oldest first."""
         self._catch_up()
-        return self._loaded()
+        return self._load_live()
 
     def add(self, passages: Sequence[Passage], metas: Sequence[Mapping[str, object]]) -> list[str]:
         """Add passages, with ids of their own, durably; return the ids. The caller is `writing`."""
@@ -114,76 +114,76 @@ class ChunkLog:
             return []
         lines, marks = [], {}
         for passage, meta in zip(passages, metas, strict=True):
-            self._last = _after(self._last)
-            line = _line(replace(passage, id=self._last), meta)
+            self._last = _make_next_id(self._last)
+            line = _encode_line(replace(passage, id=self._last), meta)
             lines.append(line)
-            marks[self._last] = ChunkMark(len(line), _seconds(self._last))
+            marks[self._last] = ChunkMark(len(line), _get_seconds(self._last))
         first = next(iter(marks))
         if not self._segment or self._end > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
         files.make_folder(self._folder, private=True)
         self._end = logs.append(self._segment, b"".join(lines))
-        self._looks = self._look()
+        self._signatures = self._sign_files()
         if self._live is not None:
             self._live.update(marks)
             self.bytes += sum(mark.size for mark in marks.values())
         return list(marks)
 
-    def leave(self, count: int) -> None:
+    def evict_oldest(self, count: int) -> None:
         """Let so many of the oldest leave. The caller is `writing`."""
-        live = self._loaded()
+        live = self._load_live()
         for _ in range(count):
             self.bytes -= live.popitem(last=False)[1].size
-        self._left += count
-        if self._left >= _TOLD:
+        self._evicted += count
+        if self._evicted >= _EVICTIONS:
             self.note()
 
     def note(self) -> None:
         """Write down who left: a process that opens this next begins there."""
-        if self._left and self._live is not None:
-            first = next(iter(self._live), _after(self._last))
+        if self._evicted and self._live is not None:
+            first = next(iter(self._live), _make_next_id(self._last))
             text = json.dumps({"first": first})
             atomic.write(f"{self._folder}/{_STATE}", text, private=True, durable=False)
-            self._left, self._looks = 0, self._look()
+            self._evicted, self._signatures = 0, self._sign_files()
 
     def find(self, ident: str) -> ChunkWindow | None:
         """Return a window, also one that left."""
-        path = self._of(ident)
+        path = self._find_segment(ident)
         return next((w for w in read(path) if w.passage.id == ident), None) if path else None
 
-    def every(self) -> Iterator[ChunkWindow]:
+    def read(self) -> Iterator[ChunkWindow]:
         """Yield all windows, also those that left, the oldest first."""
         for path in self._segments():
             yield from read(path)
 
-    def recent(self) -> Iterator[ChunkWindow]:
+    def read_live(self) -> Iterator[ChunkWindow]:
         """Yield the windows that did not leave, the oldest first."""
-        live = self.live()
+        live = self.get_live()
         for path in self._segments():
-            if live and path >= (self._of(next(iter(live))) or ""):
+            if live and path >= (self._find_segment(next(iter(live))) or ""):
                 yield from (window for window in read(path) if window.passage.id in live)
 
-    def change(self, ident: str, window: ChunkWindow | None) -> bool:
+    def update(self, ident: str, window: ChunkWindow | None) -> bool:
         """Put another window in the place of one, or none; tell whether it was there.
 
         The caller is `writing`.
         """
-        path = self._of(ident)
+        path = self._find_segment(ident)
         if path is None:
             return False
         lines = []
         found = False
         for line in logs.read_lines(path):
-            mine = _parsed(line + b"\n")
+            mine = _parse_line(line + b"\n")
             if mine is None or mine.passage.id != ident:
                 lines.append(line + b"\n")
                 continue
             found = True
             if window is not None:
                 passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
-                lines.append(_line(passage, window.meta, mine.revision))
+                lines.append(_encode_line(passage, window.meta, mine.revision))
         if found:
-            atomic.write(path, files.decode(b"".join(_revised(lines))), private=True)
+            atomic.write(path, files.decode(b"".join(_raise_revision(lines))), private=True)
             self._segment = ""
             self._catch_up()
         return found
@@ -192,7 +192,7 @@ class ChunkLog:
         listed = files.names(self._folder)
         return [f"{self._folder}/{name}" for name in listed if name.endswith(SUFFIX)]
 
-    def _of(self, ident: str) -> str | None:
+    def _find_segment(self, ident: str) -> str | None:
         """Return the segment that an id would be in."""
         segments = self._segments()
         place = bisect.bisect_right(segments, f"{self._folder}/{ident}{SUFFIX}")
@@ -200,31 +200,31 @@ class ChunkLog:
 
     def _catch_up(self, *, mend: bool = False) -> None:
         """Notice what others wrote. `mend`: cut off what a kill left half; writers alone may."""
-        before, now = self._looks, self._look()
+        before, now = self._signatures, self._sign_files()
         if self._segment and now == before:
             return
         segments = self._segments()
         last = segments[-1] if segments else ""
         if mend and last:
             logs.cut_torn_line(last)
-        if last == self._segment and _grew(before[0], now[0]) and now[1] == before[1]:
+        if last == self._segment and _has_grown(before[0], now[0]) and now[1] == before[1]:
             self._load(last, self._end, "")
         else:
             self._segment, self._live, self.bytes, self._last = last, None, 0, ""
             if last:
                 self._load(last, 0, "")
-        self._looks = self._look()
+        self._signatures = self._sign_files()
 
-    def _look(self) -> tuple[Signature | None, Signature | None]:
+    def _sign_files(self) -> tuple[Signature | None, Signature | None]:
         """Return what the last segment and the state look like from outside."""
         segment = signatures.sign_file(self._segment) if self._segment else None
         return segment, signatures.sign_file(f"{self._folder}/{_STATE}")
 
-    def _loaded(self) -> OrderedDict[str, ChunkMark]:
+    def _load_live(self) -> OrderedDict[str, ChunkMark]:
         if self._live is None:
             self._live, self.bytes = OrderedDict(), 0
             first = self.first()
-            begin = self._of(first) or ""
+            begin = self._find_segment(first) or ""
             for path in self._segments():
                 if path >= begin:
                     self._load(path, 0, first)
@@ -236,13 +236,13 @@ class ChunkLog:
             handle.seek(start)
             self._end = start
             for line in handle:
-                window = _parsed(line)
+                window = _parse_line(line)
                 self._end += len(line) if line.endswith(b"\n") else 0
                 if window is None:
                     continue
                 ident = self._last = window.passage.id
                 if self._live is not None and ident >= first:
-                    self._live[ident] = ChunkMark(len(line), _seconds(ident))
+                    self._live[ident] = ChunkMark(len(line), _get_seconds(ident))
                     self.bytes += len(line)
 
     def first(self) -> str:
@@ -253,7 +253,7 @@ class ChunkLog:
             return ""
 
 
-def _line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> bytes:
+def _encode_line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> bytes:
     record = {
         "revision": revision or "",
         "id": passage.id,
@@ -268,7 +268,7 @@ def _line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> by
     return (json.dumps(kept) + "\n").encode()
 
 
-def _parsed(line: bytes) -> ChunkWindow | None:
+def _parse_line(line: bytes) -> ChunkWindow | None:
     """Return the window in a line; None for one that is damaged, or not whole."""
     try:
         found = json.loads(line) if line.endswith(b"\n") else {}
@@ -280,28 +280,28 @@ def _parsed(line: bytes) -> ChunkWindow | None:
         return None
 
 
-def _grew(before: Signature | None, now: Signature | None) -> bool:
+def _has_grown(before: Signature | None, now: Signature | None) -> bool:
     """Tell whether a file was only added to, as far as it looks."""
     return bool(before and now and now.inode == before.inode and now.size > before.size > 0)
 
 
-def _revised(lines: list[bytes]) -> list[bytes]:
+def _raise_revision(lines: list[bytes]) -> list[bytes]:
     """Raise the revision of a segment: its first bytes are others than before.
 
     The index tells by them that it did not merely grow.
     """
-    first = _parsed(lines[0]) if lines else None
+    first = _parse_line(lines[0]) if lines else None
     if first is None:
         return lines
-    return [_line(first.passage, first.meta, first.revision + 1), *lines[1:]]
+    return [_encode_line(first.passage, first.meta, first.revision + 1), *lines[1:]]
 
 
-def _after(last: str) -> str:
+def _make_next_id(last: str) -> str:
     """Return a new id that is greater than the last one."""
     fresh = clock.unique()
     return fresh if fresh > last else f"{int(last, 16) + 1:020x}"
 
 
-def _seconds(ident: str) -> float:
+def _get_seconds(ident: str) -> float:
     """Return when an id was made, in seconds since 1970."""
     return int(ident[:12], 16) / 1000

@@ -54,10 +54,10 @@ def list_touching(
     limit = [f"--max-count={most}"] if most else []
     upto = f"{since}..HEAD" if since else "HEAD"
     until = time.monotonic() + seconds
-    listed = _asked(folder, ("rev-list", *limit, upto), [path], b"", until)
+    listed = _run_git(folder, ("rev-list", *limit, upto), [path], b"", until)
     if listed is None:
         return list_touching(folder, path, most, "", seconds) if since else []
-    return list(_told(folder, path, "-c", listed, until))
+    return list(_diff(folder, path, "-c", listed, until))
 
 
 def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
@@ -66,13 +66,13 @@ def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]
     Raises `TimeoutError`, and `LookupError` where git does not say.
     """
     until = time.monotonic() + seconds
-    listed = _asked(folder, ("rev-list", "--all"), [path], b"", until)
+    listed = _run_git(folder, ("rev-list", "--all"), [path], b"", until)
     if listed is None:
         raise LookupError("git does not answer")
-    return list(_told(folder, path, "-m", listed, until))
+    return list(_diff(folder, path, "-m", listed, until))
 
 
-def _told(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
+def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
     """Yield what commits, listed by id, did to `path`; `merges` says how those are compared."""
     words = (
         "diff-tree",
@@ -88,13 +88,13 @@ def _told(folder: str, path: str, merges: str, listed: bytes, until: float) -> I
         "--no-textconv",
         f"--format={_FORMAT}",
     )
-    out = _asked(folder, words, [path], listed, until) if listed else b""
+    out = _run_git(folder, words, [path], listed, until) if listed else b""
     before = git.prefix(folder)
     for commit in _parse((out or b"").decode("utf-8", "surrogateescape")):
         yield replace(commit, path=commit.path.removeprefix(before))
 
 
-def _asked(
+def _run_git(
     folder: str, words: tuple[str, ...], paths: list[str], data: bytes, until: float
 ) -> bytes | None:
     """Return what git answers, None if it failed; raises `TimeoutError` after `until`."""
@@ -165,7 +165,7 @@ def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     So are those that are larger than any file of a store, and those above what is taken at once:
     git keeps a text packed, and a little of that may be very much text.
     """
-    wanted = _moderate(folder, list(dict.fromkeys(blob for blob in blobs if blob)))
+    wanted = _filter_by_size(folder, list(dict.fromkeys(blob for blob in blobs if blob)))
     if not wanted:
         return {}
     done = git.start(folder, "cat-file", "--batch", data="\n".join(wanted).encode() + b"\n")
@@ -183,7 +183,7 @@ def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _moderate(folder: str, blobs: Sequence[str]) -> list[str]:
+def _filter_by_size(folder: str, blobs: Sequence[str]) -> list[str]:
     """Return those of some ids whose texts can be had, one by one and all together."""
     if not blobs:
         return []
@@ -245,11 +245,11 @@ def _parse(out: str) -> Iterator[Commit]:
         blob = words[2 * parents + 1] if len(words) > 2 * parents + 1 else ""
         path = next(fields, "")
         yield Commit(
-            head[0], _utc(head[1]), head[2], head[3], path, "" if set(blob) <= {"0"} else blob
+            head[0], _to_utc(head[1]), head[2], head[3], path, "" if set(blob) <= {"0"} else blob
         )
 
 
-def _utc(text: str) -> str:
+def _to_utc(text: str) -> str:
     try:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError):  # a commit may claim any date

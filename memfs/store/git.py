@@ -129,10 +129,10 @@ def start(
         return None
     reads = _is_listed(_READS, arguments)
     if time.monotonic() < _silent.get(top, 0):
-        return _late(arguments)
+        return _make_timeout_result(arguments)
     if not reads:
         check_folder(top)
-    env = _environment(top)
+    env = _build_environment(top)
     # Where git begins to look, and where it ends; that the files are here is not for
     # `core.worktree` to deny. Whose repository it may be (`safe.directory`) is left to git.
     env |= {"GIT_CEILING_DIRECTORIES": os.path.dirname(top), "GIT_WORK_TREE": top}
@@ -141,7 +141,7 @@ def start(
     before = prefix(folder)
     words = ["-C", top, *_CALM]
     if arguments[0] in _INDEXING:
-        unfiltered = _unfiltered(folder)
+        unfiltered = _list_filter_overrides(folder)
         if unfiltered is None:
             return None
         words += unfiltered
@@ -150,7 +150,7 @@ def start(
     names = ["--", *(f"./{before}{path}" for path in paths)] if paths else []
     most = LARGEST_OUTPUT if reads else 0
     limit = seconds or (_READING if reads else _WRITING)
-    done = _process([*words, *arguments, *names], env, data, limit, most)
+    done = _run_process([*words, *arguments, *names], env, data, limit, most)
     if done is not None and done.returncode == TOO_LONG and arguments[0] not in _WALKING:
         _silent[top] = time.monotonic() + _PAUSE
     return done
@@ -159,7 +159,7 @@ def start(
 def make(folder: str) -> bool:
     """Make an empty repository in a folder of ours; tell whether that could be done."""
     words = ["--no-pager", "init", "-q", "--template=", folder]
-    done = _process(words, _environment(folder), b"", _WRITING)
+    done = _run_process(words, _build_environment(folder), b"", _WRITING)
     return done is not None and not done.returncode
 
 
@@ -169,14 +169,14 @@ def _is_listed(table: Mapping[str, tuple[str, ...]], arguments: Sequence[str]) -
     return needed is not None and (not needed or bool(set(needed) & set(arguments)))
 
 
-def _process(
+def _run_process(
     words: list[str], env: dict[str, str], data: bytes, seconds: float, most: int = 0
 ) -> subprocess.CompletedProcess[bytes] | None:
     """Run git to its end; one that prints more than `most` bytes (0: any number) fails."""
     try:
         with (
-            _buffer() as out,
-            _buffer() as said,
+            _open_buffer() as out,
+            _open_buffer() as said,
             subprocess.Popen(  # noqa: S603 - fixed program, no shell
                 ["git", *words],  # noqa: S607 - it is the user's
                 stdin=subprocess.PIPE,
@@ -186,10 +186,10 @@ def _process(
             ) as process,
         ):
             try:
-                _limit(process.pid, most)
+                _limit_resources(process.pid, most)
                 process.communicate(data, seconds)
             except subprocess.TimeoutExpired:
-                return _late(words)
+                return _make_timeout_result(words)
             finally:
                 process.kill()
             out.seek(0)
@@ -199,18 +199,18 @@ def _process(
         return None
 
 
-def _late(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+def _make_timeout_result(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")
 
 
-def _buffer() -> IO[bytes]:
+def _open_buffer() -> IO[bytes]:
     """Return a file that is in no folder."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("git"), "w+b")
     return tempfile.TemporaryFile()  # pragma: no cover - not Linux
 
 
-def _limit(process: int, most: int) -> None:
+def _limit_resources(process: int, most: int) -> None:
     """Bound what a process has in memory and, but for 0, the size of the files that it writes."""
     with suppress(ImportError, AttributeError, OSError, ValueError):  # Linux has it, others not
         import resource  # not on Windows
@@ -220,7 +220,7 @@ def _limit(process: int, most: int) -> None:
             resource.prlimit(process, resource.RLIMIT_FSIZE, (most, most))
 
 
-def _unfiltered(folder: str) -> list[str] | None:
+def _list_filter_overrides(folder: str) -> list[str] | None:
     """Return the words by which no filter runs: a file's own bytes are compared with the index.
 
     A file that needs its filter for that is taken for changed, and git looks at it again. None is
@@ -237,7 +237,7 @@ def _unfiltered(folder: str) -> list[str] | None:
     return [word for name in names for each in off for word in ("-c", f"{name}.{each}")]
 
 
-def _environment(top: str) -> dict[str, str]:
+def _build_environment(top: str) -> dict[str, str]:
     """Return our environment without the repository a hook runs in, and with all doors shut.
 
     Nor does it name a file in the working tree at `top`, or in the main one, as the user's.
@@ -350,7 +350,7 @@ def is_ignored(path: str) -> bool:
     return done is None or done.returncode != 1
 
 
-def unignored(folder: str, names: Iterable[str]) -> list[str]:
+def filter_unignored(folder: str, names: Iterable[str]) -> list[str]:
     """Return those of some names below `folder` that git does not ignore, sorted."""
     wanted = sorted(names)
     if not wanted:
@@ -362,7 +362,7 @@ def unignored(folder: str, names: Iterable[str]) -> list[str]:
     return [name for name in wanted if name not in gone]
 
 
-def head(folder: str) -> str:
+def get_head_commit(folder: str) -> str:
     """Return the id of the commit that is checked out, "" for none."""
     return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
 
@@ -380,7 +380,7 @@ def checked_out(folder: str) -> GitHead | None:
     return GitHead(said[0], said[2] if said[2] != "HEAD" else "", said[1])
 
 
-def identity(folder: str) -> str:
+def get_identity(folder: str) -> str:
     """Return who commits here: "Name <mail>", "" where git does not know."""
     found = run(folder, "var", "GIT_AUTHOR_IDENT") or ""
     return found.rpartition("> ")[0] + ">" if "> " in found else ""

@@ -28,10 +28,10 @@ def note_session(store: Store, session: str) -> None:
         if name.isdigit() and not alive(int(name)):
             files.remove(f"{folder}/{name}")
     process = os.getppid()
-    name, above, began = _process(process)
+    name, above, began = _read_process(process)
     if name in _SHELLS and above > 1:
         process = above
-        began = _process(above)[2]
+        began = _read_process(above)[2]
     atomic.write(f"{folder}/{process}", f"{session}\n{began}\n", private=True, durable=False)
 
 
@@ -42,10 +42,10 @@ def session(store: Store) -> str:
     """
     process = os.getppid()
     said, _, began = (files.read(f"{store.local}/{_FOLDER}/{process}") or "").partition("\n")
-    return said if began.strip() == _process(process)[2] else ""
+    return said if began.strip() == _read_process(process)[2] else ""
 
 
-def _process(process: int) -> tuple[str, int, str]:
+def _read_process(process: int) -> tuple[str, int, str]:
     """Return a process's name, who started it, and when: ("", 0, "") where that cannot be told."""
     try:
         with open(f"/proc/{process}/stat", "rb") as handle:

@@ -42,10 +42,10 @@ def claim_folder(store: "Store") -> str:
 
     Raises `OSError` where the user's store cannot be written.
     """
-    token = _token(store)
-    if not token or _place(token) is None:
+    token = _read_token(store)
+    if not token or _find_token_folder(token) is None:
         token = os.urandom(_DIGITS // 2).hex()
-        _note(store, token)
+        _note_token(store, token)
         atomic.write(f"{store.local}/{TOKEN}", token, private=True)
     return token
 
@@ -57,25 +57,25 @@ def is_ours(store: "Store") -> bool:
     """
     if store.tier != labels.PROJECT or not os.path.lexists(store.local):
         return True
-    token = _token(store)
+    token = _read_token(store)
     if not token:
         return False
     if store_paths.is_trusted(store):  # before there were notes of tokens, this was one
         return True
-    place = _place(token)
+    place = _find_token_folder(token)
     if place is None:
         return False
     if place != store.local:
         copied = files.read(f"{place}/{TOKEN}", cap=_DIGITS) == token
         if copied and not _is_same(place, store.local):
             return False
-        _note(store, token)
+        _note_token(store, token)
     return True
 
 
 def disown_folder(store: "Store") -> None:
     """Take a local folder for somebody else's from now on."""
-    token = _token(store)
+    token = _read_token(store)
     if token:
         files.remove(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
@@ -86,12 +86,12 @@ def move_aside(store: "Store") -> str:
     It is then below a new one, which git ignores, and nothing in it is used. Raises `StoreError` if
     that cannot be done: then nothing of the store can be used.
     """
-    waiting = _left(store)  # by a run that was killed
+    waiting = _find_abandoned(store)  # by a run that was killed
     if not waiting and is_ours(store):
         return ""
     try:
         if not waiting:
-            waiting = _waiting(store)
+            waiting = _make_temporary_path(store)
             atomic.rename(store.local, waiting)
         make(store)
         return _keep_aside(store, waiting)
@@ -110,10 +110,10 @@ def take_back(store: "Store") -> str:
 
     Returns where the one is that was used till now, "" if none was put aside.
     """
-    found = _names(f"{store.local}/{ASIDE}")
+    found = _list_folders(f"{store.local}/{ASIDE}")
     if not found:
         return ""
-    back, waiting = _waiting(store), _waiting(store)
+    back, waiting = _make_temporary_path(store), _make_temporary_path(store)
     atomic.rename(f"{store.local}/{ASIDE}/{found[-1]}", back)
     atomic.rename(store.local, waiting)
     atomic.rename(back, store.local)
@@ -121,15 +121,15 @@ def take_back(store: "Store") -> str:
     return _keep_aside(store, waiting)
 
 
-def _waiting(store: "Store") -> str:
+def _make_temporary_path(store: "Store") -> str:
     """Return where a local folder is while it is moved: git ignores it there, too."""
     return f"{os.path.dirname(store.local)}/.local-{clock.unique()}.tmp"
 
 
-def _left(store: "Store") -> str:
+def _find_abandoned(store: "Store") -> str:
     """Return a local folder that was left on its way, "" for none; who moves one is soon done."""
     above = os.path.dirname(store.local)
-    for name in _names(above):
+    for name in _list_folders(above):
         if name.startswith(".local-") and name.endswith(".tmp"):
             found = files.status(f"{above}/{name}")
             if found and time.time() - found.st_ctime > _SOON:
@@ -144,7 +144,7 @@ def _keep_aside(store: "Store", waiting: str) -> str:
     return where
 
 
-def _names(folder: str) -> list[str]:
+def _list_folders(folder: str) -> list[str]:
     try:
         return sorted(name for name, is_folder in files.entries(folder) if is_folder)
     except OSError:
@@ -157,18 +157,18 @@ def _is_same(one: str, other: str) -> bool:
     return None not in found and os.path.samestat(*found)  # type: ignore[arg-type]
 
 
-def _token(store: "Store") -> str:
+def _read_token(store: "Store") -> str:
     """Return the token that a local folder holds, "" for none, or for what cannot be one."""
     found = files.read(f"{store.local}/{TOKEN}", cap=_DIGITS + 1) or ""
     return found if len(found) == _DIGITS and set(found) <= set("0123456789abcdef") else ""
 
 
-def _place(token: str) -> str | None:
+def _find_token_folder(token: str) -> str | None:
     """Return the folder that was given a token, None if nobody here gave it."""
     return files.read(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
 
-def _note(store: "Store", token: str) -> None:
+def _note_token(store: "Store", token: str) -> None:
     folder = f"{store_paths.user_root()}/{_KNOWN}"
     files.make_folder(folder, private=True)
     atomic.write(f"{folder}/{token}", store.local, private=True)

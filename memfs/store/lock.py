@@ -22,7 +22,7 @@ WAIT = 10.0  # seconds
 if sys.platform == "win32":  # pragma: no cover - the other branch is covered on Linux and macOS
     import msvcrt
 
-    def _take(handle: int) -> bool:
+    def _try_lock(handle: int) -> bool:
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -32,7 +32,7 @@ if sys.platform == "win32":  # pragma: no cover - the other branch is covered on
 else:
     import fcntl
 
-    def _take(handle: int) -> bool:
+    def _try_lock(handle: int) -> bool:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -47,7 +47,7 @@ else:
         """
         handle = _open(store, name)
         try:
-            if not _take(handle):
+            if not _try_lock(handle):
                 return None
             with suppress(OSError):  # its last owner is in it no more
                 os.ftruncate(handle, 0)
@@ -71,7 +71,7 @@ def hold_lock(
         os.set_inheritable(handle, False)  # one that was claimed came to us so
         deadline = time.monotonic() + wait
         pause = 0.001
-        while not _take(handle):
+        while not _try_lock(handle):
             if time.monotonic() >= deadline:
                 owner = os.pread(handle, 40, 0).decode("ascii", "replace") or "another process"
                 raise LockedError(

@@ -91,7 +91,7 @@ class MessageIds:
             found.byteswap()
         ends = found[1::2].tolist()
         # After a power cut there may be holes of zeros in it, or more than the recall file has.
-        if not ends or ends[0] <= 0 or ends[-1] > size or not _rising(ends):
+        if not ends or ends[0] <= 0 or ends[-1] > size or not _is_rising(ends):
             return
         if logs.last_byte(self._path, ends[-1]) != b"\n":
             return
@@ -118,7 +118,7 @@ def get_ids_path(path: str) -> str:
     return path + SUFFIX
 
 
-def forget(path: str) -> None:
+def remove_ids(path: str) -> None:
     """Remove the ids of a recall file that is about to become another."""
     files.remove(get_ids_path(path))
 
@@ -141,5 +141,5 @@ def _hash(ident: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
-def _rising(ends: list[int]) -> bool:
+def _is_rising(ends: list[int]) -> bool:
     return all(map(int.__lt__, ends, ends[1:]))

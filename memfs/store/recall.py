@@ -13,7 +13,7 @@ from memfs import files
 from memfs.core.records import Identity
 from memfs.files import atomic, logs, trees
 from memfs.store import checkpoint, message_codec, store_paths
-from memfs.store.message_ids import MessageIds, forget
+from memfs.store.message_ids import MessageIds, remove_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ class RecallLog:
         self._known: MessageIds | None = None
         self._mended = False
 
-    def state(self) -> ReadState | None:
+    def load_state(self) -> ReadState | None:
         """Return how far the transcript was read; None if never."""
         return checkpoint.load(self._state_path)
 
@@ -74,9 +74,9 @@ class RecallLog:
         untold = 0
         if not self._mended:
             self._known = None
-            state.kept, untold = _mend(self.path, state.kept)
+            state.kept, untold = _repair(self.path, state.kept)
             self._mended = True
-        known, new, places = self.known(), [], []
+        known, new, places = self.load_ids(), [], []
         end = state.kept
         for place, (ident, line) in enumerate(zip(rows.ids, rows.lines, strict=True)):
             if known.add(ident, end + len(line)):
@@ -94,16 +94,16 @@ class RecallLog:
         """Keep the messages of a transcript read whole (see `Draft.keep`)."""
         draft = RecallDraft(self)
         try:
-            draft.add(rows(read))
+            draft.add(encode_rows(read))
             return draft.keep(state, path, mark)
         finally:
-            draft.drop()
+            draft.discard()
 
     def save(self, state: ReadState) -> None:
         """Write down how far the transcript was read."""
         checkpoint.save(self._state_path, state)
 
-    def known(self) -> MessageIds:
+    def load_ids(self) -> MessageIds:
         """Return which messages are kept."""
         if self._known is None:
             self._known = MessageIds(self.path)
@@ -139,7 +139,7 @@ class RecallDraft:
         self._handle = -1
         self._made = False
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """Remove it, if it was not kept."""
         if self._made:
             self._close()
@@ -169,7 +169,7 @@ class RecallDraft:
 
     def is_known(self, state: ReadState, mark: str) -> bool:
         """Tell whether every message is kept already; then it is noted as an earlier version."""
-        known = self._log.known()
+        known = self._log.load_ids()
         if not all(ident in known for ident in self._ids):
             return False
         if (self._end, mark) not in state.versions:
@@ -187,11 +187,11 @@ class RecallDraft:
         self._open()
         self._close()
         logs.sync_all([log.temporary])
-        known = log.known()  # also without a state: it is not fsynced, and may be lost
+        known = log.load_ids()  # also without a state: it is not fsynced, and may be lost
         new = sum(ident not in known for ident in self._ids)
         if len(known) + new > len(self._ids):
             self._set_aside()
-        forget(log.path)
+        remove_ids(log.path)
         atomic.rename(log.temporary, log.path)
         log._known, log._mended = None, False  # noqa: SLF001 - it is another file
         self._made = False
@@ -203,17 +203,17 @@ class RecallDraft:
 
     def _set_aside(self) -> None:
         aside = self._log.path.removesuffix(SUFFIX) + ASIDE
-        _mend(aside)
+        _repair(aside)
         held = MessageIds(aside)  # by a run that was killed before it went on, for one
         gone: list[Message] = []
         for message in messages(self._log.path):
             if message.id not in self._ids and message.id not in held:
                 gone.append(message)
             if len(gone) == _TOGETHER:
-                logs.append(aside, _lines(gone))
+                logs.append(aside, _encode_lines(gone))
                 gone.clear()
         if gone:
-            logs.append(aside, _lines(gone))
+            logs.append(aside, _encode_lines(gone))
 
     def _open(self) -> None:
         if self._made:
@@ -232,7 +232,7 @@ class RecallDraft:
             self._handle = -1
 
 
-def rows(read: Transcript) -> RecallRows:
+def encode_rows(read: Transcript) -> RecallRows:
     """Return the messages of a reading as they are kept."""
     ids = [message.id for message in read.messages]
     return RecallRows(
@@ -254,8 +254,8 @@ def parse(data: bytes) -> tuple[list[Message], int]:
 def write_session(path: str, found: list[Message]) -> None:
     """Write a recall file that is not there yet. The caller holds the ingest lock."""
     files.make_folder(os.path.dirname(path), private=True)
-    forget(path)
-    atomic.write(path, _lines(found).decode("ascii"), private=True, locked=True)
+    remove_ids(path)
+    atomic.write(path, _encode_lines(found).decode("ascii"), private=True, locked=True)
 
 
 def rewrite(path: str, change: Callable[[str], str]) -> None:
@@ -263,11 +263,11 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
 
     The caller holds the ingest lock. A state that was left behind by a kill is made to agree.
     """
-    _mend(path)
+    _repair(path)
     before = files.decode(logs.read_whole(path) or b"")
     after = change(before)
     if after != before:
-        forget(path)
+        remove_ids(path)
         atomic.write(path, after, private=True, locked=True)
     state_path = path.removesuffix(SUFFIX) + _STATE
     state = checkpoint.load(state_path) if path.endswith(SUFFIX) else None
@@ -299,14 +299,14 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     So is a last line without line end: it is still being written, or its writer was killed. A
     start inside a line is such an end of before, and goes back to that line's beginning.
     """
-    for message, _ in read_located(path, start):
+    for message, _ in read_with_offsets(path, start):
         yield message
 
 
-def read_located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
+def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
     """Read what `messages` does, each message with the byte behind its line."""
     with logs.open_stream(path) as handle:
-        end = _line_start(handle, start)
+        end = _find_line_start(handle, start)
         handle.seek(end)
         for line in handle:
             end += len(line)
@@ -315,7 +315,7 @@ def read_located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
                 yield message, end
 
 
-def _mend(path: str, start: int | None = None) -> tuple[int, int]:
+def _repair(path: str, start: int | None = None) -> tuple[int, int]:
     """Cut off what a killed run left behind the last whole message; return (size, messages).
 
     Looked at is what is behind byte `start`, or the last line. Whole messages there stay, and are
@@ -324,7 +324,7 @@ def _mend(path: str, start: int | None = None) -> tuple[int, int]:
     try:
         with logs.open_stream(path) as handle:
             size = os.fstat(handle.fileno()).st_size
-            at = end = _line_start(handle, size if start is None else min(start, size))
+            at = end = _find_line_start(handle, size if start is None else min(start, size))
             handle.seek(at)
             count = 0
             for line in handle:
@@ -338,7 +338,7 @@ def _mend(path: str, start: int | None = None) -> tuple[int, int]:
     return end, count
 
 
-def _line_start(handle: BinaryIO, at: int) -> int:
+def _find_line_start(handle: BinaryIO, at: int) -> int:
     step = 64 << 10
     while at:
         first = max(0, at - step)
@@ -350,5 +350,5 @@ def _line_start(handle: BinaryIO, at: int) -> int:
     return 0
 
 
-def _lines(found: list[Message]) -> bytes:
+def _encode_lines(found: list[Message]) -> bytes:
     return b"".join(map(message_codec.encode_message, found))

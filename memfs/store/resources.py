@@ -18,7 +18,7 @@ def path(*parts: str) -> str:
     )
 
 
-def text(*parts: str) -> str:
+def read_text(*parts: str) -> str:
     """Return the text of a shipped file."""
     with open(path(*parts), encoding="utf-8") as handle:
         return handle.read()

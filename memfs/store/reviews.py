@@ -36,7 +36,7 @@ class SessionReview:
     problem: str = ""
     told: bool = False
 
-    def line(self) -> str:
+    def render(self) -> str:
         """Say in a line what it did."""
         what = [f"{label} ({op}, version {version})" for label, op, version in self.saved]
         if self.archived:
@@ -68,7 +68,7 @@ def take_news(store: Store) -> list[str]:
     lines = []
     for each in list_reviews(store):
         if not each.told:
-            lines.append(each.line())
+            lines.append(each.render())
             write_review(store, replace(each, told=True))
     return lines
 

@@ -145,7 +145,7 @@ def _is_recent(path: str) -> bool:
     return found is not None and abs(time.time() - found.st_mtime) < _MOMENT
 
 
-def forget(store: Store, session: str) -> None:
+def forget_shown(store: Store, session: str) -> None:
     """Forget what a session was shown: its next prompt is given the whole brief."""
     folder = store.session(session)
     said = [name for name in files.names(folder) if name.startswith(_SAID)]

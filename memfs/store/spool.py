@@ -41,6 +41,6 @@ def list_notes(store: Store) -> list[tuple[str, str, str, str]]:
     return found
 
 
-def done(path: str) -> None:
+def remove_note(path: str) -> None:
     """Take one note out of the spool."""
     files.remove(path)

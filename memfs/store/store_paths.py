@@ -63,13 +63,13 @@ def user_root() -> str:
     now = time.monotonic()
     if now >= until:
         found = os.path.realpath(named)
-        _check_named(named, found, usual=named == usual)
+        _check_user_root(named, found, usual=named == usual)
         if os.path.isabs(named):
             _user_roots[named] = found, now + 1.0
     return found
 
 
-def _check_named(named: str, root: str, *, usual: bool) -> None:
+def _check_user_root(named: str, root: str, *, usual: bool) -> None:
     """Refuse a folder that a project can have named as its user's: memory in it is the project's.
 
     A relative one is in whatever project is worked in, one in a repository came with it. A home
@@ -117,13 +117,13 @@ def find(start: str) -> Store | None:
         else:
             if is_store(root):
                 _check_outside(user, folder)
-                return _with_local(root, folder)
+                return _make_store(root, folder)
             if os.path.islink(root) and is_store(os.path.realpath(root)):
                 raise StoreError(
                     f"{root} is a link, and memfs follows none: it could serve another project's",
                     "work in the folder that it leads to, or make a store here: memfs init",
                 )
-            if files.is_folder(root) and is_trusted(store := _with_local(root, folder)):
+            if files.is_folder(root) and is_trusted(store := _make_store(root, folder)):
                 _check_outside(user, folder)
                 return store
             if files.is_file(f"{root}/local/journal.jsonl"):
@@ -270,7 +270,7 @@ def git_folder(top: str) -> tuple[str, str]:
     Only what the main worktree knows as its own is a linked one: whoever wrote `.git` says less.
     """
     git = f"{top}/.git"
-    pointed = _pointed(top)
+    pointed = _read_git_file(top)
     main, middle, name = pointed.replace("\\", "/").rpartition("/worktrees/")
     if not middle or not main.endswith("/.git"):
         return top, ""
@@ -325,10 +325,10 @@ def git_dir(root: str) -> str:
         if os.path.dirname(top) == top:
             return ""
         top = os.path.dirname(top)
-    return _pointed(top) or f"{top}/.git"
+    return _read_git_file(top) or f"{top}/.git"
 
 
-def _pointed(top: str) -> str:
+def _read_git_file(top: str) -> str:
     """Return the folder that the file `.git` of a worktree or submodule names, "" for none."""
     line = (files.read(f"{top}/.git", cap=4096) or "").strip()
     if not line or "\0" in line:
@@ -354,7 +354,7 @@ def root_of_tree(store: Store, tree: str) -> str | None:
     return os.path.join(other, os.path.relpath(main, top))
 
 
-def _with_local(root: str, folder: str) -> Store:
+def _make_store(root: str, folder: str) -> Store:
     top = folder
     while not os.path.exists(f"{top}/.git"):
         parent = os.path.dirname(top)

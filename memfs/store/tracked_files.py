@@ -63,15 +63,17 @@ def list_differing(
 
     What git ignores is not new. A text with CRLF is the one that git has with LF.
     """
-    there = {name for path in paths for name in _files(folder, path)}
+    there = {name for path in paths for name in _list_files(folder, path)}
     gone = {name for name, found in known.items() if name not in there and not found.sparse}
     if gone and not all(os.path.lexists(f"{folder}/{name}") for name in gone):
         left_out = read_staged(folder, paths) or {}
         gone = {name for name in gone if name not in left_out or not left_out[name].sparse}
     changed = [
-        name for name in there if name in known and not _is(f"{folder}/{name}", known[name].blob)
+        name
+        for name in there
+        if name in known and not _has_blob(f"{folder}/{name}", known[name].blob)
     ]
-    return sorted([*gone, *changed, *git.unignored(folder, there - known.keys())])
+    return sorted([*gone, *changed, *git.filter_unignored(folder, there - known.keys())])
 
 
 def list_dirty(folder: str, *paths: str) -> set[str] | None:
@@ -98,7 +100,7 @@ def list_filters(folder: str, names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def encode_stored(folder: str, name: str, data: bytes) -> bytes:
+def fix_line_ends(folder: str, name: str, data: bytes) -> bytes:
     """Return the bytes that git is to have of a file: line ends are LF where it says so."""
     if b"\r\n" not in data or b"\0" in data:
         return data
@@ -111,14 +113,14 @@ def encode_stored(folder: str, name: str, data: bytes) -> bytes:
     return data if text == "unset" else data.replace(b"\r\n", b"\n")
 
 
-def _files(folder: str, path: str) -> list[str]:
+def _list_files(folder: str, path: str) -> list[str]:
     """List the regular files at or below a path, by name below `folder`."""
     if files.is_file(f"{folder}/{path}"):
         return [path]
     return [f"{path}/{found.name}" for found in trees.walk(f"{folder}/{path}")]
 
 
-def _is(path: str, blob: str) -> bool:
+def _has_blob(path: str, blob: str) -> bool:
     """Tell whether git's id is that of a file's bytes, or of these with LF for CRLF."""
     data = logs.read_whole(path) if files.get_size(path) <= LARGEST else None
     return data is not None and commits.is_blob(files.decode(data), blob)

@@ -50,12 +50,12 @@ class Writer:
         self._entries: list[JournalEntry] = []
         self._before = heads.offset
 
-    def head(self, tier: str, label: str) -> JournalHead | None:
+    def get_head(self, tier: str, label: str) -> JournalHead | None:
         """Return the newest journalled state of a block."""
         key = block_key(self.store.tree, tier, self.place.session, label)
         return self._heads.by_key.get(key)
 
-    def settle(
+    def adopt_current(
         self, tier: str, label: str, path: str, origin: Origin | None = None
     ) -> tuple[str | None, int]:
         """Return (text, version) of a block as it is now, adopting an edit made behind our back.
@@ -67,15 +67,15 @@ class Writer:
         """
         quarantine.check_writable(self.store, path)
         text = blocks.read_whole_block(path)
-        head = self.head(tier, label)
+        head = self.get_head(tier, label)
         if head is None:
-            return text, 0 if text is None else self.named_version(tier, label, path, text) or 1
+            return text, 0 if text is None else self.parse_version(tier, label, path, text) or 1
         if journal.digest(text) == head.digest:
             return text, head.version
         last = journal.entry_at(self.store, head.offset)
         before = last.after if last else None
         change = Change(tier, label, path, before, text, ADOPT, head.version + 1)
-        self.journal([change], origin or _adopted(path, text), "", [])
+        self.journal([change], origin or _find_origin(path, text), "", [])
         self.confirm()
         return text, head.version + 1
 
@@ -84,14 +84,14 @@ class Writer:
 
         `origin` is whose text that is; None: its commit's author, or the user.
         """
-        text, version = self.settle(tier, label, path, origin)
-        if text is not None and self.head(tier, label) is None:
+        text, version = self.adopt_current(tier, label, path, origin)
+        if text is not None and self.get_head(tier, label) is None:
             change = Change(tier, label, path, None, text, ADOPT, version)
-            self.journal([change], origin or _adopted(path, text), "", [])
+            self.journal([change], origin or _find_origin(path, text), "", [])
             self.confirm()
 
     @staticmethod
-    def named_version(tier: str, label: str, path: str, text: str) -> int:
+    def parse_version(tier: str, label: str, path: str, text: str) -> int:
         """Return the version that the front matter of a file names, 0 for none."""
         return blocks.make(tier, label, path, text).version
 
@@ -117,14 +117,14 @@ class Writer:
                 change.tier,
                 change.label,
                 change.op,
-                _reason(change, origin),
+                _join_reasons(change, origin),
                 change.version,
-                _storable(change.before),
-                _storable(change.after),
+                _redact_text(change.before),
+                _redact_text(change.after),
                 self.store.tree,
                 group,
                 tuple(tied),
-                digest=_digest(change.after),
+                digest=_hash_redacted(change.after),
             )
             for change in changes
         ]
@@ -135,13 +135,13 @@ class Writer:
     def write(self) -> None:
         """Write the files of what was journalled."""
         for change in self._changes:
-            apply(change.path, change.after, private=self._private(change.tier))
+            apply(change.path, change.after, private=self._is_private(change.tier))
 
     def put_back(self) -> None:
         """Give the files the texts they had: an error came in between."""
         for change in self._changes:
             if files.read(change.path) != change.before:
-                apply(change.path, change.before, private=self._private(change.tier))
+                apply(change.path, change.before, private=self._is_private(change.tier))
 
     def take_back(self) -> None:
         """Take the lines out of the journal again."""
@@ -157,7 +157,7 @@ class Writer:
         self._heads = heads
         journal.save_heads(self.store, heads)
 
-    def _private(self, tier: str) -> bool:
+    def _is_private(self, tier: str) -> bool:
         return self.store.private or tier == labels.SESSION
 
 
@@ -195,7 +195,7 @@ def commit(parts: list[tuple[Writer, list[Change]]], origin: Origin) -> list[Jou
     return [entry for writer in begun for entry in writer.confirm()]
 
 
-def _adopted(path: str, text: str | None) -> Origin:
+def _find_origin(path: str, text: str | None) -> Origin:
     """Return who made a text that was found: a commit's author, else the user."""
     commit = commits.source(path, text)
     if commit is None:
@@ -203,17 +203,17 @@ def _adopted(path: str, text: str | None) -> Origin:
     return Origin(commit.author, reason=f"commit {commit.short}: {commit.subject}")
 
 
-def _storable(text: str | None) -> str | None:
+def _redact_text(text: str | None) -> str | None:
     """Return a text as the journal keeps it: what an editor wrote may hold a secret."""
     return None if text is None else redact(text)
 
 
-def _digest(text: str | None) -> str:
+def _hash_redacted(text: str | None) -> str:
     """Return the hash of a text of which the journal keeps another, "" where it keeps it."""
-    return "" if _storable(text) == text else journal.digest(text)
+    return "" if _redact_text(text) == text else journal.digest(text)
 
 
-def _reason(change: Change, origin: Origin) -> str:
+def _join_reasons(change: Change, origin: Origin) -> str:
     """Return why, with what the operation itself has to say before the editor's words."""
     return ": ".join(part for part in (change.reason, origin.reason) if part)
 
@@ -237,8 +237,8 @@ def _recover(store: Store, place: Place) -> JournalHeads:
     fresh = known is None or known.offset > size
     start = journal.JournalHeads(0, {}) if fresh or known is None else known
     entries, _, end = journal.read_since(store, start.offset)
-    waiting = _unconfirmed(entries, everything=not fresh)
-    void = next((at for at, entry in waiting if not _whole(entry)), None)
+    waiting = _list_unconfirmed(entries, everything=not fresh)
+    void = next((at for at, entry in waiting if not _is_complete(entry)), None)
     if void is not None:
         end = void
         entries, waiting = ([pair for pair in kept if pair[0] < end] for kept in (entries, waiting))
@@ -254,14 +254,14 @@ def _recover(store: Store, place: Place) -> JournalHeads:
     return heads
 
 
-def _whole(entry: JournalEntry) -> bool:
+def _is_complete(entry: JournalEntry) -> bool:
     """Tell whether every store that a patch is for has journalled its part."""
     return entry.group is None or all(
         journal.contains_patch(path, entry.group[0]) for path in entry.tied
     )
 
 
-def _unconfirmed(
+def _list_unconfirmed(
     entries: list[tuple[int, JournalEntry]], *, everything: bool
 ) -> list[tuple[int, JournalEntry]]:
     """Return the entries whose files may not be written: without heads, the last edit alone."""
@@ -291,7 +291,7 @@ def _roll_forward(store: Store, place: Place, entry: JournalEntry) -> None:
         located = blocks.resolve_label(place, labels.qualified(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
     now = blocks.read_whole_block(path)
-    waits = now != entry.after and _storable(now) == entry.before
+    waits = now != entry.after and _redact_text(now) == entry.before
     if waits and not _touched_since(path, store.journal):
         apply(path, entry.after, private=private)
 

@@ -49,7 +49,7 @@ def run(place: Place, *, remove: bool = False) -> GitHookOutcome:
             "there is no git repository here whose top has a project store",
             "the hook runs at the top of a repository, and needs the store there",
         )
-    path, shared = _path(top)
+    path, shared = _find_path(top)
     with lock.hold_lock(store):
         before = _read(path)
         text = before or ""
@@ -61,13 +61,13 @@ def run(place: Place, *, remove: bool = False) -> GitHookOutcome:
             after = None if before != after == _START.rstrip() else after
         else:
             _refuse(path, marked_section.remove_section(text, *_MARKS), exists=before is not None)
-            after = _put(before, _lines(shared=shared))
+            after = _insert_lines(before, _render_lines(shared=shared))
         _write(path, before, after)
     made = "created" if before is None else "removed" if after is None else "updated"
     return GitHookOutcome(path, "unchanged" if before == after else made)
 
 
-def _path(top: str) -> tuple[str, bool]:
+def _find_path(top: str) -> tuple[str, bool]:
     """Return the hook's file, and whether it is among the files of the project, to be committed.
 
     Raises `StoreError` for hooks that serve other repositories too, or that a program manages.
@@ -108,7 +108,7 @@ def _refuse(path: str, text: str, *, exists: bool) -> None:
         raise StoreError(f"{path} is read-only", _HINT)
 
 
-def _lines(*, shared: bool) -> str:
+def _render_lines(*, shared: bool) -> str:
     """Return what the hook runs; it never fails a commit. One that is shared names no path."""
     python = shlex.quote(sys.executable)
     # -P: without it Python would take a folder `memfs` of the repository for ours.
@@ -117,7 +117,7 @@ def _lines(*, shared: bool) -> str:
     return f"if {there}; then {command} sync --stage </dev/null || :; fi"
 
 
-def _put(before: str | None, lines: str) -> str:
+def _insert_lines(before: str | None, lines: str) -> str:
     """Return a hook with our lines below its first: what it ends with may be an exit."""
     text = _START if before is None else before
     if marked_section.has_section(text, *_MARKS):

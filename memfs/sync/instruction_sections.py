@@ -61,7 +61,7 @@ class Plan:
         name = self.target.path
         return compare.unified(self.before or "", self.after or "", f"a/{name}", f"b/{name}")
 
-    def permitted(self) -> None:
+    def check_writable(self) -> None:
         """Raise `StoreError` for a read-only file that is to change: replacing goes past that."""
         if self.before is None or self.after == self.before:
             return
@@ -74,7 +74,7 @@ class Plan:
         """Write the file, unless somebody else changed it since the plan was made."""
         if self.after == self.before:
             return
-        self.permitted()
+        self.check_writable()
         if _read(self.target, self.real) != self.before:
             raise StoreError(
                 f"{self.target.path} was changed by somebody else meanwhile", "run it again"
@@ -92,7 +92,7 @@ class Plan:
                 folder = os.path.dirname(folder)
 
 
-def text(store: Store) -> str:
+def render_section(store: Store) -> str:
     """Return what stands between the marks: the brief of a project's own blocks.
 
     The same blocks give the same text for everybody. No line of it can be a mark, wherever the
@@ -108,7 +108,7 @@ def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = Fal
 
     Raises `StoreError` where the file is not to be written, or half a section is in it.
     """
-    real = _inside(store, target)
+    real = _resolve_path(store, target)
     before = _read(target, real)
     wrong = marked_section.problem(before or "", *MARKS)
     if wrong:
@@ -118,7 +118,7 @@ def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = Fal
     if not remove:
         start = before if before is not None else target.head or None
         return Plan(target, real, before, marked_section.put_section(start, ours, *MARKS))
-    return Plan(target, real, before, _without(target, before))
+    return Plan(target, real, before, _remove_section(target, before))
 
 
 def find_sections(store: Store) -> list[InstructionFile]:
@@ -126,7 +126,7 @@ def find_sections(store: Store) -> list[InstructionFile]:
     found: dict[str, InstructionFile] = {}  # one of those that are the same file
     for target in TARGETS.values():
         with suppress(MemfsError, OSError):
-            real = _inside(store, target)
+            real = _resolve_path(store, target)
             if marked_section.has_mark(_read(target, real) or "", *MARKS):
                 found.setdefault(real, target)
     return list(found.values())
@@ -171,7 +171,7 @@ def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
             return ""
         check_allowed(store)
         with lock.hold_lock(store):
-            ours = text(store)
+            ours = render_section(store)
             for target in found:
                 try:
                     plan(store, target, ours).write(store.top)
@@ -186,7 +186,7 @@ def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
     return f"not synced: {'; '.join(wrong)}" if wrong else ""
 
 
-def _without(target: InstructionFile, before: str | None) -> str | None:
+def _remove_section(target: InstructionFile, before: str | None) -> str | None:
     """Return a file's text without the section; None where nothing is left of what we made."""
     if before is None or not marked_section.has_section(before, *MARKS):
         return before
@@ -195,7 +195,7 @@ def _without(target: InstructionFile, before: str | None) -> str | None:
     return None if ours else after
 
 
-def _inside(store: Store, target: InstructionFile) -> str:
+def _resolve_path(store: Store, target: InstructionFile) -> str:
     """Return where a file is, through links; raises `StoreError` if that is out of the project."""
     real = outside.real_path(os.path.join(store.top, target.path), store.top)
     within = os.path.relpath(real, os.path.realpath(store.top)).split(os.sep)

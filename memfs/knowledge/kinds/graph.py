@@ -229,8 +229,8 @@ class Graph:
         """Add messages to a session's recall file; return the ids of those that are new."""
         log = recall.RecallLog(self._place.home, contents.HOST, Identity(session, ""))
         with lock.hold_lock(self._place.home, name=transcripts.LOCK):
-            state = log.state() or checkpoint.ReadState()
-            rows = recall.rows(Transcript([*said], 0, 0, 0))
+            state = log.load_state() or checkpoint.ReadState()
+            rows = recall.encode_rows(Transcript([*said], 0, 0, 0))
             places = log.extend(state, "", rows, "").places
             recall.flush([(log, state)])
         return [said[place].id for place in places]
@@ -273,7 +273,7 @@ class Graph:
 
     def _left(self) -> list[tuple[str, int]]:
         """Return the turns that left, as the archive knows them."""
-        metas = [window.meta for window in chunk_log.ChunkLog(self._place.home, _ARCHIVE).every()]
+        metas = [window.meta for window in chunk_log.ChunkLog(self._place.home, _ARCHIVE).read()]
         return [(str(meta.get("path")), int(str(meta.get("turn") or 0))) for meta in metas]
 
     def _found(self, flow: Flow, relevance: float, asked: Flow | None = None) -> Found:

@@ -48,7 +48,7 @@ def blocks_of(place: Place) -> Iterator[Finding]:
 def stores_of(place: Place) -> Iterator[Finding]:
     """Close private files to others, and put what killed runs left out of the way."""
     done: set[str] = set()
-    for _, store in place.tiers():
+    for _, store in place.list_tiers():
         if store.root in done:
             continue
         done.add(store.root)
@@ -69,7 +69,7 @@ def settings_of(place: Place, home: str) -> Iterator[Finding]:
 def _mended(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]:
     store = place.store(tier)
     with writer.writing(store, place) as made:
-        text, version = made.settle(tier, label, path)
+        text, version = made.adopt_current(tier, label, path)
         after, done = repair.mend(text or "")
         if text is None or not done:  # somebody was quicker
             return
@@ -100,7 +100,7 @@ def _clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Findin
                 continue
             if text is None:
                 continue
-            _, version = made.settle(tier, new, target)
+            _, version = made.adopt_current(tier, new, target)
             backup = _backup(store, label, text)
             reason = f"{os.path.basename(path)} had the label of {os.path.basename(first)}"
             change = Change(tier, new, target, None, text, "create", version + 1, reason)
