@@ -22,7 +22,7 @@ NOT_TRUSTED = "the store of their folder is none that you trust"
 
 @dataclass
 class StoreBatch:
-    """What a store is to be given: by transcript, the (host, whose it is) of its sessions."""
+    """The sessions for one store: by transcript, their (host, identity)."""
 
     place: Place
     sessions: dict[str, list[tuple[str, Identity]]] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class StoreBatch:
 
 @dataclass
 class UnroutedSession:
-    """Sessions of a folder ("": not known) that no store is given; `hint` says how one would be."""
+    """Sessions of a folder ("": not known) without a store; `hint` says how to get one."""
 
     folder: str
     reason: str
@@ -48,15 +48,15 @@ def divide(found: Sessions) -> tuple[list[StoreBatch], list[UnroutedSession]]:
     sessions are of comes first.
     """
     stores = _Stores()
-    held: dict[tuple[str, str], _Holder] = {}  # by host and session
+    holders: dict[tuple[str, str], _Holder] = {}  # by host and session
     each = [(path, *one) for path, some in found.items() for one in some]
     for _, host, identity in sorted(each, key=lambda one: bool(one[2].agent)):
         key = host, identity.session
-        if key not in held:
-            held[key] = stores.find_holder(identity.project)
+        if key not in holders:
+            holders[key] = stores.find_holder(identity.project)
     counts: Counter[int] = Counter()
     for path, host, identity in each:
-        holder = held[host, identity.session]
+        holder = holders[host, identity.session]
         counts[id(holder)] += 1
         if isinstance(holder, StoreBatch):
             holder.sessions.setdefault(path, []).append((host, identity))
@@ -68,7 +68,7 @@ def divide(found: Sessions) -> tuple[list[StoreBatch], list[UnroutedSession]]:
 
 
 class _Stores:
-    """The stores of folders, each looked for once."""
+    """The stores of folders, each searched for once."""
 
     def __init__(self) -> None:
         self._user = store_paths.user_store()
@@ -77,7 +77,7 @@ class _Stores:
         self.left: dict[tuple[str, str], UnroutedSession] = {}  # by folder and reason
 
     def find_holder(self, folder: str) -> _Holder:
-        """Return what the sessions of a folder belong to."""
+        """Find the batch that the sessions of a folder belong to, or why there is none."""
         if folder not in self._known:
             self._known[folder] = self._find(folder)
         return self._known[folder]

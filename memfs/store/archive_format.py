@@ -91,17 +91,17 @@ def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> 
 
 def _zip(members: Mapping[str, bytes], method: int) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as made:
+    with zipfile.ZipFile(out, "w") as archive:
         for name, data in sorted(members.items()):
             info = zipfile.ZipInfo(f"{store_paths.NAME}/{name}", _FIRST)
             info.create_system = 3  # Unix, wherever it is made
             info.external_attr = (stat.S_IFREG | 0o600) << 16
-            made.writestr(info, data, method, 9)
+            archive.writestr(info, data, method, 9)
     return out.getvalue()
 
 
 def _get_unpack_limit(packed: int) -> int:
-    """Return how many bytes a file of `packed` bytes may unpack to."""
+    """Return the most bytes that a file of `packed` bytes may unpack to."""
     return min(MOST_BYTES, max(_FREE, packed * _RATIO))
 
 
@@ -154,7 +154,7 @@ def _read_members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]
 
 
 class _Meter:
-    """Counts what is unpacked, whatever the headers say, and stops it in time."""
+    """Counts unpacked bytes and files, whatever the headers say, and raises at the limit."""
 
     def __init__(self, packed: int) -> None:
         self._most = _get_unpack_limit(packed)
@@ -228,7 +228,7 @@ def _read_tar(stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> Iterator[tupl
 
 
 def _is_odd(info: tarfile.TarInfo) -> bool:
-    """Tell whether a member is neither a plain file nor a folder, by any of what says so."""
+    """Tell whether any field says that a member is neither a plain file nor a folder."""
     folder = info.isdir()
     if not folder and info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
         return True  # also what `isreg` takes for a file: contiguous and sparse ones
@@ -254,7 +254,7 @@ def _check_members(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, 
 
 
 def problem(name: str) -> str:
-    """Say why a name could lead somewhere else, on whatever system; "" if it cannot."""
+    """Return why a name could lead out of the store on any system, "" if it cannot."""
     if not name or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in name):
         return "control characters or no text"
     if name.startswith("/") or "\\" in name or name[1:2] == ":":
@@ -275,7 +275,7 @@ def _refuse(name: str, why: str) -> NoReturn:
 
 
 def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
-    """Return the files of the store's folder, wherever in the archive it is."""
+    """Return (files of the store's folder, count of the others) of an archive."""
     tops = {_find_top(name) for name in found if f"/{store_paths.NAME}/" in f"/{name}"}
     if not tops and _is_store_like(found):
         tops = {""}

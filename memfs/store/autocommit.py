@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EDIT, SESSION = "edit", "session"
 _OURS = ("blocks", "archive", "facts", "static", "config.yaml", ".gitignore", ".gitattributes")
-_BUSY = {  # what git has open, by the file that says so
+_BUSY = {  # unfinished operations of git, by the file that marks each
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
@@ -32,7 +32,7 @@ _BUSY = {  # what git has open, by the file that says so
 
 
 def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
-    """Commit an edit if each is to be; return why it was not, "" if it was or need not be."""
+    """Commit an edit if `git.commit` is `edit`; return why that failed, or ""."""
     notes = []
     for store in place.stores():
         mine = [
@@ -52,7 +52,7 @@ def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
 
 
 def commit_passage(place: Place, store: Store, path: str, origin: Origin) -> str:
-    """Commit a new passage if each edit is to be; return why it was not, or ""."""
+    """Commit a new passage if `git.commit` is `edit`; return why that failed, or ""."""
     subject = origin.reason or "memory: archive a passage"
     return commit_files(place, store, [path], "archive", subject, origin)
 
@@ -60,7 +60,7 @@ def commit_passage(place: Place, store: Store, path: str, origin: Origin) -> str
 def commit_files(
     place: Place, store: Store, paths: list[str], op: str, subject: str, origin: Origin
 ) -> str:
-    """Commit files that one operation wrote, as `archived` does."""
+    """Commit files that one operation wrote, as `commit_passage` does."""
     settings = _load_settings(place, store)
     if not paths or settings.get("git.commit") != EDIT:
         return ""
@@ -69,7 +69,7 @@ def commit_files(
 
 
 def commit_session(place: Place, origin: Origin) -> str:
-    """Commit what a session left uncommitted, if each session is to be; return why not, or ""."""
+    """Commit a session's changes if `git.commit` is `session`; return why that failed, or ""."""
     notes = []
     for store in place.stores():
         settings = _load_settings(place, store)
@@ -89,7 +89,7 @@ def commit_session(place: Place, origin: Origin) -> str:
 
 
 def _load_settings(place: Place, store: Store) -> Settings:
-    """Return the settings that hold for a store: a repository has no say in its user's own."""
+    """Load the settings of a store; a project's do not apply to the user's store."""
     return config.load(Place(None, store) if store.tier == labels.USER else place)
 
 
@@ -105,7 +105,7 @@ def _format_message(subject: str, body: list[str], ops: list[str], origin: Origi
 
 
 def _commit(store: Store, paths: list[str], message: str, settings: Settings) -> str:
-    """Commit `paths` (relative to the store) as they are; return why not, "" if all is well."""
+    """Commit `paths` (relative to the store) as they are; return why that failed, or ""."""
     known = tracked_files.read_committed(store.root, paths)
     changed = [] if known is None else tracked_files.list_differing(store.root, paths, known)
     if not changed or known is None:
@@ -121,7 +121,7 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
 
 
 def _find_hindrance(head: git.GitHead, settings: Settings) -> str:
-    """Say why nothing may be committed here just now, or ""."""
+    """Return why nothing may be committed now, or ""."""
     for name, what in _BUSY.items():
         if os.path.exists(f"{head.folder}/{name}"):
             return f"{what} is going on"

@@ -23,8 +23,8 @@ _HEX = frozenset("0123456789abcdef")
 def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     """Return the states of one block, or of all, newest first; at most `most` if it is given.
 
-    What git alone knows has `COMMIT` as operation, the author as actor, the subject as reason and
-    the version that the file named. What was edited outside memfs is adopted first.
+    States known to git alone have `COMMIT` as operation, the author as actor, the subject as reason
+    and the version that the file named. Edits made outside memfs are adopted first.
     """
     found: list[JournalEntry] = []
     if label:
@@ -44,31 +44,31 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
 
 
 def _get_sort_key(entry: JournalEntry) -> tuple[str, bool, str]:
-    """Return what is known of when an entry was made: an id begins with its milliseconds."""
+    """Return the sort key of an entry by time; its id begins with milliseconds."""
     own = entry.op != COMMIT
     return entry.at, own, entry.id[:12] if own else ""
 
 
-def read_version(place: Place, label: str, wanted: str) -> str:
+def read_version(place: Place, label: str, version: str) -> str:
     """Return the file text of a block at a version, or at a commit (its id, or the start of it).
 
-    Raises `NotFoundError` where neither is known.
+    Raises `NotFoundError` if neither exists.
     """
-    if wanted.isdigit():
+    if version.isdigit():
         try:
-            return journal_query.version(place, label, int(wanted))
+            return journal_query.version(place, label, int(version))
         except NotFoundError:
-            if len(wanted) < 7:
+            if len(version) < 7:
                 raise
     tier, name = journal_query.resolve(place, label)
     store = place.store(tier)
-    if is_commit(wanted) and tier != labels.SESSION:
+    if is_commit(version) and tier != labels.SESSION:
         path = _get_path(place, store, tier, name)
-        text = git.run(store.root, "cat-file", "blob", f"{wanted}:{git.prefix(store.root)}{path}")
+        text = git.run(store.root, "cat-file", "blob", f"{version}:{git.prefix(store.root)}{path}")
         if text is not None:
             return text
     raise NotFoundError(
-        f"'{label}' has no version or commit {wanted}", f"memfs log {label} lists them"
+        f"'{label}' has no version or commit {version}", f"memfs log {label} lists them"
     )
 
 
@@ -92,17 +92,17 @@ def _join(store: Store, entries: list[JournalEntry], path: str, most: int) -> li
             done = commits.list_touching(store.root, path, most + 1 if most else 0)
         except TimeoutError:
             done = []
-    held: dict[str, str] = {}
+    ids: dict[str, str] = {}
     by_text = _group_by_text(entries, {len(commit.blob) for commit in done})
     alone: list[Commit] = []
     for commit in reversed(done):
-        entry = _match_entry(commit, by_text, held)
+        entry = _match_entry(commit, by_text, ids)
         if entry is None:
             alone.append(commit)
         else:
-            held[entry.id] = commit.id
+            ids[entry.id] = commit.id
     known = [
-        replace(entry, commit=held[entry.id]) if entry.id in held else entry for entry in entries
+        replace(entry, commit=ids[entry.id]) if entry.id in ids else entry for entry in entries
     ]
     return known + _make_entries(store, alone, done)
 
@@ -120,11 +120,11 @@ def _group_by_text(
 
 
 def _match_entry(
-    commit: Commit, by_text: dict[tuple[str, str], list[JournalEntry]], held: dict[str, str]
+    commit: Commit, by_text: dict[tuple[str, str], list[JournalEntry]], ids: dict[str, str]
 ) -> JournalEntry | None:
     """Return the entry whose state a commit holds: its adoption, else the last one before it."""
     label = _get_label(commit)
-    free = [entry for entry in by_text.get((label, commit.blob), []) if entry.id not in held]
+    free = [entry for entry in by_text.get((label, commit.blob), []) if entry.id not in ids]
     adopted = [e for e in free if e.reason.startswith(f"{COMMIT} {commit.short}:")]
     earlier = [e for e in free if e.at <= commit.at and not journal.is_commit(e)]
     return next(iter(adopted or earlier[::-1]), None)

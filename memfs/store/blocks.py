@@ -24,9 +24,9 @@ _FULL_READING = 20_000  # characters of front matter for the full YAML reader, o
 class Place:
     """The stores and the session that labels are resolved in, nearest tier first.
 
-    `aside` is where a local folder is that came with the project, "" for none. Where a session is
-    served, `unread` takes in why blocks of a tier cannot be read: the other tiers are served all
-    the same. None: that is an error.
+    `aside` is where a local folder was moved that came with the project, "" for none. `unread`
+    collects why blocks of a tier cannot be read while a session is served: the other tiers are
+    still served. None: that is an error.
     """
 
     __slots__ = ("aside", "project", "session", "unread", "user")
@@ -47,7 +47,7 @@ class Place:
         return store
 
     def list_tiers(self) -> list[tuple[str, Store]]:
-        """Return the tiers that exist here, in the order bare labels resolve."""
+        """List the tiers that exist here, in the order bare labels resolve."""
         found = []
         if self.project and self.session:
             found.append((labels.SESSION, self.project))
@@ -58,7 +58,7 @@ class Place:
         return found
 
     def list_lasting_tiers(self) -> list[tuple[str, Store]]:
-        """Return the tiers that outlive a session: each has a store of its own."""
+        """List the tiers that outlive a session: each has a store of its own."""
         return [(tier, store) for tier, store in self.list_tiers() if tier != labels.SESSION]
 
     def stores(self) -> list[Store]:
@@ -126,7 +126,7 @@ def _is_clean(store: Store) -> bool:
 
 
 def find_answering(event: "Event") -> Place | None:
-    """Return the place that serves an event, or None; note in the event where that keeps things."""
+    """Return the place that serves an event, or None; set the event's local folder."""
     place = find_serving(event.cwd, event.session)
     if place is not None:
         event.local = place.home.local
@@ -160,7 +160,7 @@ def label_of(name: str) -> str:
 
 
 def without_quarantine(place: Place) -> Place:
-    """Return a place of which nothing is held back: it is looked at, or mended."""
+    """Return the same place without quarantine, for review and repair."""
     found = place.project and store_paths.without_quarantine(place.project)
     return Place(found, place.user, place.session)
 
@@ -226,7 +226,7 @@ def make(
     size: int = 0,
     reader: "Callable[[str], tuple[dict[str, object], str]] | None" = None,
 ) -> "Block":
-    """Return the block that a text is; the class is imported when the first one is made."""
+    """Make the block of a text; its class is imported at the first call."""
     from memfs.core.block import Block
 
     return Block(tier, label, path, raw, reader or full_reader, size)
@@ -255,18 +255,18 @@ def missing(place: Place, text: str) -> NotFoundError:
     import difflib
 
     known = sorted({label for _, label, _ in paths(place)})
-    tier, wanted = labels.parse(text)
-    close = difflib.get_close_matches(wanted, known, 1, 0.7)
+    tier, name = labels.parse(text)
+    close = difflib.get_close_matches(name, known, 1, 0.7)
     hint = "memfs blocks lists them, memfs create makes one"
     if close:
         hint = f"did you mean {close[0]}? see memfs blocks"
-    elif not place.session and (tier == labels.SESSION or wanted == labels.WORKING):
+    elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
         hint = "it belongs to a session: name it with --session ID"
     return NotFoundError(f"there is no block '{text}'", hint)
 
 
 def path_of(place: Place, tier: str, label: str) -> str:
-    """Return where a block of a tier is or would be. Raises `LinkError` where links are in it."""
+    """Return the path of a block, existing or not. Raises `LinkError` for links in it."""
     path = f"{store_paths.block_folder(place.store(tier), tier, place.session)}/{label}{SUFFIX}"
     files.check_path(path)
     return path
@@ -282,7 +282,7 @@ def full_reader(text: str) -> tuple[dict[str, object], str]:
 
 
 def front_matter(head: str) -> dict[str, object]:
-    """Return what the head of a file says that is no block; nothing where it cannot be read."""
+    """Parse the front matter of a file that is no block; {} if it cannot be parsed."""
     from memfs.core import frontmatter  # a quiet prompt needs none
 
     found = frontmatter.read(head)
@@ -290,7 +290,7 @@ def front_matter(head: str) -> dict[str, object]:
 
 
 def _read_text(path: str) -> tuple[str, int]:
-    """Return (text, 0) of a block file; of one too large (its beginning and a note, its size).
+    """Read a block file: (text, 0); of one too large (its beginning and a note, its size).
 
     The note is part of the text, so that a session is told when such a file changes its size.
     """

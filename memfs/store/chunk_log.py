@@ -1,8 +1,8 @@
-"""Passages by the line: windows of conversations, and what left a kind of memory. Never committed.
+"""Windows of conversations and what a kind of memory evicted, as JSON lines. Never committed.
 
 Each kind has a folder of its own below `local/windows/`. Its lines are only added, in segments that
-are named by the id of their first line; ids go up. The oldest leave first, and leaving is a mark:
-the line stays, and archive search finds it.
+are named by the id of their first line; ids go up. The oldest are evicted first, by a mark: the
+line stays, and archive search finds it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
 _LEVELS = 2  # of folders: one for each kind
-_EVICTIONS = 1000  # that leave, before it is written down: they are told again by their bounds
+_EVICTIONS = 1000  # before they are saved; after a kill the bounds evict them again
 
 
 class ChunkWindow(NamedTuple):
@@ -66,7 +66,7 @@ def list_segments(store: Store) -> list[str]:
 
 
 def get_owner(path: str) -> str:
-    """Return what tells the windows of one kind from those of others, and from passages."""
+    """Return the name of a segment's kind: it differs from other kinds and from passages."""
     return f"{FOLDER}/{os.path.basename(os.path.dirname(path))}"
 
 
@@ -93,18 +93,18 @@ class ChunkLog:
         self._end = 0  # of the last whole line that was read in it
         self._last = ""  # the id of its last line
         self._live: OrderedDict[str, ChunkMark] | None = None
-        self._evicted = 0  # since it was written down
-        self.bytes = 0  # of those that are live
+        self._evicted = 0  # since the state was saved
+        self.bytes = 0  # of the live windows
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers out, and know what they wrote."""
+        """Lock out other writers, and load what they wrote."""
         with lock.hold_lock(self._store, name=LOCK):
             self._catch_up(mend=True)
             yield
 
     def get_live(self) -> Mapping[str, ChunkMark]:
-        """Return what did not leave, by id, the oldest first."""
+        """Return the marks of the windows that are not evicted, by id, the oldest first."""
         self._catch_up()
         return self._load_live()
 
@@ -130,7 +130,7 @@ class ChunkLog:
         return list(marks)
 
     def evict_oldest(self, count: int) -> None:
-        """Let so many of the oldest leave. The caller is `writing`."""
+        """Evict the `count` oldest windows. The caller is `writing`."""
         live = self._load_live()
         for _ in range(count):
             self.bytes -= live.popitem(last=False)[1].size
@@ -139,7 +139,7 @@ class ChunkLog:
             self.note()
 
     def note(self) -> None:
-        """Write down who left: a process that opens this next begins there."""
+        """Save up to where windows are evicted: the next process begins there."""
         if self._evicted and self._live is not None:
             first = next(iter(self._live), _make_next_id(self._last))
             text = json.dumps({"first": first})
@@ -147,27 +147,24 @@ class ChunkLog:
             self._evicted, self._signatures = 0, self._sign_files()
 
     def find(self, ident: str) -> ChunkWindow | None:
-        """Return a window, also one that left."""
+        """Return a window, evicted or not; None if there is none."""
         path = self._find_segment(ident)
         return next((w for w in read(path) if w.passage.id == ident), None) if path else None
 
     def read(self) -> Iterator[ChunkWindow]:
-        """Yield all windows, also those that left, the oldest first."""
+        """Yield all windows, evicted ones included, the oldest first."""
         for path in self._segments():
             yield from read(path)
 
     def read_live(self) -> Iterator[ChunkWindow]:
-        """Yield the windows that did not leave, the oldest first."""
+        """Yield the windows that are not evicted, the oldest first."""
         live = self.get_live()
         for path in self._segments():
             if live and path >= (self._find_segment(next(iter(live))) or ""):
                 yield from (window for window in read(path) if window.passage.id in live)
 
     def update(self, ident: str, window: ChunkWindow | None) -> bool:
-        """Put another window in the place of one, or none; tell whether it was there.
-
-        The caller is `writing`.
-        """
+        """Replace a window (None: remove it); tell if it was there. The caller is `writing`."""
         path = self._find_segment(ident)
         if path is None:
             return False
@@ -193,13 +190,13 @@ class ChunkLog:
         return [f"{self._folder}/{name}" for name in listed if name.endswith(SUFFIX)]
 
     def _find_segment(self, ident: str) -> str | None:
-        """Return the segment that an id would be in."""
+        """Return the path of the segment that an id belongs to, None if it is older than all."""
         segments = self._segments()
         place = bisect.bisect_right(segments, f"{self._folder}/{ident}{SUFFIX}")
         return segments[place - 1] if place else None
 
     def _catch_up(self, *, mend: bool = False) -> None:
-        """Notice what others wrote. `mend`: cut off what a kill left half; writers alone may."""
+        """Load what others wrote. `mend`: cut off a torn last line; only writers may."""
         before, now = self._signatures, self._sign_files()
         if self._segment and now == before:
             return
@@ -216,7 +213,7 @@ class ChunkLog:
         self._signatures = self._sign_files()
 
     def _sign_files(self) -> tuple[Signature | None, Signature | None]:
-        """Return what the last segment and the state look like from outside."""
+        """Return the signatures of the last segment and of the state file."""
         segment = signatures.sign_file(self._segment) if self._segment else None
         return segment, signatures.sign_file(f"{self._folder}/{_STATE}")
 
@@ -231,7 +228,7 @@ class ChunkLog:
         return self._live
 
     def _load(self, path: str, start: int, first: str) -> None:
-        """Take in what a segment says from a byte on."""
+        """Load the windows of a segment from byte `start` on."""
         with logs.open_stream(path) as handle:
             handle.seek(start)
             self._end = start
@@ -246,7 +243,7 @@ class ChunkLog:
                     self.bytes += len(line)
 
     def first(self) -> str:
-        """Return the id from which on windows have not left, as it was written down last."""
+        """Return the saved id of the first window that is not evicted."""
         try:
             return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
         except UNREADABLE:
@@ -264,12 +261,12 @@ def _encode_line(passage: Passage, meta: Mapping[str, object], revision: int = 0
         "text": passage.text,
         "meta": meta,
     }
-    kept = {key: value for key, value in record.items() if value not in ("", (), {})}
-    return (json.dumps(kept) + "\n").encode()
+    fields = {key: value for key, value in record.items() if value not in ("", (), {})}
+    return (json.dumps(fields) + "\n").encode()
 
 
 def _parse_line(line: bytes) -> ChunkWindow | None:
-    """Return the window in a line; None for one that is damaged, or not whole."""
+    """Parse the window in a line; None for a damaged or incomplete line."""
     try:
         found = json.loads(line) if line.endswith(b"\n") else {}
         meta = found.pop("meta", {})
@@ -281,14 +278,14 @@ def _parse_line(line: bytes) -> ChunkWindow | None:
 
 
 def _has_grown(before: Signature | None, now: Signature | None) -> bool:
-    """Tell whether a file was only added to, as far as it looks."""
+    """Tell whether a file was only appended to, by its signatures."""
     return bool(before and now and now.inode == before.inode and now.size > before.size > 0)
 
 
 def _raise_revision(lines: list[bytes]) -> list[bytes]:
-    """Raise the revision of a segment: its first bytes are others than before.
+    """Raise the revision of a segment, which changes its first bytes.
 
-    The index tells by them that it did not merely grow.
+    The index sees by them that the segment was rewritten.
     """
     first = _parse_line(lines[0]) if lines else None
     if first is None:

@@ -31,11 +31,11 @@ def commit(
     message: str,
     nobody: str = "",
 ) -> str:
-    """Commit files below `folder`, those that are gone as well; return what was not, and why.
+    """Commit files below `folder`, removed ones too; return what was not committed, and why.
 
-    `head` is what is checked out, and `known` what that commit has of them. `nobody` is
-    "Name <mail>" where git does not know who commits. What goes through a filter stays out: memfs
-    runs none, and the text alone is what the filter may be there to hide.
+    `head` is what is checked out, `known` the files in that commit. `nobody` is "Name <mail>" where
+    git does not know who commits. Files with a filter stay out: memfs runs none, and the filter may
+    be there to hide the plain text.
     """
     there = [name for name in names if files.is_file(f"{folder}/{name}")]
     filtered = tracked_files.list_filters(folder, there) if there else {}
@@ -51,9 +51,9 @@ def commit(
 
 
 def _read_texts(folder: str, names: Sequence[str]) -> dict[str, bytes | None]:
-    """Return the bytes that git is to have of files, None of those that are gone.
+    """Read the bytes to commit of each file, None for a removed one.
 
-    What is neither (a link, a giant) is no memory, and left as git has it.
+    Links and files above the limit are left as git has them.
     """
     found: dict[str, bytes | None] = {}
     for name in names:
@@ -74,26 +74,26 @@ def _write_commit(
     message: str,
     nobody: str,
 ) -> str:
-    """Make the commit, stage what is in it, and put the branch on it; return git's complaint."""
+    """Make the commit, stage its files, and move the branch to it; return git's complaint."""
     done = git.start(folder, "var", "GIT_AUTHOR_IDENT")
     if done is None or (done.returncode and not nobody):
         return _find_complaint(done)
     who = done.stdout.strip() or f"{nobody} {int(time.time())} +0000".encode()
     length = len(head.commit) or _get_id_length(folder)
-    said = _encode_data(message.encode("utf-8", "replace"))
+    body = _encode_data(message.encode("utf-8", "replace"))
     start = b"from %b\n" % head.commit.encode() if head.commit else b""
     stream = b"".join(
         [
-            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b" % (_MADE, who, who, said, start),
+            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b" % (_MADE, who, who, body, start),
             *_encode_changes(git.prefix(folder), texts, modes),
-            # The name that the commit has meanwhile is taken back before it is anybody's.
+            # The temporary reference is removed again.
             b"\nget-mark :1\nreset %b\nfrom %b\n\n" % (_MADE, b"0" * length),
         ]
     )
     done = git.start(folder, "fast-import", "--quiet", data=stream, seconds=120)
     if done is None or done.returncode:
         return _find_complaint(done)
-    made = done.stdout.decode().strip()
+    new = done.stdout.decode().strip()
     staged = "".join(
         f"0 {'0' * length}\t{git.prefix(folder)}{name}\0"
         if data is None
@@ -102,13 +102,13 @@ def _write_commit(
     )
     failed = _retry(folder, "update-index", "-z", "--index-info", data=os.fsencode(staged))
     about = f"commit: {message.partition(chr(10))[0]}"
-    return failed or _retry(folder, "update-ref", "-m", about, head.branch, made, head.commit)
+    return failed or _retry(folder, "update-ref", "-m", about, head.branch, new, head.commit)
 
 
 def _encode_changes(
     before: str, texts: Mapping[str, bytes | None], modes: Mapping[str, str]
 ) -> Iterator[bytes]:
-    """Yield what fast-import is told of files, whose names get `before` before them."""
+    """Yield the fast-import commands of files; `before` is put before their names."""
     for name, data in texts.items():
         path = _quote_path(before + name)
         if data is None:
@@ -127,7 +127,7 @@ def _encode_data(data: bytes) -> bytes:
 
 
 def _quote_path(name: str) -> bytes:
-    """Return a name as git takes any: in quotes, with all that is not plain in octal digits."""
+    """Quote a name as git reads it: unusual bytes are octal escapes."""
     plain = b"/._-"
     return b'"%b"' % b"".join(
         b"%c" % byte
@@ -138,7 +138,7 @@ def _quote_path(name: str) -> bytes:
 
 
 def _retry(folder: str, *words: str, data: bytes = b"") -> str:
-    """Run git, waiting a little for others; return its complaint, "" if it did it."""
+    """Run git, again while the index is locked; return its complaint, "" on success."""
     complaint = ""
     for attempt in range(_TRIES):
         done = git.start(folder, *words, data=data)

@@ -81,8 +81,8 @@ def compact_file(path: str) -> int:
     """
     facts = read(path)
     lines = _read_text(path).splitlines()
-    kept = [line for line in lines if line.strip() and not _parse_line(line)]
-    now = [*kept, *(json.dumps(_encode_fact(fact), ensure_ascii=False) for fact in facts.values())]
+    rest = [line for line in lines if line.strip() and not _parse_line(line)]
+    now = [*rest, *(json.dumps(_encode_fact(fact), ensure_ascii=False) for fact in facts.values())]
     if len(now) < len(lines):
         atomic.write(path, "".join(line + "\n" for line in now))
     return max(0, len(lines) - len(now))
@@ -93,12 +93,12 @@ def _read_text(path: str) -> str:
 
 
 def _encode_fact(fact: Fact) -> dict[str, object]:
-    """Return a fact as it is written: what is empty is left out."""
+    """Return the JSON object of a fact, without empty values."""
     return {key: value for key, value in asdict(fact).items() if value not in ("", (), 0, False)}
 
 
 def _parse_line(line: str) -> Fact | None:
-    """Read a line; None for what is no fact: the file may have come with a clone."""
+    """Parse a line; None if it is no fact: the file may have come with a clone."""
     try:
         found = json.loads(line.encode("utf-8", "replace").decode())
         relations = tuple((str(a), str(b), str(c)) for a, b, c in found.pop("relations", ()))
@@ -125,5 +125,5 @@ def _parse_line(line: str) -> Fact | None:
 
 
 def _is_encodable(text: str) -> bool:
-    """Tell whether a text holds no halves of characters."""
+    """Tell whether a text holds no surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)

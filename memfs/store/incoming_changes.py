@@ -67,7 +67,7 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class IncomingChanges:
-    """What is others' in a store, and what its user accepted, brought up to date but for that."""
+    """What others changed in a store, and what its user accepted, up to date except for that."""
 
     arrivals: tuple[Arrival, ...]
     accepted: AcceptedTexts
@@ -75,7 +75,7 @@ class IncomingChanges:
 
 
 def find_incoming(store: Store) -> IncomingChanges:
-    """Compare what is there with what its user accepted; nothing is noted.
+    """Compare a store's files with what its user accepted. Saves nothing.
 
     Raises `StoreError` where git does not say.
     """
@@ -100,9 +100,9 @@ def find_incoming(store: Store) -> IncomingChanges:
             found.append(Arrival(name, known.there[name], ""))
         else:
             known.there.pop(name, None)  # somebody here removed it, and git still has it
-    # A text that nobody added to git here, and that git has, came by it: a pull may have failed.
+    # A text that git has and that was not added here came with git: a pull may have failed.
     brought = commits.filter_existing(store.root, [now for _, now in unknown]) if listed else set()
-    # What git wrote by way of a filter or an encoding is none of its texts, and nobody's edit.
+    # A text that git wrote through a filter or an encoding is neither in git nor an edit.
     converted = tracked_files.list_filters(
         store.root, [name for name, _ in unknown if name in listed]
     )
@@ -117,19 +117,19 @@ def find_incoming(store: Store) -> IncomingChanges:
 
 
 def is_same(one: IncomingChanges, other: IncomingChanges) -> bool:
-    """Tell whether every file of a store was the same text both times that it was looked at."""
+    """Tell whether two reviews of a store found the same text in every file."""
     found = ((each.arrivals, each.accepted.there) for each in (one, other))
     return next(found) == next(found)
 
 
 def accept(store: Store, choose: Callable[[Arrival], bool] = lambda _: True) -> None:
-    """Accept what came, as far as it is chosen, and hold back the rest. Raises `StoreError`."""
+    """Accept the chosen changes and quarantine the rest. Raises `StoreError`."""
     with lock.hold_lock(store, _WAIT, LOCK):
         _record(store, find_incoming(store), choose)
 
 
 def accept_seen(store: Store, seen: IncomingChanges) -> None:
-    """Accept what came as it was `seen`: what came since then is not accepted."""
+    """Accept the changes that were `seen`; what came since then is not accepted."""
     shown = {(each.name, each.now) for each in seen.arrivals}
     with lock.hold_lock(store, _WAIT, LOCK):
         found = seen if seen.looked.sign == trust.sign_store(store) else find_incoming(store)
@@ -160,7 +160,7 @@ def is_clean(store: Store) -> bool:
 
 
 def _has_tracked_files(main: str, repository: str) -> bool:
-    """Tell whether anything of `local/` is a repository's. Raises `StoreError`."""
+    """Tell whether a repository tracks anything of `local/`. Raises `StoreError`."""
     listed = _list_index(main, repository, _LOCAL)
     return any(os.path.lexists(f"{main}/{name}") for _, name in listed) or _has_fetched_files(
         main, repository
@@ -170,8 +170,8 @@ def _has_tracked_files(main: str, repository: str) -> bool:
 def _has_fetched_files(main: str, repository: str) -> bool:
     """Tell whether a pull that failed halfway, and wrote no index, left files in `local/`."""
     before = _get_prefix(main, repository)
-    told = commits.tree(repository, "FETCH_HEAD", f"{before}{_LOCAL}")
-    fetched = {name.removeprefix(before): ident for name, ident in told.items()}
+    tree = commits.tree(repository, "FETCH_HEAD", f"{before}{_LOCAL}")
+    fetched = {name.removeprefix(before): ident for name, ident in tree.items()}
     texts = {name: logs.read_whole(f"{main}/{name}") for name in fetched}
     return any(
         data is not None and commits.blob_id(data, len(fetched[name])) == fetched[name]
@@ -180,7 +180,7 @@ def _has_fetched_files(main: str, repository: str) -> bool:
 
 
 def list_held(store: Store) -> Mapping[str, str]:
-    """Map paths in a store to the copies that are read instead, "" for none (see `held.of`)."""
+    """Map paths in a store to the copies that are read instead, "" for none (see `quarantine`)."""
     before = trust.load_review(store) or _NEVER
     if before is _NEVER and not store_paths.is_trusted(store):
         return {}  # nothing of it is served
@@ -202,7 +202,7 @@ def _map_without_saving(store: Store) -> dict[str, str]:
 
 
 def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bool]) -> GitReview:
-    """Note what was found, with what is chosen of it accepted. The caller holds `LOCK`."""
+    """Save the review, accepting the chosen changes. The caller holds `LOCK`."""
     for each in found.arrivals:
         if choose(each):
             found.accepted.accept(each.name, each.now)
@@ -217,7 +217,7 @@ def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bo
 
 
 def _read_index(store: Store) -> dict[str, str]:
-    """Map what git has in its index to the ids of the texts; one in conflict has none."""
+    """Map the files in git's index to the ids of their texts; `_CONFLICT` for a conflict."""
     found = {}
     for repository in store_paths.repositories(store.root)[:1]:
         for head, name in _list_index(store.root, repository):
@@ -238,9 +238,9 @@ def tracked_around(store: Store) -> set[str]:
 
 
 def _hash_files(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -> dict[str, str]:
-    """Map the files that are there to the ids of their texts.
+    """Map the files on the disk to the ids of their texts.
 
-    Line ends may be others than git's: then it is the text that was accepted, or that git has.
+    A text that differs only in line ends has the id that was accepted, or that git has.
     """
     length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
     found = {}
@@ -253,14 +253,14 @@ def _hash_files(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -
             found[each.name] = known.there.get(each.name, "")
             continue
         ids = commits.blob_ids(text, length)
-        told = [ident for ident in ids if known.is_accepted(each.name, ident)]
-        told += [ident for ident in ids if listed.get(each.name) == ident]
-        found[each.name] = told[0] if told else commits.blob_id(files.encode(text), length)
+        matching = [ident for ident in ids if known.is_accepted(each.name, ident)]
+        matching += [ident for ident in ids if listed.get(each.name) == ident]
+        found[each.name] = matching[0] if matching else commits.blob_id(files.encode(text), length)
     return found
 
 
 def _read_text(path: str) -> str:
-    """Return the text of a file; of a giant what differs when it is written: nobody waits for it.
+    """Read a file's text; of one above the limit, its beginning and its signature.
 
     Raises `OSError` for one that may not be read.
     """
@@ -272,9 +272,9 @@ def _read_text(path: str) -> str:
 
 
 def _list_index(root: str, repository: str, below: str = "") -> list[tuple[str, str]]:
-    """List (mode, id and stage; path) of what a repository has in its index in a store's folder.
+    """List (mode, id and stage; path) of a repository's index entries in a store's folder.
 
-    What is `below` a path of the store alone, if one is given. Raises `StoreError`.
+    With `below`, only those below that path of the store. Raises `StoreError`.
     """
     if not store_paths.index_sign_of(repository):
         return []  # nothing was ever added to it
@@ -296,7 +296,7 @@ def _list_index(root: str, repository: str, below: str = "") -> list[tuple[str, 
 
 
 def _get_prefix(root: str, repository: str) -> str:
-    """Return what stands before the names of a store's files where a repository names them."""
+    """Return the path of a store in a repository with a slash, "" for the top."""
     within = os.path.relpath(root, repository)
     return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 
@@ -304,8 +304,8 @@ def _get_prefix(root: str, repository: str) -> str:
 def _accept_commits(store: Store, known: AcceptedTexts, since: str | None) -> str:
     """Accept what was committed here since a line of git's log; return its last line now.
 
-    One on top of a text that is others' stays others', as does what somebody else wrote. None:
-    nobody looked yet, and whatever that log says came with the repository.
+    A commit on top of a text of others is not accepted, nor is a text of another author. `since`
+    None: there was no review yet, and all of that log came with the repository.
     """
     folder = store_paths.git_dir(store.root)
     text = (outside.read(f"{folder}/logs/HEAD", cap=_LONGEST_LOG) or "") if folder else ""
@@ -363,12 +363,12 @@ def _befores(arrivals: Iterable[Arrival]) -> dict[str, str]:
 
 
 def _get_blob_ids(text: str | None, length: int) -> set[str]:
-    """Return git's ids of a text, of so many digits; "" for no text."""
+    """Return git's ids of a text, of `length` digits; "" for no text."""
     return {""} if text is None else commits.blob_ids(text, length)
 
 
 def _is_hold_set(own: str) -> bool:
-    """Tell whether changes of others are held back; `own` is the project's configuration."""
+    """Tell whether changes of others are quarantined; `own` is the project's configuration."""
     if os.environ.get(store_paths.HOLDING) == settings.HOLD:
         return True
     for path in (own, f"{store_paths.user_root()}/{store_paths.CONFIG}"):

@@ -1,4 +1,4 @@
-"""Every file of a store in which words of people can stand, and what kind of file it is."""
+"""Every file of a store that can hold what people wrote, and what kind of file it is."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StoreFile:
 
 
 def list_committed(store: Store) -> list[StoreFile]:
-    """List the files of a store that git can have; links are left out, and what only counts."""
+    """List the files of a store that git can have, without links and bookkeeping."""
     listed = _walk(store.root, f"{store.root}/local/")
     return [holding for path, name in listed if (holding := _classify_committed(path, name))]
 

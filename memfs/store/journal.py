@@ -70,7 +70,7 @@ def get_size(store: Store) -> int:
 
 
 def truncate_journal(store: Store, end: int) -> None:
-    """Take back what is behind byte `end`: it was never acknowledged."""
+    """Cut off everything after byte `end`: it was never acknowledged."""
     logs.truncate_log(store.journal, end)
 
 
@@ -83,7 +83,7 @@ def rewrite(store: Store, change: Callable[[str], str]) -> None:
     after = change(before)
     if after == before:
         return
-    # The heads of the old file would be believed where the new one is as long: they go first.
+    # The old heads would seem valid for a new file of the same length: they go first.
     if files.remove(_heads_path(store)):
         files.sync_folder(store.local)
     atomic.write(store.journal, after, private=True, locked=True)
@@ -135,7 +135,7 @@ def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]
 
 
 def find_damaged(store: Store) -> list[int]:
-    """Return the numbers of the whole lines that are no entry, counted from 1."""
+    """Return the numbers (from 1) of the damaged lines."""
     lines = enumerate(logs.read_lines(store.journal), 1)
     return [at for at, line in lines if line.strip() and _parse_entry(line) is None]
 
@@ -192,7 +192,7 @@ def _parse_entry(line: bytes) -> JournalEntry | None:
             values["group"] = (str(values["group"][0]), int(values["group"][1]))
         values["tied"] = tuple(str(path) for path in values.get("tied") or ())
         entry = JournalEntry(**values)
-        if b"\\u" in line or b"\xed" in line:  # halves of characters, which no file can hold
+        if b"\\u" in line or b"\xed" in line:  # surrogates, which no file can hold
             for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
                 files.encode(text or "")
     except UNREADABLE:

@@ -1,4 +1,4 @@
-"""What the journals say of blocks: their entries, their versions, and what is newest."""
+"""Queries of the journals: entries, versions and the newest states of blocks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def get_head(place: Place, tier: str, label: str) -> JournalHead | None:
 
 
 def adopt(place: Place) -> None:
-    """Journal the edits that were made outside memfs, in every block the journal knows."""
+    """Journal the edits made outside memfs in every block that the journal has."""
     place = blocks.without_quarantine(place)
     listed = blocks.paths(place)
     for store in place.stores():
@@ -87,16 +87,16 @@ def adopt(place: Place) -> None:
             continue
         mine = [item for item in listed if place.store(item[0]).root == store.root]
         try:
-            with writer.writing(store, place) as made:
+            with writer.writing(store, place) as store_writer:
                 for tier, label, path in {item[:2]: item for item in reversed(mine)}.values():
                     with suppress(StoreError, PermissionError):  # named by `memfs doctor`
-                        made.adopt_current(tier, label, path)
+                        store_writer.adopt_current(tier, label, path)
         except OSError:  # a folder that may only be read: what is journalled can be shown
             continue
 
 
 def _load_heads(store: Store) -> journal.JournalHeads:
-    """Return the heads, made from the journal where they are missing or behind."""
+    """Load the heads; rebuild them from the journal if they are missing or outdated."""
     known = journal.load_heads(store)
     if known is not None and known.offset == journal.get_size(store):
         return known

@@ -30,10 +30,10 @@ def make(store: "Store") -> None:
     ignore = f"{store.local}/.gitignore"
     if files.is_file(ignore):
         return
-    made = not files.is_folder(store.local)
+    is_new = not files.is_folder(store.local)
     files.make_folder(store.local, private=True)
     atomic.write(ignore, "*\n", private=True, durable=False)
-    if made and store.tier == labels.PROJECT:
+    if is_new and store.tier == labels.PROJECT:
         claim_folder(store)
 
 
@@ -74,14 +74,14 @@ def is_ours(store: "Store") -> bool:
 
 
 def disown_folder(store: "Store") -> None:
-    """Take a local folder for somebody else's from now on."""
+    """Forget the token of a local folder: it counts as somebody else's from now on."""
     token = _read_token(store)
     if token:
         files.remove(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
 
 def move_aside(store: "Store") -> str:
-    """Put a local folder that is not ours out of the way; return where it is, "" if it is ours.
+    """Move a local folder that is not ours aside; return where it is, "" if it is ours.
 
     It is then below a new one, which git ignores, and nothing in it is used. Raises `StoreError` if
     that cannot be done: then nothing of the store can be used.
@@ -106,9 +106,9 @@ def move_aside(store: "Store") -> str:
 
 
 def take_back(store: "Store") -> str:
-    """Let the local folder that was put aside last be the one that is used, as its user says it is.
+    """Restore the local folder that was moved aside last, at its user's request.
 
-    Returns where the one is that was used till now, "" if none was put aside.
+    Returns where the folder is that was used until now, "" if none was moved aside.
     """
     found = _list_folders(f"{store.local}/{ASIDE}")
     if not found:
@@ -122,12 +122,12 @@ def take_back(store: "Store") -> str:
 
 
 def _make_temporary_path(store: "Store") -> str:
-    """Return where a local folder is while it is moved: git ignores it there, too."""
+    """Return a temporary path for a local folder while it is moved; git ignores it."""
     return f"{os.path.dirname(store.local)}/.local-{clock.unique()}.tmp"
 
 
 def _find_abandoned(store: "Store") -> str:
-    """Return a local folder that was left on its way, "" for none; who moves one is soon done."""
+    """Return a local folder whose move a kill interrupted, "" for none; moves are short."""
     above = os.path.dirname(store.local)
     for name in _list_folders(above):
         if name.startswith(".local-") and name.endswith(".tmp"):
@@ -164,7 +164,7 @@ def _read_token(store: "Store") -> str:
 
 
 def _find_token_folder(token: str) -> str | None:
-    """Return the folder that was given a token, None if nobody here gave it."""
+    """Return the folder that a token was made for, None if it was not made here."""
     return files.read(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
 

@@ -40,10 +40,10 @@ else:
         return True
 
     def claim(store: Store, name: str, above: int) -> int | None:
-        """Take a lock that a process will own which is started now; None if it is taken already.
+        """Take a lock for a process that is about to start; None if it is taken already.
 
-        What is returned is an open file with a number above `above`, for that process alone, which
-        says so to `hold`; whoever started it closes it.
+        Returns an open file with a number above `above` for that process, which passes it to
+        `hold_lock`. The caller closes it.
         """
         handle = _open(store, name)
         try:

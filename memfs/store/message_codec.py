@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _QUOTE = json.encoder.encode_basestring_ascii
-_quote_name = functools.lru_cache(256)(_QUOTE)  # of names, which come again
+_quote_name = functools.lru_cache(256)(_QUOTE)  # names repeat
 
 
 def encode_message(message: Message) -> bytes:
@@ -29,12 +29,12 @@ def encode_message(message: Message) -> bytes:
 
 
 def read(line: bytes) -> Message | None:
-    """Return the message of a whole line; None for one that is damaged or not whole."""
+    """Decode the message of a line; None for a damaged or incomplete line."""
     if not line.endswith(b"\n"):
         return None
     try:
         return _make_reader()(line)
-    except ValueError:  # damaged, or what `json` alone takes: halves of characters, for one
+    except ValueError:  # damaged, or valid for `json` alone: surrogates, for one
         pass
     try:
         found = Message(**json.loads(line))
@@ -47,7 +47,7 @@ def read(line: bytes) -> Message | None:
 
 @functools.cache
 def _make_reader() -> Callable[[bytes], Message]:
-    """Return what reads a line five times as fast as `json`. Raises `ValueError`."""
+    """Make a decoder of lines, five times as fast as `json`. It raises `ValueError`."""
     import msgspec  # 10 ms: for the first line
 
     fields = list(Message.__annotations__.items())

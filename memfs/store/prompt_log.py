@@ -61,7 +61,7 @@ def note_prompt(store: "Store", what: PromptRecord) -> None:
 
 
 def read(store: "Store", most: int) -> list[PromptRecord]:
-    """Return what the last prompts were given, the newest first."""
+    """Return the records of the last `most` prompts, the newest first."""
     found = filter(None, map(_parse_record, _read_records(f"{store.local}/{_NAME}")))
     return list(found)[: -most - 1 : -1]
 
@@ -74,8 +74,8 @@ def _halve(path: str) -> None:
     from memfs.files import atomic
 
     records = _read_records(path)
-    kept = "".join(f"{_BEGIN}{each}" for each in records[len(records) // 2 :])
-    atomic.write(path, kept, private=True, durable=False)
+    text = "".join(f"{_BEGIN}{each}" for each in records[len(records) // 2 :])
+    atomic.write(path, text, private=True, durable=False)
 
 
 def _flatten(text: str) -> str:

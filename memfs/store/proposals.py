@@ -1,4 +1,4 @@
-"""Drafts of a store: a copy that a model may change, until somebody looks at what it changed.
+"""Drafts of a store: copies that a model may change, until a person reviews the changes.
 
 The project's part is a git worktree on a branch of its own where the store is in a repository, so
 that it can be looked at with git as well; else a folder. The user's part is a copy.
@@ -98,7 +98,7 @@ class StoreDraft:
     def save_proposal(
         self, model: str, sessions: tuple[str, ...], said: str, problem: str
     ) -> Proposal | None:
-        """Return what the draft changes now, and keep it on file; None if it changes nothing."""
+        """Save and return the proposal of the draft's changes; None if there are none."""
         now = _read_texts(self.place)
         keys = sorted({*now, *self._texts})
         changes = tuple(
@@ -128,7 +128,7 @@ class StoreDraft:
         return found
 
     def discard(self) -> None:
-        """Remove all of it."""
+        """Remove the draft with its worktree and branch."""
         remove(self._original.home, self.id, self.branch)
 
     def _copy_project(self, store: Store) -> Store:
@@ -145,23 +145,23 @@ class StoreDraft:
         return self._copy_store(store, tree)
 
     def _copy_store(self, store: Store, top: str) -> Store:
-        """Copy the blocks of a store as they are now; passages and the rest stay where they are."""
+        """Copy the blocks and the configuration of a store; passages are not copied."""
         root = f"{top}/{store_paths.NAME}"
         files.make_folder(root, private=True)
-        made = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
-        local_folder.make(made)
+        copy = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
+        local_folder.make(copy)
         for name in ("config.yaml", ".gitignore"):
             text = files.read(quarantine.path_of(store, name))
             if text is not None:
                 atomic.write(f"{root}/{name}", text, private=True, durable=False)
         for tier, label, path in blocks.paths(_make_place(store)):
-            target = blocks.path_of(_make_place(made), tier, label)
+            target = blocks.path_of(_make_place(copy), tier, label)
             files.make_folder(os.path.dirname(target), private=True)
             atomic.write(target, files.read(path) or "", private=True, durable=False)
-        return made
+        return copy
 
     def _commit(self, model: str, sessions: tuple[str, ...]) -> None:
-        """Put the project's part on its branch; that is for people who look, nothing needs it."""
+        """Commit the project's part on its branch, for people to look at."""
         store = self.place.project
         if not self.branch or store is None:
             return
@@ -171,7 +171,7 @@ class StoreDraft:
             name
             for name in tracked_files.list_differing(store.root, paths, known)
             if not name.startswith("archive/") or files.is_file(f"{store.root}/{name}")
-        ]  # passages that are there were not copied
+        ]  # the store's passages were not copied
         message = f"memory: reflect on {len(sessions)} sessions, by {model}\n"
         head = git.checked_out(store.root)
         if head is not None and changed:
@@ -195,7 +195,7 @@ def remove(store: Store, ident: str, branch: str) -> None:
 
 
 def _sweep(store: Store) -> None:
-    """Remove what a killed run left: a draft that became no proposal, hours ago."""
+    """Remove drafts of killed runs: hours old and without a proposal."""
     for name in _list_drafts(store):
         found = files.status(_get_folder(store, name))
         old = found is not None and time.time() - found.st_mtime > _ABANDONED
@@ -204,7 +204,7 @@ def _sweep(store: Store) -> None:
 
 
 def _list_drafts(store: Store) -> list[str]:
-    """List the drafts of a store by id, the oldest first."""
+    """List the ids of a store's drafts, the oldest first."""
     folder = f"{store.local}/{FOLDER}"
     if not files.is_folder(folder):
         return []
@@ -220,7 +220,7 @@ def _make_place(store: Store) -> Place:
 
 
 def _read_texts(place: Place) -> dict[tuple[str, str], str]:
-    """Return the texts of the blocks of a place that last, by tier and label."""
+    """Read the texts of a place's blocks by tier and label, without session blocks."""
     return {
         (tier, label): files.read(path) or ""
         for tier, label, path in blocks.paths(place)
@@ -238,11 +238,11 @@ def _read(path: str) -> Proposal | None:
     try:
         found = json.loads(files.read(path) or "")
         changes = tuple(ProposedChange(**each) for each in found.pop("changes"))
-        kept = tuple(
+        passages = tuple(
             ProposedPassage(each["text"], each["importance"], tuple(each["tags"]))
             for each in found.pop("passages")
         )
         sessions = tuple(found.pop("sessions"))
-        return Proposal(**found, sessions=sessions, changes=changes, passages=kept)
+        return Proposal(**found, sessions=sessions, changes=changes, passages=passages)
     except UNREADABLE:
         return None

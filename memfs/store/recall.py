@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".jsonl"
 LEVELS = 2  # of folders: one for each host
-ASIDE = ".superseded"  # what a rewritten transcript no longer says
+ASIDE = ".superseded"  # messages that a rewritten transcript no longer has
 _STATE = ".state.json"
 _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are set aside at a time
@@ -42,7 +42,7 @@ class RecallRows(NamedTuple):
 
 
 class RecallExtension(NamedTuple):
-    """What was new: how many that a killed run had left, and the places of those of the rows."""
+    """New messages: how many a killed run had left, and the places of the new rows."""
 
     untold: int
     places: list[int]
@@ -63,13 +63,13 @@ class RecallLog:
         self._mended = False
 
     def load_state(self) -> ReadState | None:
-        """Return how far the transcript was read; None if never."""
+        """Load how far the transcript was read; None if never."""
         return checkpoint.load(self._state_path)
 
     def extend(self, state: ReadState, path: str, rows: RecallRows, mark: str) -> RecallExtension:
         """Add the messages of a transcript that grew, those that are new.
 
-        Nothing of it is durable, and the state is not written, before `settle`.
+        Nothing of it is durable, and the state is not written, before `flush`.
         """
         untold = 0
         if not self._mended:
@@ -91,7 +91,7 @@ class RecallLog:
         return RecallExtension(untold, places)
 
     def replace(self, state: ReadState | None, path: str, read: Transcript, mark: str) -> int:
-        """Keep the messages of a transcript read whole (see `Draft.keep`)."""
+        """Keep the messages of a transcript read whole (see `RecallDraft.keep`)."""
         draft = RecallDraft(self)
         try:
             draft.add(encode_rows(read))
@@ -100,24 +100,24 @@ class RecallLog:
             draft.discard()
 
     def save(self, state: ReadState) -> None:
-        """Write down how far the transcript was read."""
+        """Save how far the transcript was read."""
         checkpoint.save(self._state_path, state)
 
     def load_ids(self) -> MessageIds:
-        """Return which messages are kept."""
+        """Return the ids of the stored messages, read at the first call."""
         if self._known is None:
             self._known = MessageIds(self.path)
         return self._known
 
     def finish(self, state: ReadState) -> None:
-        """Write down the state, and the ids if they are worth it."""
+        """Save the state, and the ids of a large file."""
         if self._known is not None:
             self._known.save()
         self.save(state)
 
 
 def flush(read: list[tuple[RecallLog, ReadState]]) -> None:
-    """Make durable what was added to recall files, and then write how far was read."""
+    """Make added messages durable, and then save how far was read."""
     logs.sync_all([log.path for log, _ in read if files.is_file(log.path)])
     for folder in sorted({log.folder for log, _ in read}):
         files.make_folder(folder, private=True)
@@ -127,9 +127,9 @@ def flush(read: list[tuple[RecallLog, ReadState]]) -> None:
 
 
 class RecallDraft:
-    """A recall file that is to take the place of one, from a transcript read from its beginning.
+    """A new recall file that will replace the old one, from a transcript read in full.
 
-    Until it is kept, nothing has changed; left without that, it is removed.
+    Nothing changes until `keep`; `discard` removes it.
     """
 
     def __init__(self, log: RecallLog) -> None:
@@ -140,7 +140,7 @@ class RecallDraft:
         self._made = False
 
     def discard(self) -> None:
-        """Remove it, if it was not kept."""
+        """Remove the draft, unless it was kept."""
         if self._made:
             self._close()
             files.remove(self._log.temporary)
@@ -168,7 +168,7 @@ class RecallDraft:
         self._malformed += rows.malformed
 
     def is_known(self, state: ReadState, mark: str) -> bool:
-        """Tell whether every message is kept already; then it is noted as an earlier version."""
+        """Tell whether every message is stored already; if so, note an earlier version."""
         known = self._log.load_ids()
         if not all(ident in known for ident in self._ids):
             return False
@@ -178,7 +178,7 @@ class RecallDraft:
         return True
 
     def keep(self, state: ReadState | None, path: str, mark: str) -> int:
-        """Take the place of what is there; return how many messages were not known before.
+        """Replace the recall file by the draft; return how many messages are new.
 
         What an earlier version of the transcript said, and this one does not, is set aside in a
         file that is not searched.
@@ -197,23 +197,23 @@ class RecallDraft:
         self._made = False
         files.sync_folder(log.folder)
         versions = [*state.versions, (state.offset, state.print)] if state else []
-        kept = versions[-_KEPT_VERSIONS:]
-        log.save(checkpoint.ReadState(path, self._end, mark, self._size, self._malformed, kept))
+        recent = versions[-_KEPT_VERSIONS:]
+        log.save(checkpoint.ReadState(path, self._end, mark, self._size, self._malformed, recent))
         return new
 
     def _set_aside(self) -> None:
         aside = self._log.path.removesuffix(SUFFIX) + ASIDE
         _repair(aside)
-        held = MessageIds(aside)  # by a run that was killed before it went on, for one
-        gone: list[Message] = []
+        stored = MessageIds(aside)  # by a run that was killed before it went on, for one
+        dropped: list[Message] = []
         for message in messages(self._log.path):
-            if message.id not in self._ids and message.id not in held:
-                gone.append(message)
-            if len(gone) == _TOGETHER:
-                logs.append(aside, _encode_lines(gone))
-                gone.clear()
-        if gone:
-            logs.append(aside, _encode_lines(gone))
+            if message.id not in self._ids and message.id not in stored:
+                dropped.append(message)
+            if len(dropped) == _TOGETHER:
+                logs.append(aside, _encode_lines(dropped))
+                dropped.clear()
+        if dropped:
+            logs.append(aside, _encode_lines(dropped))
 
     def _open(self) -> None:
         if self._made:
@@ -233,7 +233,7 @@ class RecallDraft:
 
 
 def encode_rows(read: Transcript) -> RecallRows:
-    """Return the messages of a reading as they are kept."""
+    """Encode the messages of a reading as lines of a recall file."""
     ids = [message.id for message in read.messages]
     return RecallRows(
         ids,
@@ -297,14 +297,14 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     """Read the messages of a recall file from byte `start` on; damaged lines are left out.
 
     So is a last line without line end: it is still being written, or its writer was killed. A
-    start inside a line is such an end of before, and goes back to that line's beginning.
+    start inside a line goes back to the beginning of that line.
     """
     for message, _ in read_with_offsets(path, start):
         yield message
 
 
 def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
-    """Read what `messages` does, each message with the byte behind its line."""
+    """Read messages as `messages` does, each with the byte offset after its line."""
     with logs.open_stream(path) as handle:
         end = _find_line_start(handle, start)
         handle.seek(end)
@@ -318,8 +318,8 @@ def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]
 def _repair(path: str, start: int | None = None) -> tuple[int, int]:
     """Cut off what a killed run left behind the last whole message; return (size, messages).
 
-    Looked at is what is behind byte `start`, or the last line. Whole messages there stay, and are
-    counted: the state that says where the file ends is not fsynced, and may be older than they are.
+    Reads from byte `start` on, or the last line. Whole messages there stay, and are counted: the
+    state is not fsynced, and may be older than they are.
     """
     try:
         with logs.open_stream(path) as handle:

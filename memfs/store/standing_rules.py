@@ -35,7 +35,7 @@ class StandingRule:
 
     @property
     def id(self) -> str:
-        """What it is called: the same as long as it is said in the same words."""
+        """The id: a checksum of the text."""
         return f"{crc32(self.text.encode('utf-8', 'replace')):08x}"
 
     @property
@@ -44,7 +44,7 @@ class StandingRule:
         return set(split_words(self.text))
 
     def render(self) -> str:
-        """Return it as it is kept: in one line, without what divides fields."""
+        """Return the line that is stored: fields joined by tabs, whitespace collapsed."""
         fields = (self.at, self.host, self.session, self.message, self.text)
         return "\t".join(" ".join(each.split()) for each in fields)
 
@@ -59,7 +59,7 @@ def read(store: "Store") -> list[StandingRule]:
 
 
 def write(store: "Store", rules: "Iterable[StandingRule]") -> None:
-    """Keep the rules that are known, where they are others than before."""
+    """Write the known rules, if they changed."""
     path = f"{store.local}/{_NAME}"
     text = "".join(f"{each.render()}\n" for each in rules)
     if text != (files.read(path, cap=_MOST) or ""):
@@ -72,9 +72,9 @@ def refuse(store: "Store", rule: StandingRule) -> None:
 
 
 def take_untold(store: "Store", rules: "Iterable[StandingRule]") -> list[StandingRule]:
-    """Return the rules that their user was not told of yet, and note that they are now."""
-    told = _read_ids(store, _TOLD)
-    new = [rule for rule in rules if rule.id not in told]
+    """Return the rules that the user was not told of, and mark them as told."""
+    announced = _read_ids(store, _TOLD)
+    new = [rule for rule in rules if rule.id not in announced]
     if new:
         _add_ids(store, _TOLD, new)
     return new
@@ -92,9 +92,9 @@ def _add_ids(store: "Store", name: str, rules: "Iterable[StandingRule]") -> None
 
 def unwritten(rules: "Iterable[StandingRule]", texts: "Iterable[str]") -> list[StandingRule]:
     """Return the rules that no block says: `texts` are those of blocks."""
-    said = [set(split_words(text)) for text in texts]
-    return [rule for rule in rules if not any(_is_in(rule.words, each) for each in said)]
+    word_sets = [set(split_words(text)) for text in texts]
+    return [rule for rule in rules if not any(_is_in(rule.words, each) for each in word_sets)]
 
 
-def _is_in(wanted: set[str], said: set[str]) -> bool:
-    return len(wanted & said) >= _SHARE * len(wanted)
+def _is_in(words: set[str], block_words: set[str]) -> bool:
+    return len(words & block_words) >= _SHARE * len(words)

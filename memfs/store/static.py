@@ -50,7 +50,7 @@ def path_of(store: Store, key: str) -> str:
 
 def write_entry(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
     """Write a new entry and return its path. Raises `TakenError` for a key that is taken."""
-    from memfs.core import yaml_edit  # 10 ms: who reads needs it rarely
+    from memfs.core import yaml_edit  # 10 ms: reading rarely needs it
 
     path = path_of(store, key)
     body = text.strip("\n") + "\n"

@@ -17,8 +17,8 @@ class Store:
     """One `.agent-memory/` with our `config.yaml`.
 
     `root` is that folder, `top` the folder it stands in, `local` its never committed part (that
-    of the main worktree, for a linked one), `tree` the linked worktree's name or "". Of one `as_is`
-    nothing is held back: it is looked at, or mended.
+    of the main worktree, for a linked one), `tree` the linked worktree's name or "". `as_is`:
+    nothing is quarantined, for review and repair.
     """
 
     __slots__ = ("as_is", "local", "root", "tier", "top", "tree")
@@ -70,7 +70,7 @@ def user_root() -> str:
 
 
 def _check_user_root(named: str, root: str, *, usual: bool) -> None:
-    """Refuse a folder that a project can have named as its user's: memory in it is the project's.
+    """Raise `StoreError` for a user's folder that a project can have set.
 
     A relative one is in whatever project is worked in, one in a repository came with it. A home
     folder may be a repository itself (of settings, say), and not be in one.
@@ -89,7 +89,7 @@ def _check_user_root(named: str, root: str, *, usual: bool) -> None:
 
 
 def model_folder() -> str:
-    """Return where commands run that memfs asks as a model."""
+    """Return the working folder of commands that memfs runs as a model."""
     return f"{user_root()}/local/model"
 
 
@@ -184,7 +184,7 @@ def is_store(root: str) -> bool:
 
 
 def trust_folder(store: Store) -> str:
-    """Return where the user tier keeps what it knows of a project's store, by its real path.
+    """Return the user tier's folder of data on a project's store, by its real path.
 
     Linked worktrees share the main one's.
     """
@@ -202,18 +202,18 @@ def is_trusted(store: Store) -> bool:
 
 
 def is_checked(store: Store) -> bool:
-    """Tell whether git's index is as it was when nothing of `local/` was in it."""
+    """Tell whether git's index is unchanged since nothing of `local/` was in it."""
     sign = index_sign(os.path.dirname(store.local))
     return files.read(f"{trust_folder(store)}/checked") == sign
 
 
 def without_quarantine(store: Store) -> Store:
-    """Return a store of which nothing is held back."""
+    """Return the same store without quarantine."""
     return Store(store.root, store.tier, store.local, store.tree, as_is=True)
 
 
 def may_quarantine(store: Store) -> bool:
-    """Tell, from little, whether what others changed may be held back (see `quarantine`)."""
+    """Tell cheaply whether changes of others may be quarantined (see `quarantine`)."""
     if store.private or store.as_is:
         return False
     if os.environ.get(HOLDING):
@@ -223,12 +223,12 @@ def may_quarantine(store: Store) -> bool:
 
 
 def held_before(store: Store) -> bool:
-    """Tell whether it was held back when it was looked at last: what came since may not lift it."""
+    """Tell whether the last review quarantined changes: later changes cannot lift that."""
     return files.is_file(f"{trust_folder(store)}/holding")
 
 
 def note_quarantine(store: Store, *, holding: bool) -> None:
-    """Note whether what others change is held back."""
+    """Save whether changes of others are quarantined."""
     path = f"{trust_folder(store)}/holding"
     if holding:
         files.make_empty(path)
@@ -281,7 +281,7 @@ def git_folder(top: str) -> tuple[str, str]:
 
 
 def index_sign(root: str) -> str:
-    """Return what git knows, from little, for a store's folder; "" outside git.
+    """Return a cheap signature of git's state for a store's folder, "" outside git.
 
     It has a part for each repository that the folder is in.
     """
@@ -303,9 +303,9 @@ def repositories(root: str) -> list[str]:
 
 
 def index_sign_of(top: str) -> str:
-    """Return what the git of one working tree knows: "" if nothing was ever added to it.
+    """Return the signature of one working tree's git, "" if nothing was ever added.
 
-    That is its index, the log of what was checked out, and what was fetched last.
+    It covers the index, the log of HEAD, and the last fetch.
     """
     folder = git_dir(top)
     parts = []
@@ -329,7 +329,7 @@ def git_dir(root: str) -> str:
 
 
 def _read_git_file(top: str) -> str:
-    """Return the folder that the file `.git` of a worktree or submodule names, "" for none."""
+    """Return the folder named by the `.git` file of a worktree or submodule, "" for none."""
     line = (files.read(f"{top}/.git", cap=4096) or "").strip()
     if not line or "\0" in line:
         return ""

@@ -62,7 +62,7 @@ class AcceptedTexts:
 
 
 def load_accepted(store: "Store") -> AcceptedTexts | None:
-    """Return what this user accepted, None if that was never noted.
+    """Load what this user accepted, None if nothing was saved.
 
     Linked worktrees share the texts; what was there is each one's own.
     """
@@ -77,7 +77,7 @@ def load_accepted(store: "Store") -> AcceptedTexts | None:
 
 
 def load_review(store: "Store") -> GitReview | None:
-    """Return how far git was looked at, None if it never was."""
+    """Load the last review, None if there was none."""
     found = _read(_get_tree_path(store, "looked"))
     if not found:
         return None
@@ -86,19 +86,19 @@ def load_review(store: "Store") -> GitReview | None:
 
 
 def is_behind(store: "Store") -> bool:
-    """Tell whether git has something that was not looked at yet, or something is held back."""
+    """Tell whether git has changes that were not reviewed, or some are quarantined."""
     found = load_review(store)
     return found is None or bool(found.held) or found.sign != sign_store(store)
 
 
 def sign_store(store: "Store") -> str:
-    """Return what git and a store's files look like, from little: it changes when they do."""
+    """Return a cheap signature of git's state and a store's files."""
     stamp = stamps.compute_stamp(store.root, ("local",), ("archive",))
     return f"{store_paths.index_sign(store.root)} {stamp}"
 
 
 def save(store: "Store", known: AcceptedTexts, how_far: GitReview) -> None:
-    """Note what this user accepted, and how far git was looked at. The caller holds the lock."""
+    """Save what this user accepted, and the review. The caller holds the lock."""
     folder = store_paths.trust_folder(store)
     files.make_folder(folder, private=True)
     own = {name: getattr(how_far, name) for name in GitReview.__slots__}
@@ -129,12 +129,12 @@ def revoke_trust(store: "Store") -> bool:
 
 
 def held_folder() -> str:
-    """Return where the copies are that are read for what is held back."""
+    """Return the folder of the copies that are read for quarantined files."""
     return f"{store_paths.user_root()}/local/held"
 
 
 def _get_tree_path(store: "Store", what: str) -> str:
-    """Return a file of one working tree: a linked one may be on another branch."""
+    """Return the path of a working tree's file: a linked tree may be on another branch."""
     name = f"-{store_paths.file_name(store.tree)}" if store.tree else ""
     return f"{store_paths.trust_folder(store)}/{what}{name}.json"
 

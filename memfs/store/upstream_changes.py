@@ -83,15 +83,15 @@ def review_changes(place: Place, *, note: bool) -> UpstreamReview:
 
 
 def load_texts(store: Store, pulled: Iterable[UpstreamChange]) -> Mapping[str, str]:
-    """Return the texts that were, by git's ids."""
+    """Read the texts before the changes, by git's ids."""
     return commits.read_blobs(store.root, [each.before for each in pulled])
 
 
 def _find_changes(store: Store, found: IncomingChanges, me: str | None) -> Iterable[UpstreamChange]:
-    """Yield what came from others than `me`, with who brought it, as far as that is known.
+    """Yield the changes by others than `me`, with their author as far as that is known.
 
-    What no commit brought since is somebody's, if it is in what was fetched or is being merged, or
-    where changes are held back (`me` is None); else git was asked for another state here.
+    A change without a commit counts if it was fetched or is being merged, or if changes are
+    quarantined (`me` is None); else this user checked out another state.
     """
     if not found.arrivals:
         return
@@ -143,10 +143,10 @@ def _read_commits(store: Store, found: IncomingChanges) -> dict[str, list[Commit
 
 
 def notice(seen: UpstreamReview) -> str:
-    """Tell the person what others changed, in a line; "" if they changed nothing."""
+    """Describe in one line what others changed; "" if they changed nothing."""
     if seen.unknown:
-        kept = "nothing of the project is used" if seen.held else "it is used all the same"
-        return f"memfs: what others changed cannot be told, and {kept}: {seen.unknown}"
+        effect = "nothing of the project is used" if seen.held else "it is used all the same"
+        return f"memfs: what others changed cannot be told, and {effect}: {seen.unknown}"
     if not seen.pulled:
         return ""
     alone = [
@@ -161,10 +161,10 @@ def notice(seen: UpstreamReview) -> str:
     if rest:
         shown.append(f"{rest.total():,} other files")
     if seen.held:
-        told = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
+        line = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
     else:
-        told = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
-    return reveal_hidden(told)
+        line = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
+    return reveal_hidden(line)
 
 
 def _is_block(name: str) -> bool:

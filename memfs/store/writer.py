@@ -58,12 +58,10 @@ class Writer:
     def adopt_current(
         self, tier: str, label: str, path: str, origin: Origin | None = None
     ) -> tuple[str | None, int]:
-        """Return (text, version) of a block as it is now, adopting an edit made behind our back.
+        """Return (text, version) of a block as it is now; journal an edit made outside memfs.
 
-        Whose edit that is says `origin`, else git.
-
-        A block that the journal does not know yet has the version its file names, or 1. Raises
-        `StoreError` for a file that is too large to be a block.
+        `origin` is whose edit that is; None: git is asked. A block that the journal does not have
+        yet has the version its file names, or 1. Raises `StoreError` for a file that is too large.
         """
         quarantine.check_writable(self.store, path)
         text = blocks.read_whole_block(path)
@@ -138,18 +136,18 @@ class Writer:
             apply(change.path, change.after, private=self._is_private(change.tier))
 
     def put_back(self) -> None:
-        """Give the files the texts they had: an error came in between."""
+        """Restore the earlier texts of the files after an error."""
         for change in self._changes:
             if files.read(change.path) != change.before:
                 apply(change.path, change.before, private=self._is_private(change.tier))
 
     def take_back(self) -> None:
-        """Take the lines out of the journal again."""
+        """Remove the lines from the journal again."""
         if journal.get_size(self.store) > self._before:
             journal.truncate_journal(self.store, self._before)
 
     def confirm(self) -> list[JournalEntry]:
-        """Note that journal and files agree."""
+        """Save that journal and files agree; return the entries."""
         self._save(self._after)
         return self._entries
 
@@ -196,7 +194,7 @@ def commit(parts: list[tuple[Writer, list[Change]]], origin: Origin) -> list[Jou
 
 
 def _find_origin(path: str, text: str | None) -> Origin:
-    """Return who made a text that was found: a commit's author, else the user."""
+    """Find who wrote a text found on the disk: a commit's author, else the user."""
     commit = commits.source(path, text)
     if commit is None:
         return Origin("user", reason="changed outside memfs")
@@ -204,17 +202,17 @@ def _find_origin(path: str, text: str | None) -> Origin:
 
 
 def _redact_text(text: str | None) -> str | None:
-    """Return a text as the journal keeps it: what an editor wrote may hold a secret."""
+    """Redact a text for the journal: an editor may have written a secret."""
     return None if text is None else redact(text)
 
 
 def _hash_redacted(text: str | None) -> str:
-    """Return the hash of a text of which the journal keeps another, "" where it keeps it."""
+    """Return the hash of a text that the journal stores redacted, "" if it is unchanged."""
     return "" if _redact_text(text) == text else journal.digest(text)
 
 
 def _join_reasons(change: Change, origin: Origin) -> str:
-    """Return why, with what the operation itself has to say before the editor's words."""
+    """Join the reason of the operation and that of the editor."""
     return ": ".join(part for part in (change.reason, origin.reason) if part)
 
 
@@ -237,14 +235,14 @@ def _recover(store: Store, place: Place) -> JournalHeads:
     fresh = known is None or known.offset > size
     start = journal.JournalHeads(0, {}) if fresh or known is None else known
     entries, _, end = journal.read_since(store, start.offset)
-    waiting = _list_unconfirmed(entries, everything=not fresh)
-    void = next((at for at, entry in waiting if not _is_complete(entry)), None)
+    pending = _list_unconfirmed(entries, everything=not fresh)
+    void = next((at for at, entry in pending if not _is_complete(entry)), None)
     if void is not None:
         end = void
-        entries, waiting = ([pair for pair in kept if pair[0] < end] for kept in (entries, waiting))
+        entries, pending = ([pair for pair in part if pair[0] < end] for part in (entries, pending))
     if end < size:
         journal.truncate_journal(store, end)
-    for _, entry in waiting:
+    for _, entry in pending:
         try:
             _roll_forward(store, place, entry)
         except (PermissionError, IsADirectoryError, NotADirectoryError, MemfsError):
@@ -255,7 +253,7 @@ def _recover(store: Store, place: Place) -> JournalHeads:
 
 
 def _is_complete(entry: JournalEntry) -> bool:
-    """Tell whether every store that a patch is for has journalled its part."""
+    """Tell whether every store of a patch has journalled its part."""
     return entry.group is None or all(
         journal.contains_patch(path, entry.group[0]) for path in entry.tied
     )
@@ -264,7 +262,7 @@ def _is_complete(entry: JournalEntry) -> bool:
 def _list_unconfirmed(
     entries: list[tuple[int, JournalEntry]], *, everything: bool
 ) -> list[tuple[int, JournalEntry]]:
-    """Return the entries whose files may not be written: without heads, the last edit alone."""
+    """List the entries whose files may not be written: without heads, only the last edit."""
     if everything or not entries:
         return entries
     last = entries[-1][1]

@@ -50,7 +50,7 @@ class Plan:
 
     @property
     def outcome(self) -> str:
-        """Say what writing makes of the file: created, updated, removed or unchanged."""
+        """The effect of writing: created, updated, removed or unchanged."""
         if self.before == self.after:
             return "unchanged"
         if self.before is None:
@@ -62,7 +62,7 @@ class Plan:
         return compare.unified(self.before or "", self.after or "", f"a/{name}", f"b/{name}")
 
     def check_writable(self) -> None:
-        """Raise `StoreError` for a read-only file that is to change: replacing goes past that."""
+        """Raise `StoreError` for a read-only file that is to change: a rename would replace it."""
         if self.before is None or self.after == self.before:
             return
         if not os.stat(self.real).st_mode & _WRITABLE or not os.access(self.real, os.W_OK):
@@ -93,7 +93,7 @@ class Plan:
 
 
 def render_section(store: Store) -> str:
-    """Return what stands between the marks: the brief of a project's own blocks.
+    """Render the section between the marks: the brief of a project's own blocks.
 
     The same blocks give the same text for everybody. No line of it can be a mark, wherever the
     brief was cut, and none has an assistant import a file (`@path`).
@@ -104,7 +104,7 @@ def render_section(store: Store) -> str:
 
 
 def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = False) -> Plan:
-    """Work out what makes a file hold `ours`, or with `remove` no section any more.
+    """Plan how a file gets the section `ours`, or with `remove` loses its section.
 
     Raises `StoreError` where the file is not to be written, or half a section is in it.
     """
@@ -133,7 +133,7 @@ def find_sections(store: Store) -> list[InstructionFile]:
 
 
 def check_allowed(store: Store) -> None:
-    """Raise `StoreError` where assistants are given nothing of a store, or not all as it is."""
+    """Raise `StoreError` for a store that is not trusted or has quarantined files."""
     if not store_paths.is_trusted(store):
         raise StoreError(
             "you have not trusted this store: nothing of it is given to an assistant",
@@ -146,7 +146,7 @@ def check_allowed(store: Store) -> None:
 
 
 def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
-    """Do what is wanted after an edit was made: commit it, renew the sections there are.
+    """Commit an edit and renew the sections, as configured.
 
     Returns what went wrong, or ""; the edit stands.
     """
@@ -158,7 +158,7 @@ def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
 
 
 def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
-    """Renew the sections there are, if that is wanted after an edit of blocks in `tiers`."""
+    """Renew the sections after an edit of blocks in `tiers`, if `sync.on_edit` is set."""
     store = place.project
     if store is None or store.tier not in tiers:
         return ""
@@ -187,7 +187,7 @@ def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
 
 
 def _remove_section(target: InstructionFile, before: str | None) -> str | None:
-    """Return a file's text without the section; None where nothing is left of what we made."""
+    """Remove the section from a file's text; None if only text of ours is left."""
     if before is None or not marked_section.has_section(before, *MARKS):
         return before
     after = marked_section.remove_section(before, *MARKS)
@@ -196,7 +196,7 @@ def _remove_section(target: InstructionFile, before: str | None) -> str | None:
 
 
 def _resolve_path(store: Store, target: InstructionFile) -> str:
-    """Return where a file is, through links; raises `StoreError` if that is out of the project."""
+    """Resolve the links of a file's path; raises `StoreError` if it leaves the project."""
     real = outside.real_path(os.path.join(store.top, target.path), store.top)
     within = os.path.relpath(real, os.path.realpath(store.top)).split(os.sep)
     if any(part.lower() in _CLOSED for part in within):

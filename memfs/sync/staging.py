@@ -31,7 +31,7 @@ class StagedSections:
 
 
 class _Waiting(NamedTuple):
-    """A file that is out of step: its mode and text in the index, and what that should be."""
+    """An outdated file: its mode and text in the index, and the text it should have."""
 
     plan: Plan
     name: str
@@ -41,7 +41,7 @@ class _Waiting(NamedTuple):
 
 
 def run(place: Place, index: str = "") -> StagedSections:
-    """Renew what is out of step, and add it where nothing but our section differs.
+    """Renew outdated sections, and stage the files in which only our section differs.
 
     `index` is the index that the commit is made of, "" for the usual one. What a person did not
     stage is never added for them, and what the commit does not have of the blocks stays out of it.
@@ -69,7 +69,7 @@ def _make_plans(store: Store, targets: list[InstructionFile], ours: str) -> list
 def _find_outdated(
     store: Store, plans: dict[str, Plan], known: dict[str, TrackedFile], ours: str
 ) -> list[_Waiting]:
-    """List what is out of step, in the files or in the index."""
+    """List the sections that are outdated, in the files or in the index."""
     texts = commits.read_blobs(store.top, [each.blob for each in known.values()])
     found = []
     for name, plan in plans.items():
@@ -103,7 +103,7 @@ def _stage_files(store: Store, waiting: list[_Waiting], index: str) -> StagedSec
 
 
 def _add(store: Store, each: _Waiting, text: str, index: str) -> bool:
-    """Put a text into the index as it is: no filter has a part in it."""
+    """Add a text to the index without filters; tell whether that worked."""
     blob = git.run(
         store.top, "hash-object", "-w", "--no-filters", "--stdin", data=files.encode(text)
     )
@@ -125,7 +125,7 @@ def _get_name(store: Store, plan: Plan) -> str:
 
 
 def _find_hindrance(store: Store, index: str) -> str:
-    """Say why nothing can be added to this commit, or ""."""
+    """Return why nothing can be added to this commit, or ""."""
     if os.path.basename(index).startswith(_PARTIAL):
         return "a commit of named paths takes nothing else"
     known = tracked_files.read_staged(store.root, ["blocks"], index)
