@@ -67,7 +67,7 @@ class _Asked:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._system = resources.text("templates", "prompts", "facts.md").replace(
+        self._system = resources.read_text("templates", "prompts", "facts.md").replace(
             "{categories}", ", ".join(CATEGORIES)
         )
         self.note = ""

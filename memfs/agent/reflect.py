@@ -47,7 +47,7 @@ def run(
     text = problem = ""
     done: list[tuple[str, int]] = []  # and the times of their recall files
     try:
-        prompt = resources.text("templates", "prompts", "reflect.md")
+        prompt = resources.read_text("templates", "prompts", "reflect.md")
         for path, messages in sessions:
             session = messages[0].session
             origin = Origin("agent", OWN, session, f"reflect on {session}")
@@ -65,12 +65,12 @@ def run(
             if problem:
                 break
         names = tuple(session for session, _ in done)
-        found = draft.proposal(model.name, names, text, problem)
+        found = draft.save_proposal(model.name, names, text, problem)
     except BaseException:
-        draft.drop()
+        draft.discard()
         raise
     if found is None:
-        draft.drop()
+        draft.discard()
     if done and not again:
         latest = max(when for _, when in done)
         atomic.write(_mark_path(place), f"{latest}", private=True, durable=False)

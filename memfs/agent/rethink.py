@@ -52,7 +52,7 @@ def propose_text(place: Place, label: str, model: Model | None) -> RethinkPropos
 
 
 def _ask_model(model: Model, label: str, value: str, limit: int) -> str:
-    system = resources.text("templates", "prompts", "consolidate.md")
+    system = resources.read_text("templates", "prompts", "consolidate.md")
     system = system.replace("{limit}", f"{limit:,}")
     answer = model.ask(ModelRequest(system, [UserPrompt(f"The block {label}:\n\n{value}")]))
     text = answer.text.strip()

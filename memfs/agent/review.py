@@ -67,7 +67,7 @@ def run(place: Place, host: str, model: Model) -> SessionReview:
         )
     sessions.mark_once(place.home, place.session, session_review.MARK)
     messages = [message for message in recall.messages(path) if not message.side]
-    prompt = resources.text("templates", "prompts", "background.md")
+    prompt = resources.read_text("templates", "prompts", "background.md")
     before, passages, at = _list_edits(place), _count_passages(place), clock.now()
     origin = Origin("agent", OWN, place.session, f"review of {place.session}")
     text = problem = ""

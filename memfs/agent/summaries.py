@@ -50,7 +50,7 @@ class Summaries:
 
     def _ask_model(self, model: Model, before: str, evicted: Sequence[Message], share: int) -> str:
         words = str(max(20, int(share * _WORDS)))
-        system = resources.text("templates", "prompts", "summary.md").replace("{words}", words)
+        system = resources.read_text("templates", "prompts", "summary.md").replace("{words}", words)
         room = self._room - estimate(system) - 2 * share
         found = before
         for part in _split_messages(evicted, max(room, share)):

@@ -141,11 +141,11 @@ class AgentWindow:
             f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
             f"context, in the archive {passages:,} passages."
         )
-        instructions = f"{resources.text('templates', 'agent.md').strip()}\n{state}\n"
+        instructions = f"{resources.read_text('templates', 'agent.md').strip()}\n{state}\n"
         return f"{instructions}\n{self._compose_blocks()}"
 
     def _compose_blocks(self) -> str:
-        """Return the brief, cut to its get_share of the window with a note."""
+        """Return the brief, cut to its share of the window with a note."""
         return brief_text.compose_within(self._place, self.budget.get_share("blocks"), tools=True)
 
     def _collect_messages(self, room: int) -> list[Message]:

@@ -36,7 +36,7 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
         )
         aside, found = found.aside, blocks.Place(None, store_paths.user_store(), found.session)
         found.aside = aside
-        if not found.tiers():
+        if not found.list_tiers():
             raise StoreError("there is no other store here", "memfs trust, in your own terminal")
     if found.aside:
         console.talk(

@@ -45,7 +45,7 @@ def compose_brief(
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
     server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units.
     """
-    guidance = resources.text("templates", "guidance.md")
+    guidance = resources.read_text("templates", "guidance.md")
     found = blocks.load(place)
     texts = {labels.qualify(block.tier, block.label): block.raw for block in found}
     return render.brief(found, guidance, names(place, tools=tools), budget), texts
@@ -114,7 +114,7 @@ def create_scratch_block(place: Place) -> None:
     path = blocks.path_of(place, labels.SESSION, labels.WORKING)
     if not files.is_file(path):
         files.make_folder(os.path.dirname(path), private=True, durable=False)
-        text = resources.text("templates", "blocks", f"{labels.WORKING}.md")
+        text = resources.read_text("templates", "blocks", f"{labels.WORKING}.md")
         atomic.write(path, text, private=True, durable=False)
 
 

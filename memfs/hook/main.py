@@ -38,5 +38,5 @@ def main(call: HookCall) -> int:
         set_clock(0)
         from memfs.store import hook_log
 
-        hook_log.line(source[0], source[1], error)
+        hook_log.log_error(source[0], source[1], error)
     return 0

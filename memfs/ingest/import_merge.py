@@ -1,6 +1,6 @@
-"""What comes from another store: what of its passages, facts and sessions may come into this one.
+"""Plan the import of another store: which of its passages, facts and sessions to take.
 
-Nothing is written here: each item says what would become of it, and carries what to write.
+Planning writes nothing: each item says what would become of it, and carries what to write.
 """
 
 from __future__ import annotations
@@ -61,27 +61,27 @@ _OUTCOMES = ("local/", session_outcomes.FILE)
 
 
 def items(store: Store, found: Mapping[str, bytes]) -> list[ImportItem]:
-    """Look at everything but the blocks; `found` maps paths in a store to bytes.
+    """Plan the import of everything but blocks; `found` maps paths in a store to bytes.
 
     Raises `LinkError` where something would be written behind a link.
     """
-    made = [
-        *_passages(store, list_files(found, _PASSAGES)),
-        *_facts(store, list_files(found, _FACTS)),
-        *_static(store, list_files(found, _STATIC)),
-        *_sessions(store, list_files(found, _SAID)),
-        *_sessions(store, list_files(found, _ASIDE)),
-        *_local(store, "windows", list_files(found, _WINDOWS)),
-        *_local(store, "outcomes", list_files(found, _OUTCOMES)),
+    planned = [
+        *_plan_passages(store, list_files(found, _PASSAGES)),
+        *_plan_facts(store, list_files(found, _FACTS)),
+        *_plan_static(store, list_files(found, _STATIC)),
+        *_plan_sessions(store, list_files(found, _SAID)),
+        *_plan_sessions(store, list_files(found, _ASIDE)),
+        *_plan_local(store, "windows", list_files(found, _WINDOWS)),
+        *_plan_local(store, "outcomes", list_files(found, _OUTCOMES)),
     ]
-    for item in made:
+    for item in planned:
         if item.path:
             files.check_path(item.path)
-    return made
+    return planned
 
 
 def list_files(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[str, bytes]]:
-    """List what is below a folder and ends so, without hidden files (other systems add some)."""
+    """List the files with a folder and suffix, without hidden ones (other systems add some)."""
     top, suffix = kind
     return sorted(
         (name, data)
@@ -91,7 +91,7 @@ def list_files(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[
 
 
 def memory(found: Mapping[str, bytes]) -> int:
-    """Count the files that are looked at."""
+    """Count the files of known kinds."""
     kinds = (BLOCKS, _PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE, _WINDOWS, _OUTCOMES)
     return sum(len(list_files(found, kind)) for kind in kinds)
 
@@ -106,7 +106,7 @@ def write(store: Store, item: ImportItem) -> None:
 
 
 def read_part(name: str, data: bytes) -> tuple[str, str]:
-    """Return (text without private parts, what forbids to take it or "")."""
+    """Return (text without private parts, why it cannot be imported or "")."""
     try:
         raw = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -123,7 +123,7 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
     return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
 
 
-def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     paths = archive.sources(store) if found else []
     known = {archive.merge_passages(each.text) for path in paths if (each := archive.read(path))}
     taken = {os.path.basename(path).removesuffix(archive.SUFFIX).casefold() for path in paths}
@@ -133,9 +133,9 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportIt
         passage = archive.parse(ident, text)
         if not wrong and len(passage.text) > archive.LONGEST:
             wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
-        held = None if wrong else edits.check_secret("import", ident, text)
-        if wrong or held or not passage.text.strip():
-            why = wrong or (held.message if held else f"cannot import {ident}: it is empty")
+        secret = None if wrong else edits.check_secret("import", ident, text)
+        if wrong or secret or not passage.text.strip():
+            why = wrong or (secret.message if secret else f"cannot import {ident}: it is empty")
             yield ImportItem("passage", ident, "refused", why)
             continue
         folded = archive.merge_passages(passage.text)
@@ -157,7 +157,7 @@ def _passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportIt
         yield ImportItem("passage", ident, "new", passage.text, path, text, signs=signs)
 
 
-def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         stem = name.removeprefix("facts/").removesuffix(".jsonl")
         if not _MONTH.fullmatch(stem):
@@ -166,27 +166,27 @@ def _facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]
             )
             continue
         path = f"{store.root}/{name}"
-        yield from _lines("facts", name, data, path)
+        yield from _plan_lines("facts", name, data, path)
 
 
-def _local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         short = name.removeprefix("local/")
         if not all(map(_NAME.fullmatch, short.split("/"))):
             yield ImportItem(kind, name, "refused", f"cannot import {name}: not a name of ours")
             continue
-        yield from _lines(kind, name, data, f"{store.local}/{short}")
+        yield from _plan_lines(kind, name, data, f"{store.local}/{short}")
 
 
-def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
-    """Take the lines of a file that are not in ours, each of them a JSON object."""
+def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
+    """Plan the import of the lines, each a JSON object, that our file does not have."""
     before = files.decode(logs.read_whole(path) or b"")
     known = set(before.split("\n"))
     added = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         if not line.strip() or line in known:
             continue
-        wrong = _line_problem(line)
+        wrong = _find_line_problem(line)
         if wrong:
             why = f"cannot import line {number} of {name}: {wrong}"
             yield ImportItem(kind, name, "refused", why)
@@ -202,7 +202,7 @@ def _lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]
         yield ImportItem(kind, name, "same")
 
 
-def _line_problem(line: str) -> str:
+def _find_line_problem(line: str) -> str:
     try:
         fact = json.loads(line)
     except (ValueError, RecursionError):
@@ -211,22 +211,22 @@ def _line_problem(line: str) -> str:
         return "it is no JSON object"
     if public(line) != line:
         return "it is marked as private"
-    held = file_redaction.find(line, "lines")
-    return f"it holds a secret ({held[0].type})" if held else ""
+    secrets = file_redaction.find(line, "lines")
+    return f"it holds a secret ({secrets[0].type})" if secrets else ""
 
 
-def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         key = name.removeprefix("static/").removesuffix(".md")
         text, wrong = read_part(key, data)
-        held = edits.check_secret("import", key, text)
+        secret = edits.check_secret("import", key, text)
         if labels.problem(key):
             wrong = f"cannot import {name}: {labels.problem(key)}"
         elif storable(key) != key:
             key = storable(key)
             wrong = f"cannot import {key}: its name holds a secret"
-        if wrong or held:
-            yield ImportItem("static", key, "refused", wrong or (held.message if held else ""))
+        if wrong or secret:
+            yield ImportItem("static", key, "refused", wrong or (secret.message if secret else ""))
             continue
         path = f"{store.root}/{name}"
         now = files.read(path)
@@ -240,7 +240,7 @@ def _static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem
             yield ImportItem("static", key, "refused", why)
 
 
-def _sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         short = name.removeprefix("local/recall/")
         parts = short.split("/")
@@ -254,42 +254,42 @@ def _sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportIt
             yield ImportItem("session", short, "same")
             continue
         parsed, damaged = recall.parse(data)
-        kept: dict[str, Message] = {}
+        messages: dict[str, Message] = {}
         for message in parsed:
             clean = _clean(message)
             if clean is None:
                 damaged += 1
             elif clean.text:
-                kept.setdefault(clean.id, clean)
-        if not kept:
+                messages.setdefault(clean.id, clean)
+        if not messages:
             yield ImportItem(
                 "session", short, "refused", f"cannot import {short}: it holds no messages"
             )
             continue
-        count = f"{len(kept):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
-        yield ImportItem("session", short, "new", count, path, messages=tuple(kept.values()))
+        count = f"{len(messages):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
+        yield ImportItem("session", short, "new", count, path, messages=tuple(messages.values()))
 
 
 def _clean(message: Message) -> Message | None:
-    """Return a message as our own ingestion would keep it; None if it is none."""
+    """Clean a message as ingestion does; None if it is invalid."""
     if not all(isinstance(word, str) for word in message[:-1]) or not message.id:
         return None
-    text = storable(_text(message.text))
-    made = message._replace(
-        id=_text(message.id),
-        session=_text(message.session),
-        host=_text(message.host),
-        project=_text(message.project),
-        branch=_text(message.branch),
-        at=_text(message.at),
-        role=_text(message.role),
+    text = storable(_replace_surrogates(message.text))
+    cleaned = message._replace(
+        id=_replace_surrogates(message.id),
+        session=_replace_surrogates(message.session),
+        host=_replace_surrogates(message.host),
+        project=_replace_surrogates(message.project),
+        branch=_replace_surrogates(message.branch),
+        at=_replace_surrogates(message.at),
+        role=_replace_surrogates(message.role),
         text=cap(text) if message.role == "tool" else text,
-        tool=_text(message.tool),
+        tool=_replace_surrogates(message.tool),
         side=message.side is True,
     )
-    return redact_names(made)
+    return redact_names(cleaned)
 
 
-def _text(word: str) -> str:
-    """Return a text without halves of characters."""
+def _replace_surrogates(word: str) -> str:
+    """Replace surrogates in a text."""
     return word.encode("utf-8", "replace").decode()

@@ -66,7 +66,7 @@ class ImportedFile:
 
 
 class _LeftError(Exception):
-    """Nothing becomes of a file, for the reason that this names."""
+    """A file is not imported; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -92,75 +92,75 @@ def plan_import(
     What is private comes into the user's store alone. The same text is taken once.
     """
     bringing = _Bringing(limit, user=user, pin=pin)
-    return [bringing.one(source) for source in sources]
+    return [bringing.plan_file(source) for source in sources]
 
 
 class _Bringing:
-    """One import: what was taken already is not taken twice."""
+    """One import: the same text or target is not taken twice."""
 
     def __init__(self, limit: Callable[[str], int], *, user: bool, pin: bool) -> None:
         self._limit, self._user, self._pin = limit, user, pin
         self._texts: dict[str, str] = {}
         self._taken: dict[str, str] = {}
 
-    def one(self, source: ForeignFile) -> ImportedFile:
-        """Say what becomes of one file."""
+    def plan_file(self, source: ForeignFile) -> ImportedFile:
+        """Plan the import of one file."""
         try:
             text = _read(source, user=self._user)
-            made = self._made(source, text)
+            targets = self._make_files(source, text)
         except _LeftError as left:
             return ImportedFile(source.shown, source.label, {}, left=str(left))
         except MemfsError as error:
             return ImportedFile(source.shown, source.label, {}, left=error.message, refused=True)
-        imports = tuple(_imports(text.body))
-        return ImportedFile(source.shown, source.label, made, len(text.body), imports=imports)
+        imports = tuple(_find_imports(text.body))
+        return ImportedFile(source.shown, source.label, targets, len(text.body), imports=imports)
 
-    def _made(self, source: ForeignFile, text: _Text) -> dict[str, bytes]:
+    def _make_files(self, source: ForeignFile, text: _Text) -> dict[str, bytes]:
         same = self._texts.setdefault(archive.merge_passages(text.body), source.shown)
         if same != source.shown:
             raise _LeftError(f"it says the same as {same}")
-        made = _block(source, text, self._limit(source.label), pin=self._pin)
-        made = made or _passages(source, text)
-        other = next((self._taken[name] for name in made if name in self._taken), "")
+        targets = _make_block(source, text, self._limit(source.label), pin=self._pin)
+        targets = targets or _make_passages(source, text)
+        other = next((self._taken[name] for name in targets if name in self._taken), "")
         if other:
             raise MemfsError(f"{other} becomes {source.label} already")
-        self._taken.update(dict.fromkeys(made, source.shown))
-        return made
+        self._taken.update(dict.fromkeys(targets, source.shown))
+        return targets
 
 
 def _read(source: ForeignFile, *, user: bool) -> _Text:
-    """Read a file; raises `_LeftError` or `MemfsError` where nothing is to become of it."""
+    """Read a file; raises `_LeftError` or `MemfsError` if it is not imported."""
     if source.problem:
         raise MemfsError(source.problem)
     if source.private and not user:
         raise _LeftError(_PRIVATE)
-    raw = _raw(source)
+    raw = _read_text(source)
     wrong = marked_section.problem(raw, *MARKS)
     if wrong:
         raise MemfsError(f"half of a section of memfs is in it: {wrong}")
     own = marked_section.remove_section(raw, *MARKS)
     head, body = frontmatter.split(own)
-    text = _Text(_meta(frontmatter.strip_fences(head)), public(body).strip("\n"))
-    if _user_topic(source, text) and not user:
+    text = _Text(_parse_meta(frontmatter.strip_fences(head)), public(body).strip("\n"))
+    if _is_user_topic(source, text) and not user:
         raise _LeftError(_PRIVATE)
     if source.label == foreign_memory.AUTO and not user:
-        text = _Text(text.meta, _index(source, text.body))
+        text = _Text(text.meta, _filter_index(source, text.body))
     if not text.body.strip():
         raise _LeftError("it is ours already (memfs sync)" if own != raw else "it is empty")
-    for held in find_secrets(source.kept):
-        raise MemfsError(f"its name holds a secret ({held.type})")
-    for held in find_secrets(head + text.body):
-        secret = (head + text.body)[held.start : held.end]
+    for found in find_secrets(source.kept):
+        raise MemfsError(f"its name holds a secret ({found.type})")
+    for found in find_secrets(head + text.body):
+        secret = (head + text.body)[found.start : found.end]
         line = raw.count("\n", 0, max(raw.find(secret), 0)) + 1
-        raise MemfsError(f"line {line} holds a secret ({held.type})")
-    named = list(_imports(text.body))
+        raise MemfsError(f"line {line} holds a secret ({found.type})")
+    named = list(_find_imports(text.body))
     if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
         raise _LeftError(f"it only imports {', '.join(named)}")
     return text
 
 
-def _raw(source: ForeignFile) -> str:
-    """Return the text of a file with LF line ends; raises `MemfsError` for what is no text."""
+def _read_text(source: ForeignFile) -> str:
+    """Read a file with LF line ends; raises `MemfsError` if it is no text."""
     try:
         raw, size = outside.beginning(source.path, LARGEST, 0)
     except OSError as error:
@@ -179,81 +179,81 @@ def _raw(source: ForeignFile) -> str:
     return text
 
 
-def _user_topic(source: ForeignFile, text: _Text) -> bool:
-    """Tell whether Claude Code remembers something of its user in a file."""
+def _is_user_topic(source: ForeignFile, text: _Text) -> bool:
+    """Tell whether a file of Claude Code's memory is about its user."""
     kind, _, name = source.label.partition("/")
     if kind != foreign_memory.AUTO or not name:
         return False
     return (text.kind or re.split("[_-]", os.path.basename(name))[0]) == "user"
 
 
-def _index(source: ForeignFile, body: str) -> str:
-    """Return the index of Claude Code's memory without what it says of private files."""
+def _filter_index(source: ForeignFile, body: str) -> str:
+    """Remove the lines on private files from the index of Claude Code's memory."""
     folder = os.path.dirname(source.path)
     private = []
     for name in sorted(os.listdir(folder)):
         raw: str | None = ""
-        with suppress(OSError):  # of one that cannot be read, the name tells
+        with suppress(OSError):  # an unreadable file is judged by its name
             raw = outside.read(f"{folder}/{name}", LARGEST) if name.endswith(".md") else None
         head, text = frontmatter.split(raw or "")
         topic = source._replace(label=f"{foreign_memory.AUTO}/{name.removesuffix('.md').lower()}")
-        if name != foreign_memory.INDEX and _user_topic(
-            topic, _Text(_meta(frontmatter.strip_fences(head)), text)
+        if name != foreign_memory.INDEX and _is_user_topic(
+            topic, _Text(_parse_meta(frontmatter.strip_fences(head)), text)
         ):
             private += [name, f"`{name.removesuffix('.md')}`", f"[[{name.removesuffix('.md')}]]"]
     return "\n".join(line for line in body.split("\n") if not any(name in line for name in private))
 
 
-def _block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> dict[str, bytes]:
-    """Return the one file of a block; {} for a text that is too long for it."""
+def _make_block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> dict[str, bytes]:
+    """Make the one file of a block; {} for a text that is too long for it."""
     if len(text.body) > limit:
         return {}
     head = {
-        "description": _description(source, text),
+        "description": _describe(source, text),
         "limit": limit,
         "read_only": False,
         "pinned": pin,
-        "tags": _tags(text) or None,
+        "tags": _list_tags(text) or None,
         "source": source.kept,
-        **_others(text),
+        **_select_other_keys(text),
     }
     written = yaml_edit.write("", head, "\n")
     return {f"blocks/{source.label}{blocks.SUFFIX}": f"{written}{text.body}\n".encode()}
 
 
-def _passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
-    """Return a file for each passage; its id tells where it is from, and is made of its text."""
+def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
+    """Make a file for each passage; its id has the source and a hash of the text."""
     found = headings.split_text(text.body, _PASSAGE)
     if len(found) > _MOST_PASSAGES:
         raise MemfsError(
             f"it would be {len(found):,} passages, at most {_MOST_PASSAGES:,} are taken"
         )
-    at = _changed(source.path)
+    at = _get_modified_at(source.path)
     kind = source.label.partition("/")[0]
-    said = str(text.meta.get("description") or "") or _applies(text)
+    about_all = str(text.meta.get("description") or "") or _format_scope(text)
     head = {
         "created_at": at,
         "importance": 5,
-        "tags": [kind, *_tags(text)],
+        "tags": [kind, *_list_tags(text)],
         "source": source.kept,
-        "description": _description(source, text) if said else None,
-        **_others(text),
+        "description": _describe(source, text) if about_all else None,
+        **_select_other_keys(text),
     }
     written = yaml_edit.write("", head, "\n")
-    made = {}
+    passages = {}
     for number, part in enumerate(found):
-        about = _description(source, text) if said and not number else ""
+        about = _describe(source, text) if about_all and not number else ""
         whole = "\n\n".join(each for each in (" > ".join(part.path), about, part.text) if each)
         name = f"{source.label}-{part.path[-1] if part.path else ''}"
         bare = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
         slug = re.sub("[^a-z0-9]+", "-", bare)[:60].strip("-")
         ident = f"{slug}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
-        made[f"archive/{at[:7]}/{ident}{archive.SUFFIX}"] = f"{written}{whole}\n".encode()
-    return made
+        passages[f"archive/{at[:7]}/{ident}{archive.SUFFIX}"] = f"{written}{whole}\n".encode()
+    return passages
 
 
-def _changed(path: str) -> str:
-    """Return when a file was last written, but nothing later than now."""
+def _get_modified_at(path: str) -> str:
+    """Return when a file was last written, at most now."""
     try:
         at = datetime.fromtimestamp(os.stat(path).st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OSError, ValueError, OverflowError):
@@ -261,16 +261,16 @@ def _changed(path: str) -> str:
     return min(at, clock.now())
 
 
-def _meta(inner: str) -> dict[str, object]:
+def _parse_meta(inner: str) -> dict[str, object]:
     """Read front matter; where it is no YAML (Cursor's `globs: *.ts`) line by line."""
     found = yaml_fast.read(inner)
     if found is None:
         found, wrong = yaml_edit.read(inner)
-        found = _lines(inner) if wrong else found
+        found = _parse_lines(inner) if wrong else found
     return found
 
 
-def _lines(inner: str) -> dict[str, object]:
+def _parse_lines(inner: str) -> dict[str, object]:
     found: dict[str, object] = {}
     key = ""
     for line in inner.split("\n"):
@@ -284,40 +284,40 @@ def _lines(inner: str) -> dict[str, object]:
     return found
 
 
-def _description(source: ForeignFile, text: _Text) -> str:
-    """Say what a text is about: its front matter, its first heading, or its first sentence."""
-    said = str(text.meta.get("description") or text.meta.get("name") or "")
-    if not said:
+def _describe(source: ForeignFile, text: _Text) -> str:
+    """Describe a text by its front matter, its first heading, or its first sentence."""
+    summary = str(text.meta.get("description") or text.meta.get("name") or "")
+    if not summary:
         title = headings.find_heading(text.body)
         plain = title.lower() in ("", os.path.basename(source.path).lower(), "memory")
-        said = _sentence(text.body) if plain else _MARKUP.sub("", title)
-    applies = _applies(text)
-    return " ".join(f"{said} (for {applies})".split()) if applies else " ".join(said.split())
+        summary = _find_sentence(text.body) if plain else _MARKUP.sub("", title)
+    applies = _format_scope(text)
+    return " ".join(f"{summary} (for {applies})".split()) if applies else " ".join(summary.split())
 
 
-def _applies(text: _Text) -> str:
+def _format_scope(text: _Text) -> str:
     value = next((text.meta[key] for key in _FOR if text.meta.get(key)), "")
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _sentence(body: str) -> str:
+def _find_sentence(body: str) -> str:
     for line in headings.plain_lines(body):
         if line.strip() and not line.startswith(("#", "|", "<", "![")):
-            said = _SENTENCE.split(_MARKUP.sub("", line.strip()))[0]
-            if said.strip():
-                return said if len(said) <= _LONG else said[: _LONG - 1].rstrip() + "…"
+            sentence = _SENTENCE.split(_MARKUP.sub("", line.strip()))[0]
+            if sentence.strip():
+                return sentence if len(sentence) <= _LONG else sentence[: _LONG - 1].rstrip() + "…"
     return ""
 
 
-def _tags(text: _Text) -> list[str]:
-    given = text.meta.get("tags")
-    named = [str(tag) for tag in given] if isinstance(given, list) else str(given or "").split(",")
+def _list_tags(text: _Text) -> list[str]:
+    value = text.meta.get("tags")
+    named = [str(tag) for tag in value] if isinstance(value, list) else str(value or "").split(",")
     clean = (" ".join(tag.lower().split()) for tag in [*named, text.kind])
     return list(dict.fromkeys(tag for tag in clean if tag))
 
 
-def _others(text: _Text) -> dict[str, object]:
-    """Return the other keys of its front matter: they are kept as they are."""
+def _select_other_keys(text: _Text) -> dict[str, object]:
+    """Return the other keys of the front matter, unchanged."""
     below = text.meta.get("metadata")
     meta = {**(below if isinstance(below, dict) else {}), **text.meta}
     return {
@@ -330,7 +330,7 @@ def _others(text: _Text) -> dict[str, object]:
     }
 
 
-def _imports(body: str) -> Iterable[str]:
-    """List the files that a text has its assistant read (`@path`), but not those in code."""
+def _find_imports(body: str) -> Iterable[str]:
+    """List the files that a text imports (`@path`), without those in code."""
     lines = (_SPAN.sub("", line) for line in headings.plain_lines(body))
     return dict.fromkeys(match.rstrip(".,;:)") for line in lines for match in _IMPORT.findall(line))

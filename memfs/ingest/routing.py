@@ -22,7 +22,7 @@ NOT_TRUSTED = "the store of their folder is none that you trust"
 
 @dataclass
 class StoreBatch:
-    """What a store is to be given: by transcript, the (host, whose it is) of its sessions."""
+    """The sessions for one store: by transcript, their (host, identity)."""
 
     place: Place
     sessions: dict[str, list[tuple[str, Identity]]] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class StoreBatch:
 
 @dataclass
 class UnroutedSession:
-    """Sessions of a folder ("": not known) that no store is given; `hint` says how one would be."""
+    """Sessions of a folder ("": not known) without a store; `hint` says how to get one."""
 
     folder: str
     reason: str
@@ -48,15 +48,15 @@ def divide(found: Sessions) -> tuple[list[StoreBatch], list[UnroutedSession]]:
     sessions are of comes first.
     """
     stores = _Stores()
-    held: dict[tuple[str, str], _Holder] = {}  # by host and session
+    holders: dict[tuple[str, str], _Holder] = {}  # by host and session
     each = [(path, *one) for path, some in found.items() for one in some]
     for _, host, identity in sorted(each, key=lambda one: bool(one[2].agent)):
         key = host, identity.session
-        if key not in held:
-            held[key] = stores.of(identity.project)
+        if key not in holders:
+            holders[key] = stores.find_holder(identity.project)
     counts: Counter[int] = Counter()
     for path, host, identity in each:
-        holder = held[host, identity.session]
+        holder = holders[host, identity.session]
         counts[id(holder)] += 1
         if isinstance(holder, StoreBatch):
             holder.sessions.setdefault(path, []).append((host, identity))
@@ -68,7 +68,7 @@ def divide(found: Sessions) -> tuple[list[StoreBatch], list[UnroutedSession]]:
 
 
 class _Stores:
-    """The stores of folders, each looked for once."""
+    """The stores of folders, each searched for once."""
 
     def __init__(self) -> None:
         self._user = store_paths.user_store()
@@ -76,8 +76,8 @@ class _Stores:
         self.shares: dict[str, StoreBatch] = {}  # by the part that linked worktrees share
         self.left: dict[tuple[str, str], UnroutedSession] = {}  # by folder and reason
 
-    def of(self, folder: str) -> _Holder:
-        """Return what the sessions of a folder belong to."""
+    def find_holder(self, folder: str) -> _Holder:
+        """Find the batch that the sessions of a folder belong to, or why there is none."""
         if folder not in self._known:
             self._known[folder] = self._find(folder)
         return self._known[folder]
@@ -87,28 +87,28 @@ class _Stores:
             # What another system calls absolute would be looked for below the current folder.
             store = store_paths.find(folder) if os.path.isabs(folder) else None
         except MemfsError as error:
-            return self._leave(folder, error.message, error.hint)
+            return self._add_unrouted(folder, error.message, error.hint)
         except (OSError, ValueError):  # no name that a folder can have here
             store = None
         if store and not store_paths.is_trusted(store):
-            return self._leave(store.top, NOT_TRUSTED, "run there: memfs trust")
+            return self._add_unrouted(store.top, NOT_TRUSTED, "run there: memfs trust")
         if store:
-            return self._share(store)
+            return self._add_batch(store)
         if self._user:
             place = Place(None, self._user)
             return self.shares.setdefault(self._user.local, StoreBatch(place))
-        return self._leave(folder, NO_STORE, "run there: memfs init")
+        return self._add_unrouted(folder, NO_STORE, "run there: memfs init")
 
-    def _share(self, store: Store) -> StoreBatch:
+    def _add_batch(self, store: Store) -> StoreBatch:
         if store.local not in self.shares:
-            self.shares[store.local] = StoreBatch(Place(_main(store), self._user))
+            self.shares[store.local] = StoreBatch(Place(_get_main_store(store), self._user))
         return self.shares[store.local]
 
-    def _leave(self, folder: str, reason: str, hint: str) -> UnroutedSession:
+    def _add_unrouted(self, folder: str, reason: str, hint: str) -> UnroutedSession:
         return self.left.setdefault((folder, reason), UnroutedSession(folder, reason, hint))
 
 
-def _main(store: Store) -> Store:
+def _get_main_store(store: Store) -> Store:
     """Return the store of the main worktree for that of a linked one, if it has one."""
     if not store.tree:
         return store

@@ -37,7 +37,7 @@ def side_chains(path: str) -> list[str]:
 
 
 def measure_size(paths: list[str]) -> int:
-    """Return how many bytes there are to read, or were read before."""
+    """Return the total size of the files in bytes."""
     total = 0
     for path in paths:
         with suppress(OSError, ValueError):
@@ -51,14 +51,16 @@ def find(paths: list[str]) -> list[str]:
     for path in paths:
         if os.path.isdir(path):
             for folder, _, names in os.walk(path):
-                found.extend(f"{folder}/{name}" for name in names if is_named(f"{folder}/{name}"))
+                found.extend(
+                    f"{folder}/{name}" for name in names if is_transcript_name(f"{folder}/{name}")
+                )
         else:
             found.append(path)
-    return sorted(dict.fromkeys(found), key=lambda path: (_modified(path), path))
+    return sorted(dict.fromkeys(found), key=lambda path: (_get_modified_at(path), path))
 
 
-def is_named(path: str) -> bool:
-    """Tell whether a file is named like one that holds sessions."""
+def is_transcript_name(path: str) -> bool:
+    """Tell whether a file is named like a transcript."""
     folder, name = os.path.split(path)
     if name.endswith(".jsonl") or name in ("opencode.db", ".aider.chat.history.md"):
         return True
@@ -70,7 +72,7 @@ def is_named(path: str) -> bool:
 def identify_files(
     paths: list[str], tick: Callable[[int], object]
 ) -> tuple[dict[str, list[tuple[str, Identity]]], list[tuple[str, str]]]:
-    """Tell whose sessions are in each file, as (host, whose it is); and (path, why) of the rest."""
+    """Return (host, identity) of the sessions by file, and (path, reason) of the other files."""
     found, others = {}, []
     for path in paths:
         tick(1)
@@ -94,7 +96,7 @@ def is_transcript(path: str) -> bool:
 
 
 def _first_lines(handle: BinaryIO) -> Iterator[bytes]:
-    """Yield the first lines of a file, whole: a pasted log makes the first one very long."""
+    """Yield the first lines of a file in full: a pasted log makes one very long."""
     handle.seek(0)
     left = _LONGEST_HEAD
     for _ in range(_HEAD_LINES):
@@ -106,7 +108,7 @@ def _first_lines(handle: BinaryIO) -> Iterator[bytes]:
 
 
 def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Identity]]:
-    """List the sessions in a file as (host, whose it is).
+    """List the sessions in a file as (host, identity).
 
     Where it has many: those of a project, or the one that is named.
     """
@@ -123,7 +125,7 @@ def sessions(path: str, project: str, session: str = "") -> list[tuple[str, Iden
     return []
 
 
-def _modified(path: str) -> float:
+def _get_modified_at(path: str) -> float:
     try:
         return os.path.getmtime(path)
     except OSError:

@@ -27,7 +27,7 @@ LOCK = "ingest.lock"
 _EARLIER = "an earlier version of a transcript that was read already"
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
-_MET = 8  # logs that are kept at hand: a session that was copied or resumed has several transcripts
+_MET = 8  # cached logs: a copied or resumed session has several transcripts
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Tally:
         self.skipped = [*(self.skipped or []), (path, reason)]
 
     def add(self, other: Tally) -> None:
-        """Count what another one did, too, but its files: one may be of several stores."""
+        """Add the counts of another tally, except its files: one may be of several stores."""
         self.sessions += other.sessions
         self.messages += other.messages
         self.malformed += other.malformed
@@ -61,13 +61,13 @@ class Tally:
 
 @dataclass
 class _Job:
-    """A transcript that is being read: up to where, and what became of it so far."""
+    """A transcript that is being read: how far, and the result so far."""
 
     path: str
     log: recall.RecallLog
     state: checkpoint.ReadState | None
     size: int
-    mark: str  # what its part that was read looks like
+    mark: str  # the fingerprint of the part that was read
     draft: recall.RecallDraft | None = None
     new: int = 0
     malformed: int = 0
@@ -84,31 +84,31 @@ def ingest_transcripts(
     session: str = "",
     known: Sessions | None = None,
 ) -> None:
-    """Read what is new in transcripts, telling `tick` of bytes. The caller holds the ingest lock.
+    """Ingest new messages; `tick` gets the bytes read. The caller holds the ingest lock.
 
     Of files that hold several sessions, `session` alone if it is given. `known` are the (host,
-    whose it is) to read of each file, for who has looked already (see `identified`).
+    identity) to read of each file, if they were identified before (see `identify_files`).
 
     With an `index`, sessions that it has all of are indexed at once. A kill costs nothing: the next
     run goes on where the last state was written down.
     """
     work = _Work(store, tally, tick, index, session, known)
     try:
-        parts = workers.read_all(work.parts(paths), work.left)
-        with _no_collection(), closing(parts) as read:
+        parts = workers.read_all(work.iter_parts(paths), work.get_remaining)
+        with _pause_gc(), closing(parts) as read:
             for part, found in read:
                 if part is None or found is None:
-                    work.settle()
+                    work.flush()
                 else:
-                    work.take(part, found)
-        work.settle()
+                    work.write_result(part, found)
+        work.flush()
     finally:
-        work.drop()
+        work.discard_drafts()
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Look for no cycles: what is read holds none, and looking takes a twentieth of the time."""
+def _pause_gc() -> Iterator[None]:
+    """Pause the garbage collector: messages hold no cycles, and it takes 5 % of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -134,7 +134,7 @@ class _Work:
         self._known = known
         self._only = session  # the only one to read of files that hold several
         self._index = index
-        self._fed: dict[str, int] = {}  # what the index was fed of recall files: all up to a size
+        self._fed: dict[str, int] = {}  # up to which size the index was fed each recall file
         self._tally = tally
         self._tell = tick
         self._paths: list[str] = []
@@ -147,10 +147,10 @@ class _Work:
         ] = {}  # by that of the log
         self._bytes = 0
 
-    def parts(self, paths: list[str]) -> Iterator[TranscriptPart | None]:
-        """Yield what is to be read; None asks for what is under way to be settled first.
+    def iter_parts(self, paths: list[str]) -> Iterator[TranscriptPart | None]:
+        """Yield the parts to read; None asks the caller to flush all parts before it first.
 
-        A copy of a session that is being read is left for later, so that all of them wait once.
+        A copy of a session that is being read comes later, so that all copies wait once.
         """
         self._tally.files += len(paths)
         self._paths = paths
@@ -158,17 +158,17 @@ class _Work:
             later: dict[str, str] = {}  # logs by path
             for path in paths:
                 try:
-                    yield from self._parts(path, later)
+                    yield from self._iter_file_parts(path, later)
                 except OSError as error:  # unreadable, or removed meanwhile
                     self._tally.skip(path, error.strerror or transcript_files.UNREADABLE)
             paths = list(later)
             if paths:
                 yield None
 
-    def _parts(self, path: str, later: dict[str, str]) -> Iterator[TranscriptPart | None]:
+    def _iter_file_parts(self, path: str, later: dict[str, str]) -> Iterator[TranscriptPart | None]:
         status = outside.status(path)
         if status is None:
-            os.stat(path)  # raises what is wrong, if it cannot be looked at
+            os.stat(path)  # raises the error of a file that cannot be read
             self._tally.skip(path, "not a file")
             return
         size = status.st_size
@@ -180,28 +180,28 @@ class _Work:
                 path, "" if self._only else self._store.top, self._only
             )
         if not found:
-            self._tick(size)
+            self._report_progress(size)
             self._tally.skip(path, transcript_files.UNKNOWN if size else transcript_files.EMPTY)
         for place, (host, identity) in enumerate(found):
-            yield from self._session(path, 0 if place else size, host, identity, later)
+            yield from self._iter_session_parts(path, 0 if place else size, host, identity, later)
 
-    def _session(
+    def _iter_session_parts(
         self, path: str, size: int, host: str, identity: Identity, later: dict[str, str]
     ) -> Iterator[TranscriptPart | None]:
-        """Yield what is to be read of a session; its size is 0 behind the first one of a file."""
-        log = self._log(recall.RecallLog(self._store, host, identity))
+        """Yield the parts of a session to read; `size` is 0 after the first session of a file."""
+        log = self._get_log(recall.RecallLog(self._store, host, identity))
         self._tally.logs.add(log.path)
         if log.path in self._reading or log.path in later.values():
             later[path] = log.path
             return
         waiting = self._unsettled.get(log.path)
-        log, state = waiting or (log, log.state())
-        start = _resume(path, size, identity, state)
+        log, state = waiting or (log, log.load_state())
+        start = _find_start(path, size, identity, state)
         whole = start == 0 and (state is not None or files.is_file(log.path))
-        if whole and waiting:  # what takes its place has to find all of it
+        if whole and waiting:  # its replacement must find all of it on the disk
             later[path] = log.path
             return
-        self._tick(size if start is None else start)
+        self._report_progress(size if start is None else start)
         if start is None:
             self._tally.skip(path, _EARLIER)
         elif start != size or not state or (identity.mark and identity.mark != state.print):
@@ -211,47 +211,47 @@ class _Work:
             if whole:
                 job.draft = recall.RecallDraft(log)
             else:
-                job.fed = self._follows(log.path, state.kept if state else 0)
-            yield from workers.parts(host, identity, path, start, size, indexed=job.fed)
+                job.fed = self._is_index_current(log.path, state.kept if state else 0)
+            yield from workers.split_parts(host, identity, path, start, size, indexed=job.fed)
 
-    def _follows(self, log: str, kept: int) -> bool:
-        """Tell whether the index has all of a recall file, so that it can be fed what comes."""
+    def _is_index_current(self, log: str, size: int) -> bool:
+        """Tell whether the index has all of a recall file: then new messages can be fed."""
         if log in self._unsettled:
-            return self._fed.get(log) == kept
-        return self._index is not None and self._index.is_indexed_to(log, kept)
+            return self._fed.get(log) == size
+        return self._index is not None and self._index.is_indexed_to(log, size)
 
-    def left(self) -> int:
-        """Return how many bytes are still to be read or passed over."""
+    def get_remaining(self) -> int:
+        """Return how many bytes are still to be read or skipped."""
         return self._size - self._told
 
     @cached_property
     def _size(self) -> int:
         return transcript_files.measure_size(self._paths)
 
-    def _tick(self, size: int) -> None:
+    def _report_progress(self, size: int) -> None:
         self._told += size
         if self._tell:
             self._tell(size)
 
-    def _log(self, log: recall.RecallLog) -> recall.RecallLog:
-        """Return a log that was met a moment ago instead: it knows what it holds."""
+    def _get_log(self, log: recall.RecallLog) -> recall.RecallLog:
+        """Return the cached log of the same path, if any: it has its ids loaded."""
         log = self._met.pop(log.path, log)
         self._met[log.path] = log
         if len(self._met) > _MET:
             del self._met[next(iter(self._met))]
         return log
 
-    def take(self, part: TranscriptPart, found: workers.Result) -> None:
-        """Write what a part gave."""
+    def write_result(self, part: TranscriptPart, found: workers.Result) -> None:
+        """Write the messages of a part."""
         job = self._jobs.get((part.path, part.identity))
-        self._tick(part.end - part.start)
+        self._report_progress(part.end - part.start)
         if job is None:
             return
         if isinstance(found, OSError):
-            self._end(part, job, found.strerror or transcript_files.UNREADABLE)
+            self._finish(part, job, found.strerror or transcript_files.UNREADABLE)
             return
         if part.start and found.before != job.mark:
-            self._end(part, job, "was rewritten while it was read; the next run reads it again")
+            self._finish(part, job, "was rewritten while it was read; the next run reads it again")
             return
         job.mark = found.mark
         job.malformed += found.rows.malformed
@@ -261,10 +261,10 @@ class _Work:
         else:
             self._extend(job, found)
         if part.end == job.size:
-            self._end(part, job, self._kept(job) if job.draft else "")
+            self._finish(part, job, self._replace_recall_file(job) if job.draft else "")
         self._bytes += part.end - part.start
         if self._bytes >= _BATCH_BYTES or len(self._unsettled) >= _BATCH_FILES:
-            self.settle()
+            self.flush()
 
     def _extend(self, job: _Job, found: workers.TranscriptRead) -> None:
         job.state = job.state or checkpoint.ReadState()
@@ -279,8 +279,8 @@ class _Work:
             self._index.add_documents(job.log.path, found.documents)
             self._fed[job.log.path] = job.state.kept
 
-    def settle(self) -> None:
-        """Make durable what was read, and write down up to where."""
+    def flush(self) -> None:
+        """Make the messages durable, and save how far was read."""
         recall.flush(list(self._unsettled.values()))
         self._unsettled.clear()
         if self._index:
@@ -288,15 +288,15 @@ class _Work:
             self._fed.clear()
         self._bytes = 0
 
-    def drop(self) -> None:
-        """Leave no draft behind."""
+    def discard_drafts(self) -> None:
+        """Remove the drafts that are left."""
         for job in self._jobs.values():
             if job.draft:
-                job.draft.drop()
+                job.draft.discard()
 
     @staticmethod
-    def _kept(job: _Job) -> str:
-        """Let a transcript that was read whole take the place of what is kept, or say why not."""
+    def _replace_recall_file(job: _Job) -> str:
+        """Replace the recall file by the draft; return why not, or ""."""
         draft, state = job.draft, job.state
         if draft is None:
             return ""
@@ -308,9 +308,9 @@ class _Work:
             return ""
         return "holds no messages any more; what it said before is kept"
 
-    def _end(self, part: TranscriptPart, job: _Job, reason: str) -> None:
+    def _finish(self, part: TranscriptPart, job: _Job, reason: str) -> None:
         if job.draft:
-            job.draft.drop()
+            job.draft.discard()
         del self._jobs[part.path, part.identity]
         self._reading.discard(job.log.path)
         tally = self._tally
@@ -333,19 +333,19 @@ def session(store: Store, path: str, tally: Tally, name: str = "") -> None:
 
 
 def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
-    """Read the transcripts that hooks left word of."""
+    """Read the transcripts that hooks noted in the spool."""
     if not spool.list_notes(store):
         return
     with lock.hold_lock(store, wait, LOCK):
         for note, _, path, name in spool.list_notes(store):
             session(store, path, tally, name)
-            spool.done(note)
+            spool.remove_note(note)
 
 
-def _resume(
+def _find_start(
     path: str, size: int, identity: Identity, state: checkpoint.ReadState | None
 ) -> int | None:
-    """Return the byte to read from; None for a file that a later version has replaced."""
+    """Return the byte to read from; None for a file that a later version replaced."""
     if state is None:
         return 0
     if identity.mark:

@@ -58,7 +58,7 @@ class TranscriptPart(NamedTuple):
 
 
 class TranscriptRead(NamedTuple):
-    """What a part gave. `before` and `mark` are what the file looks like up to it, and with it.
+    """The result of a part. `before` and `mark` fingerprint the file before it and with it.
 
     `documents` are the rows as the index takes them (see `doc_json.prepared`), if they are wanted.
     """
@@ -72,12 +72,12 @@ class TranscriptRead(NamedTuple):
 Result: TypeAlias = "TranscriptRead | OSError"
 
 
-def parts(
+def split_parts(
     host: str, identity: Identity, path: str, start: int, size: int, *, indexed: bool = False
 ) -> Iterator[TranscriptPart]:
-    """Cut what stands between two bytes of a file into parts that end where a line does.
+    """Split the bytes `start` to `size` of a file into parts that end with a line.
 
-    What is read whole is one part.
+    A file that must be read in full is one part.
     """
     if identity.mark:
         yield TranscriptPart(host, identity, path, 0, size, indexed)
@@ -91,17 +91,17 @@ def parts(
             end = min(size, start + PART)
             if end < size:
                 handle.seek(end)
-                end = min(size, end + _rest_of_line(handle.read, size - end))
+                end = min(size, end + _measure_line_rest(handle.read, size - end))
             yield TranscriptPart(host, identity, path, start, end, indexed)
             start = end
 
 
 def read(part: TranscriptPart) -> Result:
-    """Read one part, without secrets and private passages; an `OSError` is given back."""
+    """Read one part, without secrets and private passages; an `OSError` is returned."""
     try:
         if part.identity.mark:
             found = hosts.collection(part.host).read_session(part.path, part.identity)
-            return _found(found, "", part.identity.mark, part)
+            return _make_result(found, "", part.identity.mark, part)
         with outside.open_stream(part.path) as handle:
             handle.seek(max(0, part.start - BEFORE))
             earlier = handle.read(min(part.start, BEFORE))
@@ -113,67 +113,67 @@ def read(part: TranscriptPart) -> Result:
             mark = checkpoint.fingerprint_of(handle, found.end)
     except OSError as error:
         return error
-    return _found(found, before, mark, part)
+    return _make_result(found, before, mark, part)
 
 
-def _found(found: Transcript, before: str, mark: str, part: TranscriptPart) -> TranscriptRead:
-    found = _storable(found)
-    wanted = found.messages if part.indexed else ()
-    documents = [doc_json.encode(message_documents.document(message)) for message in wanted]
-    return TranscriptRead(recall.rows(found), before, mark, documents)
+def _make_result(found: Transcript, before: str, mark: str, part: TranscriptPart) -> TranscriptRead:
+    found = _clean_transcript(found)
+    messages = found.messages if part.indexed else ()
+    documents = [doc_json.encode(message_documents.document(message)) for message in messages]
+    return TranscriptRead(recall.encode_rows(found), before, mark, documents)
 
 
 def read_all(
-    wanted: Iterable[TranscriptPart | None], left: Callable[[], int]
+    parts: Iterable[TranscriptPart | None], remaining: Callable[[], int]
 ) -> Generator[tuple[TranscriptPart | None, Result | None], None, None]:
-    """Read parts, in their order; with workers where there is much (`left`: bytes to come).
+    """Read parts in order, with workers for large inputs (`remaining`: bytes to come).
 
-    A None among the parts is given back when all before it are, and before the next is asked for.
+    A None among the parts is yielded after all before it, and before the next is requested.
     """
-    given: deque[tuple[TranscriptPart, _Worker]] = deque()
+    pending: deque[tuple[TranscriptPart, _Worker]] = deque()
     started: list[_Worker] = []
     seen = ahead = 0
     try:
-        for number, part in enumerate(wanted):
+        for number, part in enumerate(parts):
             if part is None:
-                while given:
-                    yield _take(given)
+                while pending:
+                    yield _take_result(pending)
                 ahead = 0
                 yield None, None
                 continue
-            if not started and (seen < MUCH or left() < MUCH or workers() < 2):
+            if not started and (seen < MUCH or remaining() < MUCH or workers() < 2):
                 seen += part.end - part.start
                 yield part, read(part)
                 continue
             started = started or [_Worker() for _ in range(workers())]
             worker = started[number % len(started)]
-            worker.give(part)
-            given.append((part, worker))
+            worker.send(part)
+            pending.append((part, worker))
             ahead += part.end - part.start
-            while ahead > _AHEAD * len(started) or len(given) > _PARTS_AHEAD * len(started):
-                ahead -= given[0][0].end - given[0][0].start
-                yield _take(given)
-        while given:
-            yield _take(given)
+            while ahead > _AHEAD * len(started) or len(pending) > _PARTS_AHEAD * len(started):
+                ahead -= pending[0][0].end - pending[0][0].start
+                yield _take_result(pending)
+        while pending:
+            yield _take_result(pending)
     finally:
         for worker in started:
             worker.close()
 
 
 def workers() -> int:
-    """Return how many processes read where there is much."""
+    """Return how many worker processes to use."""
     if hasattr(os, "sched_getaffinity"):
         return min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
     return min(_MOST_WORKERS, os.cpu_count() or 1)
 
 
-def _take(given: deque[tuple[TranscriptPart, _Worker]]) -> tuple[TranscriptPart, Result]:
-    part, worker = given.popleft()
-    return part, worker.take(part)
+def _take_result(pending: deque[tuple[TranscriptPart, _Worker]]) -> tuple[TranscriptPart, Result]:
+    part, worker = pending.popleft()
+    return part, worker.receive(part)
 
 
 class _Worker:
-    """A process that reads parts. One that died (out of memory, killed) is done without.
+    """A process that reads parts. If it died, this process reads them itself.
 
     Not `multiprocessing`: that runs the script of the process that reads once more.
     """
@@ -189,11 +189,11 @@ class _Worker:
         )
         _widen(self.process.stdout)
 
-    def give(self, part: TranscriptPart) -> None:
+    def send(self, part: TranscriptPart) -> None:
         with suppress(OSError):
             _send(self.process.stdin, part)
 
-    def take(self, part: TranscriptPart) -> Result:
+    def receive(self, part: TranscriptPart) -> Result:
         try:
             found: Result = _receive(self.process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -203,7 +203,7 @@ class _Worker:
     def close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout):
             with suppress(OSError):
-                _open(pipe).close()
+                _require_pipe(pipe).close()
         try:
             self.process.wait(5)
         except subprocess.TimeoutExpired:
@@ -212,7 +212,7 @@ class _Worker:
 
 
 def serve() -> None:
-    """Be a worker: read the parts that come on stdin, until it ends."""
+    """Run as a worker: read the parts sent on stdin until it ends."""
     gc.disable()  # what is read holds no cycles; looking for them takes a tenth of the time
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that reads is told, and ends us
@@ -222,12 +222,12 @@ def serve() -> None:
 
 
 def _send(pipe: IO[bytes] | None, value: TranscriptPart | Result) -> None:
-    pickle.dump(value, _open(pipe), pickle.HIGHEST_PROTOCOL)
-    _open(pipe).flush()
+    pickle.dump(value, _require_pipe(pipe), pickle.HIGHEST_PROTOCOL)
+    _require_pipe(pipe).flush()
 
 
 def _receive(pipe: IO[bytes] | None) -> Any:
-    return pickle.load(_open(pipe))  # noqa: S301 - between processes of our own
+    return pickle.load(_require_pipe(pipe))  # noqa: S301 - between processes of our own
 
 
 def _widen(pipe: IO[bytes] | None) -> None:
@@ -236,46 +236,46 @@ def _widen(pipe: IO[bytes] | None) -> None:
         import fcntl  # not on Windows
 
         with suppress(OSError):  # a user with very many pipes
-            fcntl.fcntl(_open(pipe), fcntl.F_SETPIPE_SZ, _PIPE)
+            fcntl.fcntl(_require_pipe(pipe), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
-def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise EOFError
     return pipe
 
 
-def _kept(text: str) -> str:
-    """Return what of a text may be kept: of a short one without looking at it again."""
-    return _remembered(text) if len(text) <= _SHORT else storable(text)
+def _clean_text(text: str) -> str:
+    """Return the storable text, cached for short texts."""
+    return _clean_cached(text) if len(text) <= _SHORT else storable(text)
 
 
 @functools.lru_cache(4096)
-def _remembered(text: str) -> str:
+def _clean_cached(text: str) -> str:
     return storable(text)
 
 
-def _storable(found: Transcript) -> Transcript:
-    """Return a reading without secrets and private parts: before anything of it is written."""
-    kept = [redact_names(each)._replace(text=_kept(each.text)) for each in found.messages]
+def _clean_transcript(found: Transcript) -> Transcript:
+    """Remove secrets and private parts from a reading, before it is written."""
+    messages = [redact_names(each)._replace(text=_clean_text(each.text)) for each in found.messages]
     folder = store_paths.model_folder()
-    kept = [message for message in kept if message.text and not _is_ours(message, folder)]
-    left_out = found.left_out + len(found.messages) - len(kept)
-    return found._replace(messages=kept, left_out=left_out)
+    messages = [message for message in messages if message.text and not _is_ours(message, folder)]
+    left_out = found.left_out + len(found.messages) - len(messages)
+    return found._replace(messages=messages, left_out=left_out)
 
 
 def _is_ours(message: Message, folder: str) -> bool:
-    """Tell whether a message is of our own asking.
+    """Tell whether memfs itself caused a message.
 
-    A prompt that some hosts take for what a person typed, or all that was said in an assistant that
-    memfs itself asked, which runs in `folder`.
+    That is a prompt of ours which a host takes for a person's, or any message of an assistant that
+    memfs ran, which is in `folder`.
     """
     prompt = message.role == "user" and message.text.startswith(REVIEW)
     return prompt or message.project == folder
 
 
-def _rest_of_line(more: Callable[[int], bytes], most: int) -> int:
-    """Return how many bytes there are up to the end of a line, `most` if it does not end."""
+def _measure_line_rest(more: Callable[[int], bytes], most: int) -> int:
+    """Return the number of bytes up to the end of a line, `most` if it does not end."""
     seen = 0
     while seen < most:
         data = more(64 << 10)

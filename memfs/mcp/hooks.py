@@ -46,7 +46,7 @@ def answer_hook(arguments: dict[str, object]) -> str:
             return decode_answer(found)
         host_event.run(call, source, output.append, lambda _: None)
     except Exception as error:  # noqa: BLE001 - a hook never disturbs a session
-        hook_log.line(source[0], source[1], error)
+        hook_log.log_error(source[0], source[1], error)
         return QUIET
     return decode_answer(b"".join(output))
 

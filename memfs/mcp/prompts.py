@@ -53,11 +53,11 @@ def render_prompt(context: ToolContext, name: str, given: dict[str, str]) -> str
         blocks = "\n\n".join(
             quote_turn(f"[{block.label}] {block.description}", block.value) for block in found
         )
-        return resources.text("templates", "prompts", "review.md").replace("{blocks}", blocks)
+        return resources.read_text("templates", "prompts", "review.md").replace("{blocks}", blocks)
     if name == "memory-rethink":
         shown = show.run(context.place(), given.get("label", "")).block
         full = f"{shown.chars:,} of {shown.limit:,} characters"
-        made = resources.text("templates", "prompts", "rethink.md")
+        made = resources.read_text("templates", "prompts", "rethink.md")
         return (
             made.replace("{label}", flatten_text(shown.label))
             .replace("{full}", full)

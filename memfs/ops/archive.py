@@ -51,7 +51,9 @@ def run(
         if known and archive.merge_passages(known.text) == merged:
             return ArchivedPassage(known.id, path, duplicate=True)
     passage, path = archive.write_passage(store, text, importance=importance, tags=clean)
-    return ArchivedPassage(passage.id, path, False, autocommit.archived(place, store, path, origin))
+    return ArchivedPassage(
+        passage.id, path, False, autocommit.commit_passage(place, store, path, origin)
+    )
 
 
 def refusal(

@@ -165,7 +165,7 @@ def forget_shown(event: Event) -> None:
     """Discard the shown state of a session whose reply was not delivered."""
     place = blocks.find_answering(event)
     if place is not None:
-        sessions.forget(place.home, place.session)
+        sessions.forget_shown(place.home, place.session)
 
 
 def _recall(

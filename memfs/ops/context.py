@@ -66,7 +66,7 @@ def run(place: Place, window: int = 0) -> WindowUsage:
     brief = brief_text.compose_within(place, budget.get_share("blocks"))
     usual = brief_text.compose_brief(place)[0]
     pinned = render.sort_blocks([block for block in blocks.load(place) if block.pinned])
-    guidance = counter.count(resources.text("templates", "guidance.md"))
+    guidance = counter.count(resources.read_text("templates", "guidance.md"))
     sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:

@@ -106,7 +106,7 @@ class _Session:
     def open_stores(self, requested: list[Edit]) -> None:
         """Lock the stores the edits need, always in the same order: no two calls deadlock."""
         tiers = {self._find_tier(edit) for edit in requested}
-        stores = {store.root: store for tier, store in self.place.tiers() if tier in tiers}
+        stores = {store.root: store for tier, store in self.place.list_tiers() if tier in tiers}
         for store in sorted(stores.values(), key=lambda store: os.path.realpath(store.local)):
             opened = writer.writing(store, self.place)
             self._writers[store.root] = self._stack.enter_context(opened)
@@ -199,7 +199,7 @@ class _Session:
             return Rejected(error.message, error.hint)
 
     def _add_draft(self, tier: str, label: str, path: str) -> _Draft:
-        text, version = self._get_writer(tier).settle(tier, label, path)
+        text, version = self._get_writer(tier).adopt_current(tier, label, path)
         draft = _Draft(tier, label, path, text, text, version)
         self._drafts[tier, label] = draft
         return draft
@@ -300,8 +300,10 @@ class _Session:
         text = yaml_edit.write("", head, "\n") + (value + "\n" if value else "")
         path = blocks.path_of(self.place, tier, label)
         store_writer = self._get_writer(tier)
-        head_before = store_writer.head(tier, label)
-        before, version = store_writer.settle(tier, label, path) if head_before else (None, 0)
+        head_before = store_writer.get_head(tier, label)
+        before, version = (
+            store_writer.adopt_current(tier, label, path) if head_before else (None, 0)
+        )
         draft = _Draft(tier, label, path, before, text, version, "create")
         self._drafts[tier, label] = draft
         return None
@@ -334,8 +336,8 @@ class _Session:
         store_writer = self._get_writer(draft.tier)
         version = draft.version
         before = None
-        if store_writer.head(draft.tier, label):
-            before, journalled = store_writer.settle(draft.tier, label, path)
+        if store_writer.get_head(draft.tier, label):
+            before, journalled = store_writer.adopt_current(draft.tier, label, path)
             version = max(version, journalled)
         text = draft.text
         self._drafts[draft.tier, label] = _Draft(

@@ -44,7 +44,7 @@ def find(event: Event) -> list[GuardedFile]:
 
 def _find(place: "Place", folder: str, file: str) -> GuardedFile | None:
     path = os.path.realpath(os.path.join(folder or ".", file))
-    for tier, store in place.tiers():
+    for tier, store in place.list_tiers():
         root = os.path.realpath(store.root)
         if path.startswith(root + os.sep):
             guarded = GuardedFile(place, store, path, path[len(root) + 1 :].replace(os.sep, "/"))

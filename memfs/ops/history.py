@@ -117,7 +117,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
     _refuse_secret(origin)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as store_writer:
-        now, _ = store_writer.settle(tier, name, _find_path(place, tier, name))
+        now, _ = store_writer.adopt_current(tier, name, _find_path(place, tier, name))
         _refuse_read_only("undo", name, now)
         target = _find_undoable(versions.entries(place, tier, name))
         if target is None:
@@ -125,7 +125,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
         changes = []
         for entry in _find_group(place, store_writer, target):
             path = _find_path(place, entry.tier, entry.label)
-            text, number = store_writer.settle(entry.tier, entry.label, path)
+            text, number = store_writer.adopt_current(entry.tier, entry.label, path)
             changes.append(
                 Change(
                     entry.tier,
@@ -149,7 +149,7 @@ def restore(place: Place, label: str, state: str, origin: Origin) -> Restored:
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as store_writer:
         path = _find_path(place, tier, name)
-        now, current = store_writer.settle(tier, name, path)
+        now, current = store_writer.adopt_current(tier, name, path)
         _refuse_read_only("restore", name, now)
         block = blocks.make(tier, name, path, text)
         if block.version and not block.codec:  # bytes of another encoding stay unchanged
@@ -198,7 +198,7 @@ def _find_group(
         and target.reason.startswith(f"{'to' if target.after is None else 'from'} {entry.label}")
     ]
     for mate in mates:
-        head = store_writer.head(mate.tier, mate.label)
+        head = store_writer.get_head(mate.tier, mate.label)
         if head is None or head.id != mate.id:
             raise RejectedError(
                 f"cannot undo the rename of '{mate.label}' to '{target.label}': there is a newer "
@@ -209,9 +209,9 @@ def _find_group(
 
 
 def _refuse_secret(origin: Origin) -> None:
-    check_secret = edits.check_secret("keep", "the reason", origin.reason)
-    if check_secret:
-        raise RejectedError(check_secret.message, check_secret.hint)
+    secret = edits.check_secret("keep", "the reason", origin.reason)
+    if secret:
+        raise RejectedError(secret.message, secret.hint)
 
 
 def _refuse_read_only(verb: str, label: str, text: str | None) -> None:

@@ -185,7 +185,7 @@ def _discover_files(place: Place, home: str) -> list[ForeignFile]:
 
 def _mark_own(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
     """Set a problem on files in a store of ours: they are memory already."""
-    roots = [os.path.realpath(store.root) + os.sep for _, store in place.tiers()]
+    roots = [os.path.realpath(store.root) + os.sep for _, store in place.list_tiers()]
     return [
         source._replace(problem=source.problem or "it is in the store already")
         if os.path.realpath(source.path).startswith(tuple(roots))
@@ -305,8 +305,8 @@ class _Merging:
         place, tier = self._place, self._tier
         found = blocks.resolve_label(place, labels.qualify(tier, label))
         path = found[2] if found else blocks.path_of(place, tier, label)
-        if self._writer and (found or self._writer.head(tier, label)):
-            text, version = self._writer.settle(tier, label, path)
+        if self._writer and (found or self._writer.get_head(tier, label)):
+            text, version = self._writer.adopt_current(tier, label, path)
             return path, text, version
         return path, blocks.read_whole_block(path) if found else None, 0
 
@@ -340,7 +340,7 @@ class _Merging:
 
     def _is_untouched(self, label: str, ours: str) -> bool:
         """Return whether a block is unchanged since `memfs init` made it."""
-        head = journal_query.head(self._place, self._tier, label)
+        head = journal_query.get_head(self._place, self._tier, label)
         last = journal.entry_at(self._store, head.offset) if head else None
         return bool(last and last.op == "create" and last.actor == "system" and last.after == ours)
 

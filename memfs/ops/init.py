@@ -148,7 +148,7 @@ def _make_store(store: Store, labels_of_tier: tuple[str, ...], created: list[str
             changes.append(Change(store.tier, label, path, None, text, "create", 1))
     if changes:
         with writer.writing(store, place) as store_writer:
-            known = {c.label for c in changes if store_writer.head(c.tier, c.label)}
+            known = {c.label for c in changes if store_writer.get_head(c.tier, c.label)}
             fresh = [change for change in changes if change.label not in known]
             store_writer.commit(fresh, Origin("system", reason="memfs init"))
             created.extend(change.path for change in fresh)
@@ -156,7 +156,7 @@ def _make_store(store: Store, labels_of_tier: tuple[str, ...], created: list[str
 
 def _render_template(label: str) -> str:
     """Return a default block with the managed keys set."""
-    text = resources.text("templates", "blocks", f"{label}.md")
+    text = resources.read_text("templates", "blocks", f"{label}.md")
     managed = f"version: 1\nupdated_at: {clock.now()}\nupdated_by: system\n---\n"
     return text.replace("pinned: true\n---\n", f"pinned: true\n{managed}", 1)
 

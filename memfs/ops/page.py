@@ -95,7 +95,7 @@ def page_out(
         why = f"{len(ids)} archived, {discarded} discarded"
         change = opened.write_body(OUT, body, len(gone) + block.paged_out, origin, why)
     store = place.store(block.tier)
-    notes = [autocommit.archived(place, store, where, origin) for _, where in archived]
+    notes = [autocommit.commit_passage(place, store, where, origin) for _, where in archived]
     notes.append(instruction_sections.finish_edit(place, [change], origin))
     return replace(planned, note="; ".join(filter(None, notes)))
 
@@ -184,7 +184,7 @@ def _open_block(place: Place, label: str) -> Iterator[_Held]:
     tier, name = versions.resolve(place, label)
     path = blocks.get(place, labels.qualify(tier, name)).path
     with writer.writing(place.store(tier), place) as store_writer:
-        text, version = store_writer.settle(tier, name, path)
+        text, version = store_writer.adopt_current(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
         _refuse_unpageable(block)
         yield _Held(block, version, text, store_writer)
@@ -238,9 +238,9 @@ def _shorten(candidate: PageCandidate, eol: str) -> str:
 
 
 def _discard_secret(candidate: PageCandidate, label: str) -> PageCandidate:
-    """Set a part with a check_secret to be discarded, not archived: the journal has it already."""
-    check_secret = edits.check_secret("archive", label, candidate.part.text)
-    return replace(candidate, fate="discard") if check_secret else candidate
+    """Set a part with a secret to be discarded, not archived: the journal has it already."""
+    secret = edits.check_secret("archive", label, candidate.part.text)
+    return replace(candidate, fate="discard") if secret else candidate
 
 
 def _refuse_unpageable(block: Block) -> None:

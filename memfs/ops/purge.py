@@ -198,7 +198,7 @@ def _redact_blocks(store: Store, place: Place) -> None:
             if (tier == labels.SESSION) != bool(place.session):
                 continue
             try:
-                text, version = store_writer.settle(tier, label, path)
+                text, version = store_writer.adopt_current(tier, label, path)
             except StoreError:  # too large for an edit: its file is rewritten afterwards
                 continue
             if text is not None and redact(text) != text:

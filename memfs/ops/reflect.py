@@ -45,7 +45,7 @@ def accept(place: Place, ident: str, origin: Origin) -> AcceptedProposal:
     found = _find_proposal(place, ident)
     with ExitStack() as stack:
         tiers = {change.tier for change in found.changes}
-        stores = {store.root: store for tier, store in place.tiers() if tier in tiers}
+        stores = {store.root: store for tier, store in place.list_tiers() if tier in tiers}
         writers = {
             root: stack.enter_context(writer.writing(stores[root], place))
             for root in sorted(stores)
@@ -87,8 +87,8 @@ def _build_change(
 ) -> Change | None:
     located = blocks.resolve_label(place, labels.qualify(each.tier, each.label))
     path = located[2] if located else blocks.path_of(place, each.tier, each.label)
-    known = located or store_writer.head(each.tier, each.label)
-    now, version = store_writer.settle(each.tier, each.label, path) if known else (None, 0)
+    known = located or store_writer.get_head(each.tier, each.label)
+    now, version = store_writer.adopt_current(each.tier, each.label, path) if known else (None, 0)
     _check_changeable(each, now)
     if each.after is None:
         text = None if now == each.before else now

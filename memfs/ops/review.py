@@ -44,7 +44,7 @@ def finish_turn(event: Event) -> Reply:
     settings = config.load(place)
     mode = settings.get("review.mode")
     if mode in (NUDGE, INLINE) and not event.again and is_due(place, event.host, settings):
-        text = resources.text("templates", "prompts", f"{mode}.md").strip()
+        text = resources.read_text("templates", "prompts", f"{mode}.md").strip()
         if mode == INLINE:
             since = f"{place.home.session(place.session)}/{_SINCE}"
             atomic.write(since, clock.now(), private=True, durable=False)

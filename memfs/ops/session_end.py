@@ -36,7 +36,7 @@ def _clear_blocks(place: Place, event: Event) -> None:
         if not place.session or not files.is_file(path):
             continue
         with writer.writing(place.home, place) as store_writer:
-            text, version = store_writer.settle(labels.SESSION, str(label), path)
+            text, version = store_writer.adopt_current(labels.SESSION, str(label), path)
             block = blocks.make(labels.SESSION, str(label), path, text or "")
             if block.value and not block.read_only and not block.problem:
                 head = yaml_edit.set_keys(

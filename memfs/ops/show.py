@@ -65,7 +65,7 @@ def record(shown: ShownBlock) -> dict[str, object]:
 
 def _find_version(place: Place, block: Block) -> int:
     """Return the journalled version; of a file changed since then, the one after it."""
-    head = versions.head(place, block.tier, block.label)
+    head = versions.get_head(place, block.tier, block.label)
     if head is None:
         return block.version or 1
     return head.version + (journal.digest(block.raw) != head.digest)

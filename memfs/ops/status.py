@@ -122,7 +122,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
     dirty = {store.root: tracked_files.list_dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
-        head = versions.head(place, block.tier, block.label)
+        head = versions.get_head(place, block.tier, block.label)
         changed = dirty[place.store(block.tier).root]
         sync = "" if changed is None else "clean"
         if changed and os.path.realpath(block.path) in changed:

@@ -37,7 +37,7 @@ def run(
     with lock.hold_lock(store):
         found = _plan_targets(place, names, remove=remove)
         for plan in found:
-            plan.permitted()
+            plan.check_writable()
         for plan in found:
             plan.write(store.top)
     return found
@@ -46,7 +46,7 @@ def run(
 def _plan_targets(place: Place, names: Sequence[str], *, remove: bool) -> list[Plan]:
     store = place.store("project")
     targets = [TARGETS[name] for name in names] or instruction_sections.find_sections(store)
-    ours = "" if remove or not targets else instruction_sections.text(store)
+    ours = "" if remove or not targets else instruction_sections.render_section(store)
     found: dict[str, Plan] = {}
     for target in targets:
         plan = instruction_sections.plan(store, target, ours, remove=remove)

@@ -35,7 +35,7 @@ def sources(place: Place, logs: Iterable[str] | None = None) -> list[IndexSource
     """
     paths = recall.sources(place.home) if logs is None else logs
     found = [IndexSource(path, "message", grows=True) for path in paths]
-    for tier, store in place.lasting():
+    for tier, store in place.list_lasting_tiers():
         found += [IndexSource(path, "passage", tier=tier) for path in archive.sources(store)]
         found += [
             IndexSource(path, "window", tier=tier, grows=True)

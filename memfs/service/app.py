@@ -126,7 +126,9 @@ class Service:
         inside = f"{store.place.home.local}/{spool.FOLDER}/"
         notes = {path for path in paths if path.startswith(inside)}
         own = {path for path in paths - notes if _is_inside(path, store)}
-        transcripts = {path for path in paths - notes - own if transcript_files.is_named(path)}
+        transcripts = {
+            path for path in paths - notes - own if transcript_files.is_transcript_name(path)
+        }
         transcripts = set(filter(os.path.isfile, transcripts))
         if own or transcripts or any(map(os.path.exists, notes)):
             self.work.add(store, transcripts, everything=bool(own))
@@ -192,4 +194,4 @@ def _measure_memory() -> int:
 
 
 def _is_inside(path: str, store: LoadedStore) -> bool:
-    return any(path.startswith(f"{tier.root}/") for _, tier in store.place.tiers())
+    return any(path.startswith(f"{tier.root}/") for _, tier in store.place.list_tiers())

@@ -175,7 +175,7 @@ def _list_transcripts(paths: list[str]) -> list[str]:
         for folder, _, names in os.walk(top):  # yields nothing for a file
             for path in (f"{folder}/{name}" for name in names):
                 with suppress(OSError):
-                    if transcript_files.is_named(path) and os.stat(path).st_mtime > least:
+                    if transcript_files.is_transcript_name(path) and os.stat(path).st_mtime > least:
                         found.append(path)
     return found
 

@@ -22,19 +22,18 @@ _SHORT = 50  # characters, each of at most four bytes
 def map_copies(
     store: Store, known: AcceptedTexts, left: Mapping[str, str], *, write: bool
 ) -> dict[str, str]:
-    """Map what is held back to copies of the texts that were accepted last, "" where none is had.
+    """Map each quarantined file to a copy of the text accepted last, "" where there is none.
 
-    `left` maps what is held back to git's id of the text before, "" for a file that is new. They
-    are git's: what a user accepted was mostly committed. A copy never changes, as its name has the
-    text's id.
+    `left` maps quarantined files to git's id of the text before, "" for a new file. The texts are
+    read from git: most accepted texts were committed. A copy never changes: its name has the id.
     """
-    wanted = {
+    candidates = {
         name: [before, *reversed(known.ids.get(name, ()))] if before else []
         for name, before in left.items()
     }
-    texts = commits.read_blobs(store.root, [ident for ids in wanted.values() for ident in ids])
+    texts = commits.read_blobs(store.root, [ident for ids in candidates.values() for ident in ids])
     found = {}
-    for name, ids in wanted.items():
+    for name, ids in candidates.items():
         ident = next((i for i in ids if i in texts and commits.is_blob(texts[i], i)), "")
         path = f"{trust.held_folder()}/{ident}/{_short(name)}" if ident else ""
         if ident and write and not files.is_file(path):
@@ -45,7 +44,7 @@ def map_copies(
 
 
 def _short(name: str) -> str:
-    """Return a path that can be written below any folder: of a long one the end of its last part.
+    """Shorten a path so that it can be written below any folder: keep the end of its last part.
 
     That part tells a passage from others, and its suffix what it is.
     """

@@ -22,7 +22,7 @@ def write_passage(
     store: Store, text: str, *, importance: int, tags: tuple[str, ...], source: str = ""
 ) -> tuple[Passage, str]:
     """Write a new passage; return it and its path."""
-    from memfs.core import yaml_edit  # 10 ms: who reads needs none
+    from memfs.core import yaml_edit  # 10 ms: only writing needs it
 
     at = clock.now()
     passage = Passage(clock.unique(), text.strip("\n"), at, importance, tags, source)
@@ -83,5 +83,5 @@ def parse(ident: str, raw: str) -> Passage:
 
 
 def merge_passages(text: str) -> str:
-    """Return what passages that say the same have in common."""
+    """Return a key that is equal for passages with the same words, whatever their case."""
     return " ".join(text.split()).casefold()

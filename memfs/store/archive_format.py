@@ -86,22 +86,22 @@ def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> 
     whole = {**members, MANIFEST: text.encode()}
     packed = _zip(whole, zipfile.ZIP_DEFLATED)
     # What repeats itself so much would look like a bomb to `read`: it is stored as it is.
-    return packed if total <= _allowed(len(packed)) else _zip(whole, zipfile.ZIP_STORED)
+    return packed if total <= _get_unpack_limit(len(packed)) else _zip(whole, zipfile.ZIP_STORED)
 
 
 def _zip(members: Mapping[str, bytes], method: int) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as made:
+    with zipfile.ZipFile(out, "w") as archive:
         for name, data in sorted(members.items()):
             info = zipfile.ZipInfo(f"{store_paths.NAME}/{name}", _FIRST)
             info.create_system = 3  # Unix, wherever it is made
             info.external_attr = (stat.S_IFREG | 0o600) << 16
-            made.writestr(info, data, method, 9)
+            archive.writestr(info, data, method, 9)
     return out.getvalue()
 
 
-def _allowed(packed: int) -> int:
-    """Return how many bytes a file of `packed` bytes may unpack to."""
+def _get_unpack_limit(packed: int) -> int:
+    """Return the most bytes that a file of `packed` bytes may unpack to."""
     return min(MOST_BYTES, max(_FREE, packed * _RATIO))
 
 
@@ -126,7 +126,7 @@ def read(path: str) -> Bundle:
     try:
         with outside.open_stream(path) as handle:
             packed = os.fstat(handle.fileno()).st_size
-            found = dict(_checked(_members(handle, packed)))
+            found = dict(_check_members(_read_members(handle, packed)))
     except files.NotAFileError as error:
         raise StoreError(f"{path} is not a file") from error
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
@@ -137,27 +137,27 @@ def read(path: str) -> Bundle:
         what = " ".join(str(error).split())[:120] or type(error).__name__
         hint = "it is damaged, or no zip or tar of a store"
         raise StoreError(f"{path} cannot be read: {what}", hint) from None
-    inside, left_out = _inside(found, path)
-    return Bundle(inside, _verified(inside, path), left_out)
+    inside, left_out = _select_store_files(found, path)
+    return Bundle(inside, _check_manifest(inside, path), left_out)
 
 
-def _members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]:
+def _read_members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]:
     head = handle.read(4)
     handle.seek(0)
     if head.startswith(b"PK"):
-        yield from _zipped(handle, _Meter(packed))
+        yield from _read_zip(handle, _Meter(packed))
     elif head.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=handle) as unpacked:
-            yield from _tarred(unpacked, _Meter(packed))
+            yield from _read_tar(unpacked, _Meter(packed))
     else:
-        yield from _tarred(handle, _Meter(packed))
+        yield from _read_tar(handle, _Meter(packed))
 
 
 class _Meter:
-    """Counts what is unpacked, whatever the headers say, and stops it in time."""
+    """Counts unpacked bytes and files, whatever the headers say, and raises at the limit."""
 
     def __init__(self, packed: int) -> None:
-        self._most = _allowed(packed)
+        self._most = _get_unpack_limit(packed)
         self._bytes = self._files = 0
 
     def file(self) -> None:
@@ -192,7 +192,7 @@ class _Metered(io.RawIOBase):
         return b"".join(parts)
 
 
-def _zipped(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
+def _read_zip(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(handle) as found:
         for info in found.infolist():
             meter.file()
@@ -202,9 +202,9 @@ def _zipped(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
             if kind not in (0, stat.S_IFDIR if folder else stat.S_IFREG) or (
                 folder and info.file_size
             ):
-                _unsafe(name, _ODD)
+                _refuse(name, _ODD)
             if info.flag_bits & 1 or info.compress_type not in _METHODS:
-                _unsafe(name, "it is encrypted, or packed in a way that is not known")
+                _refuse(name, "it is encrypted, or packed in a way that is not known")
             if folder:
                 _check_name(name[:-1])
                 continue
@@ -212,13 +212,13 @@ def _zipped(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
                 yield name, _Metered(member, meter).read()
 
 
-def _tarred(stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> Iterator[tuple[str, bytes]]:
+def _read_tar(stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> Iterator[tuple[str, bytes]]:
     metered = _Metered(stream, meter)
     with tarfile.open(fileobj=metered, mode="r|", errorlevel=2) as found:
         for info in found:
             meter.file()
             if _is_odd(info):
-                _unsafe(info.name, _ODD)
+                _refuse(info.name, _ODD)
             if info.isdir():
                 if info.name not in (".", "./"):
                     _check_name(info.name.removeprefix("./"))
@@ -228,7 +228,7 @@ def _tarred(stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> Iterator[tuple[
 
 
 def _is_odd(info: tarfile.TarInfo) -> bool:
-    """Tell whether a member is neither a plain file nor a folder, by any of what says so."""
+    """Tell whether any field says that a member is neither a plain file nor a folder."""
     folder = info.isdir()
     if not folder and info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
         return True  # also what `isreg` takes for a file: contiguous and sparse ones
@@ -241,20 +241,20 @@ def _is_odd(info: tarfile.TarInfo) -> bool:
     )
 
 
-def _checked(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+def _check_members(members: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
     seen: dict[str, str] = {}
     for raw, data in members:
         name = raw.removeprefix("./")
         _check_name(name)
         folded = name.casefold()
         if folded in seen:
-            _unsafe(name, f"{seen[folded]!r} is in it too, one file on many disks")
+            _refuse(name, f"{seen[folded]!r} is in it too, one file on many disks")
         seen[folded] = name
         yield name, data
 
 
 def problem(name: str) -> str:
-    """Say why a name could lead somewhere else, on whatever system; "" if it cannot."""
+    """Return why a name could lead out of the store on any system, "" if it cannot."""
     if not name or any(c < " " or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in name):
         return "control characters or no text"
     if name.startswith("/") or "\\" in name or name[1:2] == ":":
@@ -267,21 +267,21 @@ def problem(name: str) -> str:
 def _check_name(name: str) -> None:
     wrong = problem(name)
     if wrong:
-        _unsafe(name[:LONGEST_NAME], wrong)
+        _refuse(name[:LONGEST_NAME], wrong)
 
 
-def _unsafe(name: str, why: str) -> NoReturn:
+def _refuse(name: str, why: str) -> NoReturn:
     raise StoreError(f"it holds {name!r}, which is not safe: {why}", "nothing was written")
 
 
-def _inside(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
-    """Return the files of the store's folder, wherever in the archive it is."""
-    tops = {_top(name) for name in found if f"/{store_paths.NAME}/" in f"/{name}"}
-    if not tops and _store_like(found):
+def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
+    """Return (files of the store's folder, count of the others) of an archive."""
+    tops = {_find_top(name) for name in found if f"/{store_paths.NAME}/" in f"/{name}"}
+    if not tops and _is_store_like(found):
         tops = {""}
     if not tops:
         first = {name.partition("/")[0] + "/" for name in found if not name.startswith("__MACOSX")}
-        tops = {top for top in first if _store_like([name.removeprefix(top) for name in found])}
+        tops = {top for top in first if _is_store_like([name.removeprefix(top) for name in found])}
     if len(tops) != 1:
         what = "more than one store is" if tops else "no store is"
         raise StoreError(
@@ -294,16 +294,16 @@ def _inside(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
     return inside, len(found) - len(inside)
 
 
-def _top(name: str) -> str:
+def _find_top(name: str) -> str:
     at = f"/{name}".index(f"/{store_paths.NAME}/")
     return name[: at + len(store_paths.NAME) + 1]
 
 
-def _store_like(names: Mapping[str, bytes] | list[str]) -> bool:
+def _is_store_like(names: Mapping[str, bytes] | list[str]) -> bool:
     return store_paths.CONFIG in names or any(name.startswith("blocks/") for name in names)
 
 
-def _verified(inside: dict[str, bytes], path: str) -> str:
+def _check_manifest(inside: dict[str, bytes], path: str) -> str:
     """Check the files against the manifest, if there is one; return the tier it names."""
     text = inside.pop(MANIFEST, None)
     if text is None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EDIT, SESSION = "edit", "session"
 _OURS = ("blocks", "archive", "facts", "static", "config.yaml", ".gitignore", ".gitattributes")
-_BUSY = {  # what git has open, by the file that says so
+_BUSY = {  # unfinished operations of git, by the file that marks each
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
@@ -32,7 +32,7 @@ _BUSY = {  # what git has open, by the file that says so
 
 
 def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
-    """Commit an edit if each is to be; return why it was not, "" if it was or need not be."""
+    """Commit an edit if `git.commit` is `edit`; return why that failed, or ""."""
     notes = []
     for store in place.stores():
         mine = [
@@ -40,19 +40,19 @@ def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
             for change in changes
             if change.tier != labels.SESSION and place.store(change.tier).root == store.root
         ]
-        settings = _settings(place, store)
+        settings = _load_settings(place, store)
         if mine and settings.get("git.commit") == EDIT:
             names = ", ".join(change.label for change in mine)
             ops = list(dict.fromkeys(change.op for change in mine))
             subject = origin.reason or f"memory: {' and '.join(ops)} {names}"
-            message = _message(subject, [], ops, origin)
+            message = _format_message(subject, [], ops, origin)
             paths = [os.path.relpath(change.path, store.root) for change in mine]
             notes.append(_commit(store, paths, message, settings))
     return "; ".join(note for note in notes if note)
 
 
-def archived(place: Place, store: Store, path: str, origin: Origin) -> str:
-    """Commit a new passage if each edit is to be; return why it was not, or ""."""
+def commit_passage(place: Place, store: Store, path: str, origin: Origin) -> str:
+    """Commit a new passage if `git.commit` is `edit`; return why that failed, or ""."""
     subject = origin.reason or "memory: archive a passage"
     return commit_files(place, store, [path], "archive", subject, origin)
 
@@ -60,19 +60,19 @@ def archived(place: Place, store: Store, path: str, origin: Origin) -> str:
 def commit_files(
     place: Place, store: Store, paths: list[str], op: str, subject: str, origin: Origin
 ) -> str:
-    """Commit files that one operation wrote, as `archived` does."""
-    settings = _settings(place, store)
+    """Commit files that one operation wrote, as `commit_passage` does."""
+    settings = _load_settings(place, store)
     if not paths or settings.get("git.commit") != EDIT:
         return ""
     names = [os.path.relpath(path, store.root) for path in paths]
-    return _commit(store, names, _message(subject, [], [op], origin), settings)
+    return _commit(store, names, _format_message(subject, [], [op], origin), settings)
 
 
 def commit_session(place: Place, origin: Origin) -> str:
-    """Commit what a session left uncommitted, if each session is to be; return why not, or ""."""
+    """Commit a session's changes if `git.commit` is `session`; return why that failed, or ""."""
     notes = []
     for store in place.stores():
-        settings = _settings(place, store)
+        settings = _load_settings(place, store)
         if settings.get("git.commit") == SESSION:
             session = storable(origin.session)  # as the journal and the trailer have it
             edits = [
@@ -83,17 +83,17 @@ def commit_session(place: Place, origin: Origin) -> str:
                 and entry.tier == store.tier
             ]
             subject = f"memory: session {session[:8]}"
-            message = _message(subject, edits, [SESSION], origin)
+            message = _format_message(subject, edits, [SESSION], origin)
             notes.append(_commit(store, list(_OURS), message, settings))
     return "; ".join(note for note in notes if note)
 
 
-def _settings(place: Place, store: Store) -> Settings:
-    """Return the settings that hold for a store: a repository has no say in its user's own."""
+def _load_settings(place: Place, store: Store) -> Settings:
+    """Load the settings of a store; a project's do not apply to the user's store."""
     return config.load(Place(None, store) if store.tier == labels.USER else place)
 
 
-def _message(subject: str, body: list[str], ops: list[str], origin: Origin) -> str:
+def _format_message(subject: str, body: list[str], ops: list[str], origin: Origin) -> str:
     first, *rest = [line.rstrip() for line in make_plain(storable(subject)).split("\n")] or [""]
     who = origin.actor + (f" ({origin.host})" if origin.host else "")
     trailers = [f"Memfs-Op: {op}" for op in ops] + [f"Memfs-Actor: {who}"]
@@ -105,13 +105,13 @@ def _message(subject: str, body: list[str], ops: list[str], origin: Origin) -> s
 
 
 def _commit(store: Store, paths: list[str], message: str, settings: Settings) -> str:
-    """Commit `paths` (relative to the store) as they are; return why not, "" if all is well."""
+    """Commit `paths` (relative to the store) as they are; return why that failed, or ""."""
     known = tracked_files.read_committed(store.root, paths)
     changed = [] if known is None else tracked_files.list_differing(store.root, paths, known)
     if not changed or known is None:
         return ""
     head = git.checked_out(store.root)
-    why = "git does not answer" if head is None else _hindrance(head, settings)
+    why = "git does not answer" if head is None else _find_hindrance(head, settings)
     if head is not None and not why:
         try:
             why = commit_writer.commit(store.root, head, changed, known, message)
@@ -120,8 +120,8 @@ def _commit(store: Store, paths: list[str], message: str, settings: Settings) ->
     return f"not committed: {why}" if why else ""
 
 
-def _hindrance(head: git.GitHead, settings: Settings) -> str:
-    """Say why nothing may be committed here just now, or ""."""
+def _find_hindrance(head: git.GitHead, settings: Settings) -> str:
+    """Return why nothing may be committed now, or ""."""
     for name, what in _BUSY.items():
         if os.path.exists(f"{head.folder}/{name}"):
             return f"{what} is going on"

@@ -23,52 +23,52 @@ _HEX = frozenset("0123456789abcdef")
 def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     """Return the states of one block, or of all, newest first; at most `most` if it is given.
 
-    What git alone knows has `COMMIT` as operation, the author as actor, the subject as reason and
-    the version that the file named. What was edited outside memfs is adopted first.
+    States known to git alone have `COMMIT` as operation, the author as actor, the subject as reason
+    and the version that the file named. Edits made outside memfs are adopted first.
     """
     found: list[JournalEntry] = []
     if label:
         entries = journal_query.list_block_entries(place, label)
         tier, name = journal_query.resolve(place, label)
         store = place.store(tier)
-        path = "" if tier == labels.SESSION else _path(place, store, tier, name)
-        found = _joined(store, entries, path, most)
+        path = "" if tier == labels.SESSION else _get_path(place, store, tier, name)
+        found = _join(store, entries, path, most)
     else:
         entries = journal_query.list_entries(place)
         for store in place.stores():
             mine = [entry for entry in entries if place.store(entry.tier).root == store.root]
-            found += _joined(store, mine, "blocks", most)
+            found += _join(store, mine, "blocks", most)
     found.reverse()  # of one time, the last in its journal is the newest: that order is kept
-    found.sort(key=_time, reverse=True)
+    found.sort(key=_get_sort_key, reverse=True)
     return found[:most] if most else found
 
 
-def _time(entry: JournalEntry) -> tuple[str, bool, str]:
-    """Return what is known of when an entry was made: an id begins with its milliseconds."""
+def _get_sort_key(entry: JournalEntry) -> tuple[str, bool, str]:
+    """Return the sort key of an entry by time; its id begins with milliseconds."""
     own = entry.op != COMMIT
     return entry.at, own, entry.id[:12] if own else ""
 
 
-def read_version(place: Place, label: str, wanted: str) -> str:
+def read_version(place: Place, label: str, version: str) -> str:
     """Return the file text of a block at a version, or at a commit (its id, or the start of it).
 
-    Raises `NotFoundError` where neither is known.
+    Raises `NotFoundError` if neither exists.
     """
-    if wanted.isdigit():
+    if version.isdigit():
         try:
-            return journal_query.version(place, label, int(wanted))
+            return journal_query.version(place, label, int(version))
         except NotFoundError:
-            if len(wanted) < 7:
+            if len(version) < 7:
                 raise
     tier, name = journal_query.resolve(place, label)
     store = place.store(tier)
-    if is_commit(wanted) and tier != labels.SESSION:
-        path = _path(place, store, tier, name)
-        text = git.run(store.root, "cat-file", "blob", f"{wanted}:{git.prefix(store.root)}{path}")
+    if is_commit(version) and tier != labels.SESSION:
+        path = _get_path(place, store, tier, name)
+        text = git.run(store.root, "cat-file", "blob", f"{version}:{git.prefix(store.root)}{path}")
         if text is not None:
             return text
     raise NotFoundError(
-        f"'{label}' has no version or commit {wanted}", f"memfs log {label} lists them"
+        f"'{label}' has no version or commit {version}", f"memfs log {label} lists them"
     )
 
 
@@ -77,14 +77,14 @@ def is_commit(text: str) -> bool:
     return 4 <= len(text) <= 64 and set(text) <= _HEX
 
 
-def _path(place: Place, store: Store, tier: str, label: str) -> str:
+def _get_path(place: Place, store: Store, tier: str, label: str) -> str:
     """Return the file of a block relative to its store, also where it is gone."""
     found = blocks.resolve_label(place, labels.qualify(tier, label))
     path = found[2] if found else f"{store.root}/blocks/{label}{blocks.SUFFIX}"
     return os.path.relpath(path, store.root)
 
 
-def _joined(store: Store, entries: list[JournalEntry], path: str, most: int) -> list[JournalEntry]:
+def _join(store: Store, entries: list[JournalEntry], path: str, most: int) -> list[JournalEntry]:
     """Join the entries of a store with the commits that touched `path` ("" for none)."""
     done: list[Commit] = []
     if path:
@@ -92,22 +92,22 @@ def _joined(store: Store, entries: list[JournalEntry], path: str, most: int) -> 
             done = commits.list_touching(store.root, path, most + 1 if most else 0)
         except TimeoutError:
             done = []
-    held: dict[str, str] = {}
-    by_text = _by_text(entries, {len(commit.blob) for commit in done})
+    ids: dict[str, str] = {}
+    by_text = _group_by_text(entries, {len(commit.blob) for commit in done})
     alone: list[Commit] = []
     for commit in reversed(done):
-        entry = _entry_of(commit, by_text, held)
+        entry = _match_entry(commit, by_text, ids)
         if entry is None:
             alone.append(commit)
         else:
-            held[entry.id] = commit.id
+            ids[entry.id] = commit.id
     known = [
-        replace(entry, commit=held[entry.id]) if entry.id in held else entry for entry in entries
+        replace(entry, commit=ids[entry.id]) if entry.id in ids else entry for entry in entries
     ]
-    return known + _entries_of(store, alone, done)
+    return known + _make_entries(store, alone, done)
 
 
-def _by_text(
+def _group_by_text(
     entries: list[JournalEntry], lengths: set[int]
 ) -> dict[tuple[str, str], list[JournalEntry]]:
     """Map (label, git's id of a text) to the entries that left it, oldest first."""
@@ -119,18 +119,18 @@ def _by_text(
     return found
 
 
-def _entry_of(
-    commit: Commit, by_text: dict[tuple[str, str], list[JournalEntry]], held: dict[str, str]
+def _match_entry(
+    commit: Commit, by_text: dict[tuple[str, str], list[JournalEntry]], ids: dict[str, str]
 ) -> JournalEntry | None:
     """Return the entry whose state a commit holds: its adoption, else the last one before it."""
-    label = _label(commit)
-    free = [entry for entry in by_text.get((label, commit.blob), []) if entry.id not in held]
+    label = _get_label(commit)
+    free = [entry for entry in by_text.get((label, commit.blob), []) if entry.id not in ids]
     adopted = [e for e in free if e.reason.startswith(f"{COMMIT} {commit.short}:")]
     earlier = [e for e in free if e.at <= commit.at and not journal.is_commit(e)]
     return next(iter(adopted or earlier[::-1]), None)
 
 
-def _entries_of(store: Store, alone: list[Commit], done: list[Commit]) -> list[JournalEntry]:
+def _make_entries(store: Store, alone: list[Commit], done: list[Commit]) -> list[JournalEntry]:
     """Turn commits that no entry holds into entries, with the texts before and after them."""
     before: dict[str, str] = {}
     pairs: dict[str, tuple[str, str]] = {}
@@ -141,7 +141,7 @@ def _entries_of(store: Store, alone: list[Commit], done: list[Commit]) -> list[J
     texts = commits.read_blobs(store.root, [blob for _, old, new in mine for blob in (old, new)])
     found = []
     for commit, old, new in mine:
-        label = _label(commit)
+        label = _get_label(commit)
         after = texts.get(new)
         version = blocks.make(store.tier, label, "", after).version if after is not None else 0
         found.append(
@@ -165,6 +165,6 @@ def _entries_of(store: Store, alone: list[Commit], done: list[Commit]) -> list[J
     return found
 
 
-def _label(commit: Commit) -> str:
+def _get_label(commit: Commit) -> str:
     name = commit.path.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
     return labels.normalise(name)

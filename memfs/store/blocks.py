@@ -24,9 +24,9 @@ _FULL_READING = 20_000  # characters of front matter for the full YAML reader, o
 class Place:
     """The stores and the session that labels are resolved in, nearest tier first.
 
-    `aside` is where a local folder is that came with the project, "" for none. Where a session is
-    served, `unread` takes in why blocks of a tier cannot be read: the other tiers are served all
-    the same. None: that is an error.
+    `aside` is where a local folder was moved that came with the project, "" for none. `unread`
+    collects why blocks of a tier cannot be read while a session is served: the other tiers are
+    still served. None: that is an error.
     """
 
     __slots__ = ("aside", "project", "session", "unread", "user")
@@ -46,8 +46,8 @@ class Place:
             raise AssertionError("a place has a store: see `here` and `serving`")
         return store
 
-    def tiers(self) -> list[tuple[str, Store]]:
-        """Return the tiers that exist here, in the order bare labels resolve."""
+    def list_tiers(self) -> list[tuple[str, Store]]:
+        """List the tiers that exist here, in the order bare labels resolve."""
         found = []
         if self.project and self.session:
             found.append((labels.SESSION, self.project))
@@ -57,17 +57,17 @@ class Place:
             found.append((labels.USER, self.user))
         return found
 
-    def lasting(self) -> list[tuple[str, Store]]:
-        """Return the tiers that outlive a session: each has a store of its own."""
-        return [(tier, store) for tier, store in self.tiers() if tier != labels.SESSION]
+    def list_lasting_tiers(self) -> list[tuple[str, Store]]:
+        """List the tiers that outlive a session: each has a store of its own."""
+        return [(tier, store) for tier, store in self.list_tiers() if tier != labels.SESSION]
 
     def stores(self) -> list[Store]:
         """Return the stores, each once: session and project tier share one."""
-        return [store for _, store in self.lasting()]
+        return [store for _, store in self.list_lasting_tiers()]
 
     def store(self, tier: str) -> Store:
         """Return the store of a tier; raises `StoreError` saying how to get one."""
-        for name, store in self.tiers():
+        for name, store in self.list_tiers():
             if name == tier:
                 return store
         hint = {
@@ -85,7 +85,7 @@ def find_place(start: str, session: str = "") -> Place:
     where it is. Nor is anything used of a store while git does not say whether that folder came.
     """
     place = Place(store_paths.find(start), store_paths.user_store(), session)
-    if not place.tiers():
+    if not place.list_tiers():
         store_paths.require(start)
     if place.project is not None:
         from memfs.store import local_folder
@@ -102,14 +102,14 @@ def find_serving(start: str, session: str) -> Place | None:
     what came with it.
     """
     project = store_paths.find(start or ".")
-    if project and not (store_paths.is_trusted(project) and _serves(project)):
+    if project and not (store_paths.is_trusted(project) and _can_serve(project)):
         project = None
     place = Place(project, store_paths.user_store(), session)
     place.unread = []
-    return place if place.tiers() else None
+    return place if place.list_tiers() else None
 
 
-def _serves(store: Store) -> bool:
+def _can_serve(store: Store) -> bool:
     try:
         return _is_clean(store)
     except StoreError:  # the start of a session tells of it (`ops.brief`)
@@ -126,7 +126,7 @@ def _is_clean(store: Store) -> bool:
 
 
 def find_answering(event: "Event") -> Place | None:
-    """Return the place that serves an event, or None; note in the event where that keeps things."""
+    """Return the place that serves an event, or None; set the event's local folder."""
     place = find_serving(event.cwd, event.session)
     if place is not None:
         event.local = place.home.local
@@ -136,7 +136,7 @@ def find_answering(event: "Event") -> Place | None:
 def paths(place: Place) -> list[tuple[str, str, str]]:
     """List (tier, label, path) of every block file, nearest tier first, sorted by label."""
     found: list[tuple[str, str, str]] = []
-    for tier, store in place.tiers():
+    for tier, store in place.list_tiers():
         folder = store_paths.block_folder(store, tier, place.session)
         listed: list[tuple[str, str]] = []
         try:
@@ -160,7 +160,7 @@ def label_of(name: str) -> str:
 
 
 def without_quarantine(place: Place) -> Place:
-    """Return a place of which nothing is held back: it is looked at, or mended."""
+    """Return the same place without quarantine, for review and repair."""
     found = place.project and store_paths.without_quarantine(place.project)
     return Place(found, place.user, place.session)
 
@@ -173,7 +173,7 @@ def read_texts(place: Place) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for tier, label, path in paths(place):
         try:
-            found[labels.qualify(tier, label)] = _text(path)[0]
+            found[labels.qualify(tier, label)] = _read_text(path)[0]
         except OSError:
             found[labels.qualify(tier, label)] = None
     return found
@@ -199,7 +199,7 @@ def read(
 ) -> "Block":
     """Read one block file that exists; of one that is too large, the beginning."""
     try:
-        raw, size = _text(path)
+        raw, size = _read_text(path)
     except OSError as error:
         block = make(tier, label, path, "")
         block.problem = f"cannot be read: {error.strerror}"
@@ -226,7 +226,7 @@ def make(
     size: int = 0,
     reader: "Callable[[str], tuple[dict[str, object], str]] | None" = None,
 ) -> "Block":
-    """Return the block that a text is; the class is imported when the first one is made."""
+    """Make the block of a text; its class is imported at the first call."""
     from memfs.core.block import Block
 
     return Block(tier, label, path, raw, reader or full_reader, size)
@@ -255,18 +255,18 @@ def missing(place: Place, text: str) -> NotFoundError:
     import difflib
 
     known = sorted({label for _, label, _ in paths(place)})
-    tier, wanted = labels.parse(text)
-    close = difflib.get_close_matches(wanted, known, 1, 0.7)
+    tier, name = labels.parse(text)
+    close = difflib.get_close_matches(name, known, 1, 0.7)
     hint = "memfs blocks lists them, memfs create makes one"
     if close:
         hint = f"did you mean {close[0]}? see memfs blocks"
-    elif not place.session and (tier == labels.SESSION or wanted == labels.WORKING):
+    elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
         hint = "it belongs to a session: name it with --session ID"
     return NotFoundError(f"there is no block '{text}'", hint)
 
 
 def path_of(place: Place, tier: str, label: str) -> str:
-    """Return where a block of a tier is or would be. Raises `LinkError` where links are in it."""
+    """Return the path of a block, existing or not. Raises `LinkError` for links in it."""
     path = f"{store_paths.block_folder(place.store(tier), tier, place.session)}/{label}{SUFFIX}"
     files.check_path(path)
     return path
@@ -282,15 +282,15 @@ def full_reader(text: str) -> tuple[dict[str, object], str]:
 
 
 def front_matter(head: str) -> dict[str, object]:
-    """Return what the head of a file says that is no block; nothing where it cannot be read."""
+    """Parse the front matter of a file that is no block; {} if it cannot be parsed."""
     from memfs.core import frontmatter  # a quiet prompt needs none
 
     found = frontmatter.read(head)
     return full_reader(frontmatter.strip_fences(head))[0] if found is None else found
 
 
-def _text(path: str) -> tuple[str, int]:
-    """Return (text, 0) of a block file; of one too large (its beginning and a note, its size).
+def _read_text(path: str) -> tuple[str, int]:
+    """Read a block file: (text, 0); of one too large (its beginning and a note, its size).
 
     The note is part of the text, so that a session is told when such a file changes its size.
     """

@@ -1,6 +1,6 @@
 """Up to where a transcript was read, and what that part of it looked like.
 
-Not durable: one that is lost or older than what is kept costs a second reading.
+Not durable: a lost or outdated state costs a second reading.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def fingerprint_of(handle: BinaryIO, offset: int) -> str:
 
 
 def load(path: str) -> ReadState | None:
-    """Return what was written down; None if there is nothing, or it is damaged."""
+    """Load the saved state; None if there is none, or it is damaged."""
     try:
         found = json.loads(files.read(path) or "")
         found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
@@ -73,5 +73,5 @@ def load(path: str) -> ReadState | None:
 
 
 def save(path: str, state: ReadState) -> None:
-    """Write it down; after a crash of the system an older one may be there."""
+    """Save the state; after a crash of the system an older one may be there."""
     atomic.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)

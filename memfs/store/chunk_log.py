@@ -1,8 +1,8 @@
-"""Passages by the line: windows of conversations, and what left a kind of memory. Never committed.
+"""Windows of conversations and what a kind of memory evicted, as JSON lines. Never committed.
 
 Each kind has a folder of its own below `local/windows/`. Its lines are only added, in segments that
-are named by the id of their first line; ids go up. The oldest leave first, and leaving is a mark:
-the line stays, and archive search finds it.
+are named by the id of their first line; ids go up. The oldest are evicted first, by a mark: the
+line stays, and archive search finds it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
 _LEVELS = 2  # of folders: one for each kind
-_TOLD = 1000  # that leave, before it is written down: they are told again by their bounds
+_EVICTIONS = 1000  # before they are saved; after a kill the bounds evict them again
 
 
 class ChunkWindow(NamedTuple):
@@ -66,7 +66,7 @@ def list_segments(store: Store) -> list[str]:
 
 
 def get_owner(path: str) -> str:
-    """Return what tells the windows of one kind from those of others, and from passages."""
+    """Return the name of a segment's kind: it differs from other kinds and from passages."""
     return f"{FOLDER}/{os.path.basename(os.path.dirname(path))}"
 
 
@@ -75,7 +75,7 @@ def read(path: str, start: int = 0) -> Iterator[ChunkWindow]:
     with logs.open_stream(path) as handle:
         handle.seek(start)
         for line in handle:
-            found = _parsed(line)
+            found = _parse_line(line)
             if found is not None:
                 yield found
 
@@ -89,24 +89,24 @@ class ChunkLog:
         self.whose = f"{FOLDER}/{self.name}"
         self._folder = f"{folder(store)}/{self.name}"
         self._segment = ""  # the last one
-        self._looks: tuple[Signature | None, Signature | None] = (None, None)
+        self._signatures: tuple[Signature | None, Signature | None] = (None, None)
         self._end = 0  # of the last whole line that was read in it
         self._last = ""  # the id of its last line
         self._live: OrderedDict[str, ChunkMark] | None = None
-        self._left = 0  # since it was written down
-        self.bytes = 0  # of those that are live
+        self._evicted = 0  # since the state was saved
+        self.bytes = 0  # of the live windows
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers out, and know what they wrote."""
+        """Lock out other writers, and load what they wrote."""
         with lock.hold_lock(self._store, name=LOCK):
             self._catch_up(mend=True)
             yield
 
-    def live(self) -> Mapping[str, ChunkMark]:
-        """Return what did not leave, by id, the oldest first."""
+    def get_live(self) -> Mapping[str, ChunkMark]:
+        """Return the marks of the windows that are not evicted, by id, the oldest first."""
         self._catch_up()
-        return self._loaded()
+        return self._load_live()
 
     def add(self, passages: Sequence[Passage], metas: Sequence[Mapping[str, object]]) -> list[str]:
         """Add passages, with ids of their own, durably; return the ids. The caller is `writing`."""
@@ -114,76 +114,73 @@ class ChunkLog:
             return []
         lines, marks = [], {}
         for passage, meta in zip(passages, metas, strict=True):
-            self._last = _after(self._last)
-            line = _line(replace(passage, id=self._last), meta)
+            self._last = _make_next_id(self._last)
+            line = _encode_line(replace(passage, id=self._last), meta)
             lines.append(line)
-            marks[self._last] = ChunkMark(len(line), _seconds(self._last))
+            marks[self._last] = ChunkMark(len(line), _get_seconds(self._last))
         first = next(iter(marks))
         if not self._segment or self._end > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
         files.make_folder(self._folder, private=True)
         self._end = logs.append(self._segment, b"".join(lines))
-        self._looks = self._look()
+        self._signatures = self._sign_files()
         if self._live is not None:
             self._live.update(marks)
             self.bytes += sum(mark.size for mark in marks.values())
         return list(marks)
 
-    def leave(self, count: int) -> None:
-        """Let so many of the oldest leave. The caller is `writing`."""
-        live = self._loaded()
+    def evict_oldest(self, count: int) -> None:
+        """Evict the `count` oldest windows. The caller is `writing`."""
+        live = self._load_live()
         for _ in range(count):
             self.bytes -= live.popitem(last=False)[1].size
-        self._left += count
-        if self._left >= _TOLD:
+        self._evicted += count
+        if self._evicted >= _EVICTIONS:
             self.note()
 
     def note(self) -> None:
-        """Write down who left: a process that opens this next begins there."""
-        if self._left and self._live is not None:
-            first = next(iter(self._live), _after(self._last))
+        """Save up to where windows are evicted: the next process begins there."""
+        if self._evicted and self._live is not None:
+            first = next(iter(self._live), _make_next_id(self._last))
             text = json.dumps({"first": first})
             atomic.write(f"{self._folder}/{_STATE}", text, private=True, durable=False)
-            self._left, self._looks = 0, self._look()
+            self._evicted, self._signatures = 0, self._sign_files()
 
     def find(self, ident: str) -> ChunkWindow | None:
-        """Return a window, also one that left."""
-        path = self._of(ident)
+        """Return a window, evicted or not; None if there is none."""
+        path = self._find_segment(ident)
         return next((w for w in read(path) if w.passage.id == ident), None) if path else None
 
-    def every(self) -> Iterator[ChunkWindow]:
-        """Yield all windows, also those that left, the oldest first."""
+    def read(self) -> Iterator[ChunkWindow]:
+        """Yield all windows, evicted ones included, the oldest first."""
         for path in self._segments():
             yield from read(path)
 
-    def recent(self) -> Iterator[ChunkWindow]:
-        """Yield the windows that did not leave, the oldest first."""
-        live = self.live()
+    def read_live(self) -> Iterator[ChunkWindow]:
+        """Yield the windows that are not evicted, the oldest first."""
+        live = self.get_live()
         for path in self._segments():
-            if live and path >= (self._of(next(iter(live))) or ""):
+            if live and path >= (self._find_segment(next(iter(live))) or ""):
                 yield from (window for window in read(path) if window.passage.id in live)
 
-    def change(self, ident: str, window: ChunkWindow | None) -> bool:
-        """Put another window in the place of one, or none; tell whether it was there.
-
-        The caller is `writing`.
-        """
-        path = self._of(ident)
+    def update(self, ident: str, window: ChunkWindow | None) -> bool:
+        """Replace a window (None: remove it); tell if it was there. The caller is `writing`."""
+        path = self._find_segment(ident)
         if path is None:
             return False
         lines = []
         found = False
         for line in logs.read_lines(path):
-            mine = _parsed(line + b"\n")
+            mine = _parse_line(line + b"\n")
             if mine is None or mine.passage.id != ident:
                 lines.append(line + b"\n")
                 continue
             found = True
             if window is not None:
                 passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
-                lines.append(_line(passage, window.meta, mine.revision))
+                lines.append(_encode_line(passage, window.meta, mine.revision))
         if found:
-            atomic.write(path, files.decode(b"".join(_revised(lines))), private=True)
+            atomic.write(path, files.decode(b"".join(_raise_revision(lines))), private=True)
             self._segment = ""
             self._catch_up()
         return found
@@ -192,68 +189,68 @@ class ChunkLog:
         listed = files.names(self._folder)
         return [f"{self._folder}/{name}" for name in listed if name.endswith(SUFFIX)]
 
-    def _of(self, ident: str) -> str | None:
-        """Return the segment that an id would be in."""
+    def _find_segment(self, ident: str) -> str | None:
+        """Return the path of the segment that an id belongs to, None if it is older than all."""
         segments = self._segments()
         place = bisect.bisect_right(segments, f"{self._folder}/{ident}{SUFFIX}")
         return segments[place - 1] if place else None
 
     def _catch_up(self, *, mend: bool = False) -> None:
-        """Notice what others wrote. `mend`: cut off what a kill left half; writers alone may."""
-        before, now = self._looks, self._look()
+        """Load what others wrote. `mend`: cut off a torn last line; only writers may."""
+        before, now = self._signatures, self._sign_files()
         if self._segment and now == before:
             return
         segments = self._segments()
         last = segments[-1] if segments else ""
         if mend and last:
             logs.cut_torn_line(last)
-        if last == self._segment and _grew(before[0], now[0]) and now[1] == before[1]:
+        if last == self._segment and _has_grown(before[0], now[0]) and now[1] == before[1]:
             self._load(last, self._end, "")
         else:
             self._segment, self._live, self.bytes, self._last = last, None, 0, ""
             if last:
                 self._load(last, 0, "")
-        self._looks = self._look()
+        self._signatures = self._sign_files()
 
-    def _look(self) -> tuple[Signature | None, Signature | None]:
-        """Return what the last segment and the state look like from outside."""
+    def _sign_files(self) -> tuple[Signature | None, Signature | None]:
+        """Return the signatures of the last segment and of the state file."""
         segment = signatures.sign_file(self._segment) if self._segment else None
         return segment, signatures.sign_file(f"{self._folder}/{_STATE}")
 
-    def _loaded(self) -> OrderedDict[str, ChunkMark]:
+    def _load_live(self) -> OrderedDict[str, ChunkMark]:
         if self._live is None:
             self._live, self.bytes = OrderedDict(), 0
             first = self.first()
-            begin = self._of(first) or ""
+            begin = self._find_segment(first) or ""
             for path in self._segments():
                 if path >= begin:
                     self._load(path, 0, first)
         return self._live
 
     def _load(self, path: str, start: int, first: str) -> None:
-        """Take in what a segment says from a byte on."""
+        """Load the windows of a segment from byte `start` on."""
         with logs.open_stream(path) as handle:
             handle.seek(start)
             self._end = start
             for line in handle:
-                window = _parsed(line)
+                window = _parse_line(line)
                 self._end += len(line) if line.endswith(b"\n") else 0
                 if window is None:
                     continue
                 ident = self._last = window.passage.id
                 if self._live is not None and ident >= first:
-                    self._live[ident] = ChunkMark(len(line), _seconds(ident))
+                    self._live[ident] = ChunkMark(len(line), _get_seconds(ident))
                     self.bytes += len(line)
 
     def first(self) -> str:
-        """Return the id from which on windows have not left, as it was written down last."""
+        """Return the saved id of the first window that is not evicted."""
         try:
             return str(json.loads(files.read(f"{self._folder}/{_STATE}") or "{}").get("first", ""))
         except UNREADABLE:
             return ""
 
 
-def _line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> bytes:
+def _encode_line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> bytes:
     record = {
         "revision": revision or "",
         "id": passage.id,
@@ -264,12 +261,12 @@ def _line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> by
         "text": passage.text,
         "meta": meta,
     }
-    kept = {key: value for key, value in record.items() if value not in ("", (), {})}
-    return (json.dumps(kept) + "\n").encode()
+    fields = {key: value for key, value in record.items() if value not in ("", (), {})}
+    return (json.dumps(fields) + "\n").encode()
 
 
-def _parsed(line: bytes) -> ChunkWindow | None:
-    """Return the window in a line; None for one that is damaged, or not whole."""
+def _parse_line(line: bytes) -> ChunkWindow | None:
+    """Parse the window in a line; None for a damaged or incomplete line."""
     try:
         found = json.loads(line) if line.endswith(b"\n") else {}
         meta = found.pop("meta", {})
@@ -280,28 +277,28 @@ def _parsed(line: bytes) -> ChunkWindow | None:
         return None
 
 
-def _grew(before: Signature | None, now: Signature | None) -> bool:
-    """Tell whether a file was only added to, as far as it looks."""
+def _has_grown(before: Signature | None, now: Signature | None) -> bool:
+    """Tell whether a file was only appended to, by its signatures."""
     return bool(before and now and now.inode == before.inode and now.size > before.size > 0)
 
 
-def _revised(lines: list[bytes]) -> list[bytes]:
-    """Raise the revision of a segment: its first bytes are others than before.
+def _raise_revision(lines: list[bytes]) -> list[bytes]:
+    """Raise the revision of a segment, which changes its first bytes.
 
-    The index tells by them that it did not merely grow.
+    The index sees by them that the segment was rewritten.
     """
-    first = _parsed(lines[0]) if lines else None
+    first = _parse_line(lines[0]) if lines else None
     if first is None:
         return lines
-    return [_line(first.passage, first.meta, first.revision + 1), *lines[1:]]
+    return [_encode_line(first.passage, first.meta, first.revision + 1), *lines[1:]]
 
 
-def _after(last: str) -> str:
+def _make_next_id(last: str) -> str:
     """Return a new id that is greater than the last one."""
     fresh = clock.unique()
     return fresh if fresh > last else f"{int(last, 16) + 1:020x}"
 
 
-def _seconds(ident: str) -> float:
+def _get_seconds(ident: str) -> float:
     """Return when an id was made, in seconds since 1970."""
     return int(ident[:12], 16) / 1000

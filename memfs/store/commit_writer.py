@@ -31,11 +31,11 @@ def commit(
     message: str,
     nobody: str = "",
 ) -> str:
-    """Commit files below `folder`, those that are gone as well; return what was not, and why.
+    """Commit files below `folder`, removed ones too; return what was not committed, and why.
 
-    `head` is what is checked out, and `known` what that commit has of them. `nobody` is
-    "Name <mail>" where git does not know who commits. What goes through a filter stays out: memfs
-    runs none, and the text alone is what the filter may be there to hide.
+    `head` is what is checked out, `known` the files in that commit. `nobody` is "Name <mail>" where
+    git does not know who commits. Files with a filter stay out: memfs runs none, and the filter may
+    be there to hide the plain text.
     """
     there = [name for name in names if files.is_file(f"{folder}/{name}")]
     filtered = tracked_files.list_filters(folder, there) if there else {}
@@ -43,30 +43,30 @@ def commit(
         f"{make_plain(name)} goes through {how}, and memfs runs no filter: commit it with git"
         for name, how in sorted(filtered.items())
     )
-    texts = _texts(folder, [name for name in names if name not in filtered])
+    texts = _read_texts(folder, [name for name in names if name not in filtered])
     modes = {name: known[name].mode if name in known else "" for name in texts}
     modes = {name: mode if mode.startswith("100") else _FILE for name, mode in modes.items()}
-    failed = _recorded(folder, head, texts, modes, message, nobody) if texts else ""
+    failed = _write_commit(folder, head, texts, modes, message, nobody) if texts else ""
     return "; ".join(part for part in (failed, note) if part)
 
 
-def _texts(folder: str, names: Sequence[str]) -> dict[str, bytes | None]:
-    """Return the bytes that git is to have of files, None of those that are gone.
+def _read_texts(folder: str, names: Sequence[str]) -> dict[str, bytes | None]:
+    """Read the bytes to commit of each file, None for a removed one.
 
-    What is neither (a link, a giant) is no memory, and left as git has it.
+    Links and files above the limit are left as git has them.
     """
     found: dict[str, bytes | None] = {}
     for name in names:
         path = f"{folder}/{name}"
         if files.is_file(path) and files.get_size(path) <= tracked_files.LARGEST:
             data = logs.read_whole(path)
-            found[name] = None if data is None else tracked_files.encode_stored(folder, name, data)
+            found[name] = None if data is None else tracked_files.fix_line_ends(folder, name, data)
         elif not os.path.lexists(path):
             found[name] = None
     return found
 
 
-def _recorded(
+def _write_commit(
     folder: str,
     head: GitHead,
     texts: Mapping[str, bytes | None],
@@ -74,60 +74,60 @@ def _recorded(
     message: str,
     nobody: str,
 ) -> str:
-    """Make the commit, stage what is in it, and put the branch on it; return git's complaint."""
+    """Make the commit, stage its files, and move the branch to it; return git's complaint."""
     done = git.start(folder, "var", "GIT_AUTHOR_IDENT")
     if done is None or (done.returncode and not nobody):
-        return _complaint(done)
+        return _find_complaint(done)
     who = done.stdout.strip() or f"{nobody} {int(time.time())} +0000".encode()
-    length = len(head.commit) or _length(folder)
-    said = _data(message.encode("utf-8", "replace"))
+    length = len(head.commit) or _get_id_length(folder)
+    body = _encode_data(message.encode("utf-8", "replace"))
     start = b"from %b\n" % head.commit.encode() if head.commit else b""
     stream = b"".join(
         [
-            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b" % (_MADE, who, who, said, start),
-            *_changes(git.prefix(folder), texts, modes),
-            # The name that the commit has meanwhile is taken back before it is anybody's.
+            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b" % (_MADE, who, who, body, start),
+            *_encode_changes(git.prefix(folder), texts, modes),
+            # The temporary reference is removed again.
             b"\nget-mark :1\nreset %b\nfrom %b\n\n" % (_MADE, b"0" * length),
         ]
     )
     done = git.start(folder, "fast-import", "--quiet", data=stream, seconds=120)
     if done is None or done.returncode:
-        return _complaint(done)
-    made = done.stdout.decode().strip()
+        return _find_complaint(done)
+    new = done.stdout.decode().strip()
     staged = "".join(
         f"0 {'0' * length}\t{git.prefix(folder)}{name}\0"
         if data is None
         else f"{modes[name]} {commits.blob_id(data, length)}\t{git.prefix(folder)}{name}\0"
         for name, data in texts.items()
     )
-    failed = _try(folder, "update-index", "-z", "--index-info", data=os.fsencode(staged))
+    failed = _retry(folder, "update-index", "-z", "--index-info", data=os.fsencode(staged))
     about = f"commit: {message.partition(chr(10))[0]}"
-    return failed or _try(folder, "update-ref", "-m", about, head.branch, made, head.commit)
+    return failed or _retry(folder, "update-ref", "-m", about, head.branch, new, head.commit)
 
 
-def _changes(
+def _encode_changes(
     before: str, texts: Mapping[str, bytes | None], modes: Mapping[str, str]
 ) -> Iterator[bytes]:
-    """Yield what fast-import is told of files, whose names get `before` before them."""
+    """Yield the fast-import commands of files; `before` is put before their names."""
     for name, data in texts.items():
-        path = _quoted(before + name)
+        path = _quote_path(before + name)
         if data is None:
             yield b"D %b\n" % path
         else:
-            yield b"M %b inline %b\n%b" % (modes[name].encode(), path, _data(data))
+            yield b"M %b inline %b\n%b" % (modes[name].encode(), path, _encode_data(data))
 
 
-def _length(folder: str) -> int:
+def _get_id_length(folder: str) -> int:
     """Return how many digits an id has in a repository that has no commit yet."""
     return 64 if "256" in (git.run(folder, "rev-parse", "--show-object-format") or "") else 40
 
 
-def _data(data: bytes) -> bytes:
+def _encode_data(data: bytes) -> bytes:
     return b"data %d\n%b\n" % (len(data), data)
 
 
-def _quoted(name: str) -> bytes:
-    """Return a name as git takes any: in quotes, with all that is not plain in octal digits."""
+def _quote_path(name: str) -> bytes:
+    """Quote a name as git reads it: unusual bytes are octal escapes."""
     plain = b"/._-"
     return b'"%b"' % b"".join(
         b"%c" % byte
@@ -137,21 +137,21 @@ def _quoted(name: str) -> bytes:
     )
 
 
-def _try(folder: str, *words: str, data: bytes = b"") -> str:
-    """Run git, waiting a little for others; return its complaint, "" if it did it."""
+def _retry(folder: str, *words: str, data: bytes = b"") -> str:
+    """Run git, again while the index is locked; return its complaint, "" on success."""
     complaint = ""
     for attempt in range(_TRIES):
         done = git.start(folder, *words, data=data)
         if done is not None and done.returncode == 0:
             return ""
-        complaint = _complaint(done)
+        complaint = _find_complaint(done)
         if "index.lock" not in complaint:
             break
         time.sleep(0.05 * 2**attempt)
     return complaint
 
 
-def _complaint(done: CompletedProcess[bytes] | None) -> str:
+def _find_complaint(done: CompletedProcess[bytes] | None) -> str:
     if done is None:
         return "git does not answer"
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()

@@ -54,10 +54,10 @@ def list_touching(
     limit = [f"--max-count={most}"] if most else []
     upto = f"{since}..HEAD" if since else "HEAD"
     until = time.monotonic() + seconds
-    listed = _asked(folder, ("rev-list", *limit, upto), [path], b"", until)
+    listed = _run_git(folder, ("rev-list", *limit, upto), [path], b"", until)
     if listed is None:
         return list_touching(folder, path, most, "", seconds) if since else []
-    return list(_told(folder, path, "-c", listed, until))
+    return list(_diff(folder, path, "-c", listed, until))
 
 
 def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
@@ -66,14 +66,14 @@ def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]
     Raises `TimeoutError`, and `LookupError` where git does not say.
     """
     until = time.monotonic() + seconds
-    listed = _asked(folder, ("rev-list", "--all"), [path], b"", until)
+    listed = _run_git(folder, ("rev-list", "--all"), [path], b"", until)
     if listed is None:
         raise LookupError("git does not answer")
-    return list(_told(folder, path, "-m", listed, until))
+    return list(_diff(folder, path, "-m", listed, until))
 
 
-def _told(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
-    """Yield what commits, listed by id, did to `path`; `merges` says how those are compared."""
+def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
+    """Yield the changes of `path` in commits listed by id; `merges` is diff-tree's option."""
     words = (
         "diff-tree",
         "--stdin",
@@ -88,16 +88,16 @@ def _told(folder: str, path: str, merges: str, listed: bytes, until: float) -> I
         "--no-textconv",
         f"--format={_FORMAT}",
     )
-    out = _asked(folder, words, [path], listed, until) if listed else b""
+    out = _run_git(folder, words, [path], listed, until) if listed else b""
     before = git.prefix(folder)
     for commit in _parse((out or b"").decode("utf-8", "surrogateescape")):
         yield replace(commit, path=commit.path.removeprefix(before))
 
 
-def _asked(
+def _run_git(
     folder: str, words: tuple[str, ...], paths: list[str], data: bytes, until: float
 ) -> bytes | None:
-    """Return what git answers, None if it failed; raises `TimeoutError` after `until`."""
+    """Run git; return its output, None if it failed. Raises `TimeoutError` after `until`."""
     left = max(0.01, until - time.monotonic())
     done = git.start(folder, *words, paths=paths, data=data, seconds=left)
     if done is not None and done.returncode == git.TOO_LONG:
@@ -111,7 +111,7 @@ def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tupl
     Each step is (the commit before, the commit); one whose author is not who committed it is left
     out. The blobs are "" where there is no file, the path is relative to the folder.
     """
-    told = [after if set(before) <= {"0"} else f"{after} {before}" for before, after in steps]
+    revisions = [after if set(before) <= {"0"} else f"{after} {before}" for before, after in steps]
     out = git.run(
         folder,
         "diff-tree",
@@ -126,7 +126,7 @@ def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tupl
         "--no-textconv",
         f"--format={_WRITERS}",
         paths=["."],
-        data="".join(f"{line}\n" for line in told).encode(),
+        data="".join(f"{line}\n" for line in revisions).encode(),
     )
     own, top = False, git.prefix(folder)
     fields = iter((out or "").split("\0"))
@@ -143,36 +143,36 @@ def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tupl
 
 
 def filter_existing(folder: str, blobs: Sequence[str]) -> set[str]:
-    """Return those ids under which git has something."""
+    """Return those ids under which git has an object."""
     if not blobs:
         return set()
-    asked = "\n".join(blobs).encode() + b"\n"
-    told = git.run(folder, "cat-file", "--batch-check", data=asked) or ""
-    return {line.split(" ")[0] for line in told.splitlines() if not line.endswith(" missing")}
+    request = "\n".join(blobs).encode() + b"\n"
+    output = git.run(folder, "cat-file", "--batch-check", data=request) or ""
+    return {line.split(" ")[0] for line in output.splitlines() if not line.endswith(" missing")}
 
 
 def tree(folder: str, commit: str, below: str) -> dict[str, str]:
     """Map the files that a commit has below a path in a folder to the ids of their texts."""
-    told = git.run(folder, "ls-tree", "-r", "-z", commit, paths=[below]) or ""
+    output = git.run(folder, "ls-tree", "-r", "-z", commit, paths=[below]) or ""
     before = git.prefix(folder)
-    lines = (line.partition("\t") for line in told.split("\0") if line)
+    lines = (line.partition("\t") for line in output.split("\0") if line)
     return {name.removeprefix(before): head.split(" ")[2] for head, _, name in lines}
 
 
 def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     """Return the texts that git has under these ids; those it does not have are left out.
 
-    So are those that are larger than any file of a store, and those above what is taken at once:
-    git keeps a text packed, and a little of that may be very much text.
+    So are those larger than any file of a store, and those above the limit of all together: a small
+    packed object may be a very large text.
     """
-    wanted = _moderate(folder, list(dict.fromkeys(blob for blob in blobs if blob)))
-    if not wanted:
+    available = _filter_by_size(folder, list(dict.fromkeys(blob for blob in blobs if blob)))
+    if not available:
         return {}
-    done = git.start(folder, "cat-file", "--batch", data="\n".join(wanted).encode() + b"\n")
-    data = done.stdout if done else b""  # what came before one that cannot be had is as good
+    done = git.start(folder, "cat-file", "--batch", data="\n".join(available).encode() + b"\n")
+    data = done.stdout if done else b""  # what came before a failure counts
     found: dict[str, str] = {}
     position = 0
-    for blob in wanted:
+    for blob in available:
         end = data.find(b"\n", position)
         words = data[position:end].split()
         position = end + 1
@@ -183,19 +183,19 @@ def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _moderate(folder: str, blobs: Sequence[str]) -> list[str]:
-    """Return those of some ids whose texts can be had, one by one and all together."""
+def _filter_by_size(folder: str, blobs: Sequence[str]) -> list[str]:
+    """Return the ids whose texts are within the limits, each and all together."""
     if not blobs:
         return []
-    asked = "\n".join(blobs).encode() + b"\n"
-    done = git.start(folder, "cat-file", "--batch-check", data=asked)
+    request = "\n".join(blobs).encode() + b"\n"
+    done = git.start(folder, "cat-file", "--batch-check", data=request)
     found, left = [], git.LARGEST_OUTPUT
     for line in done.stdout.decode().splitlines() if done else ():
         blob, kind, size = (*line.split(" "), "")[:3]
-        taken = int(size) + len(line) + 2 if kind == "blob" else left + 1
-        if int(size or 0) <= files.READ_CAP and taken <= left:
+        cost = int(size) + len(line) + 2 if kind == "blob" else left + 1
+        if int(size or 0) <= files.READ_CAP and cost <= left:
             found.append(blob)
-            left -= taken
+            left -= cost
     return found
 
 
@@ -216,7 +216,7 @@ def is_blob(text: str, blob: str) -> bool:
 
 
 def source(path: str, text: str | None) -> Commit | None:
-    """Return the commit that a file's text is from, None if it is nobody's (as far as is known)."""
+    """Return the commit that a file's text is from, None if there is none or git is too slow."""
     folder, name = os.path.split(path)
     try:
         found = list_touching(folder, name, 1, seconds=_PATIENCE)
@@ -245,11 +245,11 @@ def _parse(out: str) -> Iterator[Commit]:
         blob = words[2 * parents + 1] if len(words) > 2 * parents + 1 else ""
         path = next(fields, "")
         yield Commit(
-            head[0], _utc(head[1]), head[2], head[3], path, "" if set(blob) <= {"0"} else blob
+            head[0], _to_utc(head[1]), head[2], head[3], path, "" if set(blob) <= {"0"} else blob
         )
 
 
-def _utc(text: str) -> str:
+def _to_utc(text: str) -> str:
     try:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError):  # a commit may claim any date

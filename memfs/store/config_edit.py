@@ -25,12 +25,12 @@ def write(store: Store, key: str, value: str) -> str:
         eol = frontmatter.line_end(before)
         text = before if not before or before.endswith("\n") else before + eol
         head = f"---{eol}{text}---{eol}"
-        made = frontmatter.strip_fences(yaml_edit.write(head, {key: value}, eol))
-        if config.parse(before)[0] | {key: value} != config.parse(made)[0]:
+        after = frontmatter.strip_fences(yaml_edit.write(head, {key: value}, eol))
+        if config.parse(before)[0] | {key: value} != config.parse(after)[0]:
             raise StoreError(
                 f"{path} cannot be changed without spoiling what is in it",
                 f"write the line into it yourself: {key}: {yaml_edit.scalar(value)}",
             )
-        if made != before:
-            atomic.write(path, made, private=store.private, locked=True)
+        if after != before:
+            atomic.write(path, after, private=store.private, locked=True)
     return path

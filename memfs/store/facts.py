@@ -39,8 +39,8 @@ def sources(store: Store) -> list[str]:
 def read(path: str) -> dict[str, Fact]:
     """Return the facts of one file by id, each in its latest revision."""
     found: dict[str, Fact] = {}
-    for line in _text(path).splitlines():
-        fact = _parsed(line)
+    for line in _read_text(path).splitlines():
+        fact = _parse_line(line)
         if fact and (fact.id not in found or fact.revision >= found[fact.id].revision):
             found[fact.id] = fact
     return found
@@ -69,7 +69,7 @@ def write_facts(store: Store, facts: Iterable[Fact]) -> int:
         folder = f"{store.root}/{FOLDER}"
         files.make_folder(folder, private=store.private)
         path = f"{folder}/{month}{SUFFIX}"
-        lines = "".join(json.dumps(_record(each), ensure_ascii=False) + "\n" for each in some)
+        lines = "".join(json.dumps(_encode_fact(each), ensure_ascii=False) + "\n" for each in some)
         logs.add_lines(path, lines, private=store.private)
     return sum(map(len, by_month.values()))
 
@@ -80,25 +80,25 @@ def compact_file(path: str) -> int:
     Lines that cannot be read stay. The caller holds `LOCK`.
     """
     facts = read(path)
-    lines = _text(path).splitlines()
-    kept = [line for line in lines if line.strip() and not _parsed(line)]
-    now = [*kept, *(json.dumps(_record(fact), ensure_ascii=False) for fact in facts.values())]
+    lines = _read_text(path).splitlines()
+    rest = [line for line in lines if line.strip() and not _parse_line(line)]
+    now = [*rest, *(json.dumps(_encode_fact(fact), ensure_ascii=False) for fact in facts.values())]
     if len(now) < len(lines):
         atomic.write(path, "".join(line + "\n" for line in now))
     return max(0, len(lines) - len(now))
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     return files.decode(logs.read_whole(path) or b"")
 
 
-def _record(fact: Fact) -> dict[str, object]:
-    """Return a fact as it is written: what is empty is left out."""
+def _encode_fact(fact: Fact) -> dict[str, object]:
+    """Return the JSON object of a fact, without empty values."""
     return {key: value for key, value in asdict(fact).items() if value not in ("", (), 0, False)}
 
 
-def _parsed(line: str) -> Fact | None:
-    """Read a line; None for what is no fact: the file may have come with a clone."""
+def _parse_line(line: str) -> Fact | None:
+    """Parse a line; None if it is no fact: the file may have come with a clone."""
     try:
         found = json.loads(line.encode("utf-8", "replace").decode())
         relations = tuple((str(a), str(b), str(c)) for a, b, c in found.pop("relations", ()))
@@ -119,11 +119,11 @@ def _parsed(line: str) -> Fact | None:
         fact.message,
         fact.by,
     )
-    good = good and all(isinstance(each, str) and _writable(each) for each in texts)
+    good = good and all(isinstance(each, str) and _is_encodable(each) for each in texts)
     good = good and isinstance(fact.revision, int) and isinstance(fact.personal, bool)
     return fact if good and fact.status in STATUSES and fact.statement else None
 
 
-def _writable(text: str) -> bool:
-    """Tell whether a text holds no halves of characters."""
+def _is_encodable(text: str) -> bool:
+    """Tell whether a text holds no surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -31,7 +31,7 @@ _READING, _WRITING = 5, 20  # seconds
 _WALKING = ("rev-list", "diff-tree", "fast-import")  # they may take long for honest reasons
 _PAUSE = 60  # seconds for which git is not asked again where it did not answer
 _silent: dict[str, float] = {}  # until when, by the top of a working tree
-# What commands that run no program need all the same, and those that these start themselves.
+# Options of every command, so that neither it nor what it starts runs a program.
 _CALM = (
     "--no-pager",
     "-c",
@@ -49,7 +49,7 @@ _CALM = (
     "-c",
     "maintenance.auto=false",
 )
-# Each command with what it must be told, if anything: without one of these it may run programs.
+# Each command with its required options: without one of these it may run programs.
 _PLAIN: dict[str, tuple[str, ...]] = {
     "cat-file": ("blob", "--batch", "--batch-check"),
     "check-attr": (),
@@ -83,7 +83,7 @@ _READS: dict[str, tuple[str, ...]] = {
     "symbolic-ref": ("--quiet",),
     "var": (),
 }
-_INDEXING = ("read-tree", "update-index")  # what writes an index compares files that are as new
+_INDEXING = ("read-tree", "update-index")  # they write an index, and compare files as new as it
 _KEPT = ("GIT_CONFIG_NOSYSTEM",)
 # What names a file or folder of the user's: one in the working tree is the project's.
 _NAMING = ("GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "HOME", "XDG_CONFIG_HOME")
@@ -129,10 +129,10 @@ def start(
         return None
     reads = _is_listed(_READS, arguments)
     if time.monotonic() < _silent.get(top, 0):
-        return _late(arguments)
+        return _make_timeout_result(arguments)
     if not reads:
         check_folder(top)
-    env = _environment(top)
+    env = _build_environment(top)
     # Where git begins to look, and where it ends; that the files are here is not for
     # `core.worktree` to deny. Whose repository it may be (`safe.directory`) is left to git.
     env |= {"GIT_CEILING_DIRECTORIES": os.path.dirname(top), "GIT_WORK_TREE": top}
@@ -141,7 +141,7 @@ def start(
     before = prefix(folder)
     words = ["-C", top, *_CALM]
     if arguments[0] in _INDEXING:
-        unfiltered = _unfiltered(folder)
+        unfiltered = _list_filter_overrides(folder)
         if unfiltered is None:
             return None
         words += unfiltered
@@ -150,7 +150,7 @@ def start(
     names = ["--", *(f"./{before}{path}" for path in paths)] if paths else []
     most = LARGEST_OUTPUT if reads else 0
     limit = seconds or (_READING if reads else _WRITING)
-    done = _process([*words, *arguments, *names], env, data, limit, most)
+    done = _run_process([*words, *arguments, *names], env, data, limit, most)
     if done is not None and done.returncode == TOO_LONG and arguments[0] not in _WALKING:
         _silent[top] = time.monotonic() + _PAUSE
     return done
@@ -159,59 +159,59 @@ def start(
 def make(folder: str) -> bool:
     """Make an empty repository in a folder of ours; tell whether that could be done."""
     words = ["--no-pager", "init", "-q", "--template=", folder]
-    done = _process(words, _environment(folder), b"", _WRITING)
+    done = _run_process(words, _build_environment(folder), b"", _WRITING)
     return done is not None and not done.returncode
 
 
 def _is_listed(table: Mapping[str, tuple[str, ...]], arguments: Sequence[str]) -> bool:
-    """Tell whether a table has a command, and this one says a word that it needs there."""
+    """Tell whether a table lists a command, and it has one of the arguments required there."""
     needed = table.get(arguments[0])
     return needed is not None and (not needed or bool(set(needed) & set(arguments)))
 
 
-def _process(
+def _run_process(
     words: list[str], env: dict[str, str], data: bytes, seconds: float, most: int = 0
 ) -> subprocess.CompletedProcess[bytes] | None:
     """Run git to its end; one that prints more than `most` bytes (0: any number) fails."""
     try:
         with (
-            _buffer() as out,
-            _buffer() as said,
+            _open_buffer() as out,
+            _open_buffer() as errors,
             subprocess.Popen(  # noqa: S603 - fixed program, no shell
                 ["git", *words],  # noqa: S607 - it is the user's
                 stdin=subprocess.PIPE,
                 stdout=out,
-                stderr=said,
+                stderr=errors,
                 env=env,
             ) as process,
         ):
             try:
-                _limit(process.pid, most)
+                _limit_resources(process.pid, most)
                 process.communicate(data, seconds)
             except subprocess.TimeoutExpired:
-                return _late(words)
+                return _make_timeout_result(words)
             finally:
                 process.kill()
             out.seek(0)
-            said.seek(0)
-            return subprocess.CompletedProcess(words, process.wait(), out.read(), said.read())
+            errors.seek(0)
+            return subprocess.CompletedProcess(words, process.wait(), out.read(), errors.read())
     except (OSError, ValueError):  # a name with a NUL in it is no name
         return None
 
 
-def _late(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+def _make_timeout_result(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     return subprocess.CompletedProcess(words, TOO_LONG, b"", b"git takes too long")
 
 
-def _buffer() -> IO[bytes]:
-    """Return a file that is in no folder."""
+def _open_buffer() -> IO[bytes]:
+    """Open a file that is in no folder."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("git"), "w+b")
     return tempfile.TemporaryFile()  # pragma: no cover - not Linux
 
 
-def _limit(process: int, most: int) -> None:
-    """Bound what a process has in memory and, but for 0, the size of the files that it writes."""
+def _limit_resources(process: int, most: int) -> None:
+    """Limit the memory of a process and, except for 0, the size of the files it writes."""
     with suppress(ImportError, AttributeError, OSError, ValueError):  # Linux has it, others not
         import resource  # not on Windows
 
@@ -220,11 +220,11 @@ def _limit(process: int, most: int) -> None:
             resource.prlimit(process, resource.RLIMIT_FSIZE, (most, most))
 
 
-def _unfiltered(folder: str) -> list[str] | None:
-    """Return the words by which no filter runs: a file's own bytes are compared with the index.
+def _list_filter_overrides(folder: str) -> list[str] | None:
+    """Return the options that turn off all filters: a file's own bytes are compared then.
 
-    A file that needs its filter for that is taken for changed, and git looks at it again. None is
-    for a filter that cannot be turned off: git would take half of its name for a value.
+    A filtered file then counts as changed, and git looks at it again. None: a filter cannot be
+    turned off, as git would take half of its name for a value.
     """
     done = start(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
     if done is None or done.returncode not in (0, 1):  # 1 is for none
@@ -237,7 +237,7 @@ def _unfiltered(folder: str) -> list[str] | None:
     return [word for name in names for each in off for word in ("-c", f"{name}.{each}")]
 
 
-def _environment(top: str) -> dict[str, str]:
+def _build_environment(top: str) -> dict[str, str]:
     """Return our environment without the repository a hook runs in, and with all doors shut.
 
     Nor does it name a file in the working tree at `top`, or in the main one, as the user's.
@@ -279,7 +279,7 @@ def check_folder(folder: str) -> None:
 
 
 def foreign_part(folder: str) -> str:
-    """Say what in git's folder leads elsewhere, or belongs to another working tree; "" for nothing.
+    """Return which part of git's folder leads elsewhere or is another working tree's, or "".
 
     Whoever packs a repository can make any part of it a link, and name any other as its own.
     """
@@ -290,10 +290,10 @@ def foreign_part(folder: str) -> str:
     if os.path.islink(dot):
         return f"{dot} is a link"
     # It is git that says where it would write: how it reads `.git` is not to be guessed.
-    said = (run(top, "rev-parse", "--git-dir", "--git-common-dir") or "").split("\n")
-    if len(said) != 3:
+    lines = (run(top, "rev-parse", "--git-dir", "--git-common-dir") or "").split("\n")
+    if len(lines) != 3:
         return f"git does not say where it keeps {top}"
-    own, common = (os.path.join(top, name) for name in said[:2])
+    own, common = (os.path.join(top, name) for name in lines[:2])
     if own == dot:
         known = common == dot
     elif own != common:  # a linked worktree: the repository has it on its list
@@ -308,7 +308,7 @@ def foreign_part(folder: str) -> str:
 
 
 def _is_same(folder: str, name: str, path: str) -> bool:
-    """Tell whether a name that stands in a folder means a path."""
+    """Tell whether a name, relative to a folder, is the same file as a path."""
     found = os.path.join(folder, name)
     return bool(name) and "\0" not in name and os.path.realpath(found) == os.path.realpath(path)
 
@@ -316,7 +316,7 @@ def _is_same(folder: str, name: str, path: str) -> bool:
 def top_level(folder: str) -> str | None:
     """Return the top of the working tree that `folder` is in: the nearest folder with a `.git`.
 
-    What git would have to say is not asked: `core.worktree` may name any folder.
+    git is not asked: `core.worktree` may name any folder.
     """
     path = top = os.path.realpath(folder)
     while not os.path.lexists(os.path.join(top, ".git")):
@@ -327,18 +327,18 @@ def top_level(folder: str) -> str | None:
 
 
 def prefix(folder: str) -> str:
-    """Return what stands before the names of files in `folder` where git names them, or ""."""
+    """Return the path of `folder` below the top level with a slash, "" for the top."""
     within = os.path.relpath(os.path.realpath(folder), top_level(folder) or folder)
     return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 
 
-def attributes(folder: str, names: Iterable[str], *wanted: str) -> dict[str, dict[str, str]]:
-    """Return what the attributes say of files below `folder`, by name; {} if git does not say."""
+def attributes(folder: str, names: Iterable[str], *which: str) -> dict[str, dict[str, str]]:
+    """Return the git attributes of files below `folder`, by name; {} if git fails."""
     before = prefix(folder)
     data = b"".join(os.fsencode(f"{before}{name}") + b"\0" for name in names)
-    told = (run(folder, "check-attr", "-z", "--stdin", *wanted, data=data) or "").split("\0")
+    fields = (run(folder, "check-attr", "-z", "--stdin", *which, data=data) or "").split("\0")
     found: dict[str, dict[str, str]] = {}
-    for name, attribute, value in zip(told[::3], told[1::3], told[2::3], strict=False):
+    for name, attribute, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
         found.setdefault(name.removeprefix(before), {})[attribute] = value
     return found
 
@@ -350,37 +350,37 @@ def is_ignored(path: str) -> bool:
     return done is None or done.returncode != 1
 
 
-def unignored(folder: str, names: Iterable[str]) -> list[str]:
-    """Return those of some names below `folder` that git does not ignore, sorted."""
-    wanted = sorted(names)
-    if not wanted:
+def filter_unignored(folder: str, names: Iterable[str]) -> list[str]:
+    """Return the names below `folder` that git does not ignore, sorted."""
+    candidates = sorted(names)
+    if not candidates:
         return []
     before = f"./{prefix(folder)}"  # a name that begins with a colon is one, too
-    data = b"".join(os.fsencode(f"{before}{name}") + b"\0" for name in wanted)
-    told = run(folder, "check-ignore", "-z", "--stdin", data=data) or ""  # it fails if none is
-    gone = {name.removeprefix(before) for name in told.split("\0")}
-    return [name for name in wanted if name not in gone]
+    data = b"".join(os.fsencode(f"{before}{name}") + b"\0" for name in candidates)
+    output = run(folder, "check-ignore", "-z", "--stdin", data=data) or ""  # it fails if none is
+    ignored = {name.removeprefix(before) for name in output.split("\0")}
+    return [name for name in candidates if name not in ignored]
 
 
-def head(folder: str) -> str:
-    """Return the id of the commit that is checked out, "" for none."""
+def get_head_commit(folder: str) -> str:
+    """Return the id of the checked-out commit, "" for none."""
     return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
 
 
 def checked_out(folder: str) -> GitHead | None:
-    """Return what is checked out in the working tree of `folder`, None outside git."""
+    """Return the checked-out branch and commit of `folder`, None outside git."""
     words = ("rev-parse", "--absolute-git-dir", "HEAD", "--symbolic-full-name", "HEAD")
     done = start(folder, *words)
-    said = done.stdout.decode("utf-8", "surrogateescape").split("\n") if done else []
-    if done is None or len(said) < 3:
+    lines = done.stdout.decode("utf-8", "surrogateescape").split("\n") if done else []
+    if done is None or len(lines) < 3:
         return None
     if done.returncode:  # there is no commit yet
         branch = run(folder, "symbolic-ref", "--quiet", "HEAD") or ""
-        return GitHead(said[0], branch.rstrip("\n"), "")
-    return GitHead(said[0], said[2] if said[2] != "HEAD" else "", said[1])
+        return GitHead(lines[0], branch.rstrip("\n"), "")
+    return GitHead(lines[0], lines[2] if lines[2] != "HEAD" else "", lines[1])
 
 
-def identity(folder: str) -> str:
-    """Return who commits here: "Name <mail>", "" where git does not know."""
+def get_identity(folder: str) -> str:
+    """Return the author of new commits as "Name <mail>", "" where git does not know."""
     found = run(folder, "var", "GIT_AUTHOR_IDENT") or ""
     return found.rpartition("> ")[0] + ">" if "> " in found else ""

@@ -8,7 +8,7 @@ _TREES = ("logs", "refs", "reftable", "worktrees")  # git writes files at any de
 
 
 def find_link(folder: str) -> str:
-    """Say which part of git's folder is a link, of those through which git writes; "" for none.
+    """Return which part of git's folder, of those git writes through, is a link; "" for none.
 
     Hooks may be linked: none is run. A file of objects is replaced, never written again.
     """
@@ -23,7 +23,7 @@ def find_link(folder: str) -> str:
         for entry in entries:
             if entry.is_symlink() and not (path == folder and entry.name == "hooks"):
                 return f"{entry.path} is a link"
-            wanted = path != folder or entry.name in (*_TREES, "objects")
-            if wanted and path != f"{folder}/objects" and entry.is_dir(follow_symlinks=False):
+            descends = path != folder or entry.name in (*_TREES, "objects")
+            if descends and path != f"{folder}/objects" and entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
     return ""

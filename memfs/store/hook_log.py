@@ -13,15 +13,15 @@ LARGEST = 256 << 10  # bytes; an older log is kept once
 _LONGEST = 500  # characters of what went wrong
 
 
-def line(folder: str, where: str, error: BaseException) -> None:
-    """Write one line about `error`; never raises, and says nothing where there is no room.
+def log_error(folder: str, where: str, error: BaseException) -> None:
+    """Log one line about `error`; never raises, and drops the line where it cannot be written.
 
-    A project's store that is not trusted is not written to: its user's own has the line then.
+    For a project's store that is not trusted, the line goes to the user's own store.
     """
     what = redact(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     text = f"{stamp} {flatten_text(redact(where))}: {what}\n"
-    for find in (_project, _user):
+    for find in (_find_project_store, _find_user_store):
         try:
             store = find(folder)
             if store is not None:
@@ -32,13 +32,13 @@ def line(folder: str, where: str, error: BaseException) -> None:
             continue
 
 
-def _project(folder: str) -> store_paths.Store | None:
-    """Return the project's store of a folder, if its user trusts it."""
+def _find_project_store(folder: str) -> store_paths.Store | None:
+    """Return the project store of a folder, None if the user does not trust it."""
     store = store_paths.find(folder)
     return store if store is not None and store_paths.is_trusted(store) else None
 
 
-def _user(_folder: str) -> store_paths.Store | None:
+def _find_user_store(_folder: str) -> store_paths.Store | None:
     return store_paths.user_store()
 
 

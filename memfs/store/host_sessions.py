@@ -28,25 +28,25 @@ def note_session(store: Store, session: str) -> None:
         if name.isdigit() and not alive(int(name)):
             files.remove(f"{folder}/{name}")
     process = os.getppid()
-    name, above, began = _process(process)
+    name, above, began = _read_process(process)
     if name in _SHELLS and above > 1:
         process = above
-        began = _process(above)[2]
+        began = _read_process(above)[2]
     atomic.write(f"{folder}/{process}", f"{session}\n{began}\n", private=True, durable=False)
 
 
 def session(store: Store) -> str:
     """Return the session of the host that started this process, "" if no hook noted it.
 
-    A note of another process that had the same number once says nothing.
+    A note of an earlier process with the same number is ignored.
     """
     process = os.getppid()
-    said, _, began = (files.read(f"{store.local}/{_FOLDER}/{process}") or "").partition("\n")
-    return said if began.strip() == _process(process)[2] else ""
+    found, _, began = (files.read(f"{store.local}/{_FOLDER}/{process}") or "").partition("\n")
+    return found if began.strip() == _read_process(process)[2] else ""
 
 
-def _process(process: int) -> tuple[str, int, str]:
-    """Return a process's name, who started it, and when: ("", 0, "") where that cannot be told."""
+def _read_process(process: int) -> tuple[str, int, str]:
+    """Return (name, parent, start time) of a process, ("", 0, "") if they are not known."""
     try:
         with open(f"/proc/{process}/stat", "rb") as handle:
             head, _, rest = handle.read().rpartition(b")")

@@ -67,7 +67,7 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class IncomingChanges:
-    """What is others' in a store, and what its user accepted, brought up to date but for that."""
+    """What others changed in a store, and what its user accepted, up to date except for that."""
 
     arrivals: tuple[Arrival, ...]
     accepted: AcceptedTexts
@@ -75,22 +75,22 @@ class IncomingChanges:
 
 
 def find_incoming(store: Store) -> IncomingChanges:
-    """Compare what is there with what its user accepted; nothing is noted.
+    """Compare a store's files with what its user accepted. Saves nothing.
 
     Raises `StoreError` where git does not say.
     """
     before = trust.load_review(store)
     known = trust.load_accepted(store) or AcceptedTexts({}, {})
     sign = trust.sign_store(store)
-    listed, around = _tracked(store), tracked_around(store)
-    end = _follow(store, known, None if before is None else before.reflog)
-    here = _here(store, known, listed)
+    listed, around = _read_index(store), tracked_around(store)
+    end = _accept_commits(store, known, None if before is None else before.reflog)
+    here = _hash_files(store, known, listed)
     _accept_own(store, known, here, listed)
     found, unknown = [], []
     for name in sorted({*listed, *here, *known.there}):
         now, staged = here.get(name, ""), listed.get(name, "")
-        others = name in around or (bool(staged) and not known.has(name, staged))
-        if now and known.has(name, now):
+        others = name in around or (bool(staged) and not known.is_accepted(name, staged))
+        if now and known.is_accepted(name, now):
             known.there[name] = now
         elif now and others:
             found.append(Arrival(name, known.there.get(name, ""), now))
@@ -100,9 +100,9 @@ def find_incoming(store: Store) -> IncomingChanges:
             found.append(Arrival(name, known.there[name], ""))
         else:
             known.there.pop(name, None)  # somebody here removed it, and git still has it
-    # A text that nobody added to git here, and that git has, came by it: a pull may have failed.
+    # A text that git has and that was not added here came with git: a pull may have failed.
     brought = commits.filter_existing(store.root, [now for _, now in unknown]) if listed else set()
-    # What git wrote by way of a filter or an encoding is none of its texts, and nobody's edit.
+    # A text that git wrote through a filter or an encoding is neither in git nor an edit.
     converted = tracked_files.list_filters(
         store.root, [name for name, _ in unknown if name in listed]
     )
@@ -111,29 +111,29 @@ def find_incoming(store: Store) -> IncomingChanges:
             found.append(Arrival(name, known.there.get(name, ""), now))
         else:
             known.accept(name, now)
-    since = before.since if before and before.held else _ids(before.reflog if before else "")[1]
+    since = before.since if before and before.held else _parse(before.reflog if before else "")[1]
     looked = GitReview(sign, end, since, before.held if before else {})
     return IncomingChanges(tuple(sorted(found)), known, looked)
 
 
 def is_same(one: IncomingChanges, other: IncomingChanges) -> bool:
-    """Tell whether every file of a store was the same text both times that it was looked at."""
+    """Tell whether two reviews of a store found the same text in every file."""
     found = ((each.arrivals, each.accepted.there) for each in (one, other))
     return next(found) == next(found)
 
 
 def accept(store: Store, choose: Callable[[Arrival], bool] = lambda _: True) -> None:
-    """Accept what came, as far as it is chosen, and hold back the rest. Raises `StoreError`."""
+    """Accept the chosen changes and quarantine the rest. Raises `StoreError`."""
     with lock.hold_lock(store, _WAIT, LOCK):
-        _settle(store, find_incoming(store), choose)
+        _record(store, find_incoming(store), choose)
 
 
 def accept_seen(store: Store, seen: IncomingChanges) -> None:
-    """Accept what came as it was `seen`: what came since then is not accepted."""
+    """Accept the changes that were `seen`; what came since then is not accepted."""
     shown = {(each.name, each.now) for each in seen.arrivals}
     with lock.hold_lock(store, _WAIT, LOCK):
         found = seen if seen.looked.sign == trust.sign_store(store) else find_incoming(store)
-        _settle(store, found, lambda each: (each.name, each.now) in shown)
+        _record(store, found, lambda each: (each.name, each.now) in shown)
 
 
 def is_clean(store: Store) -> bool:
@@ -146,7 +146,7 @@ def is_clean(store: Store) -> bool:
     main = os.path.dirname(store.local)
     sign = store_paths.index_sign(main)
     try:
-        came = any(_came(main, each) for each in store_paths.repositories(main))
+        came = any(_has_tracked_files(main, each) for each in store_paths.repositories(main))
     except _NoGitError:
         return True
     if came:
@@ -159,19 +159,19 @@ def is_clean(store: Store) -> bool:
     return True
 
 
-def _came(main: str, repository: str) -> bool:
-    """Tell whether anything of `local/` is a repository's. Raises `StoreError`."""
-    listed = _listed(main, repository, _LOCAL)
-    return any(os.path.lexists(f"{main}/{name}") for _, name in listed) or _is_left(
+def _has_tracked_files(main: str, repository: str) -> bool:
+    """Tell whether a repository tracks anything of `local/`. Raises `StoreError`."""
+    listed = _list_index(main, repository, _LOCAL)
+    return any(os.path.lexists(f"{main}/{name}") for _, name in listed) or _has_fetched_files(
         main, repository
     )
 
 
-def _is_left(main: str, repository: str) -> bool:
+def _has_fetched_files(main: str, repository: str) -> bool:
     """Tell whether a pull that failed halfway, and wrote no index, left files in `local/`."""
-    before = _before(main, repository)
-    told = commits.tree(repository, "FETCH_HEAD", f"{before}{_LOCAL}")
-    fetched = {name.removeprefix(before): ident for name, ident in told.items()}
+    before = _get_prefix(main, repository)
+    tree = commits.tree(repository, "FETCH_HEAD", f"{before}{_LOCAL}")
+    fetched = {name.removeprefix(before): ident for name, ident in tree.items()}
     texts = {name: logs.read_whole(f"{main}/{name}") for name in fetched}
     return any(
         data is not None and commits.blob_id(data, len(fetched[name])) == fetched[name]
@@ -180,29 +180,29 @@ def _is_left(main: str, repository: str) -> bool:
 
 
 def list_held(store: Store) -> Mapping[str, str]:
-    """Map paths in a store to the copies that are read instead, "" for none (see `held.of`)."""
+    """Map paths in a store to the copies that are read instead, "" for none (see `quarantine`)."""
     before = trust.load_review(store) or _NEVER
     if before is _NEVER and not store_paths.is_trusted(store):
         return {}  # nothing of it is served
     config = f"{store.root}/{store_paths.CONFIG}"
     if before.sign == trust.sign_store(store):
-        return before.held if _is_wanted(before.held.get(store_paths.CONFIG, config)) else {}
-    if not (store_paths.held_before(store) or _is_wanted(config)):
+        return before.held if _is_hold_set(before.held.get(store_paths.CONFIG, config)) else {}
+    if not (store_paths.held_before(store) or _is_hold_set(config)):
         return {}
     try:
         with lock.hold_lock(store, _WAIT, LOCK):
-            return _settle(store, find_incoming(store), lambda _: False).held
+            return _record(store, find_incoming(store), lambda _: False).held
     except (LockedError, OSError):  # a disk that is full, or read-only: it is not noted
-        return _unnoted(store)
+        return _map_without_saving(store)
 
 
-def _unnoted(store: Store) -> dict[str, str]:
+def _map_without_saving(store: Store) -> dict[str, str]:
     found = find_incoming(store)
     return accepted_copies.map_copies(store, found.accepted, _befores(found.arrivals), write=False)
 
 
-def _settle(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bool]) -> GitReview:
-    """Note what was found, with what is chosen of it accepted. The caller holds `LOCK`."""
+def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bool]) -> GitReview:
+    """Save the review, accepting the chosen changes. The caller holds `LOCK`."""
     for each in found.arrivals:
         if choose(each):
             found.accepted.accept(each.name, each.now)
@@ -212,15 +212,15 @@ def _settle(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bo
     )
     trust.save(store, found.accepted, found.looked)
     own = found.looked.held.get(store_paths.CONFIG, f"{store.root}/{store_paths.CONFIG}")
-    store_paths.note_quarantine(store, holding=_is_wanted(own))
+    store_paths.note_quarantine(store, holding=_is_hold_set(own))
     return found.looked
 
 
-def _tracked(store: Store) -> dict[str, str]:
-    """Map what git has in its index to the ids of the texts; one in conflict has none."""
+def _read_index(store: Store) -> dict[str, str]:
+    """Map the files in git's index to the ids of their texts; `_CONFLICT` for a conflict."""
     found = {}
     for repository in store_paths.repositories(store.root)[:1]:
-        for head, name in _listed(store.root, repository):
+        for head, name in _list_index(store.root, repository):
             mode, ident, stage = head.split(" ")
             if mode != _LINKED and not name.startswith(f"{_LOCAL}/"):
                 found[name] = ident if stage == "0" else _CONFLICT
@@ -234,13 +234,13 @@ def tracked_around(store: Store) -> set[str]:
     takes a repository in another for one thing. Raises `StoreError`.
     """
     around = store_paths.repositories(store.root)[1:]
-    return {name for each in around for _, name in _listed(store.root, each)}
+    return {name for each in around for _, name in _list_index(store.root, each)}
 
 
-def _here(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -> dict[str, str]:
-    """Map the files that are there to the ids of their texts.
+def _hash_files(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -> dict[str, str]:
+    """Map the files on the disk to the ids of their texts.
 
-    Line ends may be others than git's: then it is the text that was accepted, or that git has.
+    A text that differs only in line ends has the id that was accepted, or that git has.
     """
     length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
     found = {}
@@ -248,19 +248,19 @@ def _here(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -> dict
         if each.name.startswith((f"{_LOCAL}/", ".git/")) or each.name == ".git":
             continue
         try:
-            text = _text(each.path)
+            text = _read_text(each.path)
         except OSError:  # it may not be read, and reaches nobody till then
             found[each.name] = known.there.get(each.name, "")
             continue
         ids = commits.blob_ids(text, length)
-        told = [ident for ident in ids if known.has(each.name, ident)]
-        told += [ident for ident in ids if listed.get(each.name) == ident]
-        found[each.name] = told[0] if told else commits.blob_id(files.encode(text), length)
+        matching = [ident for ident in ids if known.is_accepted(each.name, ident)]
+        matching += [ident for ident in ids if listed.get(each.name) == ident]
+        found[each.name] = matching[0] if matching else commits.blob_id(files.encode(text), length)
     return found
 
 
-def _text(path: str) -> str:
-    """Return the text of a file; of a giant what differs when it is written: nobody waits for it.
+def _read_text(path: str) -> str:
+    """Read a file's text; of one above the limit, its beginning and its signature.
 
     Raises `OSError` for one that may not be read.
     """
@@ -271,14 +271,14 @@ def _text(path: str) -> str:
     return f"{text}\n{signatures.sign_exactly(status) if status else size}"
 
 
-def _listed(root: str, repository: str, below: str = "") -> list[tuple[str, str]]:
-    """List (mode, id and stage; path) of what a repository has in its index in a store's folder.
+def _list_index(root: str, repository: str, below: str = "") -> list[tuple[str, str]]:
+    """List (mode, id and stage; path) of a repository's index entries in a store's folder.
 
-    What is `below` a path of the store alone, if one is given. Raises `StoreError`.
+    With `below`, only those below that path of the store. Raises `StoreError`.
     """
     if not store_paths.index_sign_of(repository):
         return []  # nothing was ever added to it
-    before = _before(root, repository)
+    before = _get_prefix(root, repository)
     paths = [f"{before}{below}" or "."]
     done = git.start(repository, "ls-files", "-s", "-z", paths=paths, seconds=_PATIENCE)
     if done is None or done.returncode:
@@ -295,17 +295,17 @@ def _listed(root: str, repository: str, below: str = "") -> list[tuple[str, str]
     ]
 
 
-def _before(root: str, repository: str) -> str:
-    """Return what stands before the names of a store's files where a repository names them."""
+def _get_prefix(root: str, repository: str) -> str:
+    """Return the path of a store in a repository with a slash, "" for the top."""
     within = os.path.relpath(root, repository)
     return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 
 
-def _follow(store: Store, known: AcceptedTexts, since: str | None) -> str:
+def _accept_commits(store: Store, known: AcceptedTexts, since: str | None) -> str:
     """Accept what was committed here since a line of git's log; return its last line now.
 
-    One on top of a text that is others' stays others', as does what somebody else wrote. None:
-    nobody looked yet, and whatever that log says came with the repository.
+    A commit on top of a text of others is not accepted, nor is a text of another author. `since`
+    None: there was no review yet, and all of that log came with the repository.
     """
     folder = store_paths.git_dir(store.root)
     text = (outside.read(f"{folder}/logs/HEAD", cap=_LONGEST_LOG) or "") if folder else ""
@@ -316,15 +316,15 @@ def _follow(store: Store, known: AcceptedTexts, since: str | None) -> str:
         fresh = lines if since == "" else []  # one that was cleared says nothing
     steps = []
     for line in fresh:
-        if _MADE.match(line.partition("\t")[2]) and _ids(line) != _NO_IDS:
-            steps.append(_ids(line))
+        if _MADE.match(line.partition("\t")[2]) and _parse(line) != _NO_IDS:
+            steps.append(_parse(line))
     for name, before, now in commits.list_written(store.root, steps) if steps else ():
-        if not before or known.has(name, before):
+        if not before or known.is_accepted(name, before):
             known.accept(name, now)
     return lines[-1] if lines else ""
 
 
-def _ids(line: str) -> tuple[str, str]:
+def _parse(line: str) -> tuple[str, str]:
     """Return the commits, before and after, that a line of git's log names."""
     words = line.split(" ", 2)
     known = len(words) > 2 and all(map(_ID.fullmatch, words[:2]))
@@ -335,17 +335,17 @@ def _accept_own(
     store: Store, known: AcceptedTexts, here: Mapping[str, str], listed: Mapping[str, str]
 ) -> None:
     """Accept the blocks that memfs wrote here, on top of texts that are this user's."""
-    names = {name for name, ident in here.items() if not known.has(name, ident)}
+    names = {name for name, ident in here.items() if not known.is_accepted(name, ident)}
     names |= {name for name in known.there if name not in here}
-    keys = {_block_key(store, name): name for name in names if name.endswith(_SUFFIX)}
+    keys = {_get_block_key(store, name): name for name in names if name.endswith(_SUFFIX)}
     if not keys:
         return
     length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
     own: dict[str, set[str]] = {name: {"", *known.ids.get(name, ())} for name in keys.values()}
     for entry in journal.read(store):
         name = keys.get(entry.key, "")
-        if name and entry.op != "adopt" and _blobs(entry.before, length) & own[name]:
-            own[name] |= _blobs(entry.after, length)
+        if name and entry.op != "adopt" and _get_blob_ids(entry.before, length) & own[name]:
+            own[name] |= _get_blob_ids(entry.after, length)
             if entry.after is None:
                 known.accept(name, "")
     for name, ids in own.items():
@@ -353,7 +353,7 @@ def _accept_own(
             known.accept(name, ident)
 
 
-def _block_key(store: Store, name: str) -> str:
+def _get_block_key(store: Store, name: str) -> str:
     label = labels.normalise(name.removeprefix("blocks/").removesuffix(_SUFFIX))
     return block_key(store.tree, labels.PROJECT, "", label)
 
@@ -362,13 +362,13 @@ def _befores(arrivals: Iterable[Arrival]) -> dict[str, str]:
     return {each.name: each.before for each in arrivals}
 
 
-def _blobs(text: str | None, length: int) -> set[str]:
-    """Return git's ids of a text, of so many digits; "" for no text."""
+def _get_blob_ids(text: str | None, length: int) -> set[str]:
+    """Return git's ids of a text, of `length` digits; "" for no text."""
     return {""} if text is None else commits.blob_ids(text, length)
 
 
-def _is_wanted(own: str) -> bool:
-    """Tell whether changes of others are held back; `own` is the project's configuration."""
+def _is_hold_set(own: str) -> bool:
+    """Tell whether changes of others are quarantined; `own` is the project's configuration."""
     if os.environ.get(store_paths.HOLDING) == settings.HOLD:
         return True
     for path in (own, f"{store_paths.user_root()}/{store_paths.CONFIG}"):

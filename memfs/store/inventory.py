@@ -1,4 +1,4 @@
-"""Every file of a store in which words of people can stand, and what kind of file it is."""
+"""Every file of a store that can hold what people wrote, and what kind of file it is."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class StoreFile:
 
 
 def list_committed(store: Store) -> list[StoreFile]:
-    """List the files of a store that git can have; links are left out, and what only counts."""
+    """List the files of a store that git can have, without links and bookkeeping."""
     listed = _walk(store.root, f"{store.root}/local/")
-    return [holding for path, name in listed if (holding := _committed(path, name))]
+    return [holding for path, name in listed if (holding := _classify_committed(path, name))]
 
 
 def local(store: Store) -> list[StoreFile]:
     """List the files of a store's local folder, in the same way."""
     listed = _walk(store.local, f"{store.local}/{local_folder.ASIDE}/")
-    return [holding for path, name in listed if (holding := _local(path, name))]
+    return [holding for path, name in listed if (holding := _classify_local(path, name))]
 
 
 def worktrees(store: Store) -> list[Store]:
@@ -74,7 +74,7 @@ def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
             yield found.path, found.name
 
 
-def _committed(path: str, name: str) -> StoreFile | None:
+def _classify_committed(path: str, name: str) -> StoreFile | None:
     base = os.path.basename(name)
     if name in (".gitignore", ".gitattributes"):
         return None
@@ -87,7 +87,7 @@ def _committed(path: str, name: str) -> StoreFile | None:
     return StoreFile(path, "plain" if ours else "foreign", form)
 
 
-def _local(path: str, name: str) -> StoreFile | None:
+def _classify_local(path: str, name: str) -> StoreFile | None:
     base = os.path.basename(name)
     if (
         base in _BOOKKEEPING

@@ -55,7 +55,7 @@ def digest(text: str | None) -> str:
 
 def append(store: Store, entries: list[JournalEntry]) -> list[int]:
     """Append entries in one durable write; return the byte offset of each line."""
-    lines = [_write(entry) for entry in entries]
+    lines = [_encode_entry(entry) for entry in entries]
     end = logs.append(store.journal, b"".join(lines))
     offsets = []
     for line in reversed(lines):
@@ -70,7 +70,7 @@ def get_size(store: Store) -> int:
 
 
 def truncate_journal(store: Store, end: int) -> None:
-    """Take back what is behind byte `end`: it was never acknowledged."""
+    """Cut off everything after byte `end`: it was never acknowledged."""
     logs.truncate_log(store.journal, end)
 
 
@@ -83,7 +83,7 @@ def rewrite(store: Store, change: Callable[[str], str]) -> None:
     after = change(before)
     if after == before:
         return
-    # The heads of the old file would be believed where the new one is as long: they go first.
+    # The old heads would seem valid for a new file of the same length: they go first.
     if files.remove(_heads_path(store)):
         files.sync_folder(store.local)
     atomic.write(store.journal, after, private=True, locked=True)
@@ -95,7 +95,7 @@ def contains_patch(path: str, group: str) -> bool:
     """Tell whether a journal file holds all its part of a patch."""
     mark = files.encode(f'"{group}"')
     lines = [line for line in logs.read_lines(path) if mark in line]
-    found = [entry for line in lines if (entry := _parse(line))]
+    found = [entry for line in lines if (entry := _parse_entry(line))]
     mine = [entry for entry in found if entry.group and entry.group[0] == group]
     return bool(mine) and len(mine) == (mine[0].group or ("", 0))[1]
 
@@ -110,7 +110,7 @@ def entry_at(store: Store, offset: int) -> JournalEntry | None:
     try:
         with logs.open_stream(store.journal) as handle:
             handle.seek(offset)
-            return _parse(handle.readline(logs.LARGEST))
+            return _parse_entry(handle.readline(logs.LARGEST))
     except FileNotFoundError:
         return None
 
@@ -125,19 +125,19 @@ def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]
     damaged = 0
     position = offset
     for line in logs.read_lines(store.journal, offset):
-        entry = _parse(line)
+        entry = _parse_entry(line)
         if entry is not None:
             found.append((position, entry))
         elif line.strip():
             damaged += 1
         position += len(line) + 1
-    return list(_whole_groups(found)), damaged, position
+    return list(_filter_groups(found)), damaged, position
 
 
 def find_damaged(store: Store) -> list[int]:
-    """Return the numbers of the whole lines that are no entry, counted from 1."""
+    """Return the numbers (from 1) of the damaged lines."""
     lines = enumerate(logs.read_lines(store.journal), 1)
-    return [at for at, line in lines if line.strip() and _parse(line) is None]
+    return [at for at, line in lines if line.strip() and _parse_entry(line) is None]
 
 
 def load_heads(store: Store) -> JournalHeads | None:
@@ -149,7 +149,7 @@ def load_heads(store: Store) -> JournalHeads | None:
         heads = JournalHeads(found["offset"], by_key)
     except UNREADABLE:
         return None
-    return heads if all(map(_is_head, by_key.values())) and _is_whole(heads.offset) else None
+    return heads if all(map(_is_head, by_key.values())) and _is_count(heads.offset) else None
 
 
 def save_heads(store: Store, heads: JournalHeads) -> None:
@@ -176,7 +176,7 @@ def _heads_path(store: Store) -> str:
     return f"{store.local}/heads.json"
 
 
-def _write(entry: JournalEntry) -> bytes:
+def _encode_entry(entry: JournalEntry) -> bytes:
     values = asdict(entry)
     for name, default in _OPTIONAL.items():
         if values[name] == default:
@@ -184,7 +184,7 @@ def _write(entry: JournalEntry) -> bytes:
     return json.dumps(values).encode("ascii") + b"\n"
 
 
-def _parse(line: bytes) -> JournalEntry | None:
+def _parse_entry(line: bytes) -> JournalEntry | None:
     try:
         found = json.loads(line)
         values = {name: found[name] for name in _FIELDS if name in found}
@@ -192,7 +192,7 @@ def _parse(line: bytes) -> JournalEntry | None:
             values["group"] = (str(values["group"][0]), int(values["group"][1]))
         values["tied"] = tuple(str(path) for path in values.get("tied") or ())
         entry = JournalEntry(**values)
-        if b"\\u" in line or b"\xed" in line:  # halves of characters, which no file can hold
+        if b"\\u" in line or b"\xed" in line:  # surrogates, which no file can hold
             for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
                 files.encode(text or "")
     except UNREADABLE:
@@ -200,19 +200,19 @@ def _parse(line: bytes) -> JournalEntry | None:
     texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
     states = all(isinstance(text, str | None) for text in (entry.before, entry.after))
     known = texts and entry.tier in labels.TIERS
-    return entry if known and states and _is_whole(entry.version) else None
+    return entry if known and states and _is_count(entry.version) else None
 
 
 def _is_head(head: JournalHead) -> bool:
     texts = isinstance(head.id, str) and isinstance(head.digest, str)
-    return texts and _is_whole(head.version) and _is_whole(head.offset)
+    return texts and _is_count(head.version) and _is_count(head.offset)
 
 
-def _is_whole(number: object) -> bool:
+def _is_count(number: object) -> bool:
     return type(number) is int and 0 <= number < _LARGEST
 
 
-def _whole_groups(found: list[tuple[int, JournalEntry]]) -> Iterator[tuple[int, JournalEntry]]:
+def _filter_groups(found: list[tuple[int, JournalEntry]]) -> Iterator[tuple[int, JournalEntry]]:
     counts: dict[str, int] = {}
     for _, entry in found:
         if entry.group:

@@ -1,4 +1,4 @@
-"""What the journals say of blocks: their entries, their versions, and what is newest."""
+"""Queries of the journals: entries, versions and the newest states of blocks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def resolve(place: Place, label: str) -> tuple[str, str]:
     if found:
         return found[0], found[1]
     tier, name = labels.parse(label)
-    for candidate, _ in place.tiers():
+    for candidate, _ in place.list_tiers():
         if tier in (None, candidate) and entries(place, candidate, name):
             return candidate, name
     raise blocks.missing(place, label)
@@ -68,18 +68,18 @@ def version(place: Place, label: str, number: int) -> str:
         if entry.version == number + 1 and entry.before is not None:
             return entry.before
     known = sorted({entry.version for entry in found})
-    hint = f"known versions: {_ranges(known)}" if known else "it was never edited with memfs"
+    hint = f"known versions: {_format_ranges(known)}" if known else "it was never edited with memfs"
     raise NotFoundError(f"'{label}' has no version {number}", hint)
 
 
-def head(place: Place, tier: str, label: str) -> JournalHead | None:
+def get_head(place: Place, tier: str, label: str) -> JournalHead | None:
     """Return the newest journalled state of a block, None if it was never journalled."""
     store = place.store(tier)
-    return _heads(store).by_key.get(block_key(store.tree, tier, place.session, label))
+    return _load_heads(store).by_key.get(block_key(store.tree, tier, place.session, label))
 
 
 def adopt(place: Place) -> None:
-    """Journal the edits that were made outside memfs, in every block the journal knows."""
+    """Journal the edits made outside memfs in every block that the journal has."""
     place = blocks.without_quarantine(place)
     listed = blocks.paths(place)
     for store in place.stores():
@@ -87,16 +87,16 @@ def adopt(place: Place) -> None:
             continue
         mine = [item for item in listed if place.store(item[0]).root == store.root]
         try:
-            with writer.writing(store, place) as made:
+            with writer.writing(store, place) as store_writer:
                 for tier, label, path in {item[:2]: item for item in reversed(mine)}.values():
                     with suppress(StoreError, PermissionError):  # named by `memfs doctor`
-                        made.settle(tier, label, path)
+                        store_writer.adopt_current(tier, label, path)
         except OSError:  # a folder that may only be read: what is journalled can be shown
             continue
 
 
-def _heads(store: Store) -> journal.JournalHeads:
-    """Return the heads, made from the journal where they are missing or behind."""
+def _load_heads(store: Store) -> journal.JournalHeads:
+    """Load the heads; rebuild them from the journal if they are missing or outdated."""
     known = journal.load_heads(store)
     if known is not None and known.offset == journal.get_size(store):
         return known
@@ -104,7 +104,7 @@ def _heads(store: Store) -> journal.JournalHeads:
     return journal.advance(journal.JournalHeads(0, {}), entries, end)
 
 
-def _ranges(numbers: list[int]) -> str:
+def _format_ranges(numbers: list[int]) -> str:
     out: list[list[int]] = []
     for number in numbers:
         if out and number == out[-1][1] + 1:

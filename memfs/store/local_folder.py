@@ -30,10 +30,10 @@ def make(store: "Store") -> None:
     ignore = f"{store.local}/.gitignore"
     if files.is_file(ignore):
         return
-    made = not files.is_folder(store.local)
+    is_new = not files.is_folder(store.local)
     files.make_folder(store.local, private=True)
     atomic.write(ignore, "*\n", private=True, durable=False)
-    if made and store.tier == labels.PROJECT:
+    if is_new and store.tier == labels.PROJECT:
         claim_folder(store)
 
 
@@ -42,10 +42,10 @@ def claim_folder(store: "Store") -> str:
 
     Raises `OSError` where the user's store cannot be written.
     """
-    token = _token(store)
-    if not token or _place(token) is None:
+    token = _read_token(store)
+    if not token or _find_token_folder(token) is None:
         token = os.urandom(_DIGITS // 2).hex()
-        _note(store, token)
+        _note_token(store, token)
         atomic.write(f"{store.local}/{TOKEN}", token, private=True)
     return token
 
@@ -57,41 +57,41 @@ def is_ours(store: "Store") -> bool:
     """
     if store.tier != labels.PROJECT or not os.path.lexists(store.local):
         return True
-    token = _token(store)
+    token = _read_token(store)
     if not token:
         return False
     if store_paths.is_trusted(store):  # before there were notes of tokens, this was one
         return True
-    place = _place(token)
+    place = _find_token_folder(token)
     if place is None:
         return False
     if place != store.local:
         copied = files.read(f"{place}/{TOKEN}", cap=_DIGITS) == token
         if copied and not _is_same(place, store.local):
             return False
-        _note(store, token)
+        _note_token(store, token)
     return True
 
 
 def disown_folder(store: "Store") -> None:
-    """Take a local folder for somebody else's from now on."""
-    token = _token(store)
+    """Forget the token of a local folder: it counts as somebody else's from now on."""
+    token = _read_token(store)
     if token:
         files.remove(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
 
 def move_aside(store: "Store") -> str:
-    """Put a local folder that is not ours out of the way; return where it is, "" if it is ours.
+    """Move a local folder that is not ours aside; return where it is, "" if it is ours.
 
     It is then below a new one, which git ignores, and nothing in it is used. Raises `StoreError` if
     that cannot be done: then nothing of the store can be used.
     """
-    waiting = _left(store)  # by a run that was killed
+    waiting = _find_abandoned(store)  # by a run that was killed
     if not waiting and is_ours(store):
         return ""
     try:
         if not waiting:
-            waiting = _waiting(store)
+            waiting = _make_temporary_path(store)
             atomic.rename(store.local, waiting)
         make(store)
         return _keep_aside(store, waiting)
@@ -106,14 +106,14 @@ def move_aside(store: "Store") -> str:
 
 
 def take_back(store: "Store") -> str:
-    """Let the local folder that was put aside last be the one that is used, as its user says it is.
+    """Restore the local folder that was moved aside last, at its user's request.
 
-    Returns where the one is that was used till now, "" if none was put aside.
+    Returns where the folder is that was used until now, "" if none was moved aside.
     """
-    found = _names(f"{store.local}/{ASIDE}")
+    found = _list_folders(f"{store.local}/{ASIDE}")
     if not found:
         return ""
-    back, waiting = _waiting(store), _waiting(store)
+    back, waiting = _make_temporary_path(store), _make_temporary_path(store)
     atomic.rename(f"{store.local}/{ASIDE}/{found[-1]}", back)
     atomic.rename(store.local, waiting)
     atomic.rename(back, store.local)
@@ -121,15 +121,15 @@ def take_back(store: "Store") -> str:
     return _keep_aside(store, waiting)
 
 
-def _waiting(store: "Store") -> str:
-    """Return where a local folder is while it is moved: git ignores it there, too."""
+def _make_temporary_path(store: "Store") -> str:
+    """Return a temporary path for a local folder while it is moved; git ignores it."""
     return f"{os.path.dirname(store.local)}/.local-{clock.unique()}.tmp"
 
 
-def _left(store: "Store") -> str:
-    """Return a local folder that was left on its way, "" for none; who moves one is soon done."""
+def _find_abandoned(store: "Store") -> str:
+    """Return a local folder whose move a kill interrupted, "" for none; moves are short."""
     above = os.path.dirname(store.local)
-    for name in _names(above):
+    for name in _list_folders(above):
         if name.startswith(".local-") and name.endswith(".tmp"):
             found = files.status(f"{above}/{name}")
             if found and time.time() - found.st_ctime > _SOON:
@@ -144,7 +144,7 @@ def _keep_aside(store: "Store", waiting: str) -> str:
     return where
 
 
-def _names(folder: str) -> list[str]:
+def _list_folders(folder: str) -> list[str]:
     try:
         return sorted(name for name, is_folder in files.entries(folder) if is_folder)
     except OSError:
@@ -157,18 +157,18 @@ def _is_same(one: str, other: str) -> bool:
     return None not in found and os.path.samestat(*found)  # type: ignore[arg-type]
 
 
-def _token(store: "Store") -> str:
+def _read_token(store: "Store") -> str:
     """Return the token that a local folder holds, "" for none, or for what cannot be one."""
     found = files.read(f"{store.local}/{TOKEN}", cap=_DIGITS + 1) or ""
     return found if len(found) == _DIGITS and set(found) <= set("0123456789abcdef") else ""
 
 
-def _place(token: str) -> str | None:
-    """Return the folder that was given a token, None if nobody here gave it."""
+def _find_token_folder(token: str) -> str | None:
+    """Return the folder that a token was made for, None if it was not made here."""
     return files.read(f"{store_paths.user_root()}/{_KNOWN}/{token}")
 
 
-def _note(store: "Store", token: str) -> None:
+def _note_token(store: "Store", token: str) -> None:
     folder = f"{store_paths.user_root()}/{_KNOWN}"
     files.make_folder(folder, private=True)
     atomic.write(f"{folder}/{token}", store.local, private=True)

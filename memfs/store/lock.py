@@ -22,7 +22,7 @@ WAIT = 10.0  # seconds
 if sys.platform == "win32":  # pragma: no cover - the other branch is covered on Linux and macOS
     import msvcrt
 
-    def _take(handle: int) -> bool:
+    def _try_lock(handle: int) -> bool:
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -32,7 +32,7 @@ if sys.platform == "win32":  # pragma: no cover - the other branch is covered on
 else:
     import fcntl
 
-    def _take(handle: int) -> bool:
+    def _try_lock(handle: int) -> bool:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -40,14 +40,14 @@ else:
         return True
 
     def claim(store: Store, name: str, above: int) -> int | None:
-        """Take a lock that a process will own which is started now; None if it is taken already.
+        """Take a lock for a process that is about to start; None if it is taken already.
 
-        What is returned is an open file with a number above `above`, for that process alone, which
-        says so to `hold`; whoever started it closes it.
+        Returns an open file with a number above `above` for that process, which passes it to
+        `hold_lock`. The caller closes it.
         """
         handle = _open(store, name)
         try:
-            if not _take(handle):
+            if not _try_lock(handle):
                 return None
             with suppress(OSError):  # its last owner is in it no more
                 os.ftruncate(handle, 0)
@@ -71,7 +71,7 @@ def hold_lock(
         os.set_inheritable(handle, False)  # one that was claimed came to us so
         deadline = time.monotonic() + wait
         pause = 0.001
-        while not _take(handle):
+        while not _try_lock(handle):
             if time.monotonic() >= deadline:
                 owner = os.pread(handle, 40, 0).decode("ascii", "replace") or "another process"
                 raise LockedError(

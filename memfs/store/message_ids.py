@@ -58,7 +58,7 @@ class MessageIds:
         return True
 
     def save(self) -> None:
-        """Write down what was added, if the file is worth it. Not durable: it is derived."""
+        """Save the added ids, if the file is large enough. Not durable: they are derived."""
         if not self._fresh or self.reached < WORTH:
             return
         hashes = [_hash(ident) for ident in self._fresh]
@@ -91,7 +91,7 @@ class MessageIds:
             found.byteswap()
         ends = found[1::2].tolist()
         # After a power cut there may be holes of zeros in it, or more than the recall file has.
-        if not ends or ends[0] <= 0 or ends[-1] > size or not _rising(ends):
+        if not ends or ends[0] <= 0 or ends[-1] > size or not _is_rising(ends):
             return
         if logs.last_byte(self._path, ends[-1]) != b"\n":
             return
@@ -100,7 +100,7 @@ class MessageIds:
         self.reached = ends[-1]
 
     def _scan(self, size: int) -> None:
-        """Note the messages that stand behind what is known."""
+        """Read the ids of the messages after the last known one."""
         if not size:
             return
         with logs.open_stream(self._path) as handle:
@@ -114,12 +114,12 @@ class MessageIds:
 
 
 def get_ids_path(path: str) -> str:
-    """Return where the ids of a recall file are kept."""
+    """Return the path of the saved ids of a recall file."""
     return path + SUFFIX
 
 
-def forget(path: str) -> None:
-    """Remove the ids of a recall file that is about to become another."""
+def remove_ids(path: str) -> None:
+    """Remove the saved ids of a recall file that is about to be replaced."""
     files.remove(get_ids_path(path))
 
 
@@ -141,5 +141,5 @@ def _hash(ident: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
-def _rising(ends: list[int]) -> bool:
+def _is_rising(ends: list[int]) -> bool:
     return all(map(int.__lt__, ends, ends[1:]))

@@ -61,28 +61,28 @@ def note_prompt(store: "Store", what: PromptRecord) -> None:
 
 
 def read(store: "Store", most: int) -> list[PromptRecord]:
-    """Return what the last prompts were given, the newest first."""
-    found = filter(None, map(_parsed, _records(f"{store.local}/{_NAME}")))
+    """Return the records of the last `most` prompts, the newest first."""
+    found = filter(None, map(_parse_record, _read_records(f"{store.local}/{_NAME}")))
     return list(found)[: -most - 1 : -1]
 
 
-def _records(path: str) -> list[str]:
+def _read_records(path: str) -> list[str]:
     return (files.read(path, cap=4 * _LARGEST) or "").split(_BEGIN)[1:]
 
 
 def _halve(path: str) -> None:
     from memfs.files import atomic
 
-    records = _records(path)
-    kept = "".join(f"{_BEGIN}{each}" for each in records[len(records) // 2 :])
-    atomic.write(path, kept, private=True, durable=False)
+    records = _read_records(path)
+    text = "".join(f"{_BEGIN}{each}" for each in records[len(records) // 2 :])
+    atomic.write(path, text, private=True, durable=False)
 
 
 def _flatten(text: str) -> str:
     return text.replace("\n", _BREAK).replace("\t", " ").replace(_BEGIN, " ")
 
 
-def _parsed(record: str) -> PromptRecord | None:
+def _parse_record(record: str) -> PromptRecord | None:
     head, _, text = record.partition("\n")
     fields = head.split("\t")
     if len(fields) != _FIELDS:

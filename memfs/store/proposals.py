@@ -1,4 +1,4 @@
-"""Drafts of a store: a copy that a model may change, until somebody looks at what it changed.
+"""Drafts of a store: copies that a model may change, until a person reviews the changes.
 
 The project's part is a git worktree on a branch of its own where the store is in a repository, so
 that it can be looked at with git as well; else a folder. The user's part is a copy.
@@ -82,24 +82,24 @@ class Proposal:
 class StoreDraft:
     """A draft that is being made. `place` is where the model works."""
 
-    def __init__(self, of: Place) -> None:
-        self._of = of
+    def __init__(self, place: Place) -> None:
+        self._original = place
         self.id = clock.unique()
         self.branch = ""
-        self._folder = _folder(of.home, self.id)
-        local_folder.make(of.home)
-        _sweep(of.home)
+        self._folder = _get_folder(place.home, self.id)
+        local_folder.make(place.home)
+        _sweep(place.home)
         files.make_folder(self._folder, private=True)
-        project = self._project(of.project) if of.project else None
-        user = self._copied(of.user, f"{self._folder}/user") if of.user else None
+        project = self._copy_project(place.project) if place.project else None
+        user = self._copy_store(place.user, f"{self._folder}/user") if place.user else None
         self.place = Place(project, user)
-        self._texts = _texts(of)
+        self._texts = _read_texts(place)
 
-    def proposal(
+    def save_proposal(
         self, model: str, sessions: tuple[str, ...], said: str, problem: str
     ) -> Proposal | None:
-        """Return what the draft changes now, and keep it on file; None if it changes nothing."""
-        now = _texts(self.place)
+        """Save and return the proposal of the draft's changes; None if there are none."""
+        now = _read_texts(self.place)
         keys = sorted({*now, *self._texts})
         changes = tuple(
             ProposedChange(tier, label, self._texts.get((tier, label)), now.get((tier, label)))
@@ -107,7 +107,7 @@ class StoreDraft:
             if self._texts.get((tier, label)) != now.get((tier, label))
         )
         passages = tuple(
-            ProposedPassage(p.text, p.importance, p.tags) for p in _passages(self.place)
+            ProposedPassage(p.text, p.importance, p.tags) for p in _read_passages(self.place)
         )
         if not changes and not passages:
             return None
@@ -119,7 +119,7 @@ class StoreDraft:
             sessions,
             changes,
             passages,
-            self._of.home.top,
+            self._original.home.top,
             self.branch,
             said,
             problem,
@@ -127,41 +127,41 @@ class StoreDraft:
         atomic.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
         return found
 
-    def drop(self) -> None:
-        """Remove all of it."""
-        remove(self._of.home, self.id, self.branch)
+    def discard(self) -> None:
+        """Remove the draft with its worktree and branch."""
+        remove(self._original.home, self.id, self.branch)
 
-    def _project(self, store: Store) -> Store:
+    def _copy_project(self, store: Store) -> Store:
         top = git.top_level(store.top)
         tree = f"{self._folder}/tree"
         branch = f"{BRANCH}{self.id}"
-        if top and git.head(store.root) and not git.foreign_part(top):
+        if top and git.get_head_commit(store.root) and not git.foreign_part(top):
             how = ("--no-checkout", "--no-track", "-q", "-b", branch)
             added = git.run(top, "worktree", "add", *how, tree)
             if added is not None and git.run(tree, "read-tree", "HEAD") is not None:
                 self.branch = branch
                 within = os.path.relpath(store.root, os.path.realpath(top))
-                return self._copied(store, f"{tree}/{os.path.dirname(within)}".rstrip("/"))
-        return self._copied(store, tree)
+                return self._copy_store(store, f"{tree}/{os.path.dirname(within)}".rstrip("/"))
+        return self._copy_store(store, tree)
 
-    def _copied(self, store: Store, top: str) -> Store:
-        """Copy the blocks of a store as they are now; passages and the rest stay where they are."""
+    def _copy_store(self, store: Store, top: str) -> Store:
+        """Copy the blocks and the configuration of a store; passages are not copied."""
         root = f"{top}/{store_paths.NAME}"
         files.make_folder(root, private=True)
-        made = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
-        local_folder.make(made)
+        copy = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
+        local_folder.make(copy)
         for name in ("config.yaml", ".gitignore"):
             text = files.read(quarantine.path_of(store, name))
             if text is not None:
                 atomic.write(f"{root}/{name}", text, private=True, durable=False)
-        for tier, label, path in blocks.paths(_place(store)):
-            target = blocks.path_of(_place(made), tier, label)
+        for tier, label, path in blocks.paths(_make_place(store)):
+            target = blocks.path_of(_make_place(copy), tier, label)
             files.make_folder(os.path.dirname(target), private=True)
             atomic.write(target, files.read(path) or "", private=True, durable=False)
-        return made
+        return copy
 
     def _commit(self, model: str, sessions: tuple[str, ...]) -> None:
-        """Put the project's part on its branch; that is for people who look, nothing needs it."""
+        """Commit the project's part on its branch, for people to look at."""
         store = self.place.project
         if not self.branch or store is None:
             return
@@ -171,7 +171,7 @@ class StoreDraft:
             name
             for name in tracked_files.list_differing(store.root, paths, known)
             if not name.startswith("archive/") or files.is_file(f"{store.root}/{name}")
-        ]  # passages that are there were not copied
+        ]  # the store's passages were not copied
         message = f"memory: reflect on {len(sessions)} sessions, by {model}\n"
         head = git.checked_out(store.root)
         if head is not None and changed:
@@ -180,13 +180,13 @@ class StoreDraft:
 
 def list_pending(store: Store) -> list[Proposal]:
     """List the proposals that nobody decided on, the oldest first."""
-    some = (_read(f"{_folder(store, name)}/{_RECORD}") for name in _kept(store))
+    some = (_read(f"{_get_folder(store, name)}/{_RECORD}") for name in _list_drafts(store))
     return [found for found in some if found and found.top == store.top]
 
 
 def remove(store: Store, ident: str, branch: str) -> None:
     """Remove a draft, with its worktree and its branch."""
-    folder = _folder(store, ident)
+    folder = _get_folder(store, ident)
     top = git.top_level(store.top) if branch.startswith(BRANCH) else None
     trees.remove(folder)
     if top and not git.foreign_part(top):
@@ -195,32 +195,32 @@ def remove(store: Store, ident: str, branch: str) -> None:
 
 
 def _sweep(store: Store) -> None:
-    """Remove what a killed run left: a draft that became no proposal, hours ago."""
-    for name in _kept(store):
-        found = files.status(_folder(store, name))
+    """Remove drafts of killed runs: hours old and without a proposal."""
+    for name in _list_drafts(store):
+        found = files.status(_get_folder(store, name))
         old = found is not None and time.time() - found.st_mtime > _ABANDONED
-        if old and not files.is_file(f"{_folder(store, name)}/{_RECORD}"):
+        if old and not files.is_file(f"{_get_folder(store, name)}/{_RECORD}"):
             remove(store, name, f"{BRANCH}{name}")
 
 
-def _kept(store: Store) -> list[str]:
-    """List the drafts of a store by id, the oldest first."""
+def _list_drafts(store: Store) -> list[str]:
+    """List the ids of a store's drafts, the oldest first."""
     folder = f"{store.local}/{FOLDER}"
     if not files.is_folder(folder):
         return []
     return sorted(name for name, is_folder in files.entries(folder) if is_folder)
 
 
-def _folder(store: Store, ident: str) -> str:
+def _get_folder(store: Store, ident: str) -> str:
     return f"{store.local}/{FOLDER}/{ident}"
 
 
-def _place(store: Store) -> Place:
+def _make_place(store: Store) -> Place:
     return Place(None, store) if store.private else Place(store, None)
 
 
-def _texts(place: Place) -> dict[tuple[str, str], str]:
-    """Return the texts of the blocks of a place that last, by tier and label."""
+def _read_texts(place: Place) -> dict[tuple[str, str], str]:
+    """Read the texts of a place's blocks by tier and label, without session blocks."""
     return {
         (tier, label): files.read(path) or ""
         for tier, label, path in blocks.paths(place)
@@ -228,7 +228,7 @@ def _texts(place: Place) -> dict[tuple[str, str], str]:
     }
 
 
-def _passages(place: Place) -> list[Passage]:
+def _read_passages(place: Place) -> list[Passage]:
     stores = place.stores()
     found = [archive.read(path) for store in stores for path in archive.sources(store)]
     return [passage for passage in found if passage]
@@ -238,11 +238,11 @@ def _read(path: str) -> Proposal | None:
     try:
         found = json.loads(files.read(path) or "")
         changes = tuple(ProposedChange(**each) for each in found.pop("changes"))
-        kept = tuple(
+        passages = tuple(
             ProposedPassage(each["text"], each["importance"], tuple(each["tags"]))
             for each in found.pop("passages")
         )
         sessions = tuple(found.pop("sessions"))
-        return Proposal(**found, sessions=sessions, changes=changes, passages=kept)
+        return Proposal(**found, sessions=sessions, changes=changes, passages=passages)
     except UNREADABLE:
         return None

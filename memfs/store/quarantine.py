@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 def map_copies(store: Store) -> Mapping[str, str]:
     """Map paths in a store, relative to it, to the copies that are read instead, "" for none.
 
-    What came with git since it was asked last is looked at first. Raises `StoreError` where that
-    cannot be told.
+    Reviews first what came with git since the last call. Raises `StoreError` where git fails.
     """
     if not store_paths.may_quarantine(store):
         return {}
@@ -31,7 +30,7 @@ def map_copies(store: Store) -> Mapping[str, str]:
 
 
 def list_served(store: Store, folder: str, paths: Iterable[str]) -> list[tuple[str, str]]:
-    """List (path, what to read for it) of the files in a folder of a store, sorted by path."""
+    """List (path, path to read instead) of the readable files in a folder, sorted by path."""
     try:
         instead = map_copies(store)
     except StoreError:  # nobody knows what is whose: a session is told so when it starts
@@ -45,7 +44,7 @@ def list_served(store: Store, folder: str, paths: Iterable[str]) -> list[tuple[s
 
 
 def path_of(store: Store, name: str) -> str:
-    """Return the path to read for one file of a store, "" for one that is not to be read."""
+    """Return the path to read for a file of a store, "" for one that must not be read."""
     try:
         return map_copies(store).get(name, f"{store.root}/{name}")
     except StoreError:
@@ -53,7 +52,7 @@ def path_of(store: Store, name: str) -> str:
 
 
 def check_writable(store: Store, path: str) -> None:
-    """Raise `StoreError` for what is held back: what is seen is not what would be changed."""
+    """Raise `StoreError` for a quarantined file: an edit would change another text."""
     name = path.removeprefix(f"{store.root}/")
     instead = map_copies(store)
     if name in instead or path in instead.values():

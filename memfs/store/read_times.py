@@ -1,4 +1,4 @@
-"""When a block was read last: one empty file for each, whose time says it. It may be lost."""
+"""When a block was read last: the time of an empty file for each. It may be lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOLDER = "read"
 
 
 def note_read(store: Store, tier: str, label: str) -> None:
-    """Note that somebody reads a block now; where nothing can be written, nothing is."""
+    """Note that a block is read now. Ignores errors of the disk."""
     with suppress(OSError):
         local_folder.make(store)
         files.make_folder(f"{store.local}/{_FOLDER}", private=True, durable=False)
@@ -25,7 +25,7 @@ def note_read(store: Store, tier: str, label: str) -> None:
 
 
 def get_last_read(store: Store, tier: str, label: str) -> str:
-    """Return when a block was read last, as all times are written; "" if nobody knows."""
+    """Return when a block was read last (UTC, ISO 8601), "" if not known."""
     found = files.status(_path(store, tier, label))
     if found is None:
         return ""

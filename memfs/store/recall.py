@@ -13,7 +13,7 @@ from memfs import files
 from memfs.core.records import Identity
 from memfs.files import atomic, logs, trees
 from memfs.store import checkpoint, message_codec, store_paths
-from memfs.store.message_ids import MessageIds, forget
+from memfs.store.message_ids import MessageIds, remove_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".jsonl"
 LEVELS = 2  # of folders: one for each host
-ASIDE = ".superseded"  # what a rewritten transcript no longer says
+ASIDE = ".superseded"  # messages that a rewritten transcript no longer has
 _STATE = ".state.json"
 _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are set aside at a time
@@ -42,7 +42,7 @@ class RecallRows(NamedTuple):
 
 
 class RecallExtension(NamedTuple):
-    """What was new: how many that a killed run had left, and the places of those of the rows."""
+    """New messages: how many a killed run had left, and the places of the new rows."""
 
     untold: int
     places: list[int]
@@ -62,21 +62,21 @@ class RecallLog:
         self._known: MessageIds | None = None
         self._mended = False
 
-    def state(self) -> ReadState | None:
-        """Return how far the transcript was read; None if never."""
+    def load_state(self) -> ReadState | None:
+        """Load how far the transcript was read; None if never."""
         return checkpoint.load(self._state_path)
 
     def extend(self, state: ReadState, path: str, rows: RecallRows, mark: str) -> RecallExtension:
         """Add the messages of a transcript that grew, those that are new.
 
-        Nothing of it is durable, and the state is not written, before `settle`.
+        Nothing of it is durable, and the state is not written, before `flush`.
         """
         untold = 0
         if not self._mended:
             self._known = None
-            state.kept, untold = _mend(self.path, state.kept)
+            state.kept, untold = _repair(self.path, state.kept)
             self._mended = True
-        known, new, places = self.known(), [], []
+        known, new, places = self.load_ids(), [], []
         end = state.kept
         for place, (ident, line) in enumerate(zip(rows.ids, rows.lines, strict=True)):
             if known.add(ident, end + len(line)):
@@ -91,33 +91,33 @@ class RecallLog:
         return RecallExtension(untold, places)
 
     def replace(self, state: ReadState | None, path: str, read: Transcript, mark: str) -> int:
-        """Keep the messages of a transcript read whole (see `Draft.keep`)."""
+        """Keep the messages of a transcript read whole (see `RecallDraft.keep`)."""
         draft = RecallDraft(self)
         try:
-            draft.add(rows(read))
+            draft.add(encode_rows(read))
             return draft.keep(state, path, mark)
         finally:
-            draft.drop()
+            draft.discard()
 
     def save(self, state: ReadState) -> None:
-        """Write down how far the transcript was read."""
+        """Save how far the transcript was read."""
         checkpoint.save(self._state_path, state)
 
-    def known(self) -> MessageIds:
-        """Return which messages are kept."""
+    def load_ids(self) -> MessageIds:
+        """Return the ids of the stored messages, read at the first call."""
         if self._known is None:
             self._known = MessageIds(self.path)
         return self._known
 
     def finish(self, state: ReadState) -> None:
-        """Write down the state, and the ids if they are worth it."""
+        """Save the state, and the ids of a large file."""
         if self._known is not None:
             self._known.save()
         self.save(state)
 
 
 def flush(read: list[tuple[RecallLog, ReadState]]) -> None:
-    """Make durable what was added to recall files, and then write how far was read."""
+    """Make added messages durable, and then save how far was read."""
     logs.sync_all([log.path for log, _ in read if files.is_file(log.path)])
     for folder in sorted({log.folder for log, _ in read}):
         files.make_folder(folder, private=True)
@@ -127,9 +127,9 @@ def flush(read: list[tuple[RecallLog, ReadState]]) -> None:
 
 
 class RecallDraft:
-    """A recall file that is to take the place of one, from a transcript read from its beginning.
+    """A new recall file that will replace the old one, from a transcript read in full.
 
-    Until it is kept, nothing has changed; left without that, it is removed.
+    Nothing changes until `keep`; `discard` removes it.
     """
 
     def __init__(self, log: RecallLog) -> None:
@@ -139,8 +139,8 @@ class RecallDraft:
         self._handle = -1
         self._made = False
 
-    def drop(self) -> None:
-        """Remove it, if it was not kept."""
+    def discard(self) -> None:
+        """Remove the draft, unless it was kept."""
         if self._made:
             self._close()
             files.remove(self._log.temporary)
@@ -168,8 +168,8 @@ class RecallDraft:
         self._malformed += rows.malformed
 
     def is_known(self, state: ReadState, mark: str) -> bool:
-        """Tell whether every message is kept already; then it is noted as an earlier version."""
-        known = self._log.known()
+        """Tell whether every message is stored already; if so, note an earlier version."""
+        known = self._log.load_ids()
         if not all(ident in known for ident in self._ids):
             return False
         if (self._end, mark) not in state.versions:
@@ -178,7 +178,7 @@ class RecallDraft:
         return True
 
     def keep(self, state: ReadState | None, path: str, mark: str) -> int:
-        """Take the place of what is there; return how many messages were not known before.
+        """Replace the recall file by the draft; return how many messages are new.
 
         What an earlier version of the transcript said, and this one does not, is set aside in a
         file that is not searched.
@@ -187,33 +187,33 @@ class RecallDraft:
         self._open()
         self._close()
         logs.sync_all([log.temporary])
-        known = log.known()  # also without a state: it is not fsynced, and may be lost
+        known = log.load_ids()  # also without a state: it is not fsynced, and may be lost
         new = sum(ident not in known for ident in self._ids)
         if len(known) + new > len(self._ids):
             self._set_aside()
-        forget(log.path)
+        remove_ids(log.path)
         atomic.rename(log.temporary, log.path)
         log._known, log._mended = None, False  # noqa: SLF001 - it is another file
         self._made = False
         files.sync_folder(log.folder)
         versions = [*state.versions, (state.offset, state.print)] if state else []
-        kept = versions[-_KEPT_VERSIONS:]
-        log.save(checkpoint.ReadState(path, self._end, mark, self._size, self._malformed, kept))
+        recent = versions[-_KEPT_VERSIONS:]
+        log.save(checkpoint.ReadState(path, self._end, mark, self._size, self._malformed, recent))
         return new
 
     def _set_aside(self) -> None:
         aside = self._log.path.removesuffix(SUFFIX) + ASIDE
-        _mend(aside)
-        held = MessageIds(aside)  # by a run that was killed before it went on, for one
-        gone: list[Message] = []
+        _repair(aside)
+        stored = MessageIds(aside)  # by a run that was killed before it went on, for one
+        dropped: list[Message] = []
         for message in messages(self._log.path):
-            if message.id not in self._ids and message.id not in held:
-                gone.append(message)
-            if len(gone) == _TOGETHER:
-                logs.append(aside, _lines(gone))
-                gone.clear()
-        if gone:
-            logs.append(aside, _lines(gone))
+            if message.id not in self._ids and message.id not in stored:
+                dropped.append(message)
+            if len(dropped) == _TOGETHER:
+                logs.append(aside, _encode_lines(dropped))
+                dropped.clear()
+        if dropped:
+            logs.append(aside, _encode_lines(dropped))
 
     def _open(self) -> None:
         if self._made:
@@ -232,8 +232,8 @@ class RecallDraft:
             self._handle = -1
 
 
-def rows(read: Transcript) -> RecallRows:
-    """Return the messages of a reading as they are kept."""
+def encode_rows(read: Transcript) -> RecallRows:
+    """Encode the messages of a reading as lines of a recall file."""
     ids = [message.id for message in read.messages]
     return RecallRows(
         ids,
@@ -254,8 +254,8 @@ def parse(data: bytes) -> tuple[list[Message], int]:
 def write_session(path: str, found: list[Message]) -> None:
     """Write a recall file that is not there yet. The caller holds the ingest lock."""
     files.make_folder(os.path.dirname(path), private=True)
-    forget(path)
-    atomic.write(path, _lines(found).decode("ascii"), private=True, locked=True)
+    remove_ids(path)
+    atomic.write(path, _encode_lines(found).decode("ascii"), private=True, locked=True)
 
 
 def rewrite(path: str, change: Callable[[str], str]) -> None:
@@ -263,11 +263,11 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
 
     The caller holds the ingest lock. A state that was left behind by a kill is made to agree.
     """
-    _mend(path)
+    _repair(path)
     before = files.decode(logs.read_whole(path) or b"")
     after = change(before)
     if after != before:
-        forget(path)
+        remove_ids(path)
         atomic.write(path, after, private=True, locked=True)
     state_path = path.removesuffix(SUFFIX) + _STATE
     state = checkpoint.load(state_path) if path.endswith(SUFFIX) else None
@@ -297,16 +297,16 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     """Read the messages of a recall file from byte `start` on; damaged lines are left out.
 
     So is a last line without line end: it is still being written, or its writer was killed. A
-    start inside a line is such an end of before, and goes back to that line's beginning.
+    start inside a line goes back to the beginning of that line.
     """
-    for message, _ in read_located(path, start):
+    for message, _ in read_with_offsets(path, start):
         yield message
 
 
-def read_located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
-    """Read what `messages` does, each message with the byte behind its line."""
+def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
+    """Read messages as `messages` does, each with the byte offset after its line."""
     with logs.open_stream(path) as handle:
-        end = _line_start(handle, start)
+        end = _find_line_start(handle, start)
         handle.seek(end)
         for line in handle:
             end += len(line)
@@ -315,16 +315,16 @@ def read_located(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
                 yield message, end
 
 
-def _mend(path: str, start: int | None = None) -> tuple[int, int]:
+def _repair(path: str, start: int | None = None) -> tuple[int, int]:
     """Cut off what a killed run left behind the last whole message; return (size, messages).
 
-    Looked at is what is behind byte `start`, or the last line. Whole messages there stay, and are
-    counted: the state that says where the file ends is not fsynced, and may be older than they are.
+    Reads from byte `start` on, or the last line. Whole messages there stay, and are counted: the
+    state is not fsynced, and may be older than they are.
     """
     try:
         with logs.open_stream(path) as handle:
             size = os.fstat(handle.fileno()).st_size
-            at = end = _line_start(handle, size if start is None else min(start, size))
+            at = end = _find_line_start(handle, size if start is None else min(start, size))
             handle.seek(at)
             count = 0
             for line in handle:
@@ -338,7 +338,7 @@ def _mend(path: str, start: int | None = None) -> tuple[int, int]:
     return end, count
 
 
-def _line_start(handle: BinaryIO, at: int) -> int:
+def _find_line_start(handle: BinaryIO, at: int) -> int:
     step = 64 << 10
     while at:
         first = max(0, at - step)
@@ -350,5 +350,5 @@ def _line_start(handle: BinaryIO, at: int) -> int:
     return 0
 
 
-def _lines(found: list[Message]) -> bytes:
+def _encode_lines(found: list[Message]) -> bytes:
     return b"".join(map(message_codec.encode_message, found))

@@ -8,7 +8,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def path(*parts: str) -> str:
-    """Return where a shipped file is: in the wheel below `memfs/_shipped`, else beside `memfs/`."""
+    """Return the path of a shipped file: `memfs/_shipped` in the wheel, else beside `memfs/`."""
     for root in (f"{_PACKAGE}/_shipped", os.path.dirname(_PACKAGE)):
         found = os.path.join(root, *parts)
         if os.path.exists(found):
@@ -18,7 +18,7 @@ def path(*parts: str) -> str:
     )
 
 
-def text(*parts: str) -> str:
+def read_text(*parts: str) -> str:
     """Return the text of a shipped file."""
     with open(path(*parts), encoding="utf-8") as handle:
         return handle.read()

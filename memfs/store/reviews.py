@@ -36,14 +36,14 @@ class SessionReview:
     problem: str = ""
     told: bool = False
 
-    def line(self) -> str:
-        """Say in a line what it did."""
+    def render(self) -> str:
+        """Describe the review in one line."""
         what = [f"{label} ({op}, version {version})" for label, op, version in self.saved]
         if self.archived:
             what.append(f"{self.archived} passages" if self.archived > 1 else "1 passage")
         done = ", ".join(what) or "nothing"
-        told = f"the review of session {self.session} by {self.model} saved {done}"
-        return f"{told}, then failed: {self.problem}" if self.problem else told
+        line = f"the review of session {self.session} by {self.model} saved {done}"
+        return f"{line}, then failed: {self.problem}" if self.problem else line
 
 
 def write_review(store: Store, found: SessionReview) -> None:
@@ -64,11 +64,11 @@ def list_reviews(store: Store) -> list[SessionReview]:
 
 
 def take_news(store: Store) -> list[str]:
-    """Return what the person was not told yet of reviews, a line for each; they are told now."""
+    """Return a line for each review that was not announced yet, and mark it as announced."""
     lines = []
     for each in list_reviews(store):
         if not each.told:
-            lines.append(each.line())
+            lines.append(each.render())
             write_review(store, replace(each, told=True))
     return lines
 

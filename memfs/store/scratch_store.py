@@ -18,9 +18,9 @@ _VARIABLE = "MEMFS_HOME"
 
 @contextmanager
 def home(folder: str = "") -> Iterator[str]:
-    """Take `folder` for the user's store meanwhile, without one a new folder; yield which."""
+    """Use `folder` (default: a new one) as the user's store in the context; yield its path."""
     if not folder:
-        with tempfile.TemporaryDirectory(prefix="memfs-user-") as made, home(made) as found:
+        with tempfile.TemporaryDirectory(prefix="memfs-user-") as path, home(path) as found:
             yield found
         return
     before = os.environ.get(_VARIABLE)

@@ -35,7 +35,7 @@ class SessionOutcome:
 
 
 def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
-    """Write down how a session came out, durably; of its reason what may be kept."""
+    """Append the outcome of a session durably, without secrets in its reason; return it."""
     why = " ".join(storable(outcome.why).split())[:_LONGEST]
     outcome = replace(outcome, why=why, at=clock.now())
     with lock.hold_lock(store, name=LOCK):
@@ -45,7 +45,7 @@ def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
 
 
 def list_outcomes(store: Store) -> list[SessionOutcome]:
-    """Return what was said, the latest last; damaged lines are left out."""
+    """Return all outcomes, the latest last; damaged lines are left out."""
     found = []
     for line in logs.read_lines(f"{store.local}/{FILE}"):
         try:

@@ -30,12 +30,12 @@ class ShownState:
 
 
 def path(store: Store, session: str) -> str:
-    """Return where it is kept what a session was shown."""
+    """Return the path of the record of what a session was shown."""
     return f"{store.session(session)}/shown.json"
 
 
 def load(store: Store, session: str) -> ShownState | None:
-    """Return what a session was shown; None if it was shown nothing yet (or nobody knows)."""
+    """Load what a session was shown; None if nothing is recorded."""
     text = files.read(path(store, session), cap=_CAP)
     if text is None:
         return None
@@ -52,14 +52,14 @@ def load(store: Store, session: str) -> ShownState | None:
 
 
 def save(store: Store, session: str, shown: ShownState) -> None:
-    """Keep what a session was shown. It can be lost without harm: not fsynced."""
+    """Save what a session was shown. It can be lost without harm: not fsynced."""
     _make_folder(store, session)
     text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
     _write(path(store, session), text)
 
 
 def queue_notice(store: Store, session: str, text: str) -> None:
-    """Leave something to tell a session at its next prompt. It can be lost: not fsynced."""
+    """Queue a notice for a session's next prompt. It can be lost: not fsynced."""
     folder = _make_folder(store, session)
     before = peek_notice(store, session)
     whole = f"{before}\n{text}" if before else text
@@ -67,7 +67,7 @@ def queue_notice(store: Store, session: str, text: str) -> None:
 
 
 def peek_notice(store: Store, session: str) -> str:
-    """Return what is left to tell a session."""
+    """Return the queued notices of a session, "" for none."""
     folder = store.session(session)
     if os.path.lexists(f"{folder}/.git"):
         return ""  # a repository of its own: what is in it came with that
@@ -75,18 +75,18 @@ def peek_notice(store: Store, session: str) -> str:
 
 
 def clear_notice(store: Store, session: str) -> None:
-    """Forget what was left to tell: it was told."""
+    """Remove the queued notices of a session."""
     files.remove(f"{store.session(session)}/{_LEFT}")
 
 
 def mark_once(store: Store, session: str, what: str) -> bool:
-    """Tell whether nobody asked this before for a session: `what` is done once in it."""
+    """Mark `what` as done in a session; tell whether it was not marked before."""
     folder = _make_folder(store, session)
     return files.make_empty(f"{folder}/{what}")
 
 
 def is_marked(store: Store, session: str, what: str) -> bool:
-    """Tell whether `once` was asked for it."""
+    """Tell whether `mark_once` was called for it."""
     return files.is_file(f"{store.session(session)}/{what}")
 
 
@@ -94,7 +94,7 @@ def claim_brief(store: Store, session: str, who: str) -> bool:
     """Tell whether `who` (the hook of a start, or of a prompt) is to give a session the brief.
 
     Some hosts run both at once: the first has it, for as long as hooks of one moment may differ. A
-    start that has given it leaves no claim (see `given`).
+    start that has given it leaves no claim (see `release_brief`).
     """
     _make_folder(store, session)
     path = f"{store.session(session)}/given-by"
@@ -116,11 +116,11 @@ def is_duplicate(store: Store, session: str, what: str) -> bool:
     """
     folder = _make_folder(store, session)
     data = f"{os.getppid()} {what}".encode("utf-8", "replace")
-    said = f"{_SAID}{int.from_bytes(data, 'big') % _PRIME:016x}"  # of one session, within a moment
+    mark = f"{_SAID}{int.from_bytes(data, 'big') % _PRIME:016x}"  # of one session, within a moment
     for name in files.names(folder):
         if name.startswith(_SAID) and not _is_recent(f"{folder}/{name}"):
             files.remove(f"{folder}/{name}")
-    return not files.make_empty(f"{folder}/{said}")
+    return not files.make_empty(f"{folder}/{mark}")
 
 
 def _make_folder(store: Store, session: str) -> str:
@@ -145,11 +145,11 @@ def _is_recent(path: str) -> bool:
     return found is not None and abs(time.time() - found.st_mtime) < _MOMENT
 
 
-def forget(store: Store, session: str) -> None:
-    """Forget what a session was shown: its next prompt is given the whole brief."""
+def forget_shown(store: Store, session: str) -> None:
+    """Remove the record of what a session was shown: its next prompt gets the whole brief."""
     folder = store.session(session)
-    said = [name for name in files.names(folder) if name.startswith(_SAID)]
-    for name in ("shown.json", "given-by", *said):
+    markers = [name for name in files.names(folder) if name.startswith(_SAID)]
+    for name in ("shown.json", "given-by", *markers):
         files.remove(f"{folder}/{name}")
 
 
@@ -174,9 +174,9 @@ def note_run(local: str, host: str, event: str, milliseconds: float) -> None:
 
 def last_run(store: Store, host: str) -> tuple[str, float, float] | None:
     """Return (event, when, milliseconds) of the hook that ran last in a host; None: not known."""
-    said = (files.read(f"{store.local}/hooks/{host}", cap=_RUN) or "").split()
+    words = (files.read(f"{store.local}/hooks/{host}", cap=_RUN) or "").split()
     try:
-        event, when, milliseconds = said
+        event, when, milliseconds = words
         return event, float(when), float(milliseconds)
     except ValueError:
         return None

@@ -12,7 +12,7 @@ FOLDER = "inbox"
 
 
 def write_note(store: Store, host: str, transcript: str, session: str = "") -> None:
-    """Leave word that a transcript has something new, of a session where it is known."""
+    """Note that a transcript (of `session`, if known) has new messages."""
     local_folder.make(store)
     folder = f"{store.local}/{FOLDER}"
     files.make_folder(folder, private=True, durable=False)
@@ -22,7 +22,7 @@ def write_note(store: Store, host: str, transcript: str, session: str = "") -> N
 
 
 def list_notes(store: Store) -> list[tuple[str, str, str, str]]:
-    """List (file, host, transcript, session) of what was left; other files there are removed."""
+    """List (file, host, transcript, session) of the notes; remove other files there."""
     folder = f"{store.local}/{FOLDER}"
     found = []
     for name in files.names(folder):
@@ -41,6 +41,6 @@ def list_notes(store: Store) -> list[tuple[str, str, str, str]]:
     return found
 
 
-def done(path: str) -> None:
-    """Take one note out of the spool."""
+def remove_note(path: str) -> None:
+    """Remove one note from the spool."""
     files.remove(path)

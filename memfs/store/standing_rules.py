@@ -35,7 +35,7 @@ class StandingRule:
 
     @property
     def id(self) -> str:
-        """What it is called: the same as long as it is said in the same words."""
+        """The id: a checksum of the text."""
         return f"{crc32(self.text.encode('utf-8', 'replace')):08x}"
 
     @property
@@ -43,8 +43,8 @@ class StandingRule:
         """Its words, each once."""
         return set(split_words(self.text))
 
-    def line(self) -> str:
-        """Return it as it is kept: in one line, without what divides fields."""
+    def render(self) -> str:
+        """Return the line that is stored: fields joined by tabs, whitespace collapsed."""
         fields = (self.at, self.host, self.session, self.message, self.text)
         return "\t".join(" ".join(each.split()) for each in fields)
 
@@ -54,47 +54,47 @@ def read(store: "Store") -> list[StandingRule]:
     text = files.read(f"{store.local}/{_NAME}", cap=_MOST) or ""
     parts = (line.split("\t") for line in text.split("\n"))
     found = [StandingRule(*each) for each in parts if len(each) == _FIELDS]
-    refused = _noted(store, _REFUSED) if found else []
+    refused = _read_ids(store, _REFUSED) if found else []
     return [rule for rule in found if rule.id not in refused]
 
 
 def write(store: "Store", rules: "Iterable[StandingRule]") -> None:
-    """Keep the rules that are known, where they are others than before."""
+    """Write the known rules, if they changed."""
     path = f"{store.local}/{_NAME}"
-    text = "".join(f"{each.line()}\n" for each in rules)
+    text = "".join(f"{each.render()}\n" for each in rules)
     if text != (files.read(path, cap=_MOST) or ""):
         atomic.write(path, text, private=True, durable=False)
 
 
 def refuse(store: "Store", rule: StandingRule) -> None:
     """Note that a rule is to be shown no more."""
-    _note(store, _REFUSED, [rule])
+    _add_ids(store, _REFUSED, [rule])
 
 
 def take_untold(store: "Store", rules: "Iterable[StandingRule]") -> list[StandingRule]:
-    """Return the rules that their user was not told of yet, and note that they are now."""
-    told = _noted(store, _TOLD)
-    new = [rule for rule in rules if rule.id not in told]
+    """Return the rules that the user was not told of, and mark them as told."""
+    announced = _read_ids(store, _TOLD)
+    new = [rule for rule in rules if rule.id not in announced]
     if new:
-        _note(store, _TOLD, new)
+        _add_ids(store, _TOLD, new)
     return new
 
 
-def _noted(store: "Store", name: str) -> list[str]:
+def _read_ids(store: "Store", name: str) -> list[str]:
     return (files.read(f"{store.local}/{name}", cap=_MOST) or "").split()
 
 
-def _note(store: "Store", name: str, rules: "Iterable[StandingRule]") -> None:
-    ids = [*dict.fromkeys((*_noted(store, name), *(rule.id for rule in rules)))]
+def _add_ids(store: "Store", name: str, rules: "Iterable[StandingRule]") -> None:
+    ids = [*dict.fromkeys((*_read_ids(store, name), *(rule.id for rule in rules)))]
     text = "".join(f"{each}\n" for each in ids[-_MOST_IDS:])
     atomic.write(f"{store.local}/{name}", text, private=True, durable=False)
 
 
 def unwritten(rules: "Iterable[StandingRule]", texts: "Iterable[str]") -> list[StandingRule]:
     """Return the rules that no block says: `texts` are those of blocks."""
-    said = [set(split_words(text)) for text in texts]
-    return [rule for rule in rules if not any(_is_in(rule.words, each) for each in said)]
+    word_sets = [set(split_words(text)) for text in texts]
+    return [rule for rule in rules if not any(_is_in(rule.words, each) for each in word_sets)]
 
 
-def _is_in(wanted: set[str], said: set[str]) -> bool:
-    return len(wanted & said) >= _SHARE * len(wanted)
+def _is_in(words: set[str], block_words: set[str]) -> bool:
+    return len(words & block_words) >= _SHARE * len(words)

@@ -50,7 +50,7 @@ def path_of(store: Store, key: str) -> str:
 
 def write_entry(store: Store, key: str, text: str, category: str, tags: tuple[str, ...]) -> str:
     """Write a new entry and return its path. Raises `TakenError` for a key that is taken."""
-    from memfs.core import yaml_edit  # 10 ms: who reads needs it rarely
+    from memfs.core import yaml_edit  # 10 ms: reading rarely needs it
 
     path = path_of(store, key)
     body = text.strip("\n") + "\n"
@@ -79,7 +79,7 @@ def read(store: Store, key: str) -> StaticEntry | None:
 def load(path: str, key: str) -> StaticEntry | None:
     """Return the entry in a file; None if it is gone."""
     raw = files.read(path)
-    return None if raw is None else _parsed(key, raw)
+    return None if raw is None else _parse(key, raw)
 
 
 def list_entries(store: Store) -> Iterator[StaticEntry]:
@@ -100,7 +100,7 @@ def sources(store: Store) -> Iterator[tuple[str, str]]:
             yield key, instead
 
 
-def _parsed(key: str, raw: str) -> StaticEntry:
+def _parse(key: str, raw: str) -> StaticEntry:
     head, body = frontmatter.split(raw)
     meta = blocks.front_matter(head)
     tags = meta.get("tags")

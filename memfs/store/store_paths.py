@@ -17,8 +17,8 @@ class Store:
     """One `.agent-memory/` with our `config.yaml`.
 
     `root` is that folder, `top` the folder it stands in, `local` its never committed part (that
-    of the main worktree, for a linked one), `tree` the linked worktree's name or "". Of one `as_is`
-    nothing is held back: it is looked at, or mended.
+    of the main worktree, for a linked one), `tree` the linked worktree's name or "". `as_is`:
+    nothing is quarantined, for review and repair.
     """
 
     __slots__ = ("as_is", "local", "root", "tier", "top", "tree")
@@ -63,14 +63,14 @@ def user_root() -> str:
     now = time.monotonic()
     if now >= until:
         found = os.path.realpath(named)
-        _check_named(named, found, usual=named == usual)
+        _check_user_root(named, found, usual=named == usual)
         if os.path.isabs(named):
             _user_roots[named] = found, now + 1.0
     return found
 
 
-def _check_named(named: str, root: str, *, usual: bool) -> None:
-    """Refuse a folder that a project can have named as its user's: memory in it is the project's.
+def _check_user_root(named: str, root: str, *, usual: bool) -> None:
+    """Raise `StoreError` for a user's folder that a project can have set.
 
     A relative one is in whatever project is worked in, one in a repository came with it. A home
     folder may be a repository itself (of settings, say), and not be in one.
@@ -89,7 +89,7 @@ def _check_named(named: str, root: str, *, usual: bool) -> None:
 
 
 def model_folder() -> str:
-    """Return where commands run that memfs asks as a model."""
+    """Return the working folder of commands that memfs runs as a model."""
     return f"{user_root()}/local/model"
 
 
@@ -117,13 +117,13 @@ def find(start: str) -> Store | None:
         else:
             if is_store(root):
                 _check_outside(user, folder)
-                return _with_local(root, folder)
+                return _make_store(root, folder)
             if os.path.islink(root) and is_store(os.path.realpath(root)):
                 raise StoreError(
                     f"{root} is a link, and memfs follows none: it could serve another project's",
                     "work in the folder that it leads to, or make a store here: memfs init",
                 )
-            if files.is_folder(root) and is_trusted(store := _with_local(root, folder)):
+            if files.is_folder(root) and is_trusted(store := _make_store(root, folder)):
                 _check_outside(user, folder)
                 return store
             if files.is_file(f"{root}/local/journal.jsonl"):
@@ -184,7 +184,7 @@ def is_store(root: str) -> bool:
 
 
 def trust_folder(store: Store) -> str:
-    """Return where the user tier keeps what it knows of a project's store, by its real path.
+    """Return the user tier's folder of data on a project's store, by its real path.
 
     Linked worktrees share the main one's.
     """
@@ -202,18 +202,18 @@ def is_trusted(store: Store) -> bool:
 
 
 def is_checked(store: Store) -> bool:
-    """Tell whether git's index is as it was when nothing of `local/` was in it."""
+    """Tell whether git's index is unchanged since nothing of `local/` was in it."""
     sign = index_sign(os.path.dirname(store.local))
     return files.read(f"{trust_folder(store)}/checked") == sign
 
 
 def without_quarantine(store: Store) -> Store:
-    """Return a store of which nothing is held back."""
+    """Return the same store without quarantine."""
     return Store(store.root, store.tier, store.local, store.tree, as_is=True)
 
 
 def may_quarantine(store: Store) -> bool:
-    """Tell, from little, whether what others changed may be held back (see `quarantine`)."""
+    """Tell cheaply whether changes of others may be quarantined (see `quarantine`)."""
     if store.private or store.as_is:
         return False
     if os.environ.get(HOLDING):
@@ -223,12 +223,12 @@ def may_quarantine(store: Store) -> bool:
 
 
 def held_before(store: Store) -> bool:
-    """Tell whether it was held back when it was looked at last: what came since may not lift it."""
+    """Tell whether the last review quarantined changes: later changes cannot lift that."""
     return files.is_file(f"{trust_folder(store)}/holding")
 
 
 def note_quarantine(store: Store, *, holding: bool) -> None:
-    """Note whether what others change is held back."""
+    """Save whether changes of others are quarantined."""
     path = f"{trust_folder(store)}/holding"
     if holding:
         files.make_empty(path)
@@ -270,7 +270,7 @@ def git_folder(top: str) -> tuple[str, str]:
     Only what the main worktree knows as its own is a linked one: whoever wrote `.git` says less.
     """
     git = f"{top}/.git"
-    pointed = _pointed(top)
+    pointed = _read_git_file(top)
     main, middle, name = pointed.replace("\\", "/").rpartition("/worktrees/")
     if not middle or not main.endswith("/.git"):
         return top, ""
@@ -281,7 +281,7 @@ def git_folder(top: str) -> tuple[str, str]:
 
 
 def index_sign(root: str) -> str:
-    """Return what git knows, from little, for a store's folder; "" outside git.
+    """Return a cheap signature of git's state for a store's folder, "" outside git.
 
     It has a part for each repository that the folder is in.
     """
@@ -303,9 +303,9 @@ def repositories(root: str) -> list[str]:
 
 
 def index_sign_of(top: str) -> str:
-    """Return what the git of one working tree knows: "" if nothing was ever added to it.
+    """Return the signature of one working tree's git, "" if nothing was ever added.
 
-    That is its index, the log of what was checked out, and what was fetched last.
+    It covers the index, the log of HEAD, and the last fetch.
     """
     folder = git_dir(top)
     parts = []
@@ -325,11 +325,11 @@ def git_dir(root: str) -> str:
         if os.path.dirname(top) == top:
             return ""
         top = os.path.dirname(top)
-    return _pointed(top) or f"{top}/.git"
+    return _read_git_file(top) or f"{top}/.git"
 
 
-def _pointed(top: str) -> str:
-    """Return the folder that the file `.git` of a worktree or submodule names, "" for none."""
+def _read_git_file(top: str) -> str:
+    """Return the folder named by the `.git` file of a worktree or submodule, "" for none."""
     line = (files.read(f"{top}/.git", cap=4096) or "").strip()
     if not line or "\0" in line:
         return ""
@@ -354,7 +354,7 @@ def root_of_tree(store: Store, tree: str) -> str | None:
     return os.path.join(other, os.path.relpath(main, top))
 
 
-def _with_local(root: str, folder: str) -> Store:
+def _make_store(root: str, folder: str) -> Store:
     top = folder
     while not os.path.exists(f"{top}/.git"):
         parent = os.path.dirname(top)

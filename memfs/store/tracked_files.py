@@ -26,15 +26,15 @@ class TrackedFile(NamedTuple):
 
 
 def read_committed(folder: str, paths: Sequence[str]) -> dict[str, TrackedFile] | None:
-    """Return what the commit that is checked out has below `folder`, by name; None outside git."""
+    """Return the files of the checked-out commit below `folder`, by name; None outside git."""
     listed = git.run(folder, "ls-tree", "-r", "-z", "HEAD", paths=paths)
     if listed is None:  # there is no commit yet, or git has nothing to say
         return None if git.run(folder, "rev-parse", "--git-dir") is None else {}
     before = git.prefix(folder)
     found = {}
     for line in listed.split("\0")[:-1]:
-        said, _, name = line.partition("\t")
-        mode, _, blob = said.split(" ", 2)
+        entry, _, name = line.partition("\t")
+        mode, _, blob = entry.split(" ", 2)
         found[name.removeprefix(before)] = TrackedFile(mode, blob)
     return found
 
@@ -42,15 +42,15 @@ def read_committed(folder: str, paths: Sequence[str]) -> dict[str, TrackedFile] 
 def read_staged(
     folder: str, paths: Sequence[str], index: str = ""
 ) -> dict[str, TrackedFile] | None:
-    """Return what an index has below `folder`, by name; a file in conflict has no text there."""
+    """Return the files of an index below `folder`, by name; one in conflict has no blob."""
     listed = git.run(folder, "ls-files", "-z", "-s", "-v", paths=paths, index=index)
     if listed is None:
         return None
     before = git.prefix(folder)
     found = {}
     for line in listed.split("\0")[:-1]:
-        said, _, name = line.partition("\t")
-        tag, mode, blob, stage = said.split(" ", 3)
+        entry, _, name = line.partition("\t")
+        tag, mode, blob, stage = entry.split(" ", 3)
         text = blob if stage == "0" else ""
         found[name.removeprefix(before)] = TrackedFile(mode, text, tag.upper() == "S")
     return found
@@ -59,19 +59,21 @@ def read_staged(
 def list_differing(
     folder: str, paths: Sequence[str], known: Mapping[str, TrackedFile]
 ) -> list[str]:
-    """List the files below `folder` that are not as they are known: changed, gone, or new.
+    """List the files below `folder` that differ from `known`: changed, gone, or new.
 
     What git ignores is not new. A text with CRLF is the one that git has with LF.
     """
-    there = {name for path in paths for name in _files(folder, path)}
+    there = {name for path in paths for name in _list_files(folder, path)}
     gone = {name for name, found in known.items() if name not in there and not found.sparse}
     if gone and not all(os.path.lexists(f"{folder}/{name}") for name in gone):
         left_out = read_staged(folder, paths) or {}
         gone = {name for name in gone if name not in left_out or not left_out[name].sparse}
     changed = [
-        name for name in there if name in known and not _is(f"{folder}/{name}", known[name].blob)
+        name
+        for name in there
+        if name in known and not _has_blob(f"{folder}/{name}", known[name].blob)
     ]
-    return sorted([*gone, *changed, *git.unignored(folder, there - known.keys())])
+    return sorted([*gone, *changed, *git.filter_unignored(folder, there - known.keys())])
 
 
 def list_dirty(folder: str, *paths: str) -> set[str] | None:
@@ -84,41 +86,41 @@ def list_dirty(folder: str, *paths: str) -> set[str] | None:
 
 
 def list_filters(folder: str, names: Sequence[str]) -> dict[str, str]:
-    """Return what would change the bytes of files on their way into git, by name.
+    """Return the filter or encoding that changes a file's bytes on the way into git, by name.
 
-    That is a filter (git-crypt, LFS), of which memfs runs none, or another encoding: what stands in
-    the file is not what git is to have. So is what git does not tell.
+    memfs runs no filter (git-crypt, LFS) and converts no encoding: git must not get the bytes of
+    the file as they are. `unknown` where git does not tell.
     """
-    said = git.attributes(folder, names, "filter", "working-tree-encoding")
+    attributes = git.attributes(folder, names, "filter", "working-tree-encoding")
     found = {}
     for name in names:
-        for attribute, value in said.get(name, {"filter": "unknown"}).items():
+        for attribute, value in attributes.get(name, {"filter": "unknown"}).items():
             if value not in _UNSAID:
                 found[name] = make_plain(f"{attribute}={value}")
     return found
 
 
-def encode_stored(folder: str, name: str, data: bytes) -> bytes:
-    """Return the bytes that git is to have of a file: line ends are LF where it says so."""
+def fix_line_ends(folder: str, name: str, data: bytes) -> bytes:
+    """Return a file's bytes for git, with LF line ends where its settings say so."""
     if b"\r\n" not in data or b"\0" in data:
         return data
-    said = git.attributes(folder, [name], "text", "eol").get(name, {})
-    text, eol = said.get("text", "unspecified"), said.get("eol", "unspecified")
+    attributes = git.attributes(folder, [name], "text", "eol").get(name, {})
+    text, eol = attributes.get("text", "unspecified"), attributes.get("eol", "unspecified")
     if text == "unspecified" and eol in _UNSAID:
-        wanted = (git.run(folder, "config", "--get", "core.autocrlf") or "").strip().lower()
-        if wanted not in ("true", "yes", "on", "1", "input"):
+        autocrlf = (git.run(folder, "config", "--get", "core.autocrlf") or "").strip().lower()
+        if autocrlf not in ("true", "yes", "on", "1", "input"):
             return data
     return data if text == "unset" else data.replace(b"\r\n", b"\n")
 
 
-def _files(folder: str, path: str) -> list[str]:
+def _list_files(folder: str, path: str) -> list[str]:
     """List the regular files at or below a path, by name below `folder`."""
     if files.is_file(f"{folder}/{path}"):
         return [path]
     return [f"{path}/{found.name}" for found in trees.walk(f"{folder}/{path}")]
 
 
-def _is(path: str, blob: str) -> bool:
+def _has_blob(path: str, blob: str) -> bool:
     """Tell whether git's id is that of a file's bytes, or of these with LF for CRLF."""
     data = logs.read_whole(path) if files.get_size(path) <= LARGEST else None
     return data is not None and commits.is_blob(files.decode(data), blob)

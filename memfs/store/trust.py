@@ -47,7 +47,7 @@ class AcceptedTexts:
         self.ids = ids
         self.there = there
 
-    def has(self, name: str, ident: str) -> bool:
+    def is_accepted(self, name: str, ident: str) -> bool:
         """Tell whether a text was accepted at a path."""
         return ident in self.ids.get(name, ())
 
@@ -56,56 +56,56 @@ class AcceptedTexts:
         if not ident:
             self.there.pop(name, None)
             return
-        if not self.has(name, ident):
+        if not self.is_accepted(name, ident):
             self.ids.setdefault(name, []).append(ident)
         self.there[name] = ident
 
 
 def load_accepted(store: "Store") -> AcceptedTexts | None:
-    """Return what this user accepted, None if that was never noted.
+    """Load what this user accepted, None if nothing was saved.
 
     Linked worktrees share the texts; what was there is each one's own.
     """
     ids = _read(f"{store_paths.trust_folder(store)}/accepted.json").get("ids")
     if not isinstance(ids, dict):
         return None
-    there = _read(_own(store, "there")).get("there")
+    there = _read(_get_tree_path(store, "there")).get("there")
     return AcceptedTexts(
         {str(name): list(map(str, each)) for name, each in ids.items() if isinstance(each, list)},
-        _texts(there),
+        _parse_texts(there),
     )
 
 
 def load_review(store: "Store") -> GitReview | None:
-    """Return how far git was looked at, None if it never was."""
-    found = _read(_own(store, "looked"))
+    """Load the last review, None if there was none."""
+    found = _read(_get_tree_path(store, "looked"))
     if not found:
         return None
     sign, reflog, since = (str(found.get(name) or "") for name in ("sign", "reflog", "since"))
-    return GitReview(sign, reflog, since, _texts(found.get("held")))
+    return GitReview(sign, reflog, since, _parse_texts(found.get("held")))
 
 
 def is_behind(store: "Store") -> bool:
-    """Tell whether git has something that was not looked at yet, or something is held back."""
+    """Tell whether git has changes that were not reviewed, or some are quarantined."""
     found = load_review(store)
     return found is None or bool(found.held) or found.sign != sign_store(store)
 
 
 def sign_store(store: "Store") -> str:
-    """Return what git and a store's files look like, from little: it changes when they do."""
+    """Return a cheap signature of git's state and a store's files."""
     stamp = stamps.compute_stamp(store.root, ("local",), ("archive",))
     return f"{store_paths.index_sign(store.root)} {stamp}"
 
 
 def save(store: "Store", known: AcceptedTexts, how_far: GitReview) -> None:
-    """Note what this user accepted, and how far git was looked at. The caller holds the lock."""
+    """Save what this user accepted, and the review. The caller holds the lock."""
     folder = store_paths.trust_folder(store)
     files.make_folder(folder, private=True)
     own = {name: getattr(how_far, name) for name in GitReview.__slots__}
     for path, value in (
         (f"{folder}/accepted.json", {"ids": known.ids}),
-        (_own(store, "there"), {"there": known.there}),
-        (_own(store, "looked"), own),
+        (_get_tree_path(store, "there"), {"there": known.there}),
+        (_get_tree_path(store, "looked"), own),
     ):
         atomic.write(path, fastjson.dumps(value), private=True, locked=True)
 
@@ -129,17 +129,17 @@ def revoke_trust(store: "Store") -> bool:
 
 
 def held_folder() -> str:
-    """Return where the copies are that are read for what is held back."""
+    """Return the folder of the copies that are read for quarantined files."""
     return f"{store_paths.user_root()}/local/held"
 
 
-def _own(store: "Store", what: str) -> str:
-    """Return a file of one working tree: a linked one may be on another branch."""
+def _get_tree_path(store: "Store", what: str) -> str:
+    """Return the path of a working tree's file: a linked tree may be on another branch."""
     name = f"-{store_paths.file_name(store.tree)}" if store.tree else ""
     return f"{store_paths.trust_folder(store)}/{what}{name}.json"
 
 
-def _texts(found: object) -> dict[str, str]:
+def _parse_texts(found: object) -> dict[str, str]:
     if not isinstance(found, dict):
         return {}
     return {str(key): str(value) for key, value in found.items()}

@@ -75,7 +75,7 @@ def review_changes(place: Place, *, note: bool) -> UpstreamReview:
         found = incoming_changes.find_incoming(store)
     except StoreError as error:
         return UpstreamReview([], hold, error.message)
-    pulled = list(_told(store, found, None if hold else git.identity(store.root)))
+    pulled = list(_find_changes(store, found, None if hold else git.get_identity(store.root)))
     if note and not hold:
         with suppress(OSError, StoreError):  # a full disk: it is named again next time
             incoming_changes.accept_seen(store, found)
@@ -83,34 +83,34 @@ def review_changes(place: Place, *, note: bool) -> UpstreamReview:
 
 
 def load_texts(store: Store, pulled: Iterable[UpstreamChange]) -> Mapping[str, str]:
-    """Return the texts that were, by git's ids."""
+    """Read the texts before the changes, by git's ids."""
     return commits.read_blobs(store.root, [each.before for each in pulled])
 
 
-def _told(store: Store, found: IncomingChanges, me: str | None) -> Iterable[UpstreamChange]:
-    """Yield what came from others than `me`, with who brought it, as far as that is known.
+def _find_changes(store: Store, found: IncomingChanges, me: str | None) -> Iterable[UpstreamChange]:
+    """Yield the changes by others than `me`, with their author as far as that is known.
 
-    What no commit brought since is somebody's, if it is in what was fetched or is being merged, or
-    where changes are held back (`me` is None); else git was asked for another state here.
+    A change without a commit counts if it was fetched or is being merged, or if changes are
+    quarantined (`me` is None); else this user checked out another state.
     """
     if not found.arrivals:
         return
-    done = _commits(store, found)
+    done = _read_commits(store, found)
     waiting: set[tuple[str, str]] | None = None
     for arrival in found.arrivals:
         name, before, now = arrival
-        others = _others(arrival, done, me)
+        others = _filter(arrival, done, me)
         if done is not None and not others and me is not None:
-            waiting = _waiting(store, found.arrivals) if waiting is None else waiting
+            waiting = _find_pending(store, found.arrivals) if waiting is None else waiting
             if done.get(name) or (name, now) not in waiting:
                 continue
         what = "removed" if not now else "changed" if before else "new"
         who, why = (others[0].author, others[0].subject) if others else ("somebody", "")
-        key = labels.qualify(labels.PROJECT, _label(name)) if _is_block(name) else name
+        key = labels.qualify(labels.PROJECT, _get_label(name)) if _is_block(name) else name
         yield UpstreamChange(name, key, what, who, why, before, now)
 
 
-def _waiting(store: Store, arrived: Iterable[Arrival]) -> set[tuple[str, str]]:
+def _find_pending(store: Store, arrived: Iterable[Arrival]) -> set[tuple[str, str]]:
     """Return the (path, id) of texts that were fetched, or are about to be a commit.
 
     And of those that a repository around the store's own has there.
@@ -122,7 +122,7 @@ def _waiting(store: Store, arrived: Iterable[Arrival]) -> set[tuple[str, str]]:
     return found
 
 
-def _others(arrival: Arrival, done: dict[str, list[Commit]] | None, me: str | None) -> list[Commit]:
+def _filter(arrival: Arrival, done: dict[str, list[Commit]] | None, me: str | None) -> list[Commit]:
     """Return the commits of others than `me` that a text went through since, the newest first."""
     known = arrival.before or None
     touching = (done or {}).get(arrival.name, [])
@@ -130,7 +130,7 @@ def _others(arrival: Arrival, done: dict[str, list[Commit]] | None, me: str | No
     return [each for each in later or touching[:1] if each.author != me]
 
 
-def _commits(store: Store, found: IncomingChanges) -> dict[str, list[Commit]] | None:
+def _read_commits(store: Store, found: IncomingChanges) -> dict[str, list[Commit]] | None:
     """Map paths to the commits that touched them since; None: git took too long."""
     try:
         done = commits.list_touching(store.root, ".", since=found.looked.since, seconds=_PATIENCE)
@@ -143,17 +143,17 @@ def _commits(store: Store, found: IncomingChanges) -> dict[str, list[Commit]] | 
 
 
 def notice(seen: UpstreamReview) -> str:
-    """Tell the person what others changed, in a line; "" if they changed nothing."""
+    """Describe in one line what others changed; "" if they changed nothing."""
     if seen.unknown:
-        kept = "nothing of the project is used" if seen.held else "it is used all the same"
-        return f"memfs: what others changed cannot be told, and {kept}: {seen.unknown}"
+        effect = "nothing of the project is used" if seen.held else "it is used all the same"
+        return f"memfs: what others changed cannot be told, and {effect}: {seen.unknown}"
     if not seen.pulled:
         return ""
     alone = [
         each for each in seen.pulled if _is_block(each.name) or each.name == store_paths.CONFIG
     ]
-    shown = [_line(each) for each in alone[:_MOST_NAMED]]
-    shown += [_name(each) for each in alone[_MOST_NAMED:_MOST_LISTED]]
+    shown = [_format_change(each) for each in alone[:_MOST_NAMED]]
+    shown += [_format_name(each) for each in alone[_MOST_NAMED:_MOST_LISTED]]
     if len(alone) > len(shown):
         shown.append(f"{len(alone) - len(shown):,} more blocks")
     rest = Counter(each.name.partition("/")[0] for each in seen.pulled if each not in alone)
@@ -161,34 +161,34 @@ def notice(seen: UpstreamReview) -> str:
     if rest:
         shown.append(f"{rest.total():,} other files")
     if seen.held:
-        told = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
+        line = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
     else:
-        told = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
-    return reveal_hidden(told)
+        line = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
+    return reveal_hidden(line)
 
 
 def _is_block(name: str) -> bool:
     return name.startswith(_BLOCKS) and name.endswith(blocks.SUFFIX)
 
 
-def _label(name: str) -> str:
+def _get_label(name: str) -> str:
     return blocks.label_of(name.removeprefix(_BLOCKS))
 
 
-def _line(change: UpstreamChange) -> str:
+def _format_change(change: UpstreamChange) -> str:
     what = "" if change.what == "changed" else f"{change.what}, "
-    why = f': "{_short(change.why)}"' if change.why else ""
-    who = _short(change.who.partition(" <")[0])
-    return f"{_name(change)} ({what}{who}{why})"
+    why = f': "{_shorten(change.why)}"' if change.why else ""
+    who = _shorten(change.who.partition(" <")[0])
+    return f"{_format_name(change)} ({what}{who}{why})"
 
 
-def _name(change: UpstreamChange) -> str:
+def _format_name(change: UpstreamChange) -> str:
     label = change.name.removeprefix(_BLOCKS).removesuffix(blocks.SUFFIX)
-    if _is_block(change.name) and _label(change.name) != label:
+    if _is_block(change.name) and _get_label(change.name) != label:
         label = os.path.basename(change.name)  # another file has that label, or could
-    return _short(label)
+    return _shorten(label)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " ".join(flatten_text(text).replace('"', "'").split())
     return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"

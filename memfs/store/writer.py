@@ -50,32 +50,30 @@ class Writer:
         self._entries: list[JournalEntry] = []
         self._before = heads.offset
 
-    def head(self, tier: str, label: str) -> JournalHead | None:
+    def get_head(self, tier: str, label: str) -> JournalHead | None:
         """Return the newest journalled state of a block."""
         key = block_key(self.store.tree, tier, self.place.session, label)
         return self._heads.by_key.get(key)
 
-    def settle(
+    def adopt_current(
         self, tier: str, label: str, path: str, origin: Origin | None = None
     ) -> tuple[str | None, int]:
-        """Return (text, version) of a block as it is now, adopting an edit made behind our back.
+        """Return (text, version) of a block as it is now; journal an edit made outside memfs.
 
-        Whose edit that is says `origin`, else git.
-
-        A block that the journal does not know yet has the version its file names, or 1. Raises
-        `StoreError` for a file that is too large to be a block.
+        `origin` is whose edit that is; None: git is asked. A block that the journal does not have
+        yet has the version its file names, or 1. Raises `StoreError` for a file that is too large.
         """
         quarantine.check_writable(self.store, path)
         text = blocks.read_whole_block(path)
-        head = self.head(tier, label)
+        head = self.get_head(tier, label)
         if head is None:
-            return text, 0 if text is None else self.named_version(tier, label, path, text) or 1
+            return text, 0 if text is None else self.parse_version(tier, label, path, text) or 1
         if journal.digest(text) == head.digest:
             return text, head.version
         last = journal.entry_at(self.store, head.offset)
         before = last.after if last else None
         change = Change(tier, label, path, before, text, ADOPT, head.version + 1)
-        self.journal([change], origin or _adopted(path, text), "", [])
+        self.journal([change], origin or _find_origin(path, text), "", [])
         self.confirm()
         return text, head.version + 1
 
@@ -84,14 +82,14 @@ class Writer:
 
         `origin` is whose text that is; None: its commit's author, or the user.
         """
-        text, version = self.settle(tier, label, path, origin)
-        if text is not None and self.head(tier, label) is None:
+        text, version = self.adopt_current(tier, label, path, origin)
+        if text is not None and self.get_head(tier, label) is None:
             change = Change(tier, label, path, None, text, ADOPT, version)
-            self.journal([change], origin or _adopted(path, text), "", [])
+            self.journal([change], origin or _find_origin(path, text), "", [])
             self.confirm()
 
     @staticmethod
-    def named_version(tier: str, label: str, path: str, text: str) -> int:
+    def parse_version(tier: str, label: str, path: str, text: str) -> int:
         """Return the version that the front matter of a file names, 0 for none."""
         return blocks.make(tier, label, path, text).version
 
@@ -117,14 +115,14 @@ class Writer:
                 change.tier,
                 change.label,
                 change.op,
-                _reason(change, origin),
+                _join_reasons(change, origin),
                 change.version,
-                _storable(change.before),
-                _storable(change.after),
+                _redact_text(change.before),
+                _redact_text(change.after),
                 self.store.tree,
                 group,
                 tuple(tied),
-                digest=_digest(change.after),
+                digest=_hash_redacted(change.after),
             )
             for change in changes
         ]
@@ -135,21 +133,21 @@ class Writer:
     def write(self) -> None:
         """Write the files of what was journalled."""
         for change in self._changes:
-            apply(change.path, change.after, private=self._private(change.tier))
+            apply(change.path, change.after, private=self._is_private(change.tier))
 
     def put_back(self) -> None:
-        """Give the files the texts they had: an error came in between."""
+        """Restore the earlier texts of the files after an error."""
         for change in self._changes:
             if files.read(change.path) != change.before:
-                apply(change.path, change.before, private=self._private(change.tier))
+                apply(change.path, change.before, private=self._is_private(change.tier))
 
     def take_back(self) -> None:
-        """Take the lines out of the journal again."""
+        """Remove the lines from the journal again."""
         if journal.get_size(self.store) > self._before:
             journal.truncate_journal(self.store, self._before)
 
     def confirm(self) -> list[JournalEntry]:
-        """Note that journal and files agree."""
+        """Save that journal and files agree; return the entries."""
         self._save(self._after)
         return self._entries
 
@@ -157,7 +155,7 @@ class Writer:
         self._heads = heads
         journal.save_heads(self.store, heads)
 
-    def _private(self, tier: str) -> bool:
+    def _is_private(self, tier: str) -> bool:
         return self.store.private or tier == labels.SESSION
 
 
@@ -195,26 +193,26 @@ def commit(parts: list[tuple[Writer, list[Change]]], origin: Origin) -> list[Jou
     return [entry for writer in begun for entry in writer.confirm()]
 
 
-def _adopted(path: str, text: str | None) -> Origin:
-    """Return who made a text that was found: a commit's author, else the user."""
+def _find_origin(path: str, text: str | None) -> Origin:
+    """Find who wrote a text found on the disk: a commit's author, else the user."""
     commit = commits.source(path, text)
     if commit is None:
         return Origin("user", reason="changed outside memfs")
     return Origin(commit.author, reason=f"commit {commit.short}: {commit.subject}")
 
 
-def _storable(text: str | None) -> str | None:
-    """Return a text as the journal keeps it: what an editor wrote may hold a secret."""
+def _redact_text(text: str | None) -> str | None:
+    """Redact a text for the journal: an editor may have written a secret."""
     return None if text is None else redact(text)
 
 
-def _digest(text: str | None) -> str:
-    """Return the hash of a text of which the journal keeps another, "" where it keeps it."""
-    return "" if _storable(text) == text else journal.digest(text)
+def _hash_redacted(text: str | None) -> str:
+    """Return the hash of a text that the journal stores redacted, "" if it is unchanged."""
+    return "" if _redact_text(text) == text else journal.digest(text)
 
 
-def _reason(change: Change, origin: Origin) -> str:
-    """Return why, with what the operation itself has to say before the editor's words."""
+def _join_reasons(change: Change, origin: Origin) -> str:
+    """Join the reason of the operation and that of the editor."""
     return ": ".join(part for part in (change.reason, origin.reason) if part)
 
 
@@ -237,14 +235,14 @@ def _recover(store: Store, place: Place) -> JournalHeads:
     fresh = known is None or known.offset > size
     start = journal.JournalHeads(0, {}) if fresh or known is None else known
     entries, _, end = journal.read_since(store, start.offset)
-    waiting = _unconfirmed(entries, everything=not fresh)
-    void = next((at for at, entry in waiting if not _whole(entry)), None)
+    pending = _list_unconfirmed(entries, everything=not fresh)
+    void = next((at for at, entry in pending if not _is_complete(entry)), None)
     if void is not None:
         end = void
-        entries, waiting = ([pair for pair in kept if pair[0] < end] for kept in (entries, waiting))
+        entries, pending = ([pair for pair in part if pair[0] < end] for part in (entries, pending))
     if end < size:
         journal.truncate_journal(store, end)
-    for _, entry in waiting:
+    for _, entry in pending:
         try:
             _roll_forward(store, place, entry)
         except (PermissionError, IsADirectoryError, NotADirectoryError, MemfsError):
@@ -254,17 +252,17 @@ def _recover(store: Store, place: Place) -> JournalHeads:
     return heads
 
 
-def _whole(entry: JournalEntry) -> bool:
-    """Tell whether every store that a patch is for has journalled its part."""
+def _is_complete(entry: JournalEntry) -> bool:
+    """Tell whether every store of a patch has journalled its part."""
     return entry.group is None or all(
         journal.contains_patch(path, entry.group[0]) for path in entry.tied
     )
 
 
-def _unconfirmed(
+def _list_unconfirmed(
     entries: list[tuple[int, JournalEntry]], *, everything: bool
 ) -> list[tuple[int, JournalEntry]]:
-    """Return the entries whose files may not be written: without heads, the last edit alone."""
+    """List the entries whose files may not be written: without heads, only the last edit."""
     if everything or not entries:
         return entries
     last = entries[-1][1]
@@ -291,7 +289,7 @@ def _roll_forward(store: Store, place: Place, entry: JournalEntry) -> None:
         located = blocks.resolve_label(place, labels.qualify(entry.tier, entry.label))
         path = located[2] if located else path  # a person may have named the file otherwise
     now = blocks.read_whole_block(path)
-    waits = now != entry.after and _storable(now) == entry.before
+    waits = now != entry.after and _redact_text(now) == entry.before
     if waits and not _touched_since(path, store.journal):
         apply(path, entry.after, private=private)
 

@@ -38,7 +38,7 @@ class GitHookOutcome:
 
 
 def run(place: Place, *, remove: bool = False) -> GitHookOutcome:
-    """Have git renew our sections before a commit, or with `remove` do so no more.
+    """Install the hook that renews our sections before a commit, or `remove` it.
 
     Raises `StoreError` for a hook that is another program's to write, and is no shell script.
     """
@@ -49,7 +49,7 @@ def run(place: Place, *, remove: bool = False) -> GitHookOutcome:
             "there is no git repository here whose top has a project store",
             "the hook runs at the top of a repository, and needs the store there",
         )
-    path, shared = _path(top)
+    path, shared = _find_path(top)
     with lock.hold_lock(store):
         before = _read(path)
         text = before or ""
@@ -61,13 +61,13 @@ def run(place: Place, *, remove: bool = False) -> GitHookOutcome:
             after = None if before != after == _START.rstrip() else after
         else:
             _refuse(path, marked_section.remove_section(text, *_MARKS), exists=before is not None)
-            after = _put(before, _lines(shared=shared))
+            after = _insert_lines(before, _render_lines(shared=shared))
         _write(path, before, after)
-    made = "created" if before is None else "removed" if after is None else "updated"
-    return GitHookOutcome(path, "unchanged" if before == after else made)
+    outcome = "created" if before is None else "removed" if after is None else "updated"
+    return GitHookOutcome(path, "unchanged" if before == after else outcome)
 
 
-def _path(top: str) -> tuple[str, bool]:
+def _find_path(top: str) -> tuple[str, bool]:
     """Return the hook's file, and whether it is among the files of the project, to be committed.
 
     Raises `StoreError` for hooks that serve other repositories too, or that a program manages.
@@ -77,9 +77,9 @@ def _path(top: str) -> tuple[str, bool]:
         raise StoreError(f"git does not know {top} as a repository of yours", _HINT)
     git.check_folder(top)
     own = os.path.realpath(os.path.join(top, common))
-    # The last one is what we tell git ourselves: none.
-    said = (git.run(top, "config", "--type=path", "--get-all", _PATH) or "").split("\n")[:-2]
-    named = said[-1] if said else f"{own}/hooks"
+    # The last one is our own option: none.
+    paths = (git.run(top, "config", "--type=path", "--get-all", _PATH) or "").split("\n")[:-2]
+    named = paths[-1] if paths else f"{own}/hooks"
     path = os.path.realpath(os.path.join(top, named, "pre-commit"))
     private = path.startswith(own + os.sep)
     if not private and not path.startswith(os.path.realpath(top) + os.sep):
@@ -108,8 +108,8 @@ def _refuse(path: str, text: str, *, exists: bool) -> None:
         raise StoreError(f"{path} is read-only", _HINT)
 
 
-def _lines(*, shared: bool) -> str:
-    """Return what the hook runs; it never fails a commit. One that is shared names no path."""
+def _render_lines(*, shared: bool) -> str:
+    """Render the command of the hook; it never fails a commit. A shared one names no path."""
     python = shlex.quote(sys.executable)
     # -P: without it Python would take a folder `memfs` of the repository for ours.
     command = "memfs" if shared else f"{python} -P -m memfs"
@@ -117,8 +117,8 @@ def _lines(*, shared: bool) -> str:
     return f"if {there}; then {command} sync --stage </dev/null || :; fi"
 
 
-def _put(before: str | None, lines: str) -> str:
-    """Return a hook with our lines below its first: what it ends with may be an exit."""
+def _insert_lines(before: str | None, lines: str) -> str:
+    """Insert our lines below the first line of a hook: it may end with an exit."""
     text = _START if before is None else before
     if marked_section.has_section(text, *_MARKS):
         return marked_section.put_section(text, lines, *_MARKS)

@@ -50,7 +50,7 @@ class Plan:
 
     @property
     def outcome(self) -> str:
-        """Say what writing makes of the file: created, updated, removed or unchanged."""
+        """The effect of writing: created, updated, removed or unchanged."""
         if self.before == self.after:
             return "unchanged"
         if self.before is None:
@@ -61,8 +61,8 @@ class Plan:
         name = self.target.path
         return compare.format_diff(self.before or "", self.after or "", f"a/{name}", f"b/{name}")
 
-    def permitted(self) -> None:
-        """Raise `StoreError` for a read-only file that is to change: replacing goes past that."""
+    def check_writable(self) -> None:
+        """Raise `StoreError` for a read-only file that is to change: a rename would replace it."""
         if self.before is None or self.after == self.before:
             return
         if not os.stat(self.real).st_mode & _WRITABLE or not os.access(self.real, os.W_OK):
@@ -74,7 +74,7 @@ class Plan:
         """Write the file, unless somebody else changed it since the plan was made."""
         if self.after == self.before:
             return
-        self.permitted()
+        self.check_writable()
         if _read(self.target, self.real) != self.before:
             raise StoreError(
                 f"{self.target.path} was changed by somebody else meanwhile", "run it again"
@@ -92,8 +92,8 @@ class Plan:
                 folder = os.path.dirname(folder)
 
 
-def text(store: Store) -> str:
-    """Return what stands between the marks: the brief of a project's own blocks.
+def render_section(store: Store) -> str:
+    """Render the section between the marks: the brief of a project's own blocks.
 
     The same blocks give the same text for everybody. No line of it can be a mark, wherever the
     brief was cut, and none has an assistant import a file (`@path`).
@@ -104,11 +104,11 @@ def text(store: Store) -> str:
 
 
 def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = False) -> Plan:
-    """Work out what makes a file hold `ours`, or with `remove` no section any more.
+    """Plan how a file gets the section `ours`, or with `remove` loses its section.
 
     Raises `StoreError` where the file is not to be written, or half a section is in it.
     """
-    real = _inside(store, target)
+    real = _resolve_path(store, target)
     before = _read(target, real)
     wrong = marked_section.problem(before or "", *MARKS)
     if wrong:
@@ -118,7 +118,7 @@ def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = Fal
     if not remove:
         start = before if before is not None else target.head or None
         return Plan(target, real, before, marked_section.put_section(start, ours, *MARKS))
-    return Plan(target, real, before, _without(target, before))
+    return Plan(target, real, before, _remove_section(target, before))
 
 
 def find_sections(store: Store) -> list[InstructionFile]:
@@ -126,14 +126,14 @@ def find_sections(store: Store) -> list[InstructionFile]:
     found: dict[str, InstructionFile] = {}  # one of those that are the same file
     for target in TARGETS.values():
         with suppress(MemfsError, OSError):
-            real = _inside(store, target)
+            real = _resolve_path(store, target)
             if marked_section.has_mark(_read(target, real) or "", *MARKS):
                 found.setdefault(real, target)
     return list(found.values())
 
 
 def check_allowed(store: Store) -> None:
-    """Raise `StoreError` where assistants are given nothing of a store, or not all as it is."""
+    """Raise `StoreError` for a store that is not trusted or has quarantined files."""
     if not store_paths.is_trusted(store):
         raise StoreError(
             "you have not trusted this store: nothing of it is given to an assistant",
@@ -146,7 +146,7 @@ def check_allowed(store: Store) -> None:
 
 
 def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
-    """Do what is wanted after an edit was made: commit it, renew the sections there are.
+    """Commit an edit and renew the sections, as configured.
 
     Returns what went wrong, or ""; the edit stands.
     """
@@ -158,7 +158,7 @@ def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
 
 
 def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
-    """Renew the sections there are, if that is wanted after an edit of blocks in `tiers`."""
+    """Renew the sections after an edit of blocks in `tiers`, if `sync.on_edit` is set."""
     store = place.project
     if store is None or store.tier not in tiers:
         return ""
@@ -171,7 +171,7 @@ def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
             return ""
         check_allowed(store)
         with lock.hold_lock(store):
-            ours = text(store)
+            ours = render_section(store)
             for target in found:
                 try:
                     plan(store, target, ours).write(store.top)
@@ -186,8 +186,8 @@ def renew_after_edit(place: Place, tiers: Iterable[str]) -> str:
     return f"not synced: {'; '.join(wrong)}" if wrong else ""
 
 
-def _without(target: InstructionFile, before: str | None) -> str | None:
-    """Return a file's text without the section; None where nothing is left of what we made."""
+def _remove_section(target: InstructionFile, before: str | None) -> str | None:
+    """Remove the section from a file's text; None if only text of ours is left."""
     if before is None or not marked_section.has_section(before, *MARKS):
         return before
     after = marked_section.remove_section(before, *MARKS)
@@ -195,8 +195,8 @@ def _without(target: InstructionFile, before: str | None) -> str | None:
     return None if ours else after
 
 
-def _inside(store: Store, target: InstructionFile) -> str:
-    """Return where a file is, through links; raises `StoreError` if that is out of the project."""
+def _resolve_path(store: Store, target: InstructionFile) -> str:
+    """Resolve the links of a file's path; raises `StoreError` if it leaves the project."""
     real = outside.real_path(os.path.join(store.top, target.path), store.top)
     within = os.path.relpath(real, os.path.realpath(store.top)).split(os.sep)
     if any(part.lower() in _CLOSED for part in within):

@@ -31,7 +31,7 @@ class StagedSections:
 
 
 class _Waiting(NamedTuple):
-    """A file that is out of step: its mode and text in the index, and what that should be."""
+    """An outdated file: its mode and text in the index, and the text it should have."""
 
     plan: Plan
     name: str
@@ -41,7 +41,7 @@ class _Waiting(NamedTuple):
 
 
 def run(place: Place, index: str = "") -> StagedSections:
-    """Renew what is out of step, and add it where nothing but our section differs.
+    """Renew outdated sections, and stage the files in which only our section differs.
 
     `index` is the index that the commit is made of, "" for the usual one. What a person did not
     stage is never added for them, and what the commit does not have of the blocks stays out of it.
@@ -52,24 +52,24 @@ def run(place: Place, index: str = "") -> StagedSections:
         return StagedSections((), ())
     instruction_sections.check_allowed(store)
     with lock.hold_lock(store):
-        ours = instruction_sections.text(store)
-        plans = {_name(store, plan): plan for plan in _plans(store, targets, ours)}
+        ours = instruction_sections.render_section(store)
+        plans = {_get_name(store, plan): plan for plan in _make_plans(store, targets, ours)}
         known = tracked_files.read_staged(store.top, list(plans), index) or {}
-        waiting = _waiting(store, plans, known, ours)
-        why = _hindrance(store, index) if waiting else ""
+        waiting = _find_outdated(store, plans, known, ours)
+        why = _find_hindrance(store, index) if waiting else ""
         if why:
             return StagedSections((), tuple(f"{each.plan.target.path}: {why}" for each in waiting))
-        return _staged(store, waiting, index)
+        return _stage_files(store, waiting, index)
 
 
-def _plans(store: Store, targets: list[InstructionFile], ours: str) -> list[Plan]:
+def _make_plans(store: Store, targets: list[InstructionFile], ours: str) -> list[Plan]:
     return [instruction_sections.plan(store, target, ours) for target in targets]
 
 
-def _waiting(
+def _find_outdated(
     store: Store, plans: dict[str, Plan], known: dict[str, TrackedFile], ours: str
 ) -> list[_Waiting]:
-    """List what is out of step, in the files or in the index."""
+    """List the sections that are outdated, in the files or in the index."""
     texts = commits.read_blobs(store.top, [each.blob for each in known.values()])
     found = []
     for name, plan in plans.items():
@@ -82,7 +82,7 @@ def _waiting(
     return found
 
 
-def _staged(store: Store, waiting: list[_Waiting], index: str) -> StagedSections:
+def _stage_files(store: Store, waiting: list[_Waiting], index: str) -> StagedSections:
     added, left = [], []
     late = [each.name for each in waiting if each.wanted != each.text]
     filtered = tracked_files.list_filters(store.top, late) if late else {}
@@ -91,7 +91,7 @@ def _staged(store: Store, waiting: list[_Waiting], index: str) -> StagedSections
         if each.wanted is None or each.wanted == each.text:
             continue
         path = each.plan.target.path
-        if not _same(each.wanted, each.plan.after):
+        if not _is_same_text(each.wanted, each.plan.after):
             left.append(f"{path}: it has other changes that are not staged")
         elif each.name in filtered:
             left.append(f"{path}: it goes through {filtered[each.name]}, which memfs does not run")
@@ -103,7 +103,7 @@ def _staged(store: Store, waiting: list[_Waiting], index: str) -> StagedSections
 
 
 def _add(store: Store, each: _Waiting, text: str, index: str) -> bool:
-    """Put a text into the index as it is: no filter has a part in it."""
+    """Add a text to the index without filters; tell whether that worked."""
     blob = git.run(
         store.top, "hash-object", "-w", "--no-filters", "--stdin", data=files.encode(text)
     )
@@ -115,17 +115,17 @@ def _add(store: Store, each: _Waiting, text: str, index: str) -> bool:
     return done is not None
 
 
-def _same(wanted: str, after: str | None) -> bool:
+def _is_same_text(wanted: str, after: str | None) -> bool:
     """Tell whether the index is to have what is in the file, whose line ends may be CRLF."""
     return after is not None and wanted.replace("\r\n", "\n") == after.replace("\r\n", "\n")
 
 
-def _name(store: Store, plan: Plan) -> str:
+def _get_name(store: Store, plan: Plan) -> str:
     return os.path.relpath(plan.real, os.path.realpath(store.top)).replace(os.sep, "/")
 
 
-def _hindrance(store: Store, index: str) -> str:
-    """Say why nothing can be added to this commit, or ""."""
+def _find_hindrance(store: Store, index: str) -> str:
+    """Return why nothing can be added to this commit, or ""."""
     if os.path.basename(index).startswith(_PARTIAL):
         return "a commit of named paths takes nothing else"
     known = tracked_files.read_staged(store.root, ["blocks"], index)

@@ -44,7 +44,7 @@ def paging_tools() -> dict[str, Tool]:
 def _describe_tools(tools: Iterable[Tool]) -> dict[str, Tool]:
     return {
         tool.name: replace(
-            tool, description=resources.text("templates", "tools", f"{tool.name}.md")
+            tool, description=resources.read_text("templates", "tools", f"{tool.name}.md")
         )
         for tool in tools
     }

@@ -96,7 +96,7 @@ def test_what_goes_wrong_is_on_file(serve: Serve, home: Path, place: Place) -> N
     use(serve, home, lambda _: Raw(401, "{}"))
     heard(place)
     review.run_detached(place.home.top, "claude", "s1")
-    assert "saved nothing, then failed: " in reviews.list_reviews(place.home)[0].line()
+    assert "saved nothing, then failed: " in reviews.list_reviews(place.home)[0].render()
 
 
 def test_memfs_reviews_nothing_it_started_itself(
@@ -297,7 +297,7 @@ def test_what_a_review_saved_before_it_failed_is_told(
     use(serve, home, lambda asked: Raw(401, "{}") if asked.number else saving(asked))
     heard(place)
     review.run_detached(place.home.top, "claude", "s1")
-    line = reviews.list_reviews(place.home)[0].line()
+    line = reviews.list_reviews(place.home)[0].render()
     assert "human (append, version 2)" in line
     assert ", then failed: " in line
 

@@ -110,8 +110,8 @@ def test_nothing_of_a_repository_runs(world: World, monkeypatch: pytest.MonkeyPa
     draft = proposals.StoreDraft(place)
     assert draft.place.project
     Path(draft.place.project.root, "blocks/rules.md").write_text("tidied\n")
-    draft.proposal("m", ("s",), "", "")
-    draft.drop()
+    draft.save_proposal("m", ("s",), "", "")
+    draft.discard()
     run(world, ACTS[-1])
 
 

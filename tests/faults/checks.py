@@ -101,4 +101,4 @@ def _kept(world: World, store: Store) -> None:
 
 def _stores(world: World) -> list[Store]:
     place = world.place()
-    return [store for tier, store in place.tiers() if tier != labels.SESSION]
+    return [store for tier, store in place.list_tiers() if tier != labels.SESSION]

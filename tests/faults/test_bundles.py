@@ -76,7 +76,7 @@ def check_import(world: World, new: Files, seen: Seen[dict[str, str | None]]) ->
     assert set(values["notes"].split("\n")) == {"one", "two", "three", "four"}
     assert values["api"] == "five seconds"
     assert {item.outcome for item in take(world).items} == {"same"}
-    for tier, store in world.place().tiers():
+    for tier, store in world.place().list_tiers():
         if tier != labels.SESSION:
             check_journal(world, store)
     go_on(world, world.texts(), {"project:notes"})

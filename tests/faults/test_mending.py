@@ -47,7 +47,7 @@ def check(world: World, seen: Seen[Labels]) -> None:
     assert words(world) == set(WORDS)
     assert len(set(labels(world))) == len(labels(world))
     journal_query.list_entries(world.place())
-    for _, store in world.place().tiers():
+    for _, store in world.place().list_tiers():
         check_journal(world, store)
 
 

@@ -29,7 +29,7 @@ Kept = dict[str, list[str]]
 
 def stores(world: World) -> list[Store]:
     place = world.place()
-    return list({store.root: store for _, store in place.tiers()}.values())
+    return list({store.root: store for _, store in place.list_tiers()}.values())
 
 
 def by_hand(world: World, name: str, line: str) -> None:

@@ -53,7 +53,7 @@ def check_init(world: World, seen: Seen[Files]) -> None:
     init.run(str(world.repo), str(world.home))
     assert {path: data for path, data in made(world).items() if path[-4:] != ".tmp"} == seen.new
     open_anew(world)
-    for tier, store in world.place().tiers():
+    for tier, store in world.place().list_tiers():
         if tier != labels.SESSION:
             check_journal(world, store)
     go_on(world, world.texts(), set())

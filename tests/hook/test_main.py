@@ -240,7 +240,7 @@ def test_the_alarm_is_not_taken_for_a_git_that_failed(
 @pytest.mark.usefixtures("place")
 def test_what_was_called_is_a_part_of_one_line_of_the_log(repo: Path, home: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
-    logging.line(str(home), f"x\n2026-01-01T00:00:00Z forged {secret} hook", ValueError("no"))
+    logging.log_error(str(home), f"x\n2026-01-01T00:00:00Z forged {secret} hook", ValueError("no"))
     [line] = (home / ".agent-memory/local/hook.log").read_text().splitlines()
     assert line.endswith(
         " x 2026-01-01T00:00:00Z forged [redacted:github-token] hook: ValueError: no"

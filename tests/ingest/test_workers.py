@@ -40,7 +40,7 @@ def test_parts_are_whole_lines_and_all_of_the_file(
     data = conversation(9) + b"unfinished"
     path.write_bytes(data)
     for start in (0, len(conversation(2))):
-        found = list(ingest_workers.parts("claude", OURS, str(path), start, len(data)))
+        found = list(ingest_workers.split_parts("claude", OURS, str(path), start, len(data)))
         assert [part.start for part in found] == [start, *(part.end for part in found[:-1])]
         assert found[-1].end == len(data)
         assert all(data[part.end - 1 : part.end] == b"\n" for part in found[:-1])
@@ -78,8 +78,8 @@ def test_what_a_dead_worker_was_given_is_read_all_the_same(tmp_path: Path) -> No
     worker = ingest_workers._Worker()
     worker.process.kill()
     worker.process.wait()
-    worker.give(part)
-    assert worker.take(part) == ingest_workers.read(part)
+    worker.send(part)
+    assert worker.receive(part) == ingest_workers.read(part)
     worker.close()
 
 

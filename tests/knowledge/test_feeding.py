@@ -133,7 +133,7 @@ def test_a_copy_that_was_rewritten_waits_for_those_before(place: Place, tmp_path
         )
     [log] = recall.sources(place.home)
     assert [each.text[:4] for each in recall.messages(log)] == ["TURN"] * 6
-    state = recall.RecallLog(place.home, "claude", Identity(SESSION, "")).state()
+    state = recall.RecallLog(place.home, "claude", Identity(SESSION, "")).load_state()
     assert state
     assert (state.path, state.kept) == (str(third), os.path.getsize(log))
     fed = documents(place)

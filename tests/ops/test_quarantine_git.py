@@ -140,7 +140,7 @@ def test_a_draft_has_the_configuration_that_is_known(place: Place, repo: Path, c
     copied = Path(draft.place.project.root, "config.yaml").read_text()
     assert "memfs: 1" in copied
     assert BAD not in copied
-    draft.drop()
+    draft.discard()
 
 
 def test_an_export_has_what_is_known_of_every_folder(

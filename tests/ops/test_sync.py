@@ -42,7 +42,7 @@ def on_edit(place: Place) -> None:
 
 def text_of(place: Place) -> str:
     assert place.project
-    return instruction_sections.text(place.project)
+    return instruction_sections.render_section(place.project)
 
 
 def test_without_a_section_nothing_is_begun(place: Place, repo: Path) -> None:

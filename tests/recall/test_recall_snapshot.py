@@ -104,7 +104,7 @@ def test_what_memfs_itself_adds_to_an_old_session_is_seen_at_once(store: Store) 
     log = recall.RecallLog(store, "bench", Identity(OLD, ""))
     read = Transcript([message(OLD, "good to see you again", "m2")], 100, 0, 0)
     state = checkpoint.ReadState("/t.jsonl", 50, "", os.path.getsize(log.path))
-    log.extend(state, "/t.jsonl", recall.rows(read), "")
+    log.extend(state, "/t.jsonl", recall.encode_rows(read), "")
     recall.flush([(log, state)])
     assert look.list_files() == whole(store)
 

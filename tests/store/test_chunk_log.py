@@ -31,26 +31,26 @@ def test_ids_go_up_and_the_oldest_leave(place: Place) -> None:
     ids = add(log, *(f"text {n}" for n in range(9)))
     assert ids == sorted(set(ids))
     with log.writing():
-        log.leave(4)
+        log.evict_oldest(4)
         log.note()
-    assert list(log.live()) == ids[4:]
+    assert list(log.get_live()) == ids[4:]
     again = ChunkLog(place.home, "k")
-    assert list(again.live()) == ids[4:]
+    assert list(again.get_live()) == ids[4:]
     assert again.first() == ids[4]
     assert again.find(ids[0]) == ChunkWindow(again.find(ids[0]).passage, {})  # type: ignore[union-attr]
-    assert [w.passage.text for w in again.every()] == [f"text {n}" for n in range(9)]
+    assert [w.passage.text for w in again.read()] == [f"text {n}" for n in range(9)]
 
 
 def test_others_are_noticed(place: Place) -> None:
     one, other = ChunkLog(place.home, "k"), ChunkLog(place.home, "k")
     first = add(one, "a")
-    assert list(other.live()) == first
+    assert list(other.get_live()) == first
     second = add(other, "b")
-    assert list(one.live()) == first + second
+    assert list(one.get_live()) == first + second
     with other.writing():
-        other.leave(1)
+        other.evict_oldest(1)
         other.note()
-    assert list(one.live()) == second
+    assert list(one.get_live()) == second
     assert one.bytes == other.bytes
 
 
@@ -62,7 +62,7 @@ def test_a_reader_cuts_nothing_off(place: Place) -> None:
     with open(path, "ab") as handle:
         handle.write(b'{"id": "half of')
     size = os.path.getsize(path)
-    assert len(ChunkLog(place.home, "k").live()) == 1
+    assert len(ChunkLog(place.home, "k").get_live()) == 1
     assert os.path.getsize(path) == size
     add(log, "b")
     assert [w.passage.text for w in chunk_log.read(path)] == ["a", "b"]
@@ -71,16 +71,16 @@ def test_a_reader_cuts_nothing_off(place: Place) -> None:
 def test_who_read_half_of_a_line_reads_all_of_it_later(place: Place) -> None:
     log, other = ChunkLog(place.home, "k"), ChunkLog(place.home, "k")
     add(log, "a")
-    assert len(other.live()) == 1
+    assert len(other.get_live()) == 1
     [path] = chunk_log.list_segments(place.home)
     whole = Path(path).read_bytes()
     [ident] = add(log, "b")
     line = Path(path).read_bytes()[len(whole) :]
     Path(path).write_bytes(whole + line[:20])
-    assert len(other.live()) == 1
+    assert len(other.get_live()) == 1
     with open(path, "ab") as handle:
         handle.write(line[20:])
-    assert list(other.live())[1:] == [ident]
+    assert list(other.get_live())[1:] == [ident]
 
 
 def test_readers_and_writers_at_once_lose_nothing(place: Place) -> None:
@@ -89,7 +89,7 @@ def test_readers_and_writers_at_once_lose_nothing(place: Place) -> None:
     def read() -> None:
         log = ChunkLog(place.home, "k")
         while not ended.is_set():
-            log.live()
+            log.get_live()
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -108,7 +108,7 @@ def test_readers_and_writers_at_once_lose_nothing(place: Place) -> None:
     finally:
         ended.set()
         reader.join()
-    assert len(ChunkLog(place.home, "k").live()) == 4000
+    assert len(ChunkLog(place.home, "k").get_live()) == 4000
 
 
 def test_a_change_in_the_middle_shows_in_the_first_bytes(place: Place) -> None:
@@ -119,19 +119,19 @@ def test_a_change_in_the_middle_shows_in_the_first_bytes(place: Place) -> None:
     window = log.find(ids[30])
     assert window
     with log.writing():
-        assert log.change(
+        assert log.update(
             ids[30], ChunkWindow(passage(window.passage.text.replace("4030", "9999")), {})
         )
     after = Path(path).read_bytes()
     assert before[:4096] != after[:4096]
-    assert [w.passage.id for w in log.every()] == ids
+    assert [w.passage.id for w in log.read()] == ids
     changed = log.find(ids[30])
     assert changed
     assert "9999" in changed.passage.text
     with log.writing():
-        assert log.change(ids[0], None)
-        assert not log.change("nothing", None)
-    assert [w.passage.id for w in log.every()] == ids[1:]
+        assert log.update(ids[0], None)
+        assert not log.update("nothing", None)
+    assert [w.passage.id for w in log.read()] == ids[1:]
 
 
 @pytest.mark.parametrize("why", ["a\u2028b", "two\nlines", "ends", "", "x" * 5000])

@@ -118,7 +118,7 @@ def test_a_filter_that_cannot_be_turned_off_keeps_the_index_as_it_is(
     (work / "x.md").write_text("one\n")
     assert commit(work, "x.md") == "git does not answer"
     assert not (tmp_path / "ran").exists()
-    assert room.head(str(work)) == ""
+    assert room.get_head_commit(str(work)) == ""
 
 
 def test_links_and_giants_are_left_out(work: Path) -> None:

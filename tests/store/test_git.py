@@ -19,13 +19,13 @@ def test_a_folder_of_a_working_tree_is_inside(linked: Place, repo: Path, tmp_pat
     assert linked.project
     for folder in (repo, repo / "a/b", repo / ".git", tmp_path / "link", Path(linked.project.root)):
         assert (git.top_level(str(folder)) is None) == (folder == repo / ".git")
-    assert git.head(str(repo)) == git.head(linked.project.root) != ""
+    assert git.get_head_commit(str(repo)) == git.get_head_commit(linked.project.root) != ""
 
 
 def test_outside_of_one_nothing_is_known(repo: Path, home: Path) -> None:
     for folder in (home, repo.parent, home / "not-there"):
         assert git.top_level(str(folder)) is None
-        assert git.head(str(folder)) == ""
+        assert git.get_head_commit(str(folder)) == ""
         assert tracked_files.list_dirty(str(folder), "blocks") is None
         assert git.start(str(folder), "rev-parse", "HEAD") is None
         assert git.is_ignored(str(folder / "file"))
@@ -59,9 +59,9 @@ def test_a_repository_in_the_tree_is_not_asked(place: Place, repo: Path) -> None
     assert place.project
     subprocess.run(["git", "add", "-A"], check=True)
     subprocess.run(["git", "commit", "-qm", "x"], check=True)
-    head = git.head(str(repo))
+    head = git.get_head_commit(str(repo))
     subprocess.run(["git", "init", "-q", "--bare", place.project.root], check=True)
-    assert git.head(place.project.root) == head
+    assert git.get_head_commit(place.project.root) == head
     assert git.top_level(place.project.root) == str(repo)
 
 
@@ -83,12 +83,12 @@ def test_a_working_tree_of_a_git_folder_elsewhere_is_one(
     assert place.project
     subprocess.run(["git", "add", "-A"], check=True)
     subprocess.run(["git", "commit", "-qm", "x"], check=True)
-    head = git.head(str(repo))
+    head = git.get_head_commit(str(repo))
     elsewhere = tmp_path / "elsewhere"
     subprocess.run(["git", "init", "-q", f"--separate-git-dir={elsewhere}"], check=True)
     subprocess.run(["git", "config", "core.worktree", str(repo)], check=True)
     assert (repo / ".git").is_file()
-    assert git.head(place.project.root) == head != ""
+    assert git.get_head_commit(place.project.root) == head != ""
     assert tracked_files.list_dirty(place.project.root, "blocks") == set()
 
 
@@ -97,7 +97,7 @@ def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo:
     subprocess.run(["git", "commit", "-qm", "x"], check=True)
     inner = repo / "inner"
     (inner / ".git").mkdir(parents=True)
-    assert git.head(str(inner)) == ""
+    assert git.get_head_commit(str(inner)) == ""
     assert git.checked_out(str(inner)) is None
     assert git.is_ignored(str(inner / "x"))
 
@@ -137,7 +137,7 @@ def test_git_that_hangs_is_waited_for_once(place: Place, repo: Path, where: str)
     os.mkfifo(path)
     start = time.monotonic()
     for _ in range(5):
-        git.head(str(repo))
+        git.get_head_commit(str(repo))
         tracked_files.list_dirty(str(repo), ".agent-memory")
         tracked_files.read_staged(str(repo), ["."])
         tracked_files.list_filters(str(repo), ["x"])

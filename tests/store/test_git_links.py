@@ -83,7 +83,7 @@ def test_nothing_is_written_through_a_link(work: Path, tmp_path: Path, part: str
     assert not merge_driver.set_driver(str(work), "other")
     init.run(str(work), str(tmp_path))
     draft = proposals.StoreDraft(blocks.find_place(str(work)))
-    draft.drop()
+    draft.discard()
     with pytest.raises(StoreError, match=f"{path} is a link"):
         githook.run(blocks.find_place(str(work)))
     with pytest.raises(StoreError, match=f"{path} is a link"):
@@ -131,7 +131,7 @@ def test_a_repository_that_does_not_know_the_folder_is_not_written(
         githook.run(blocks.find_place(str(work)))
     with pytest.raises(StoreError, match="memfs has git write nothing here"):
         git.start(str(work), "update-ref", "refs/heads/x", "HEAD")
-    proposals.StoreDraft(blocks.find_place(str(work))).drop()
+    proposals.StoreDraft(blocks.find_place(str(work))).discard()
     assert content(own) == before
 
 

@@ -29,8 +29,8 @@ def log(tmp_path: Path) -> RecallLog:
 
 def extend(log: RecallLog, first: int, last: int) -> None:
     said = [Message(f"m{n}", "s1", "claude", "/w", "", "", "user", "x") for n in range(first, last)]
-    state = log.state() or ReadState()
-    log.extend(state, "/t", recall.rows(Transcript(said, last, 0, 0)), "")
+    state = log.load_state() or ReadState()
+    log.extend(state, "/t", recall.encode_rows(Transcript(said, last, 0, 0)), "")
     recall.flush([(log, state)])
 
 
@@ -96,5 +96,5 @@ def test_another_log_in_its_place_forgets_the_ids(log: RecallLog) -> None:
     assert not os.path.exists(message_ids.get_ids_path(log.path))
     extend(again(log), 1, 3)
     assert held(log) == names(3)
-    log.replace(log.state(), "/t", Transcript([], 1, 0, 0), "")
+    log.replace(log.load_state(), "/t", Transcript([], 1, 0, 0), "")
     assert held(log) == []

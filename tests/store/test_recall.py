@@ -51,24 +51,24 @@ def superseded(log: RecallLog) -> list[str]:
 
 
 def extend(log: RecallLog, state: ReadState, path: str, read: Transcript, mark: str) -> int:
-    untold, places = log.extend(state, path, recall.rows(read), mark)
+    untold, places = log.extend(state, path, recall.encode_rows(read), mark)
     recall.flush([(log, state)])
     return untold + len(places)
 
 
 def holds(log: RecallLog, read: Transcript) -> bool:
-    known = log.known()
+    known = log.load_ids()
     return all(message.id in known for message in read.messages)
 
 
 def test_a_session_is_replaced_then_extended(log: RecallLog) -> None:
-    assert log.state() is None
+    assert log.load_state() is None
     assert log.replace(None, "/t", reading("a", "b", malformed=1), MARK) == 2
-    state = log.state()
+    state = log.load_state()
     assert state
     assert extend(log, state, "/t2", reading("b", "c", end=200, malformed=2), "1" * 32) == 1
     assert kept(log) == ["a", "b", "c"]
-    state = log.state()
+    state = log.load_state()
     assert state
     assert vars(state) == {
         "path": "/t2",
@@ -82,10 +82,10 @@ def test_a_session_is_replaced_then_extended(log: RecallLog) -> None:
 
 def test_what_a_rewritten_transcript_lost_is_set_aside(log: RecallLog) -> None:
     log.replace(None, "/t", reading("a", "b", "c"), MARK)
-    assert log.replace(log.state(), "/t", reading("a", "d", end=50), "2" * 32) == 1
+    assert log.replace(log.load_state(), "/t", reading("a", "d", end=50), "2" * 32) == 1
     assert kept(log) == ["a", "d"]
     assert superseded(log) == ["b", "c"]
-    state = log.state()
+    state = log.load_state()
     assert state
     assert state.versions == [(100, MARK)]
 
@@ -94,8 +94,8 @@ def test_a_lost_state_loses_no_message(log: RecallLog) -> None:
     """The state is not fsynced: after a power cut it may be empty while the messages are there."""
     log.replace(None, "/t", reading("a", "b"), MARK)
     Path(log._state_path).write_bytes(b"")
-    assert log.state() is None
-    assert log.replace(log.state(), "/t", reading("b", "c"), MARK) == 1
+    assert log.load_state() is None
+    assert log.replace(log.load_state(), "/t", reading("b", "c"), MARK) == 1
     assert (kept(log), superseded(log)) == (["b", "c"], ["a"])
 
 
@@ -105,7 +105,7 @@ def test_a_lost_state_loses_no_message(log: RecallLog) -> None:
 def test_a_damaged_state_is_none(log: RecallLog, junk: bytes) -> None:
     log.replace(None, "/t", reading("a"), MARK)
     Path(log._state_path).write_bytes(junk)
-    assert log.state() is None
+    assert log.load_state() is None
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_damaged_state_is_none(log: RecallLog, junk: bytes) -> None:
 )
 def test_what_a_killed_run_appended_is_cut_off(log: RecallLog, tail: bytes) -> None:
     log.replace(None, "/t", reading("a"), MARK)
-    state = log.state()
+    state = log.load_state()
     assert state
     with open(log.path, "ab") as file:
         file.write(tail)
@@ -125,7 +125,7 @@ def test_what_a_killed_run_appended_is_cut_off(log: RecallLog, tail: bytes) -> N
         assert file.read().count(b"\n") == 2
     with open(log.path, "ab") as file:
         file.write(tail)
-    assert log.replace(log.state(), "/t", reading("a", "b"), MARK) == 0
+    assert log.replace(log.load_state(), "/t", reading("a", "b"), MARK) == 0
     assert kept(log) == ["a", "b"]
 
 
@@ -139,7 +139,7 @@ def test_any_id_is_known_again(
     found = Transcript([message(ident, text) for ident in idents], 1, 0, 0)
     assert log.replace(None, "/t", found, MARK) == len(idents)
     assert holds(log, found)
-    assert log.replace(log.state(), "/t", found, MARK) == 0
+    assert log.replace(log.load_state(), "/t", found, MARK) == 0
     assert list(recall.messages(log.path)) == found.messages
     assert superseded(log) == []
 
@@ -197,7 +197,7 @@ def test_side_chains_have_files_of_their_own_and_names_are_safe(store: Store) ->
     )
     for each in (odd, plain, side):
         each.replace(None, "/t", reading("a"), MARK)
-        each.replace(each.state(), "/t", reading("b"), MARK)
+        each.replace(each.load_state(), "/t", reading("b"), MARK)
     assert recall.sources(store) == sorted([odd.path, plain.path, side.path])
     assert plain.path.endswith("/s.jsonl")
     assert side.path.endswith("/s.agent-a.jsonl")
@@ -213,8 +213,8 @@ def test_a_note_in_the_inbox_waits_until_it_is_done(place: Place) -> None:
     ((note, host, path, session),) = spool.list_notes(store)
     assert (host, path, session) == ("claude", '/t/"odd" \ud800é.jsonl', "s-1")
     assert os.stat(note).st_mode & 0o777 == 0o600
-    spool.done(note)
-    spool.done(note)
+    spool.remove_note(note)
+    spool.remove_note(note)
     assert spool.list_notes(store) == []
 
 
@@ -255,7 +255,7 @@ def test_lines_are_read_as_json_reads_them(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     lines = [*map(json.dumps, rows), *bad, json.dumps(good)]
     path.write_text("\n".join(lines) + '\n{"torn')
-    found = list(recall.read_located(str(path)))
+    found = list(recall.read_with_offsets(str(path)))
     assert [message for message, _ in found] == [Message(**row) for row in [*rows, good]]  # type: ignore[arg-type]
     data = path.read_bytes()
     assert [data[:end].count(b"\n") for _, end in found] == [1, 2, 3, 9]

@@ -111,6 +111,6 @@ def test_line_ends_are_stored_as_git_would(
     path.write_bytes(b"one\r\ntwo\r\n")
     git(repo, "add", "-A")
     theirs = git(repo, "cat-file", "blob", f":{BLOCKS}/new.md").encode()
-    ours = tracked_files.encode_stored(str(store), "blocks/new.md", path.read_bytes())
+    ours = tracked_files.fix_line_ends(str(store), "blocks/new.md", path.read_bytes())
     assert ours == theirs
     assert (b"\r" in ours) == kept

@@ -295,7 +295,7 @@ def test_random_calls_never_raise_and_leave_the_store_whole(
         told = calls.run(context, TOOLS, ToolCall(name, given_))
         assert told.text
     assert all(sound(block) for block in blocks.load(place))
-    for store in {store.root: store for _, store in place.tiers()}.values():
+    for store in {store.root: store for _, store in place.list_tiers()}.values():
         entries = journal.read(store)
         versions: dict[str, int] = {}
         for entry in entries:

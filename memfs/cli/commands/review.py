@@ -110,7 +110,7 @@ def _run_review(place: Place, host: str) -> None:
         console.error(found.problem)
         console.refuse()
         return
-    console.print_done(found.line())
+    console.print_done(found.render())
 
 
 def _find_rule(place: Place, ident: str) -> StandingRule | None:
@@ -154,7 +154,7 @@ def _show(place: Place) -> None:
     rules = standing_rules.list_pending(place)
     _offer(place, rules)
     for each in reviews.list_reviews(place.home):
-        console.echo(f"{console.style(each.at, 'bright_black')} {flatten_text(each.line())}")
+        console.echo(f"{console.style(each.at, 'bright_black')} {flatten_text(each.render())}")
     pending = op.list_pending(place)
     for proposal in pending:
         show_proposal(proposal)

@@ -37,7 +37,7 @@ def store_facts(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> li
     new = sorted(new, key=lambda fact: fact.at)
     words = model_config.load_wanted_model(place).off
     added: list[Fact] = []
-    for tier, store in place.lasting():
+    for tier, store in place.list_lasting_tiers():
         alone = place.project is None
         mine = [fact for fact in new if alone or fact.personal == (tier == labels.USER)]
         if mine:
@@ -120,7 +120,7 @@ def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
     """
     found = [
         (store, fact)
-        for _, store in place.lasting()
+        for _, store in place.list_lasting_tiers()
         for fact in stored.load_facts(store).values()
         if fact.id.startswith(ident)
     ]
@@ -146,4 +146,4 @@ def replace_fact(place: Place, old: str, new: Fact) -> None:
 
 def list_facts(place: Place) -> list[Fact]:
     """Return the facts of all tiers, the oldest first."""
-    return [fact for _, store in place.lasting() for fact in stored.load_facts(store).values()]
+    return [fact for store in place.stores() for fact in stored.load_facts(store).values()]

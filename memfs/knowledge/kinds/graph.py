@@ -227,8 +227,8 @@ class Graph:
         """Append messages to a session's recall file; return the ids of the new ones."""
         log = recall.RecallLog(self._place.home, contents.HOST, Identity(session, ""))
         with lock.hold_lock(self._place.home, name=transcripts.LOCK):
-            state = log.state() or checkpoint.ReadState()
-            rows = recall.rows(Transcript([*messages], 0, 0, 0))
+            state = log.load_state() or checkpoint.ReadState()
+            rows = recall.encode_rows(Transcript([*messages], 0, 0, 0))
             places = log.extend(state, "", rows, "").places
             recall.flush([(log, state)])
         return [messages[place].id for place in places]
@@ -271,7 +271,7 @@ class Graph:
 
     def _load_archived(self) -> list[tuple[str, int]]:
         """Return the archived turns as (path of the recall file, number)."""
-        metas = [window.meta for window in chunk_log.ChunkLog(self._place.home, _ARCHIVE).every()]
+        metas = [window.meta for window in chunk_log.ChunkLog(self._place.home, _ARCHIVE).read()]
         return [(str(meta.get("path")), int(str(meta.get("turn") or 0))) for meta in metas]
 
     def _make_found(self, flow: Flow, relevance: float, similar: Flow | None = None) -> Found:

@@ -232,7 +232,7 @@ def put(
 
 def get(place: Place, key: str, tier: str = "") -> StoredEntry:
     """Return the entry of a key, preferring the project's. Raises `NotFoundError`."""
-    for name, where in place.lasting():
+    for name, where in place.list_lasting_tiers():
         entry = static.read(where, _normalise_key(key)) if tier in ("", name) else None
         if entry:
             return StoredEntry(name, entry)
@@ -247,7 +247,7 @@ def find(
     wanted = {" ".join(tag.lower().split()) for tag in tags}
     return [
         StoredEntry(tier, entry)
-        for tier, where in place.lasting()
+        for tier, where in place.list_lasting_tiers()
         for entry in static.list_entries(where)
         if category.lower() in ("", entry.category)
         and wanted <= set(entry.tags)

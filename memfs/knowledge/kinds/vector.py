@@ -176,12 +176,12 @@ class Vector:
             if window is None or not text.strip():
                 raise NotFoundError(f"there is no window {ident} in '{self.id}', or no text")
             meta = {**window.meta, "topics": topics.extract_topics([text])}
-            self._log.change(ident, chunk_log.ChunkWindow(replace(window.passage, text=text), meta))
+            self._log.update(ident, chunk_log.ChunkWindow(replace(window.passage, text=text), meta))
 
     def delete(self, ident: str) -> None:
         """Remove a window, also an archived one. Raises `NotFoundError`."""
         with self._log.writing():
-            if not self._log.change(ident, None):
+            if not self._log.update(ident, None):
                 raise NotFoundError(f"there is no window {ident} in '{self.id}'")
 
     def relevant(self, state: State, query: Query) -> Relevant:
@@ -203,20 +203,20 @@ class Vector:
 
     def summarize(self) -> str:
         """Return the most important sentences of the latest windows."""
-        latest = list(self._log.recent())[-_SUMMED_UP:]
+        latest = list(self._log.read_live())[-_SUMMED_UP:]
         return summary.extract("\n".join(window.passage.text for window in latest), self._size)
 
     def compress(self) -> int:
         """Summarize the older half of the windows, and archive it; return the windows saved."""
         with self._log.writing():
-            live = list(self._log.recent())
+            live = list(self._log.read_live())
             old = [w for w in live[: len(live) // 2] if SUMMARY not in w.passage.tags]
             groups = [old[at : at + _GROUP] for at in range(0, len(old), _GROUP)]
             made = [self._summarize_group(group) for group in groups if len(group) > 1]
             if not made:
                 return 0
             self._log.add([window.passage for window in made], [window.meta for window in made])
-            self._log.leave(len(live) // 2)
+            self._log.evict_oldest(len(live) // 2)
             self._log.note()
         return len(live) // 2 - len(made)
 
@@ -224,16 +224,16 @@ class Vector:
         """Archive the windows that were stored before a time; return their number."""
         before = epoch(contents.format_time(older_than)) or 0
         with self._log.writing():
-            live = self._log.live()
+            live = self._log.get_live()
             count = sum(mark.at < before for mark in live.values())
-            self._log.leave(count)
+            self._log.evict_oldest(count)
             self._log.note()
         return count
 
     def metrics(self) -> Metrics:
         """Return the number, the size and the time range of the windows in use."""
         self._expire()
-        live = self._log.live()
+        live = self._log.get_live()
         marks = list(live.values())
         times = [contents.format_time(mark.at) for mark in (marks[0], marks[-1])] if marks else []
         return Metrics(len(marks), self._log.bytes, *times)
@@ -241,12 +241,12 @@ class Vector:
     def _measure_live(self) -> tuple[int, int]:
         if not self.capacity.compression_threshold:
             return 0, 0
-        return len(self._log.live()), self._log.bytes
+        return len(self._log.get_live()), self._log.bytes
 
     def _enforce_capacity(self) -> None:
         """Archive the oldest windows over the capacity. The caller is `writing`."""
         if self.capacity.bounded:
-            self._log.leave(self._count_excess(self._log.live()))
+            self._log.evict_oldest(self._count_excess(self._log.get_live()))
 
     def _count_excess(self, live: Mapping[str, ChunkMark]) -> int:
         """Return how many of the oldest windows are over the capacity."""
@@ -261,7 +261,7 @@ class Vector:
         """Return the id of the oldest window within the capacity. Archives nothing."""
         if not self.capacity.bounded:
             return self._log.first()
-        live = self._log.live()
+        live = self._log.get_live()
         return next(islice(live, self._count_excess(live), None), _NONE)
 
     def _search_hits(

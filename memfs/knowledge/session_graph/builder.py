@@ -220,7 +220,7 @@ class _Run:
         rows = _Rows()
         open_one = turn  # it is in the database already: its row is updated
         end = start
-        for found, here in recall.read_located(path, start):
+        for found, here in recall.read_with_offsets(path, start):
             number, end = number + 1, here
             message = _make_writable(found)
             last = message

@@ -101,7 +101,7 @@ def _check_values(block: Block) -> Iterator[Finding]:
 def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
     """List (path, what it is) of files among the blocks that are none. Opens no file."""
     found: list[tuple[str, str]] = []
-    for tier, store in place.tiers():
+    for tier, store in place.list_tiers():
         if tier == labels.SESSION:
             continue
         top = store_paths.block_folder(store, tier)

@@ -48,7 +48,7 @@ def blocks_of(place: Place) -> Iterator[Finding]:
 def stores_of(place: Place) -> Iterator[Finding]:
     """Make private files private again, and move temporary files of killed runs to the backup."""
     done: set[str] = set()
-    for _, store in place.tiers():
+    for _, store in place.list_tiers():
         if store.root in done:
             continue
         done.add(store.root)
@@ -69,7 +69,7 @@ def settings_of(place: Place, home: str) -> Iterator[Finding]:
 def _mend_block(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]:
     store = place.store(tier)
     with writer.writing(store, place) as store_writer:
-        text, version = store_writer.settle(tier, label, path)
+        text, version = store_writer.adopt_current(tier, label, path)
         after, done = repair.mend(text or "")
         if text is None or not done:  # another process fixed it
             return
@@ -100,7 +100,7 @@ def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterato
                 continue
             if text is None:
                 continue
-            _, version = store_writer.settle(tier, new, target)
+            _, version = store_writer.adopt_current(tier, new, target)
             backup = _write_backup(store, label, text)
             reason = f"{os.path.basename(path)} had the label of {os.path.basename(first)}"
             change = Change(tier, new, target, None, text, "create", version + 1, reason)

@@ -20,7 +20,7 @@ def check_sections(place: Place) -> Iterator[Finding]:
     if store is None:
         return
     targets = instruction_sections.find_sections(store)
-    ours = instruction_sections.text(store) if targets else ""
+    ours = instruction_sections.render_section(store) if targets else ""
     for target in targets:
         try:
             outcome = instruction_sections.plan(store, target, ours).outcome

@@ -23,7 +23,7 @@ _MOST_NAMED = 10
 
 def check_stores(place: Place) -> Iterator[Finding]:
     """Check the stores: configuration, journal, temporary files and modes."""
-    for tier, store in place.tiers():
+    for tier, store in place.list_tiers():
         if tier == labels.SESSION:
             continue
         yield Finding("ok", f"{tier} store: {store.root}")
@@ -102,7 +102,7 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
 
 def calls(place: Place) -> Iterator[Finding]:
     """Report hook calls that failed, and the Python that runs."""
-    for tier, store in place.tiers():
+    for tier, store in place.list_tiers():
         path = f"{store.local}/hook.log"
         lines = (files.read(path) or "").splitlines()
         if lines and tier != labels.SESSION:

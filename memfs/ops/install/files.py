@@ -67,7 +67,7 @@ class ShippedEntries:
         for name in names:
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
-            text = resources.text("hooks", *name.split("/"))
+            text = resources.read_text("hooks", *name.split("/"))
             if owned_file.is_owned_kind(name):
                 return cls({}, {}, owned_file.fill_text(text, commands.python(*hook)), tools)
             for mark, value in values.items():

@@ -183,11 +183,11 @@ def test_turns_that_left_stand_in_nobodys_way(place: Place) -> None:
     assert {flow.session for flow in found} == {"s58", "s59"}
     assert found[0].relevance > 0.8
     assert len(chunk_log.list_segments(place.home)) == 1
-    before = len(list(chunk_log.ChunkLog(place.home, "graph").every()))
+    before = len(list(chunk_log.ChunkLog(place.home, "graph").read()))
     database.remove(place.home.index)
     again = Graph(place, capacity=kind.capacity)
     assert again.metrics().items == 2
-    assert len(list(chunk_log.ChunkLog(place.home, "graph").every())) == before == 58
+    assert len(list(chunk_log.ChunkLog(place.home, "graph").read())) == before == 58
 
 
 def test_an_older_session_that_comes_late_is_archived_too(place: Place) -> None:

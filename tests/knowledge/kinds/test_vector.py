@@ -131,7 +131,7 @@ def test_compression_loses_nothing(place: Place) -> None:
     assert kind.metrics().items < 16
     for text in texts:
         assert text in archived(place, text)
-    assert any("summary" in w.passage.tags for w in kind._log.recent())
+    assert any("summary" in w.passage.tags for w in kind._log.read_live())
     assert "bucket" in kind.summarize()
 
 
@@ -143,7 +143,7 @@ def test_a_kill_in_the_middle_of_a_line_loses_no_other(place: Place) -> None:
         handle.write(b'{"id": "00')
     again = Vector(place)
     again.store("The second.")
-    assert [w.passage.text for w in again._log.recent()] == ["The first.", "The second."]
+    assert [w.passage.text for w in again._log.read_live()] == ["The first.", "The second."]
 
 
 def test_secrets_and_private_parts_are_not_kept(place: Place) -> None:

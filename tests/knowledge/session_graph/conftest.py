@@ -33,7 +33,7 @@ def say(place: Place, session: str, *said: tuple[str, str], day: int = 1, start:
         )
     log = recall.RecallLog(place.home, "claude", Identity(session, ""))
     with lock.hold_lock(place.home, name=transcripts.LOCK):
-        state = log.state() or checkpoint.ReadState()
-        log.extend(state, "", recall.rows(Transcript(messages, 0, 0, 0)), "")
+        state = log.load_state() or checkpoint.ReadState()
+        log.extend(state, "", recall.encode_rows(Transcript(messages, 0, 0, 0)), "")
         recall.flush([(log, state)])
     return log.path
