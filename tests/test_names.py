@@ -45,6 +45,32 @@ def functions(tree: ast.Module) -> set[str]:
     return {name for name in found if not name.startswith("_")}
 
 
+VERBS = {
+    "scan",
+    "claim",
+    "keep",
+    "fuse",
+    "compose",
+    "order",
+}  # with an object, where they are private
+FIXED = {"full", "latest", "similar"}  # of classes that programs use
+
+
+def inner_functions(tree: ast.Module) -> set[str]:
+    """Return the names of methods and private functions, without properties."""
+    return {
+        node.name.strip("_")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not any("property" in ast.unparse(each) for each in node.decorator_list)
+    }
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_no_method_and_no_private_function_has_one(path: Path) -> None:
+    assert not inner_functions(MODULES[path]) & (BANNED - VERBS - FIXED)
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_no_module_or_function_has_a_name_that_says_nothing(path: Path) -> None:
     assert path.stem not in BANNED or path.parent.name == "commands"  # named as the command is

@@ -106,17 +106,6 @@ class AgentWindow:
         room = self._compute_room(self._build_system())
         return self._count_queue(room) / room
 
-    def count_sections(self) -> dict[str, int]:
-        """Return the estimated tokens of each section of the next request."""
-        system = self._build_system()
-        summary, *rest = self._collect_messages(self._compute_room(system))
-        return {
-            "instructions and blocks": estimate(system),
-            "tools": self._definitions,
-            "summary": _count_tokens(summary) if isinstance(summary, SystemNote) else 0,
-            "messages": sum(map(_count_tokens, rest)),
-        }
-
     def _count_request(self, request: ModelRequest) -> int:
         """Estimate the tokens of a request, as `_compute_room` and `_count_queue` do."""
         messages = sum(map(_count_tokens, request.messages))

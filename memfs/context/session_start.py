@@ -7,17 +7,8 @@ from memfs.store import host_sessions, store_paths, trust
 from memfs.store.blocks import Place
 
 
-class WholeBrief:
-    """The whole brief: `shown` are the texts of its blocks, `notice` is for the person."""
-
-    __slots__ = ("notice", "shown", "text")
-
-    def __init__(self, text: str, shown: dict[str, str], notice: str) -> None:
-        self.text, self.shown, self.notice = text, shown, notice
-
-
-def compose_whole(place: Place, *, tools: bool, note: bool) -> WholeBrief:
-    """Return the whole brief of a place.
+def compose_whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str], str]:
+    """Return the whole brief of a place, the texts it was made of, and a notice for the person.
 
     `tools`: the assistant has ours. `note`: a session starts, and the notice names the changes of
     others and the rules that are in no block.
@@ -35,7 +26,7 @@ def compose_whole(place: Place, *, tools: bool, note: bool) -> WholeBrief:
     rules = brief_text.unwritten_rules(place, shown.values())
     if note:
         notice = "\n".join(filter(None, (notice, brief_text.offer_rules(place, rules))))
-    return WholeBrief(brief_text.with_rules(text, rules), shown, notice)
+    return brief_text.with_rules(text, rules), shown, notice
 
 
 def complete_notice(place: Place | None, folder: str, notice: str) -> str:

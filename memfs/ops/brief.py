@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from memfs.context.session_start import WholeBrief
     from memfs.recall.answers import PromptRecall
 
     Recall: TypeAlias = Callable[[Place, str, list[str], int], PromptRecall]
@@ -33,7 +32,7 @@ def run(event: Event) -> Reply:
     if place is not None and event.kind == START:
         reply = _begin(place, event)
     elif place is not None and event.kind == AGENT:
-        reply = Reply(_compose(place, tools=event.tools, note=False).text)
+        reply = Reply(_compose(place, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, host=event.host, tools=event.tools)
     if place is not None and reply.context and event.kind in (START, PROMPT):
@@ -60,8 +59,8 @@ def _begin(place: Place, event: Event) -> Reply:
         reply = start(place, tools=event.tools)
         sessions.release_brief(place.home, place.session)
     except OSError:
-        brief = _compose(place, tools=event.tools, note=False)
-        return Reply(brief.text, brief.notice)
+        text, _, notice = _compose(place, tools=event.tools, note=False)
+        return Reply(text, notice)
     return reply
 
 
@@ -77,12 +76,12 @@ def start(place: Place, *, tools: bool = False) -> Reply:
 
     `tools`: the assistant has our tools; without them the brief names the command line.
     """
-    brief = _compose(place, tools=tools, note=True)
-    sessions.save(place.home, place.session, ShownState(brief.shown, []))
-    return Reply(brief.text, brief.notice)
+    text, shown, notice = _compose(place, tools=tools, note=True)
+    sessions.save(place.home, place.session, ShownState(shown, []))
+    return Reply(text, notice)
 
 
-def _compose(place: Place, *, tools: bool, note: bool) -> "WholeBrief":
+def _compose(place: Place, *, tools: bool, note: bool) -> "tuple[str, dict[str, str], str]":
     from memfs.context import session_start
 
     return session_start.compose_whole(place, tools=tools, note=note)

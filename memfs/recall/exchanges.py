@@ -60,10 +60,6 @@ class Exchange:
         """The text of the user's turns, "" if there are none."""
         return "\n".join(turn.text for turn in self.turns if turn.role == "user")
 
-    def join_text(self) -> str:
-        """Return the text of all turns."""
-        return "\n".join(turn.text for turn in self.turns)
-
 
 def read_around(text: "TextIndex", session: str, host: str, number: int) -> list[Exchange]:
     """Return the exchanges of a session around the turn with a document number, in order.

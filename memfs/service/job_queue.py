@@ -120,10 +120,7 @@ class JobQueue:
         return now is not None and now.held is store
 
     def describe_jobs(self) -> list[dict[str, object]]:
-        """Return the running job with its progress, then the waiting ones.
-
-        `failed`: how often a waiting one failed, if it did.
-        """
+        """Return the running job with its progress, then the waiting ones, with their failures."""
         with self._changed:
             now, waiting = self._now, list(self._jobs)
         progress = self._progress or {"stage": "looking"}

@@ -43,7 +43,7 @@ class Place:
         """The store that keeps recall, indexes and sessions: the project's, else the user's."""
         store = self.project or self.user
         if store is None:
-            raise AssertionError("a place has a store: see `here` and `serving`")
+            raise AssertionError("a place has a store: see `find_place` and `find_serving`")
         return store
 
     def list_tiers(self) -> list[tuple[str, Store]]:

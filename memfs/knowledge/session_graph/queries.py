@@ -213,15 +213,6 @@ class SessionGraph:
                     waiting.append((edge.target, far + 1))
         return found
 
-    def get_prompt_node(self, flow: Flow) -> str:
-        """Return the name of the node of a turn's prompt."""
-        ident = self._query_number(
-            "SELECT m.id FROM turn t JOIN message m ON m.session = t.session "
-            "AND m.number = t.first WHERE t.id = ?",
-            (flow.id,),
-        )
-        return f"message:{ident}"
-
     def _list_edges(self, node: str) -> list[GraphEdge]:
         kind, _, name = node.partition(":")
         if kind == "topic":
