@@ -15,17 +15,14 @@ class Signature(tuple[int, int, int]):
 
     @property
     def inode(self) -> int:
-        """The file's number: one that replaces it mostly has another."""
         return self[0]
 
     @property
     def size(self) -> int:
-        """The size in bytes."""
         return self[1]
 
     @property
     def modified(self) -> int:
-        """The time of the last write, in nanoseconds since 1970."""
         return self[2]
 
     def __str__(self) -> str:
