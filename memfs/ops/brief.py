@@ -91,9 +91,12 @@ def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> R
     """Return the updates since the session was last shown something, and record them as shown."""
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed during a session, or its start was missed
-        if sessions.claim_brief(place.home, place.session, PROMPT):
+        if not sessions.claim_brief(place.home, place.session, PROMPT):
+            return Reply()  # the start's hook is sending the brief now
+        shown = sessions.load(place.home, place.session)
+        if shown is None:
             return start(place, tools=tools)
-        return Reply()  # the start's hook is sending the brief now
+        sessions.release_brief(place.home, place.session)  # the start's hook has sent it meanwhile
     reply, update = updates_since(place, text, shown, None, tools=tools)
     note_shown(place, host, reply, update)
     return reply

@@ -14,6 +14,7 @@ from memfs.ops import brief, edit
 from memfs.recall import index_sources
 from memfs.store import recall, sessions
 from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 
 ORIGIN = Origin()
 
@@ -197,6 +198,27 @@ def test_hooks_of_a_start_and_of_a_prompt_at_once_give_the_brief_once(
     assert said(PROMPT, "s2").startswith("# Core memory")  # the prompt's was quicker
     assert said(START, "s2") == ""
     assert said(START, "s2", "resume").startswith("# Core memory")
+
+
+def test_a_prompt_whose_start_ends_meanwhile_does_not_give_the_brief_again(
+    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def event(kind: str) -> Event:
+        return Event("copilot", kind, kind, "s1", str(repo), "", "new", "hello you")
+
+    claim = sessions.claim_brief
+    given: list[str] = []
+
+    def claim_late(store: Store, session: str, who: str) -> bool:
+        if who == PROMPT:
+            given.append(brief.run(event(START)).context)
+        return claim(store, session, who)
+
+    monkeypatch.setattr(sessions, "claim_brief", claim_late)
+    assert brief.run(event(PROMPT)).context == ""
+    assert given[0].startswith("# Core memory")
+    change(place, Append("human", "Name: Alice"))
+    assert "Alice" in brief.run(event(PROMPT)).context
 
 
 def test_hooks_that_are_wired_twice_say_what_is_new_once(place: Place, repo: Path) -> None:
